@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { campaignStart } from '../domain/campaigns/start-approval.ts';
 import { logCampaign } from '../domain/sending/campaign/log.ts';
 import { launchTurn, type Turn } from '../domain/sending/enrollment/launch.ts';
 import type { Ctx } from '../domain/platform/kernel/context.ts';
@@ -12,6 +13,7 @@ import {
 import { orBlock } from './blocking.ts';
 import { contextOf } from './context.ts';
 import { family, type ActivityParts } from './family.ts';
+import { message } from '../messages/index.ts';
 
 /** How long (ms) one launcher activity works while there is work, before it returns. */
 const LAUNCHER_TURN_MS = 20_000;
@@ -35,8 +37,10 @@ export const campaign = family<CampaignActivities>({
   blocked: {
     taskType: 'campaign_launch',
     open: 'true',
-    andThen: (tx, campaignId, reason) => logCampaign(tx, campaignId, 'run_blocked', `The launcher is ${reason}`),
+    andThen: (tx, campaignId, reason) =>
+      logCampaign(tx, campaignId, 'run_blocked', message('log.launcher_blocked', { reason })),
   },
+  approval: campaignStart,
 });
 
 function activities({ deps }: ActivityParts): CampaignActivities {

@@ -1,4 +1,5 @@
 import { advanceDirectSend } from '../domain/inbox/compose/advance.ts';
+import { directSendApproval } from '../domain/inbox/compose/send-approval.ts';
 import { FAILED_DIRECT_EMAIL } from '../domain/platform/dead-letters.ts';
 import { retryFailedEmail } from '../domain/sending/replay.ts';
 import { directSendWorkflow, type DirectSendActivities } from '../workflows/direct-send/contract.ts';
@@ -15,5 +16,5 @@ export const directSend = family<Omit<DirectSendActivities, 'deliverSend'>>({
   mustBeOpen: { table: 'direct_sends', open: `state in ('awaiting_approval', 'queued')` },
   blocked: { taskType: 'direct_send', isStamped: true },
   deadLetters: [{ taskType: FAILED_DIRECT_EMAIL, retry: retryFailedEmail }],
-  approval: 'direct_send',
+  approval: directSendApproval,
 });

@@ -1,6 +1,7 @@
 import type { Ctx } from '../domain/platform/kernel/context.ts';
 import { advanceMailboxOrder } from '../domain/billing/mailbox-orders/advance.ts';
 import { closeOrderCheckout, openOrderCheckout } from '../domain/billing/mailbox-orders/checkout.ts';
+import { mailboxOrderApproval } from '../domain/billing/mailbox-orders/order.ts';
 import { performOrderStep, type StepOutcome } from '../domain/billing/mailbox-orders/perform.ts';
 import { retryUndo, undoOrderStep } from '../domain/billing/mailbox-orders/undo.ts';
 import { UNDO_OF_ORDER } from '../domain/platform/dead-letters.ts';
@@ -32,6 +33,7 @@ export const mailboxOrder = family<MailboxOrderActivities>({
   blocked: { taskType: 'mailbox_order', restricted: 'hidden', isStamped: true },
   // A step that an order could not undo: only a person has it tried again.
   deadLetters: [{ taskType: UNDO_OF_ORDER, restricted: 'hidden', retry: retryUndo }],
+  approval: mailboxOrderApproval,
 });
 
 /** Each activity calls one verb and says when Temporal tries again. */

@@ -1,3 +1,4 @@
+import { runLaunch } from '../domain/campaigns/runs/launch-approval.ts';
 import { launchRun } from '../domain/campaigns/runs/launch.ts';
 import { advanceRun, preflightRun } from '../domain/campaigns/runs/preflight.ts';
 import { toReport, type RunRow } from '../domain/campaigns/runs/states.ts';
@@ -14,7 +15,7 @@ export const run = family<RunActivities>({
   // A run that is active or paused follows its campaign without a workflow.
   mustBeOpen: { table: 'runs', open: `state in ('queued', 'preflighting', 'awaiting_approval', 'launching')` },
   blocked: { taskType: 'run', isStamped: true },
-  approval: 'run',
+  approval: runLaunch,
 });
 
 /** Each activity does what the state of the run asks for, and returns the state that follows. */

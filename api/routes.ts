@@ -1,4 +1,3 @@
-import { campaignStart } from '../domain/campaigns/start-approval.ts';
 import { acquisitionRoutes } from './reporting/acquisition/routes.ts';
 import { analyticsRoutes } from './reporting/analytics/routes.ts';
 import { automationRoutes } from './connect/automations/routes.ts';
@@ -57,9 +56,6 @@ import { webhooksRoutes } from './connect/webhooks/routes.ts';
 import { instanceRoutes } from './operations/instance/routes.ts';
 import type { AnyRoute } from './http/route.ts';
 
-/** Kinds of subjects whose approved action the decision carries out. */
-const APPROVAL_SUBJECTS = [campaignStart];
-
 /** Every endpoint of the API. A new area adds its array here and nowhere else. */
 export const routes: readonly AnyRoute[] = [
   ...systemRoutes,
@@ -109,12 +105,12 @@ export const routes: readonly AnyRoute[] = [
   ...uniboxSentRoutes,
   ...templateRoutes,
   ...agentPolicyRoutes,
-  ...approvalRoutes(APPROVAL_SUBJECTS),
+  ...approvalRoutes,
   ...directSendRoutes,
   ...draftRoutes,
   // After all other addresses below /unibox: an id could be any of their names.
   ...uniboxMessageRoutes,
-  ...approvalPageRoutes(APPROVAL_SUBJECTS),
+  ...approvalPageRoutes,
   ...weeklyReportPages,
   ...agentToolsRoutes,
   ...mcpRoutes,

@@ -82,7 +82,7 @@ export async function run({ assembly, quick, scale, log }: BenchContext): Promis
   const rows = quick ? 10_000 : Math.round(200_000 * scale);
   await db.raw(
     `insert into automation_runs (id, organization_id, automation_id, cause, trigger_event, status, data, node_results, error_detail, hops, started_at, finished_at)
-     select gen_random_uuid(), ?, (cast(? as uuid[]))[1 + n % ${AUTOMATIONS}], 'event/' || n, 'email.replied', 'success', '{}', ?, '', 0, now(), now() from generate_series(1, ?::int) n`,
+     select gen_random_uuid(), ?, (cast(? as uuid[]))[1 + n % ${AUTOMATIONS}], 'event/' || n, 'email.replied', 'success', '{}', ?, null, 0, now(), now() from generate_series(1, ?::int) n`,
     [org, ids, json([]), rows],
   );
   await db.raw('analyze automation_runs');

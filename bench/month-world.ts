@@ -138,7 +138,7 @@ async function fillLeads(
       `insert into enrollments (id, organization_id, campaign_id, contact_id, state, current_step_id, step_started_at, waiting_for, waiting_until, mailbox_id,
          hold_since, hold_until, launch_after, signalled_epoch, entered_at, launched_at, last_activity_at)
        select gen_random_uuid(), :org, :campaign, p.id, s.state, case when s.state = 'active' then :second::uuid end, case when s.state = 'active' then :now::timestamptz end,
-         case when s.state = 'active' then 'step 2 of 2: waiting for its day' end,
+         case when s.state = 'active' then jsonb_build_object('code', 'wait.for_day', 'values', jsonb_build_object()) end,
          case when s.state = 'active' then :now::timestamptz + (p.n % 40) * interval '1 hour' end,
          case when s.state <> 'pending' then m.ids[1 + p.n % cardinality(m.ids)] end,
          case when s.state = 'pending' and p.n % 100 = 50 then :now::timestamptz - interval '1 day' end,
@@ -242,11 +242,11 @@ async function noteSpent(db: RawDb, org: string, campaign: string): Promise<void
 async function holdSome(db: RawDb, org: string): Promise<void> {
   const number = `substr(email, 2, strpos(email, '@') - 2)::int`;
   await db.raw(
-    `update mailboxes set hold_code = 'sender_refused', hold_reason = '', hold_until = :until where organization_id = :org and ${number} % 20 = 3`,
+    `update mailboxes set hold_code = 'sender_refused', hold_reason = null, hold_until = :until where organization_id = :org and ${number} % 20 = 3`,
     { org, until: new Date(NOON.getTime() + 4 * 3_600_000) },
   );
   await db.raw(
-    `update mailboxes set hold_code = 'auth_failed', hold_reason = '', hold_until = null where organization_id = :org and ${number} % 100 = 11`,
+    `update mailboxes set hold_code = 'auth_failed', hold_reason = null, hold_until = null where organization_id = :org and ${number} % 100 = 11`,
     { org },
   );
 }

@@ -196,7 +196,7 @@ async function openDesk({ assembly, stack }: BenchContext): Promise<Desk> {
         const { approval_id: approval } = await deps.db('runs').where({ id }).first('approval_id');
         times.push(
           await timed(async () => {
-            await decideApproval(person, [], approval, { decision: 'approved' });
+            await decideApproval(person, approval, { decision: 'approved' });
             await reach([id], 'active', 2);
           }),
         );

@@ -14,6 +14,7 @@ interface JsonTypes {
   GoalDefinition: Json.GoalDefinition;
   ImportOptions: Json.ImportOptions;
   JsonObject: Json.JsonObject;
+  Message: Json.Message;
   OrderLine: Json.OrderLine;
   OrderedDomain: Json.OrderedDomain;
   OrderedMailbox: Json.OrderedMailbox;
@@ -22,6 +23,7 @@ interface JsonTypes {
   PolicyReason: Json.PolicyReason;
   PreflightCheck: Json.PreflightCheck;
   PreflightFinding: Json.PreflightFinding;
+  Said: Json.Said;
   SendAsAddress: Json.SendAsAddress;
   StoredActor: Json.StoredActor;
   ScheduleWindow: Json.ScheduleWindow;
@@ -44,18 +46,39 @@ export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'automation_runs.waiting': 'AutomationWaiting',
   'automations.filter': 'AutomationFilter',
   'automations.graph': 'AutomationGraph',
+  'campaign_logs.message': 'Message',
+  'integration_deliveries.last_error': 'Message',
+  'integration_runs.detail': 'Message',
+  'integration_connections.last_error': 'Message',
+  'integration_connections.health_detail': 'Message',
+  'automation_runs.error_detail': 'Message',
+  'webhook_attempts.error_reason': 'Message',
+  'webhook_deliveries.error_reason': 'Message',
+  'webhook_endpoints.last_failure_reason': 'Message',
+  'webhook_endpoints.disabled_reason': 'Message',
   'campaigns.schedule_windows': 'ScheduleWindow[][]',
   'contact_imports.options': 'ImportOptions',
   'contacts.custom_fields': 'Record<string, string>',
+  'dead_letters.last_error': 'Said',
+  'direct_sends.error_detail': 'Message',
+  'direct_sends.waiting_for': 'Message',
   'direct_sends.attachments': 'StoredAttachment[]',
   'domain_renewals.error': 'StoredIssue',
   'email_drafts.attachments': 'StoredAttachment[]',
+  'enrollments.failure_reason': 'Message',
+  'enrollments.hold_reason': 'Message',
+  'enrollments.waiting_for': 'Message',
   'enrollments.conversation': 'StoredConversation',
   'goal_revisions.definition': 'GoalDefinition',
   'idempotency_keys.headers': 'Record<string, string>',
   'integration_connections.display_fields': 'Record<string, string>',
   'integration_deliveries.source': 'Record<string, string>',
   'integration_oauth_states.actor': 'StoredActor',
+  'mailbox_consents.error_message': 'Message',
+  'mailbox_errors.message': 'Message',
+  'mailboxes.hold_reason': 'Message',
+  'mailboxes.imap_hold_reason': 'Message',
+  'warmup_standings.reason': 'Message',
   'mailbox_consents.actor': 'StoredActor',
   'mailbox_orders.domains': 'OrderedDomain[]',
   'mailbox_orders.error': 'StoredIssue',
@@ -73,8 +96,12 @@ export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'payments.line_items': 'PaymentLine[]',
   'preflight_reports.checks': 'PreflightCheck[]',
   'preflight_reports.findings': 'PreflightFinding[]',
+  'runs.error_details': 'StoredIssue',
   'segments.conditions': 'SegmentCondition[]',
   'sends.conversation': 'StoredConversation',
+  'step_runs.detail': 'Message',
+  'step_runs.error': 'StoredIssue',
+  'test_run_steps.detail': 'Message',
   'test_run_steps.error': 'StoredIssue',
   'test_runs.conversation': 'StoredConversation',
   'test_runs.error': 'StoredIssue',

@@ -1,54 +1,55 @@
 import { databaseFault } from '../lib/error-report.ts';
 import { AppError, type ErrorCode } from '../lib/errors.ts';
+import { message, type Message } from '../messages/index.ts';
 
 /** The public error for each constraint: the only mapping from database names to error codes. */
-const CONSTRAINTS: Record<string, { code: ErrorCode; message: string; fix?: string }> = {
+const CONSTRAINTS: Record<string, { code: ErrorCode; said: Message; fix?: Message }> = {
   contacts_email_key: {
     code: 'contact_email_taken',
-    message: 'Another contact already has this email address',
-    fix: 'Use the existing contact, or another address.',
+    said: message('contact.email_taken'),
+    fix: message('contact.email_taken.fix'),
   },
-  mailboxes_email_key: { code: 'conflict', message: 'This mailbox is already connected' },
-  app_connections_name_key: { code: 'conflict', message: 'An app connection with this name already exists' },
+  mailboxes_email_key: { code: 'conflict', said: message('mailbox.connected_already') },
+  app_connections_name_key: { code: 'conflict', said: message('app_connection.name_taken') },
   agent_policies_api_key_key: {
     code: 'conflict',
-    message: 'This API key already has a policy',
-    fix: 'Replace it with PUT /v1/agent-policies/:id.',
+    said: message('policy.key_taken'),
+    fix: message('policy.taken.fix'),
   },
   agent_policies_oauth_grant_key: {
     code: 'conflict',
-    message: 'This OAuth grant already has a policy',
-    fix: 'Replace it with PUT /v1/agent-policies/:id.',
+    said: message('policy.grant_taken'),
+    fix: message('policy.taken.fix'),
   },
-  roles_name_key: { code: 'conflict', message: 'A role with this name already exists' },
-  invitations_open: { code: 'conflict', message: 'This address already has an open invitation' },
-  users_email_key: { code: 'conflict', message: 'This address already has an account' },
+  roles_name_key: { code: 'conflict', said: message('role.name_taken') },
+  invitations_open: { code: 'conflict', said: message('invitation.open') },
+  users_email_key: { code: 'conflict', said: message('account.email_taken') },
   campaign_steps_app_connection_fkey: {
     code: 'app_connection_not_found',
-    message: 'An app_action step names an app connection that does not exist',
-    fix: 'Use the id of one of GET /v1/app-connections.',
+    said: message('step.app_connection_gone'),
+    fix: message('step.app_connection_gone.fix'),
   },
   campaign_steps_automation_fkey: {
     code: 'conflict',
-    message: 'A run_automation step and its automation do not go together: one of them is gone, or still needed',
-    fix: 'Use the id of one of GET /v1/automations.',
+    said: message('step.automation_mismatch'),
+    fix: message('step.automation_mismatch.fix'),
   },
   runs_open_campaign_key: {
     code: 'conflict',
-    message: 'The campaign has a run that has not ended',
-    fix: 'Wait for that run, or cancel it with POST /v1/runs/:id/cancel.',
+    said: message('run.open'),
+    fix: message('run.open.fix'),
   },
   goal_replays_one: {
     code: 'conflict',
-    message: 'The goal has a replay that has not ended',
-    fix: 'Wait until it has: GET /v1/goals/:id/replays shows how far it is.',
+    said: message('replay.open'),
+    fix: message('replay.open.fix'),
   },
   crm_task_types_name: {
     code: 'conflict',
-    message: 'A task type with this name already exists',
-    fix: 'Use the one that is there: GET /v1/crm/task-types lists them.',
+    said: message('task_type.name_taken'),
+    fix: message('task_type.name_taken.fix'),
   },
-  enrollments_contact_key: { code: 'conflict', message: 'This contact is already a lead of the campaign' },
+  enrollments_contact_key: { code: 'conflict', said: message('lead.exists') },
 };
 
 const UNIQUE_VIOLATION = '23505';
@@ -110,12 +111,11 @@ export function translateDbError(error: unknown): unknown {
   const pg = databaseFault(error);
   if ((pg?.code === UNIQUE_VIOLATION || pg?.code === FOREIGN_KEY_VIOLATION) && pg.constraint) {
     const known = CONSTRAINTS[pg.constraint];
-    if (known)
-      return new AppError(known.code, known.message, { cause: error, ...(known.fix ? { fix: known.fix } : {}) });
-    if (pg.code === UNIQUE_VIOLATION) return new AppError('conflict', 'This already exists', { cause: error });
+    if (known) return new AppError(known.code, known.said, { cause: error, ...(known.fix ? { fix: known.fix } : {}) });
+    if (pg.code === UNIQUE_VIOLATION) return new AppError('conflict', message('row.exists'), { cause: error });
   }
   if (pg?.code === DEADLOCK) {
-    return new AppError('conflict', 'Another request is changing the same record; try again', { cause: error });
+    return new AppError('conflict', message('row.busy'), { cause: error });
   }
   return error;
 }

@@ -1,29 +1,14 @@
+import type { Message } from '../messages/index.ts';
+import type { Said } from '../lib/errors.ts';
+
 /** Types of jsonb columns, for the row types of db/schema.ts (see db/columns.ts). */
+
+export type { Message, Said };
 
 /** An object whose keys only its writer knows. */
 export type JsonObject = Record<string, unknown>;
 
-/** One group of checks before a launch, as reports keep it. */
-export interface PreflightCheck {
-  /** Stable, such as `sending_domains`. */
-  key: string;
-  passed: boolean;
-  /** Of its worst finding. */
-  severity: 'error' | 'warning' | 'info';
-  message: string;
-  remediation: string;
-}
-
-/** One finding of the checks before a launch, as reports keep it. An error keeps the campaign from starting. */
-export interface PreflightFinding {
-  /** The key of the check it belongs to. */
-  check: string;
-  code: string;
-  severity: 'error' | 'warning' | 'info';
-  message: string;
-  fix: string;
-  step_id?: string;
-}
+export type { PreflightCheck, PreflightFinding } from '../lib/finding.ts';
 
 /** What makes a product event a conversion, and what it is worth. */
 export interface GoalDefinition {
@@ -47,16 +32,16 @@ type EventPredicate = { path: string } & (
   | { op: 'exists' | 'not_exists' }
 );
 
-/** What went wrong, for people and machines, and what to do. */
+/** A problem for people and machines, and its remedy. */
 export interface StoredIssue {
   code: string;
-  message: string;
-  fix: string;
+  message: Message;
+  fix: Message;
 }
 
 /** One line of what a payment is for. */
 export interface PaymentLine {
-  label: string;
+  label: Message;
   quantity: number;
   unit_cents: number;
   /** `month`: charged again every month; `once`: with the first payment alone. */
@@ -118,13 +103,13 @@ export interface PolicyReason {
   /** Stable, such as `recipients_per_day_exceeded`. */
   code: string;
   /** A sentence with the numbers of the case. */
-  message: string;
+  message: Message;
 }
 
 /** What an approver decides on: what will happen, exactly. Its hash stands beside it, and is compared when it is carried out. */
 export interface ApprovalContent {
   /** One line that names the action, such as `Launch "Spring"`. */
-  title: string;
+  title: Message;
   recipients: {
     count: number;
     /** What the recipients are: leads of a campaign, or the addresses themselves. */
@@ -221,7 +206,7 @@ export interface OrderedMailbox extends PersonName {
 /** A line of a bill for managed mailboxes. */
 export interface OrderLine {
   key: string;
-  label: string;
+  label: Message;
   quantity: number;
   unit_cents: number;
   total_cents: number;
@@ -279,9 +264,9 @@ export interface AutomationNodeResult {
   node_id: string;
   type: 'trigger' | 'condition' | 'action';
   action: string;
-  label: string;
+  label: Message;
   status: 'success' | 'error' | 'skipped' | 'branch_true' | 'branch_false';
-  error: string;
+  error: Said | null;
 }
 
 /** A node that a run waits for, by its id. */

@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 79a72dfccebb5efe. Types: 6865a2dc2fece723. */
+/* Written by `npm run db:types`; do not edit. Sources: 8e68b414c3172e48. Types: 6d7d287f9f694956. */
 
 import type {
   ApprovalContent,
@@ -9,6 +9,7 @@ import type {
   GoalDefinition,
   ImportOptions,
   JsonObject,
+  Message,
   OrderLine,
   OrderedDomain,
   OrderedMailbox,
@@ -17,6 +18,7 @@ import type {
   PolicyReason,
   PreflightCheck,
   PreflightFinding,
+  Said,
   ScheduleWindow,
   SegmentCondition,
   SendAsAddress,
@@ -707,8 +709,8 @@ interface AutomationRunsRow {
   /** Data of the trigger; empty once its contact was erased. */
   data: JsonObject;
   node_results: AutomationNodeResult[];
-  /** Empty without a failure. */
-  error_detail: string;
+  /** Message: the reason of the failure. */
+  error_detail: Message | null;
   /** Reactions in a row that led to it. */
   hops: number;
   /** The graph it began with; null once it has ended. */
@@ -732,7 +734,7 @@ interface AutomationRunsInsert {
   status: 'running' | 'success' | 'error';
   data: string;
   node_results: string;
-  error_detail: string;
+  error_detail?: string | null;
   hops: number;
   graph?: string | null;
   waiting?: string | null;
@@ -879,7 +881,8 @@ interface CampaignLogsRow {
   organization_id: string;
   campaign_id: string;
   event_type: string;
-  message: string;
+  /** The code of a sentence and its values; rendered when it is read. */
+  message: Message;
   metadata: JsonObject;
   created_at: Date;
 }
@@ -889,7 +892,7 @@ interface CampaignLogsInsert {
   organization_id: string;
   campaign_id: string;
   event_type: string;
-  message?: string;
+  message: string;
   metadata?: string;
   created_at: Date;
 }
@@ -1692,7 +1695,7 @@ interface DeadLettersRow {
   task_id: string;
   task_type: string;
   payload: JsonObject;
-  last_error: string;
+  last_error: Said;
   attempts: number;
   max_attempts: number;
   status: 'pending' | 'replayed';
@@ -1795,11 +1798,11 @@ interface DirectSendsRow {
   attempts: number;
   /** Last hold of its mailbox that this email caused. */
   held_at: Date | null;
-  waiting_for: string | null;
+  waiting_for: Message | null;
   waiting_until: Date | null;
   blocked_reason: string | null;
   error_code: string | null;
-  error_detail: string | null;
+  error_detail: Message | null;
   finished_at: Date | null;
   /** Deletion of the bytes of its files. */
   files_deleted_at: Date | null;
@@ -2012,18 +2015,18 @@ interface EnrollmentsRow {
   state: 'pending' | 'active' | 'completed' | 'replied' | 'bounced' | 'failed' | 'unsubscribed' | 'undeliverable';
   current_step_id: string | null;
   step_started_at: Date | null;
-  /** Reason of the current wait, as text for operators and the API. */
-  waiting_for: string | null;
+  /** The current wait: the code of a sentence and its values, rendered when it is read. */
+  waiting_for: Message | null;
   waiting_until: Date | null;
   blocked: boolean;
-  failure_reason: string | null;
+  failure_reason: Message | null;
   mailbox_id: string | null;
   app_values: JsonObject;
   /** Subject and Message-IDs of the conversation so far; the next email replies in it. */
   conversation: StoredConversation;
   hold_since: Date | null;
   hold_until: Date | null;
-  hold_reason: string | null;
+  hold_reason: Message | null;
   hold_source: 'manual' | 'out_of_office' | null;
   /** The control_epoch that its workflow run was last signalled with. */
   signalled_epoch: number;
@@ -2757,12 +2760,12 @@ interface IntegrationConnectionsRow {
   /** Kept when they are gone. */
   connected_by: string | null;
   health: 'unknown' | 'healthy' | 'degraded' | 'down';
-  health_detail: string | null;
+  health_detail: Message | null;
   health_checked_at: Date | null;
   /** Next health check of the account. */
   health_due_at: Date;
   last_synced_at: Date | null;
-  last_error: string | null;
+  last_error: Message | null;
   last_error_at: Date | null;
   /** Sealed under "integration_connections/<id>/signing"; made when first needed. */
   signing_secret: Buffer | null;
@@ -2830,7 +2833,7 @@ interface IntegrationDeliveriesRow {
   source: Record<string, string> | null;
   state: 'pending' | 'failed';
   attempts: number;
-  last_error: string | null;
+  last_error: Message | null;
   failed_at: Date | null;
   created_at: Date;
 }
@@ -3016,7 +3019,7 @@ interface IntegrationRunsRow {
   connection_id: string;
   kind: 'connect' | 'refresh' | 'dispatch' | 'push' | 'health' | 'inbound';
   status: 'success' | 'error';
-  detail: string;
+  detail: Message | null;
   records_processed: number;
   started_at: Date;
   finished_at: Date | null;
@@ -3028,7 +3031,7 @@ interface IntegrationRunsInsert {
   connection_id: string;
   kind: 'connect' | 'refresh' | 'dispatch' | 'push' | 'health' | 'inbound';
   status: 'success' | 'error';
-  detail: string;
+  detail?: string | null;
   records_processed: number;
   started_at: Date;
   finished_at?: Date | null;
@@ -3191,7 +3194,7 @@ interface MailboxConsentsRow {
   email: string;
   mailbox_id: string | null;
   error_code: string | null;
-  error_message: string | null;
+  error_message: Message | null;
   expires_at: Date;
   created_at: Date;
 }
@@ -3220,8 +3223,7 @@ interface MailboxErrorsRow {
   mailbox_id: string;
   error_code: string;
   severity: 'warning' | 'error';
-  title: string;
-  message: string;
+  message: Message;
   resolved_at: Date | null;
   created_at: Date;
 }
@@ -3232,7 +3234,6 @@ interface MailboxErrorsInsert {
   mailbox_id: string;
   error_code: string;
   severity: 'warning' | 'error';
-  title: string;
   message: string;
   resolved_at?: Date | null;
   created_at: Date;
@@ -3505,11 +3506,11 @@ interface MailboxesRow {
   warmup_days: number;
   /** A hold stops sending without changing the status, such as refused credentials or a throttle of the provider. */
   hold_code: string | null;
-  hold_reason: string | null;
+  hold_reason: Message | null;
   hold_until: Date | null;
   /** A hold that stops reading. */
   imap_hold_code: string | null;
-  imap_hold_reason: string | null;
+  imap_hold_reason: Message | null;
   imap_hold_until: Date | null;
   /** No slot is free before this moment; the next free one may be later still. */
   next_free_at: Date;
@@ -4104,7 +4105,6 @@ interface PreflightReportsRow {
   checks: PreflightCheck[];
   /** Worst first. */
   findings: PreflightFinding[];
-  recommendations: string[];
   created_at: Date;
 }
 
@@ -4116,7 +4116,6 @@ interface PreflightReportsInsert {
   score: number;
   checks: string;
   findings: string;
-  recommendations: string[];
   created_at: Date;
 }
 
@@ -4430,7 +4429,7 @@ interface RunsRow {
   action_count: number;
   policy_decision: JsonObject;
   preflight_report: JsonObject | null;
-  error_details: JsonObject | null;
+  error_details: StoredIssue | null;
   /** No reference: the record outlives it. */
   approval_id: string | null;
   /** End of the wait for an approval. */
@@ -4778,11 +4777,11 @@ interface StepRunsRow {
   kind: string;
   state: 'running' | 'waiting' | 'completed' | 'skipped' | 'failed' | 'blocked';
   outcome: string | null;
-  detail: string | null;
+  detail: Message | null;
   attempts: number;
   output_key: string | null;
   output: JsonObject | null;
-  error: JsonObject | null;
+  error: StoredIssue | null;
   started_at: Date;
   completed_at: Date | null;
 }
@@ -4897,7 +4896,7 @@ interface TestRunStepsRow {
   kind: string;
   state: 'running' | 'waiting' | 'completed' | 'skipped' | 'failed';
   outcome: string | null;
-  detail: string | null;
+  detail: Message | null;
   output_key: string | null;
   output: JsonObject | null;
   event_name: string | null;
@@ -5067,6 +5066,8 @@ interface UsersRow {
   password_hash: string;
   first_name: string;
   last_name: string;
+  /** BCP 47 tag, for mails to the person; null until a browser has said it. */
+  language: string | null;
   is_platform_admin: boolean;
   /** True while the account has the password that an operator gave it. */
   has_given_password: boolean;
@@ -5080,6 +5081,7 @@ interface UsersInsert {
   password_hash: string;
   first_name?: string;
   last_name?: string;
+  language?: string | null;
   is_platform_admin?: boolean;
   has_given_password?: boolean;
   created_at: Date;
@@ -5225,7 +5227,7 @@ interface WarmupStandingsRow {
   organization_id: string;
   health_state: 'healthy' | 'watch' | 'throttled' | 'quarantined' | 'blocked';
   score: number;
-  reason: string | null;
+  reason: Message | null;
   blocked_until: Date | null;
   evaluated_at: Date | null;
   /** The last UTC day whose emails are planned. */
@@ -5254,7 +5256,7 @@ interface WebhookAttemptsRow {
   /** Milliseconds. */
   duration_ms: number;
   response_status: number | null;
-  error_reason: string | null;
+  error_reason: Message | null;
   /** The batch whose run made the attempt; null where the delivery had a run of its own. */
   batch_id: string | null;
 }
@@ -5315,7 +5317,7 @@ interface WebhookDeliveriesRow {
   last_attempt_at: Date | null;
   response_status: number | null;
   response_body_excerpt: string | null;
-  error_reason: string | null;
+  error_reason: Message | null;
   /** The secret that signed its first attempt. */
   secret_id: string | null;
   /** Reason why its run keeps failing. */
@@ -5358,13 +5360,13 @@ interface WebhookEndpointsRow {
   /** Empty means all events that are not firehose. */
   event_types: string[];
   enabled: boolean;
-  /** Reason why the installation disabled it; null otherwise. */
-  disabled_reason: string | null;
+  /** Message: the reason why the installation disabled it. */
+  disabled_reason: Message | null;
   verified_at: Date | null;
   ownership_confirmed: boolean;
   last_success_at: Date | null;
   last_failure_at: Date | null;
-  last_failure_reason: string | null;
+  last_failure_reason: Message | null;
   consecutive_failures: number;
   /** First failure since the last success. */
   failing_since: Date | null;

@@ -5,7 +5,7 @@ import { across } from '../db/across.ts';
 import { connect, type Db } from '../db/connection.ts';
 import { pendingMigrations } from '../db/migrations/index.ts';
 import { isBalanced, readBooks } from '../domain/billing/mailbox-orders/books.ts';
-import { FINDINGS, toFindings, type Found } from '../domain/operations/instance/findings.ts';
+import { toFindings, type Found } from '../domain/operations/instance/findings.ts';
 import { lookAtFleet } from '../domain/operations/instance/fleet.ts';
 import { lookAtSettings } from '../domain/operations/instance/settings.ts';
 import { lookAtStored } from '../domain/operations/instance/stored.ts';
@@ -13,19 +13,20 @@ import { openBlobStores } from '../lib/blobs/index.ts';
 import { MeasuredClock } from '../lib/clock.ts';
 import type { Config } from '../lib/config/index.ts';
 import { isPublicAddress } from '../lib/egress/address.ts';
+import { found as foundAs, sayFinding, type Finding, type SaidFinding, type Severity } from '../lib/finding.ts';
 import { silentLogger } from '../lib/log.ts';
 import { createSystemMail, signInToTransport } from '../lib/mail/index.ts';
 import { ATTRIBUTES, missingSearchAttributes, waitForSearchAttributes } from '../temporal/attributes.ts';
 import { createTemporalClient } from '../temporal/client.ts';
+import { message, type Message } from '../messages/index.ts';
 import { reachDatabase, waitForTemporal } from './waiting.ts';
 
-/** What one look has found. A fault keeps Heron from working as configured; a warning is for the operator to judge. */
-interface Finding {
-  part: 'settings' | 'database' | 'orders' | 'clock' | 'temporal' | 'dns' | 'mail';
-  state: 'ok' | 'warning' | 'fault';
-  detail: string;
-  fix?: string;
+/** A finding about a part of the installation. An error keeps Heron from working as configured; an info says that all is well. */
+interface PartFinding extends Finding {
+  part: Part;
 }
+
+type Part = 'settings' | 'database' | 'orders' | 'clock' | 'temporal' | 'dns' | 'mail';
 
 const OLDEST_POSTGRES = 150_000;
 const EXTENSIONS = ['pg_trgm'];
@@ -39,7 +40,7 @@ const PATIENCE_MS = 5_000;
  * namespace and search attributes, the names in public addresses, and the mail transport.
  * @param mailTo gets a test letter; without it the transport is only signed in to
  */
-export async function examine(config: Config, mailTo?: string): Promise<Finding[]> {
+export async function examine(config: Config, mailTo?: string): Promise<PartFinding[]> {
   const parts = await Promise.all([
     settings(config),
     database(config),
@@ -50,36 +51,51 @@ export async function examine(config: Config, mailTo?: string): Promise<Finding[
   return parts.flat();
 }
 
+/** Findings as a program reads them. */
+export function saidFindings(findings: readonly PartFinding[]): ({ part: Part } & SaidFinding)[] {
+  return findings.map((finding) => ({ part: finding.part, ...sayFinding(finding) }));
+}
+
+const STATES: Record<Severity, string> = { info: 'ok', warning: 'WARNING', error: 'ERROR' };
+
 /** Findings as lines for a terminal, each fix below its finding. */
-export function findingLines(findings: readonly Finding[]): string[] {
-  return findings.flatMap(({ part, state, detail, fix }) => [
-    `${(state === 'ok' ? 'ok' : state.toUpperCase()).padEnd(8)} ${part.padEnd(9)} ${detail}`,
+export function findingLines(findings: readonly PartFinding[]): string[] {
+  return saidFindings(findings).flatMap(({ part, severity, message: text, fix }) => [
+    `${STATES[severity].padEnd(8)} ${part.padEnd(9)} ${text}`,
     ...(fix ? [`${' '.repeat(19)}fix: ${fix}`] : []),
   ]);
 }
 
+function ok(part: Part, said: Message): PartFinding {
+  return { part, ...foundAs('info', said) };
+}
+
+function warning(part: Part, said: Message): PartFinding {
+  return { part, ...foundAs('warning', said) };
+}
+
+function fault(part: Part, said: Message): PartFinding {
+  return { part, ...foundAs('error', said) };
+}
+
 /** In development, what production refuses is for the operator to judge. */
-async function settings(config: Config): Promise<Finding[]> {
-  const worst = config.APP_ENV === 'prod' ? 'fault' : 'warning';
+async function settings(config: Config): Promise<PartFinding[]> {
+  const worst = config.APP_ENV === 'prod' ? 'error' : 'warning';
   const found = lookAtSettings(config);
   return [
-    ...(found.secret_published_default
-      ? []
-      : [{ part: 'settings', state: 'ok', detail: 'secrets are your own' } as const]),
+    ...(found.secret_published_default ? [] : [ok('settings', message('finding.secrets_own'))]),
     ...listed('settings', found, worst),
   ];
 }
 
 /** Findings of the installation as those of a part. What is only to be known of is left to GET /v1/admin/instance/health. */
-function listed(part: Finding['part'], found: Found, worst: Finding['state']): Finding[] {
-  return toFindings(found).flatMap(({ severity, code }) =>
-    severity === 'info'
-      ? []
-      : { part, state: severity === 'error' ? worst : 'warning', detail: found[code]!, fix: FINDINGS[code].fix },
+function listed(part: Part, found: Found, worst: Severity): PartFinding[] {
+  return toFindings(found).flatMap(({ docs: _, ...finding }) =>
+    finding.severity === 'info' ? [] : { part, ...finding, severity: finding.severity === 'error' ? worst : 'warning' },
   );
 }
 
-async function database(config: Config): Promise<Finding[]> {
+async function database(config: Config): Promise<PartFinding[]> {
   const measured = new MeasuredClock();
   const db = connect({ url: config.PRIMARY_DB, max: 1, name: 'heron-doctor', clock: measured });
   try {
@@ -90,22 +106,16 @@ async function database(config: Config): Promise<Finding[]> {
       ...(await role(db, config)),
       fresh,
       await clock(db),
-      ...(fresh.state === 'ok'
+      ...(fresh.severity === 'info'
         ? [
-            ...listed('database', await lookAtStored({ db, clock: measured }), 'fault'),
-            ...listed('settings', await fleet(db, config), 'fault'),
+            ...listed('database', await lookAtStored({ db, clock: measured }), 'error'),
+            ...listed('settings', await fleet(db, config), 'error'),
             ...(await orders(db)),
           ]
         : []),
     ];
   } catch (error) {
-    return [
-      fault(
-        'database',
-        messageOf(error),
-        'Check PRIMARY_DB: address, name, user and password, and that PostgreSQL runs.',
-      ),
-    ];
+    return [fault('database', message('finding.database_unreachable', { error: messageOf(error) }))];
   } finally {
     await db.destroy();
   }
@@ -120,31 +130,25 @@ async function fleet(db: Db, config: Config): Promise<Found> {
   }
 }
 
-async function server(db: Db): Promise<Finding[]> {
+async function server(db: Db): Promise<PartFinding[]> {
   const [facts] = await across(db, 'operator').sql<{ number: number; version: string; available: string[] }>(
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
             (select coalesce(json_agg(name), '[]') from pg_available_extensions where name = any(:names)) as available`,
     { names: EXTENSIONS },
   );
   const { number, version, available } = facts!;
-  const findings: Finding[] = [
+  const findings: PartFinding[] = [
     number >= OLDEST_POSTGRES
-      ? { part: 'database', state: 'ok', detail: `PostgreSQL ${version} answers` }
-      : fault('database', `PostgreSQL ${version} is too old`, 'Use version 15 or later.'),
+      ? ok('database', message('finding.database_answers', { version }))
+      : fault('database', message('finding.database_too_old', { version })),
   ];
   const lacking = EXTENSIONS.filter((name) => !available.includes(name));
   if (lacking.length > 0)
-    findings.push(
-      fault(
-        'database',
-        `the extension ${lacking.join(', ')} is not installed on the server`,
-        'Install the contrib package of PostgreSQL.',
-      ),
-    );
+    findings.push(fault('database', message('finding.database_extension_missing', { names: lacking.join(', ') })));
   return findings;
 }
 
-async function role(db: Db, config: Config): Promise<Finding[]> {
+async function role(db: Db, config: Config): Promise<PartFinding[]> {
   const [facts] = await across(db, 'operator').sql<{
     name: string;
     superuser: boolean;
@@ -159,93 +163,63 @@ async function role(db: Db, config: Config): Promise<Finding[]> {
     { names: EXTENSIONS },
   );
   const { name, superuser, creates, lacking } = facts!;
-  if (!creates)
-    return [
-      fault(
-        'database',
-        `the role ${name} may not create tables`,
-        `grant create on schema public to ${name}; or make it the owner of the database.`,
-      ),
-    ];
-  if (lacking.length > 0)
-    return [
-      fault(
-        'database',
-        `the role ${name} may not create the extension ${lacking.join(', ')}`,
-        `create extension ${lacking.join(', ')}; as an administrator, once.`,
-      ),
-    ];
+  if (!creates) return [fault('database', message('finding.database_role_no_tables', { role: name }))];
+  if (lacking.length > 0) {
+    const names = lacking.join(', ');
+    return [fault('database', message('finding.database_role_no_extensions', { role: name, names }))];
+  }
   if (superuser && config.APP_ENV === 'prod')
-    return [
-      {
-        part: 'database',
-        state: 'warning',
-        detail: `the role ${name} is a superuser of the whole server`,
-        fix: 'Give Heron a role of its own that owns its database and nothing else.',
-      },
-    ];
-  return [{ part: 'database', state: 'ok', detail: `the role ${name} may do what migrations need` }];
+    return [warning('database', message('finding.database_role_superuser', { role: name }))];
+  return [ok('database', message('finding.database_role_fits', { role: name }))];
 }
 
-async function schema(db: Db): Promise<Finding> {
+async function schema(db: Db): Promise<PartFinding> {
   const pending = await pendingMigrations(db);
   return pending.length === 0
-    ? { part: 'database', state: 'ok', detail: 'the schema is that of this build' }
-    : fault('database', `${pending.length} migrations are pending, from ${pending[0]} on`, 'Run `heron migrate`.');
+    ? ok('database', message('finding.schema_current'))
+    : fault('database', message('finding.migrations_dirty', { count: pending.length, first: pending[0]! }));
 }
 
 /** The money of orders and renewals, by currency: all of it has to be in one of its places. Nothing for an installation that has taken none. */
-async function orders(db: Db): Promise<Finding[]> {
-  const books = await readBooks(db);
-  return books.map((one) => {
+async function orders(db: Db): Promise<PartFinding[]> {
+  return (await readBooks(db)).map((one) => {
     const money = (cents: number) => (cents / 100).toFixed(2);
     const { currency, taken, ready, renewed, refunds, needsPerson, underWay, unexplained } = one;
-    const detail = `${currency}: ${money(taken)} taken = ${money(ready)} ready + ${money(renewed)} renewed + ${money(refunds)} refunds + ${money(needsPerson)} for a person + ${money(underWay)} under way`;
-    if (!isBalanced(one))
-      return fault(
-        'orders',
-        `${detail}; not explained: ${unexplained.join(', ')}`,
-        'Look at these orders and renewals, and their payments.',
-      );
-    if (needsPerson === 0) return { part: 'orders', state: 'ok', detail };
-    return {
-      part: 'orders',
-      state: 'warning',
-      detail,
-      fix: 'Settle the dead letters of types order_refund and domain_renewal.',
+    const amounts = {
+      currency,
+      taken: money(taken),
+      ready: money(ready),
+      renewed: money(renewed),
+      refunds: money(refunds),
+      person: money(needsPerson),
+      underWay: money(underWay),
     };
+    const books = message('finding.orders_balanced', amounts);
+    if (!isBalanced(one))
+      return fault('orders', message('finding.orders_unexplained', { books, ids: unexplained.join(', ') }));
+    return needsPerson === 0
+      ? ok('orders', books)
+      : warning('orders', message('finding.orders_need_person', { books }));
   });
 }
 
-async function clock(db: Db): Promise<Finding> {
+async function clock(db: Db): Promise<PartFinding> {
   const before = Date.now();
   const [row] = await across(db, 'operator').sql<{ now: Date }>('select clock_timestamp() as now');
   const skewMs = row!.now.getTime() - (before + Date.now()) / 2;
   const seconds = (Math.abs(skewMs) / 1000).toFixed(1);
-  const detail = `the clock of the database is ${seconds} s ${skewMs < 0 ? 'behind' : 'ahead of'} this machine's`;
-  if (Math.abs(skewMs) <= SKEW_WARNING_MS)
-    return { part: 'clock', state: 'ok', detail: "the database has this machine's time" };
-  return {
-    part: 'clock',
-    state: Math.abs(skewMs) > SKEW_FAULT_MS ? 'fault' : 'warning',
-    detail,
-    fix: 'Have both machines keep time by NTP.',
-  };
+  if (Math.abs(skewMs) <= SKEW_WARNING_MS) return ok('clock', message('finding.clock_agrees'));
+  const said = message(skewMs < 0 ? 'finding.clock_behind' : 'finding.clock_ahead', { seconds });
+  return (Math.abs(skewMs) > SKEW_FAULT_MS ? fault : warning)('clock', said);
 }
 
-async function temporal(config: Config): Promise<Finding[]> {
+async function temporal(config: Config): Promise<PartFinding[]> {
   const client = createTemporalClient(config);
   const { TEMPORAL_NAMESPACE: namespace, TEMPORAL_ADDRESS: address } = config;
   try {
     await waitForTemporal(client.connection as Connection, address, { info: () => {}, warn: () => {} }, 0);
   } catch (error) {
-    return [
-      fault(
-        'temporal',
-        messageOf(error),
-        'Check TEMPORAL_ADDRESS, TEMPORAL_TLS and TEMPORAL_API_KEY, and that Temporal runs.',
-      ),
-    ];
+    return [fault('temporal', message('finding.fleet_infra_unreachable', { error: messageOf(error) }))];
   }
   try {
     const connection = client.connection as Connection;
@@ -254,13 +228,8 @@ async function temporal(config: Config): Promise<Finding[]> {
         connection.workflowService.describeNamespace({ namespace }),
       );
     } catch (error) {
-      return [
-        fault(
-          'temporal',
-          `the namespace ${namespace} cannot be used: ${messageOf(error)}`,
-          `Create it (\`temporal operator namespace create ${namespace}\`), or set TEMPORAL_NAMESPACE.`,
-        ),
-      ];
+      const said = message('finding.temporal_namespace_unusable', { namespace, error: messageOf(error) });
+      return [fault('temporal', said)];
     }
     const lacking = await missingSearchAttributes(client, namespace).catch(() =>
       // Temporal Cloud does not list them; a query over all of them tells.
@@ -270,53 +239,34 @@ async function temporal(config: Config): Promise<Finding[]> {
       ),
     );
     return [
-      { part: 'temporal', state: 'ok', detail: `${address} answers, with the namespace ${namespace}` },
+      ok('temporal', message('finding.temporal_answers', { address, namespace })),
       lacking.length === 0
-        ? { part: 'temporal', state: 'ok', detail: 'the search attributes are there' }
-        : {
-            part: 'temporal',
-            state: 'warning',
-            detail: `search attributes are missing: ${lacking.join(', ')}`,
-            fix: 'A worker creates them where it may; elsewhere create them once (docs/operations.md).',
-          },
+        ? ok('temporal', message('finding.search_attributes_present'))
+        : warning('temporal', message('finding.search_attributes_missing', { names: lacking.join(', ') })),
     ];
   } finally {
     await client.connection.close();
   }
 }
 
-async function names(config: Config): Promise<Finding[]> {
+async function names(config: Config): Promise<PartFinding[]> {
   const settingsOfAddresses = ['API_PUBLIC_URL', 'APP_URL', 'TRACKING_DOMAIN'] as const;
   return Promise.all(settingsOfAddresses.map((setting) => name(setting, config[setting], config.APP_ENV === 'prod')));
 }
 
-async function name(setting: string, address: string, isProduction: boolean): Promise<Finding> {
+async function name(setting: string, address: string, isProduction: boolean): Promise<PartFinding> {
   const { hostname, protocol } = new URL(address);
   const host = hostname.replace(/^\[|\]$/g, '');
   const isLiteral = isIP(host) !== 0 || host === 'localhost' || host.endsWith('.localhost');
   const addresses = isLiteral ? [host] : await resolveAddresses(host);
-  if (addresses.length === 0)
-    return fault(
-      'dns',
-      `${setting}: ${host} has no address`,
-      `Add an A or AAAA record for ${host}, or correct ${setting}.`,
-    );
+  if (addresses.length === 0) return fault('dns', message('finding.address_unresolved', { setting, host }));
   const hidden = addresses.filter((each) => isIP(each) === 0 || !isPublicAddress(each));
-  if (hidden.length > 0)
-    return {
-      part: 'dns',
-      state: isProduction ? 'fault' : 'warning',
-      detail: `${setting}: ${address} (${hidden.join(', ')}) cannot be reached from outside`,
-      fix: `Set ${setting} to a name that people and their mail programs can reach.`,
-    };
-  if (protocol !== 'https:')
-    return {
-      part: 'dns',
-      state: 'warning',
-      detail: `${setting}: ${address} is not encrypted`,
-      fix: `Put TLS in front of it and set ${setting} to https.`,
-    };
-  return { part: 'dns', state: 'ok', detail: `${setting}: ${host} is ${addresses.join(', ')}` };
+  if (hidden.length > 0) {
+    const said = message('finding.address_not_public', { setting, address, addresses: hidden.join(', ') });
+    return (isProduction ? fault : warning)('dns', said);
+  }
+  if (protocol !== 'https:') return warning('dns', message('finding.address_unencrypted', { setting, address }));
+  return ok('dns', message('finding.address_resolved', { setting, host, addresses: addresses.join(', ') }));
 }
 
 async function resolveAddresses(host: string): Promise<string[]> {
@@ -324,9 +274,9 @@ async function resolveAddresses(host: string): Promise<string[]> {
   return answers.flat();
 }
 
-async function mail(config: Config, mailTo: string | undefined): Promise<Finding[]> {
+async function mail(config: Config, mailTo: string | undefined): Promise<PartFinding[]> {
   if (config.MAIL_TRANSPORT === 'log') return [];
-  const where = `${config.SMTP_HOST}${config.SMTP_PORT === undefined ? '' : `:${config.SMTP_PORT}`}`;
+  const server = `${config.SMTP_HOST}${config.SMTP_PORT === undefined ? '' : `:${config.SMTP_PORT}`}`;
   const systemMail = createSystemMail(config, silentLogger);
   try {
     if (mailTo === undefined) await signInToTransport(config);
@@ -336,24 +286,20 @@ async function mail(config: Config, mailTo: string | undefined): Promise<Finding
         subject: 'A test letter of Heron',
         text: 'This letter was sent by `heron doctor`: system mail leaves as it should.\n',
       });
-    const detail = mailTo === undefined ? `signed in to ${where}` : `${where} took a letter to ${mailTo}`;
-    return [{ part: 'mail', state: 'ok', detail }];
-  } catch (error) {
-    const cause = (error as Error).cause ?? error;
     return [
-      fault(
+      ok(
         'mail',
-        `${where}: ${messageOf(cause)}`,
-        'Check SMTP_HOST, SMTP_PORT, SMTP_SECURITY, SMTP_USERNAME and SMTP_PASSWORD, and MAIL_FROM.',
+        mailTo === undefined
+          ? message('finding.mail_signed_in', { server })
+          : message('finding.mail_test_taken', { server, address: mailTo }),
       ),
     ];
+  } catch (error) {
+    const cause = (error as Error).cause ?? error;
+    return [fault('mail', message('finding.mail_preflight_failed', { error: `${server}: ${messageOf(cause)}` }))];
   } finally {
     systemMail.close();
   }
-}
-
-function fault(part: Finding['part'], detail: string, fix: string): Finding {
-  return { part, state: 'fault', detail, fix };
 }
 
 function messageOf(error: unknown): string {

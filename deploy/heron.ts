@@ -171,17 +171,17 @@ program
 program
   .command('doctor')
   .description(
-    'check the settings against the living parts; each finding with its fix, exit code 1 when one is a fault',
+    'check the settings against the living parts; each finding with its fix, exit code 1 when one is an error',
   )
   .option('--mail-to <address>', 'send a test letter with the mail transport; without it, only sign in', emailAddress)
   .option('--json', 'as JSON')
   .action(async (options: { mailTo?: string; json?: boolean }) => {
-    const { examine, findingLines } = await import('./doctor.ts');
+    const { examine, findingLines, saidFindings } = await import('./doctor.ts');
     const findings = await examine(loadConfig(), options.mailTo);
-    if (options.json) printJson({ findings });
+    if (options.json) printJson({ findings: saidFindings(findings) });
     else printLines(findingLines(findings));
-    const faults = findings.filter(({ state }) => state === 'fault').length;
-    if (faults > 0) throw new OperatorError(`${faults} ${faults === 1 ? 'fault' : 'faults'} to mend`);
+    const faults = findings.filter(({ severity }) => severity === 'error').length;
+    if (faults > 0) throw new OperatorError(`${faults} ${faults === 1 ? 'error' : 'errors'} to mend`);
   });
 
 program

@@ -1,6 +1,7 @@
 import type { Connection } from '@temporalio/client';
 import { toFindings } from '../domain/operations/instance/findings.ts';
 import { lookAtSettings } from '../domain/operations/instance/settings.ts';
+import { sayFinding } from '../lib/finding.ts';
 import type { Config } from '../lib/config/index.ts';
 import type { Deps } from '../domain/platform/kernel/context.ts';
 import type { Listening } from '../lib/listen.ts';
@@ -126,7 +127,10 @@ export async function runProcess(name: ProcessName, config: Config): Promise<voi
   const { deps } = assembly;
   const { log } = deps;
   if (config.APP_ENV === 'prod')
-    for (const { severity, message } of toFindings(lookAtSettings(config))) if (severity !== 'info') log.warn(message);
+    for (const finding of toFindings(lookAtSettings(config))) {
+      const { severity, message, fix } = sayFinding(finding);
+      if (severity !== 'info') log.warn(`${message}. ${fix}`);
+    }
   let running: Running;
   try {
     reportStage('waiting for the database');

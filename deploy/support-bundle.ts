@@ -8,6 +8,7 @@ import type { Connection } from '@temporalio/client';
 import { across } from '../db/across.ts';
 import { connect } from '../db/connection.ts';
 import { examineInstance } from '../domain/operations/instance/health.ts';
+import { sayFinding } from '../lib/finding.ts';
 import { ConfigError, describeConfig, loadConfig, type Config } from '../lib/config/index.ts';
 import { settingsSchema, SENSITIVE } from '../lib/config/settings.ts';
 import { sha256 } from '../lib/crypto.ts';
@@ -178,7 +179,9 @@ async function instance(config: Config): Promise<string[]> {
   // Not closed: the client of a Temporal that is away retries later, and throws out of a timer when its channel is closed by then.
   const { deps } = assemble(config, 'heron', { log: silentLogger });
   const found = await examineInstance(deps);
-  return found.map(({ severity, code, message }) => `${severity.padEnd(8)} ${code}: ${message}`);
+  return found
+    .map((finding) => sayFinding(finding))
+    .map(({ severity, code, message, fix }) => `${severity.padEnd(8)} ${code}: ${message}. ${fix}`);
 }
 
 async function counts(config: Config): Promise<string[]> {

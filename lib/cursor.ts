@@ -1,6 +1,7 @@
 import { AppError, type Problem } from './errors.ts';
 import { sha256 } from './crypto.ts';
 import { isUuid } from './ids.ts';
+import { message } from '../messages/index.ts';
 
 const VERSION = 1;
 
@@ -32,7 +33,9 @@ export function encodeCursor(list: string, filters: unknown, position: CursorPos
 export function bodyCursorProblems(cursor: string | undefined): Problem[] {
   if (!cursor) return [];
   const parts = partsOf(cursor);
-  return Array.isArray(parts) && parts[0] === VERSION ? [] : [{ path: 'body.cursor', message: 'Malformed' }];
+  return Array.isArray(parts) && parts[0] === VERSION
+    ? []
+    : [{ path: 'body.cursor', message: message('field.cursor') }];
 }
 
 function partsOf(cursor: string): unknown {
@@ -45,13 +48,13 @@ function partsOf(cursor: string): unknown {
 
 /** 400 for a cursor that was changed, or made by another list or other filters. */
 export function badCursor(): AppError {
-  return refusal('bad_request', 'query.cursor', 'Malformed, or made by another list or other filters');
+  return refusal('bad_request', 'query.cursor');
 }
 
-function refusal(code: 'bad_request' | 'invalid_cursor', path: string, message: string): AppError {
-  return new AppError(code, 'The cursor is not valid for this list', {
-    problems: [{ path, message }],
-    fix: 'Send the next_cursor of the previous page unchanged, with the same filters.',
+function refusal(code: 'bad_request' | 'invalid_cursor', path: string): AppError {
+  return new AppError(code, message('cursor.invalid'), {
+    problems: [{ path, message: message('field.cursor_other') }],
+    fix: message('cursor.invalid.fix'),
   });
 }
 
@@ -105,8 +108,7 @@ export function decodeBodyCursor<Position extends CursorPosition>(
   ...given: Parameters<typeof decodeCursor<Position>>
 ): Position | undefined {
   const position = positionOf<Position>(...given);
-  if (position === 'bad')
-    throw refusal('invalid_cursor', 'body.cursor', 'Malformed, or made by another list, filter or order');
+  if (position === 'bad') throw refusal('invalid_cursor', 'body.cursor');
   return position;
 }
 

@@ -155,31 +155,36 @@ export class AppError extends Error {
 /** The things that a request may name; their words are the sentences `thing.…`. */
 export type Thing = MessageCode extends infer Code ? (Code extends `thing.${infer Name}` ? Name : never) : never;
 
+/** The name of a thing, as a value of a sentence. */
+export function thingMessage(thing: Thing): Message {
+  return { code: `thing.${thing}`, values: {} };
+}
+
 /** 404 for an unknown id, a malformed id and another organization's id alike. */
 export function notFound(thing: Thing = 'resource'): AppError {
-  return new AppError('not_found', message('not_found', { thing: { code: `thing.${thing}`, values: {} } }));
+  return new AppError('not_found', message('not_found', { thing: thingMessage(thing) }));
 }
 
 /** 400 with one or more faults, each with its path. */
-export function badRequest(message: Said, problems?: Problem[]): AppError {
-  return new AppError('bad_request', message, problems ? { problems } : {});
+export function badRequest(said: Said, problems?: Problem[]): AppError {
+  return new AppError('bad_request', said, problems ? { problems } : {});
 }
 
 /** 429 with the wait in `retry_after` and Retry-After, in whole seconds. */
-export function tooManyRequests(waitMs: number, what: string): AppError {
+export function tooManyRequests(waitMs: number, what: Said): AppError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  return new AppError('rate_limit_exceeded', `Too many requests: ${what}`, {
-    fix: `Wait ${seconds} s before the next request.`,
+  return new AppError('rate_limit_exceeded', message('request.too_many', { what }), {
+    fix: message('request.too_many.fix', { seconds }),
     extra: { retry_after: seconds },
     headers: { 'Retry-After': String(seconds) },
   });
 }
 
 /** 503 for what may work in a moment, with the wait in `retry_after` and Retry-After, in whole seconds. */
-export function unavailable(message: string, waitMs: number, cause: unknown): AppError {
+export function unavailable(said: Message, waitMs: number, cause: unknown): AppError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  return new AppError('service_unavailable', message, {
-    fix: `Try again in ${seconds} s.`,
+  return new AppError('service_unavailable', said, {
+    fix: message('request.try_again.fix', { seconds }),
     extra: { retry_after: seconds },
     headers: { 'Retry-After': String(seconds) },
     cause,
@@ -189,7 +194,7 @@ export function unavailable(message: string, waitMs: number, cause: unknown): Ap
 /** @throws AppError of the code with every problem, when there is one */
 export function refuseProblems(problems: readonly Problem[], code: ErrorCode = 'bad_request'): void {
   if (problems.length === 0) return;
-  throw new AppError(code, `The request has ${problems.length} problem${problems.length === 1 ? '' : 's'}`, {
+  throw new AppError(code, message('request.problems', { count: problems.length }), {
     problems: [...problems],
   });
 }

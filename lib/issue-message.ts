@@ -5,8 +5,13 @@ import { message, type Message, type MessageCode } from '../messages/index.ts';
  * The sentence of a rule of one's own, as zod carries it: `.refine(isColor, says('field.color'))`, `.regex(CODE, says(…))`, or the
  * `message` of `addIssue`. zod knows text only, so the code and its values travel in it until {@link issueMessage}.
  */
-export function says(...args: Parameters<typeof message>): string {
-  return JSON.stringify(message(...args));
+export function says<Code extends MessageCode>(...args: Parameters<typeof message<Code>>): string {
+  return asIssue(message(...args));
+}
+
+/** The sentence of a rule of one's own where the rule has made the message already; see {@link says}. */
+export function asIssue(said: Message): string {
+  return JSON.stringify(said);
 }
 
 function ownSentence(text: string): Message | undefined {

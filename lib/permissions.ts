@@ -3,37 +3,37 @@
  * each of these permissions lets a program act without a person, so it is given by name.
  */
 const CATALOGUE = [
-  ['READ_EMAILS', 'read', 'See mailboxes, their settings and health'],
-  ['READ_CAMPAIGNS', 'read', 'See campaigns, steps, senders, leads, activity and product events'],
-  ['WRITE_EMAILS', 'write', 'Connect, change, test and remove mailboxes'],
-  ['WARMUP_ROUTING', 'special', 'Steer warmup between mailbox pools'],
-  ['WRITE_UNIBOX', 'write', 'Mark, file, label and snooze conversations'],
-  ['USE_AI', 'special', 'Spend AI credits on writing and analysis'],
-  ['WRITE_CAMPAIGNS', 'write', 'Create, change and delete campaigns'],
-  ['SEND_CAMPAIGNS', 'special', 'Start, stop and test campaigns: real mail leaves'],
-  ['READ_CONTACTS', 'read', 'See contacts, suppressions and the lead database'],
-  ['WRITE_CONTACTS', 'write', 'Create, change and delete contacts and suppressions'],
-  ['BULK_CONTACTS', 'bulk', 'Import contacts and change or delete many at once'],
-  ['BULK_CRM', 'bulk', 'Change or delete many CRM tasks at once'],
-  ['READ_TEMPLATES', 'read', 'See reply templates'],
-  ['WRITE_TEMPLATES', 'write', 'Create, change and delete reply templates'],
-  ['API_KEYS', 'special', 'Manage API keys and OAuth applications'],
-  ['WEBHOOKS', 'special', 'Manage webhook endpoints and see deliveries'],
-  ['INTEGRATIONS', 'special', 'Manage integrations, automations and app connections'],
-  ['READ_ANALYTICS', 'read', 'See analytics, goals and acquisition reports'],
-  ['READ_AUDIT_LOGS', 'special', 'See who did what in the workspace'],
-  ['READ_UNIBOX', 'special', 'Read conversations in connected mailboxes'],
-  ['REALTIME_SUBSCRIBE', 'special', 'Subscribe to the realtime event stream'],
-  ['WRITE_CRM', 'write', 'Create, change and delete pipelines, deals and tasks'],
-  ['READ_CRM', 'read', 'See pipelines, deals and tasks'],
-  ['READ_RUNS', 'read', 'See agent runs and their events'],
-  ['WRITE_RUNS', 'write', 'Create and cancel agent runs'],
-  ['EXECUTE_RUNS', 'special', 'Create agent runs that launch'],
-  ['SEND_DIRECT_EMAIL', 'special', 'Send single emails'],
-  ['SEND_INBOX_REPLY', 'special', 'Reply in conversations'],
-  ['WRITE_EVENTS', 'write', 'Publish product events'],
-  ['MANAGE_MAILBOX_PROVISIONING', 'special', 'Quote, order and cancel managed mailboxes'],
-  ['MANAGE_ACQUISITION', 'special', 'Change goals, identities, spend and attribution'],
+  ['READ_EMAILS', 'read'],
+  ['READ_CAMPAIGNS', 'read'],
+  ['WRITE_EMAILS', 'write'],
+  ['WARMUP_ROUTING', 'special'],
+  ['WRITE_UNIBOX', 'write'],
+  ['USE_AI', 'special'],
+  ['WRITE_CAMPAIGNS', 'write'],
+  ['SEND_CAMPAIGNS', 'special'],
+  ['READ_CONTACTS', 'read'],
+  ['WRITE_CONTACTS', 'write'],
+  ['BULK_CONTACTS', 'bulk'],
+  ['BULK_CRM', 'bulk'],
+  ['READ_TEMPLATES', 'read'],
+  ['WRITE_TEMPLATES', 'write'],
+  ['API_KEYS', 'special'],
+  ['WEBHOOKS', 'special'],
+  ['INTEGRATIONS', 'special'],
+  ['READ_ANALYTICS', 'read'],
+  ['READ_AUDIT_LOGS', 'special'],
+  ['READ_UNIBOX', 'special'],
+  ['REALTIME_SUBSCRIBE', 'special'],
+  ['WRITE_CRM', 'write'],
+  ['READ_CRM', 'read'],
+  ['READ_RUNS', 'read'],
+  ['WRITE_RUNS', 'write'],
+  ['EXECUTE_RUNS', 'special'],
+  ['SEND_DIRECT_EMAIL', 'special'],
+  ['SEND_INBOX_REPLY', 'special'],
+  ['WRITE_EVENTS', 'write'],
+  ['MANAGE_MAILBOX_PROVISIONING', 'special'],
+  ['MANAGE_ACQUISITION', 'special'],
 ] as const;
 
 export type Permission = (typeof CATALOGUE)[number][0];
@@ -42,15 +42,13 @@ type PermissionCategory = 'read' | 'write' | 'bulk' | 'special';
 export interface PermissionEntry {
   name: Permission;
   value: number;
-  description: string;
   category: PermissionCategory;
 }
 
-/** Every permission with its bit value. */
-export const PERMISSIONS: readonly PermissionEntry[] = CATALOGUE.map(([name, category, description], bit) => ({
+/** Every permission with its bit value; its description is the sentence `permission.<name>`. */
+export const PERMISSIONS: readonly PermissionEntry[] = CATALOGUE.map(([name, category], bit) => ({
   name,
   value: 2 ** bit,
-  description,
   category,
 }));
 

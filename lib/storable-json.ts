@@ -1,18 +1,18 @@
 import type { Problem } from './errors.ts';
+import { message, type Message } from '../messages/index.ts';
 
 /** No real data is nested deeper than this, and deeper recursion could overflow the stack. */
 const MAX_DEPTH = 64;
 
 /**
- * Why a JSON value from outside cannot be kept in a jsonb column, as the end of a sentence ("contains …"), or undefined
- * when it can: PostgreSQL stores neither NUL characters nor halves of surrogate pairs, and JavaScript no whole number
- * beyond 2^53 as it was written.
+ * The fault that keeps a JSON value from outside out of a jsonb column, or undefined. PostgreSQL stores neither NUL characters nor
+ * halves of surrogate pairs. JavaScript reads no whole number beyond 2^53 as it was written.
  */
-export function jsonProblem(value: unknown, depth = 0): string | undefined {
+export function jsonProblem(value: unknown, depth = 0): Message | undefined {
   if (typeof value === 'string') return textProblem(value);
   if (typeof value === 'number') return numberProblem(value);
   if (typeof value !== 'object' || value === null) return undefined;
-  if (depth >= MAX_DEPTH) return `is nested more than ${MAX_DEPTH} levels deep`;
+  if (depth >= MAX_DEPTH) return message('field.nested', { max: MAX_DEPTH });
   for (const [key, element] of Object.entries(value)) {
     const problem = textProblem(key) ?? jsonProblem(element, depth + 1);
     if (problem) return problem;
@@ -34,23 +34,19 @@ export function unstorableParts(value: unknown, path: string): Problem[] {
     if (problems.length === MAX_LISTED) return;
     if (typeof part === 'string' || typeof part === 'number') {
       const problem = typeof part === 'string' ? textProblem(part) : numberProblem(part);
-      if (problem) problems.push({ path: at, message: sentence(problem) });
+      if (problem) problems.push({ path: at, message: problem });
     } else if (Array.isArray(part) || isPlainObject(part)) {
-      if (depth >= MAX_DEPTH) problems.push({ path: at, message: `Is nested more than ${MAX_DEPTH} levels deep` });
+      if (depth >= MAX_DEPTH) problems.push({ path: at, message: message('field.nested', { max: MAX_DEPTH }) });
       else for (const [key, element] of Object.entries(part)) visitEntry(key, element, at, depth);
     }
   };
   const visitEntry = (key: string, element: unknown, at: string, depth: number): void => {
     const problem = textProblem(key);
-    if (problem) problems.push({ path: at, message: `Has a field whose name ${problem}` });
+    if (problem) problems.push({ path: at, message: message('field.name_problem', { problem }) });
     else visit(element, `${at}.${key}`, depth + 1);
   };
   visit(value, path, 0);
   return problems;
-}
-
-function sentence(problem: string): string {
-  return problem.charAt(0).toUpperCase() + problem.slice(1);
 }
 
 /** What a JSON or form parser makes; not a stream or another object that is passed on unchanged. */
@@ -94,12 +90,12 @@ export function parseKeepingNumbers(json: string): unknown {
   return JSON.parse(kept);
 }
 
-function numberProblem(value: number): string | undefined {
+function numberProblem(value: number): Message | undefined {
   const isKept = Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
-  return isKept ? undefined : 'contains a whole number beyond 2^53, which would change: send it as a string';
+  return isKept ? undefined : message('field.large_number');
 }
 
-function textProblem(text: string): string | undefined {
-  if (text.includes('\0')) return 'contains a NUL character';
-  return /\p{Surrogate}/u.test(text) ? 'contains half of a surrogate pair' : undefined;
+function textProblem(text: string): Message | undefined {
+  if (text.includes('\0')) return message('field.nul');
+  return /\p{Surrogate}/u.test(text) ? message('field.surrogate') : undefined;
 }

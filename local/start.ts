@@ -11,6 +11,7 @@ import { keepLocalSettings, localDataDir } from '../deploy/local-settings.ts';
 import { PASSWORD_LENGTH } from '../domain/identity/passwords.ts';
 import { toFindings } from '../domain/operations/instance/findings.ts';
 import { lookAtSettings } from '../domain/operations/instance/settings.ts';
+import { sayFinding } from '../lib/finding.ts';
 import { ConfigError, loadConfig } from '../lib/config/index.ts';
 import { settingsSchema } from '../lib/config/settings.ts';
 import { ensureDashboardApart } from './dashboard.ts';
@@ -148,9 +149,9 @@ function welcome({ urls, dataDir, processes, env }: LocalStack): void {
       row('Data', dataDir),
       row('Logs', join(dataDir, 'logs')),
       ...(urls.setup ? ['', ...claim(urls.api, urls.setup)] : []),
-      ...toFindings(lookAtSettings(loadConfig(env))).flatMap(({ severity, message }) =>
-        severity === 'info' ? [] : `\n  Warning: ${message}`,
-      ),
+      ...toFindings(lookAtSettings(loadConfig(env)))
+        .map((finding) => sayFinding(finding))
+        .flatMap(({ severity, message, fix }) => (severity === 'info' ? [] : `\n  Warning: ${message}. ${fix}`)),
       '',
       '  `npm run heron -- <command>` in another terminal uses these settings and secrets.',
       '',

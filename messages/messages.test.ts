@@ -1,5 +1,6 @@
 import test from 'ava';
 import { parse, TYPE, type MessageFormatElement } from '@formatjs/icu-messageformat-parser';
+import { DASHBOARD } from './dashboard.ts';
 import { LANGUAGES, message, SENTENCES, type Message, type MessageCode } from './index.ts';
 import { render } from './render.ts';
 import type { Values } from './values.ts';
@@ -25,21 +26,35 @@ function placesOf(elements: readonly MessageFormatElement[]): string[] {
   });
 }
 
+type Texts = Readonly<Record<string, string>>;
+
+/** Every file's sentences by language: the server's in one, the dashboard's by area. */
+const ALL = [
+  SENTENCES as Readonly<Record<string, Texts>>,
+  ...Object.keys(DASHBOARD.en).map((area) =>
+    Object.fromEntries(LANGUAGES.map((one) => [one, DASHBOARD[one][area as keyof typeof DASHBOARD.en] as Texts])),
+  ),
+];
+
 test('every sentence is ICU MessageFormat, and takes the same values in every language', (t) => {
-  for (const [code, english] of Object.entries(SENTENCES.en)) {
+  for (const sentences of ALL)
+    for (const language of LANGUAGES)
+      t.deepEqual(Object.keys(sentences[language]!).toSorted(), Object.keys(sentences.en!).toSorted(), language);
+  for (const [code, english, sentences] of ALL.flatMap((one) =>
+    Object.entries(one.en!).map((entry) => [...entry, one] as const),
+  )) {
     const places = new Set(placesOf(parse(english, { ignoreTag: true })));
     t.false(
       [...places].some((place) => place.endsWith('not understood')),
       `${code}: a sentence of its own, not select or time`,
     );
     for (const language of LANGUAGES) {
-      const text = SENTENCES[language][code as MessageCode];
+      const text = sentences[language]![code]!;
       t.not(text.trim(), '', `${language} ${code}`);
       const own = new Set(placesOf(parse(text, { ignoreTag: true })));
       t.deepEqual([...own].toSorted(), [...places].toSorted(), `${language} ${code}`);
     }
   }
-  t.deepEqual(Object.keys(SENTENCES.de).toSorted(), Object.keys(SENTENCES.en).toSorted());
 });
 
 test('values are put in as the reader writes them: numbers, plurals, lists, sentences within sentences', (t) => {
@@ -64,10 +79,12 @@ type Plain = string | readonly string[] | Message;
 test('the values that a sentence takes are known to the compiler', (t) => {
   holds<Equal<keyof Values<'nothing to fill', Message>, never>>();
   holds<Equal<Values<'{a} and {b}', Message>, { a: Plain; b: Plain }>>();
+  holds<Equal<Values<"write '{{.Name}}' or '{'x'}' for {a}", Message>, { a: Plain }>>();
   holds<Equal<Values<'{n, number} of {at, date, moment}', Message>, { n: number; at: string }>>();
   holds<Equal<Values<'{n, plural, one {# lead} other {# leads}} of {name}', Message>, { n: number; name: Plain }>>();
   holds<
     Equal<Values<'{n, plural, =0 {none} one {the lead {name}} other {# leads}}', Message>, { n: number; name: Plain }>
   >();
+  holds<Equal<Values<"as '{{'.Name'}}' or '{'{name}'}'", Message>, { name: Plain }>>();
   t.pass();
 });

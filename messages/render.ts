@@ -2,7 +2,7 @@ import { formatSentence, type ParsedSentence } from './format.ts';
 import { SENTENCES, type Language, type Message, type MessageCode } from './index.ts';
 import { parseSentence } from './parse.ts';
 
-const parsed: Record<Language, Map<MessageCode, ParsedSentence>> = { en: new Map(), de: new Map() };
+const parsed = new Map<string, ParsedSentence>();
 
 /**
  * A message as its reader understands it. A stored code that this version has no sentence for stands as it is.
@@ -19,11 +19,11 @@ export function render(said: Message, language: Language = 'en', timeZone = 'UTC
 }
 
 function sentenceOf(code: MessageCode, language: Language): ParsedSentence | undefined {
-  const known = parsed[language].get(code);
-  if (known !== undefined) return known;
   const text = SENTENCES[language][code] as string | undefined;
   if (text === undefined) return undefined;
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
   const sentence = parseSentence(text);
-  parsed[language].set(code, sentence);
+  parsed.set(text, sentence);
   return sentence;
 }

@@ -1,6 +1,13 @@
 /** Keywords before a branch of a plural. */
 type Branch = 'zero' | 'one' | 'two' | 'few' | 'many' | 'other' | `=${number}`;
 
+/** A sentence without its quoted braces, which are no places: `'{{'`. */
+type Unquoted<Text extends string> = Text extends `${infer Before}'{${string}'${infer After}`
+  ? Unquoted<`${Before}${After}`>
+  : Text extends `${infer Before}'}${string}'${infer After}`
+    ? Unquoted<`${Before}${After}`>
+    : Text;
+
 /** Names of the places in an ICU sentence, with what each takes: a walk from brace to brace. */
 type Places<Text extends string, Nested, IsPlural = false> = Text extends `${infer Before}{${infer After}`
   ? IsPlural extends true
@@ -31,4 +38,4 @@ type Flat<Type> = { [Key in keyof Type]: Type[Key] };
  */
 export type Values<Text extends string, Nested> = string extends Text
   ? Record<string, never>
-  : Flat<Places<Text, Nested>>;
+  : Flat<Places<Unquoted<Text>, Nested>>;

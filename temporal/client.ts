@@ -11,6 +11,7 @@ import { searchAttributes } from './attributes.ts';
 import { presence, PRESENCE_MS, type Served } from './presence.ts';
 import { TRACE_HEADERS } from './trace-headers.ts';
 import { startSpec, type Intent, type StartSpec, type WorkflowGateway } from './dispatch.ts';
+import { message } from '../messages/index.ts';
 
 /** Connection settings for client and worker alike, from TEMPORAL_*. */
 export function connectionOptions(config: Config): { address: string; tls?: object | boolean; apiKey?: string } {
@@ -141,8 +142,8 @@ export function createWorkflowGateway(client: Client, config: Config, log: Logge
       } catch (error) {
         if (error instanceof WorkflowFailedError)
           log.warn({ err: error.cause, workflow: contract.type }, 'workflow failed');
-        throw new AppError('service_unavailable', 'No worker answered in time', {
-          fix: 'Check that Temporal and a worker are running: GET /v1/system/readiness.',
+        throw new AppError('service_unavailable', message('workers.silent'), {
+          fix: message('workers.silent.fix'),
           cause: error,
         });
       } finally {

@@ -12,6 +12,7 @@ import { createWorld, testConfig } from '../test/harness/world.ts';
 import { workflowBundle } from '../workers/bundle.ts';
 import { replayNamespace } from '../workers/replay.ts';
 import { createCodec } from './codec.ts';
+import { words } from '../domain/platform/words.ts';
 
 const [ONE, TWO] = [`one:${'1a'.repeat(32)}`, `two:${'2b'.repeat(32)}`];
 /** What stands in arguments and results of a contact's run. */
@@ -83,7 +84,9 @@ test('runs go on when encryption begins and when its key is replaced; every hist
     return { campaignId, history };
   };
   const pause = async (campaignId: string) => {
-    await transact(world.system(organizationId), (tx) => pauseCampaign(tx, campaignId, 'paused', 'for this test'));
+    await transact(world.system(organizationId), (tx) =>
+      pauseCampaign(tx, campaignId, 'paused', words('for this test')),
+    );
   };
   const replays = async () => {
     const { failures, replayed } = await replayNamespace(engine!.temporal, world.deps.config, silentLogger, {

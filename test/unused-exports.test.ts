@@ -21,7 +21,6 @@ const USED_OTHERWISE: Record<string, string> = {
   'test/harness/probe/workflow.ts: probe': 'Temporal finds a workflow by its name.',
   'test/suites/planted-family.test.ts:': 'They stand in the text of the family that is planted.',
   'web/src/parts/icon.ts: outlineIcon': 'The modules that web/icons.ts makes import it.',
-  'web/src/text/': 'The languages are imported by a pattern.',
   'workflows/index.ts:': 'Temporal finds workflows by their names.',
   'workflows/trace-context.ts: interceptors': 'Temporal imports it.',
 };

@@ -20,12 +20,14 @@ const LOCK = join(ROOT, '.heron', 'dashboard.lock');
 const SOURCES = [
   'web/build.ts',
   'web/icons.ts',
+  'web/sentences.ts',
   'web/src',
   'web/public',
   'web/index.html',
   'web/vite.config.ts',
   'web/package.json',
   'client/src',
+  'messages',
 ];
 const COMPRESSIBLE = new Set(['.js', '.css', '.svg', '.json']);
 const CLIENT_TYPES = join(ROOT, 'client', 'src', 'schema.ts');
@@ -59,26 +61,34 @@ export async function isDashboardFresh(): Promise<boolean> {
 
 /** Builds beside the last build and then puts it in its place: nobody is served a part of one. */
 async function build(): Promise<void> {
-  const { build: bundle } = await import('vite');
   const stamp = await stampOfSources();
   const made = join(ROOT, '.heron', `dashboard-${process.pid}`);
-  const { NODE_ENV } = process.env;
-  // React is another one in tests and development, whoever asks for the build.
-  process.env.NODE_ENV = 'production';
-  await bundle({
-    configFile: join(WEB, 'vite.config.ts'),
-    logLevel: 'warn',
-    build: { outDir: made, emptyOutDir: true },
-  }).finally(() => {
-    if (NODE_ENV === undefined) delete process.env.NODE_ENV;
-    else process.env.NODE_ENV = NODE_ENV;
-  });
+  await bundleDashboard(WEB, made);
   await compress(made);
   await writeFile(join(made, STAMP), stamp);
   const last = `${made}-last`;
   if (existsSync(DIST)) await rename(DIST, last);
   await rename(made, DIST);
   await rm(last, { recursive: true, force: true });
+}
+
+/**
+ * Bundles a dashboard into a folder, which it empties first.
+ * @param sources the folder with its `vite.config.ts`
+ */
+export async function bundleDashboard(sources: string, folder: string): Promise<void> {
+  const { build: bundle } = await import('vite');
+  const { NODE_ENV } = process.env;
+  // React is another one in tests and development, whoever asks for the build.
+  process.env.NODE_ENV = 'production';
+  await bundle({
+    configFile: join(sources, 'vite.config.ts'),
+    logLevel: 'warn',
+    build: { outDir: folder, emptyOutDir: true },
+  }).finally(() => {
+    if (NODE_ENV === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = NODE_ENV;
+  });
 }
 
 async function compress(folder: string): Promise<void> {

@@ -1,6 +1,7 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { tablerIcons } from './icons.ts';
+import { sentences } from './sentences.ts';
 
 /** Where `npm run dev:web` finds the API; its pages for signing in are there too. */
 const API = process.env.HERON_URL ?? 'http://127.0.0.1:8080';
@@ -8,10 +9,16 @@ const OF_THE_API = ['/v1', '/account', '/setup', '/invitations', '/approvals', '
 
 /** What the pages of every room are made of, beside the frame around them; and what two rooms share and is too little for a file of its own. */
 const PARTS =
-  /src\/parts\/(act|figure|focus|page|section|sub-pages|time|to)\.|src\/text\/hours\.|components\/(Progress|SimpleGrid|Table|ThemeIcon)\//;
+  /src\/parts\/(act|figure|focus|page|section|sub-pages|time|to)\.|messages\/hours\.|components\/(Progress|SimpleGrid|Table|ThemeIcon)\//;
 
 export default defineConfig({
-  plugins: [react(), tablerIcons()],
+  plugins: [react(), tablerIcons(), sentences()],
+  resolve: {
+    // Sentences are parsed here (sentences.ts): the browser gets no parser.
+    alias: [
+      { find: /^@formatjs\/icu-messageformat-parser$/, replacement: '@formatjs/icu-messageformat-parser/no-parser.js' },
+    ],
+  },
   root: import.meta.dirname,
   clearScreen: false,
   build: {

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { approvalUrl } from '../../domain/approvals/link.ts';
 import type { ApprovalRow } from '../../domain/approvals/view.ts';
-import type { Config } from '../../lib/config/index.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { iso, resource, timestamp, uuid } from '../http/schemas.ts';
+import type { Language } from '../../messages/index.ts';
+import { render } from '../../messages/render.ts';
 
 /** The body of a 202 of an action that waits for a person. */
 export const heldAnswer = resource('AwaitingApproval', {
@@ -16,12 +18,23 @@ export const heldAnswer = resource('AwaitingApproval', {
 });
 
 /** An action that waits, as its caller is answered. */
-export function presentHeld(config: Pick<Config, 'APP_URL'>, approval: ApprovalRow): z.input<typeof heldAnswer> {
+export function presentHeld(
+  { config, language }: Pick<Ctx, 'config' | 'language'>,
+  approval: ApprovalRow,
+): z.input<typeof heldAnswer> {
   return {
     result: 'awaiting_approval',
-    reasons: approval.reasons.map(({ code, message }) => ({ code, message })),
+    reasons: presentReasons(approval.reasons, language),
     approval_id: approval.id,
     approval_url: approvalUrl(config, approval.id),
     approval_expires_at: iso(approval.expires_at),
   };
+}
+
+/** Reasons why an action waits for a person, in a language. */
+export function presentReasons(
+  reasons: ApprovalRow['reasons'],
+  language: Language | undefined,
+): { code: string; message: string }[] {
+  return reasons.map(({ code, message }) => ({ code, message: render(message, language) }));
 }

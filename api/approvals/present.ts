@@ -2,12 +2,15 @@ import type { z } from 'zod';
 import { approvalUrl, NO_DECISION } from '../../domain/approvals/link.ts';
 import { approvalStatus, type ApprovalRow } from '../../domain/approvals/view.ts';
 import type { Config } from '../../lib/config/index.ts';
+import type { Language } from '../../messages/index.ts';
+import { presentReport } from '../http/findings.ts';
 import { iso } from '../http/schemas.ts';
 import type { approval } from './schemas.ts';
+import { render } from '../../messages/render.ts';
 
 /** An approval as it reads at a moment: one that is out of time is expired. */
 export function presentApproval(
-  { config, now }: { config: Pick<Config, 'APP_URL'>; now: Date },
+  { config, now, language }: { config: Pick<Config, 'APP_URL'>; now: Date; language: Language | undefined },
   row: ApprovalRow,
 ): z.input<typeof approval> {
   const status = approvalStatus(row, now);
@@ -19,10 +22,11 @@ export function presentApproval(
     action_type: row.action_type,
     status,
     requested_by: { api_key_id: row.api_key_id, oauth_grant_id: row.oauth_grant_id, name: row.requester_name },
-    reasons: row.reasons.map(({ message }) => message),
+    title: render(row.payload.title, language),
+    reasons: row.reasons.map(({ message }) => render(message, language)),
     payload: { ...row.payload },
     payload_hash: row.payload_hash,
-    preflight: row.preflight,
+    preflight: row.preflight && presentReport(row.preflight, language),
     approval_url: approvalUrl(config, row.id),
     created_at: iso(row.created_at),
     expires_at: iso(row.expires_at),

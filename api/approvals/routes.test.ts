@@ -42,16 +42,16 @@ test.serial('a person sees what waits, as it was asked for, and decides once', a
   });
   t.deepEqual(data[0].payload, content as object);
 
-  const approved = await decide(id, { decision: 'approved', reason: ' Go. ' }, tenant.sessionToken);
-  assertStatus(t, approved, 200);
-  t.like(approved.body, { id, status: 'approved', decided_by: tenant.userId, reason: 'Go.' });
-  const late = await decide(id, { decision: 'denied' }, tenant.sessionToken);
+  const denied = await decide(id, { decision: 'denied', reason: ' No. ' }, tenant.sessionToken);
+  assertStatus(t, denied, 200);
+  t.like(denied.body, { id, status: 'denied', decided_by: tenant.userId, reason: 'No.' });
+  const late = await decide(id, { decision: 'approved' }, tenant.sessionToken);
   t.like(late.body, { code: 'conflict' });
-  t.regex(late.body.message, /approved/);
+  t.regex(late.body.message, /denied/);
   const audit = await world.deps.db('audit_logs').where({ entity_id: id }).orderBy('id');
   t.deepEqual(
     audit.map(({ action }) => action),
-    ['approval.requested', 'approval.approved'],
+    ['approval.requested', 'approval.denied'],
   );
   t.is(audit[1].metadata.payload_hash, payload_hash);
 });

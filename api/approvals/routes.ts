@@ -1,5 +1,6 @@
-import { decideApproval, type ApprovalSubject } from '../../domain/approvals/decide.ts';
+import { decideApproval } from '../../domain/approvals/decide.ts';
 import { listApprovals } from '../../domain/approvals/list.ts';
+import { LAUNCH_REFUSALS } from '../../domain/sending/campaign/launch-checks.ts';
 import { route, type AnyRoute } from '../http/route.ts';
 import { idParams, paged, presentPage } from '../http/schemas.ts';
 import { presentApproval } from './present.ts';
@@ -7,11 +8,8 @@ import * as schemas from './schemas.ts';
 
 const people = { area: 'approvals', scope: 'session', permission: 'send_campaigns' } as const;
 
-/**
- * Actions that keys and applications ask for and a person decides on.
- * @param subjects those whose approved action the decision carries out
- */
-export const approvalRoutes = (subjects: readonly ApprovalSubject[]): readonly AnyRoute[] => [
+/** Actions that keys and applications ask for and a person decides on. */
+export const approvalRoutes: readonly AnyRoute[] = [
   route({
     ...people,
     operationId: 'approvals.list',
@@ -23,7 +21,7 @@ export const approvalRoutes = (subjects: readonly ApprovalSubject[]): readonly A
     query: schemas.approvalQuery,
     success: { status: 200, body: paged(schemas.approval) },
     handler: async (ctx, { query }) => {
-      const at = { config: ctx.config, now: ctx.clock.now() };
+      const at = { config: ctx.config, now: ctx.clock.now(), language: ctx.language };
       return presentPage(await listApprovals(ctx, query), (row) => presentApproval(at, row));
     },
   }),
@@ -35,15 +33,16 @@ export const approvalRoutes = (subjects: readonly ApprovalSubject[]): readonly A
     summary: 'Approve or deny, once and within 30 minutes',
     description:
       'What was approved is checked once more and then carried out; if it has changed since it was asked for, it is not, and needs another approval. ' +
-      '409 when it was decided before or its time has passed. An approved start of a campaign happens before this answers; what refuses a start then refuses the approval, which stays open.',
+      '409 when it was decided before or its time has passed. A start of a campaign, an email and an order of mailboxes are carried out before this answers; what refuses them ' +
+      'then refuses the approval, which stays open. A run is `approved`, and launched a moment later.',
     params: idParams,
     body: schemas.decisionBody,
     success: { status: 200, body: schemas.approval },
-    errors: ['conflict', ...subjects.flatMap(({ refusals }) => refusals)],
+    errors: ['conflict', ...LAUNCH_REFUSALS, 'mailbox_allowance_reached'],
     handler: async (ctx, { params, body }) =>
       presentApproval(
-        { config: ctx.config, now: ctx.clock.now() },
-        await decideApproval(ctx, subjects, params.id, body),
+        { config: ctx.config, now: ctx.clock.now(), language: ctx.language },
+        await decideApproval(ctx, params.id, body),
       ),
   }),
 ];

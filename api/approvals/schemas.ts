@@ -29,10 +29,11 @@ export const approval = resource('Approval', {
     oauth_grant_id: uuid.nullable(),
     name: z.string().meta({ description: 'Of the key or application, when it asked' }),
   }),
+  title: z.string().meta({ description: 'The action in one line' }),
   reasons,
   payload: z.looseObject({}).meta({
     description:
-      'What will happen, frozen: `title`, `recipients`, `senders`, `schedule`, `steps` (the whole template) and up to three `samples` as their recipients would see them',
+      'What will happen, frozen: `title` (the code of a sentence and its values), `recipients`, `senders`, `schedule`, `steps` (the whole template) and up to three `samples` as their recipients would see them',
   }),
   payload_hash: z
     .string()

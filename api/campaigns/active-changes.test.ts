@@ -5,6 +5,7 @@ import { createMailbox } from '../../test/harness/factories.ts';
 import { createAccessToken } from '../../test/harness/oauth.ts';
 import { assertStatus, call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 import { newId } from '../../lib/ids.ts';
+import { words } from '../../domain/platform/words.ts';
 
 let world: World;
 test.before(async () => {
@@ -111,7 +112,7 @@ test('within its policy a key changes it, and each change counts; people need no
 test('a held mailbox of the campaign is one that the policy has to allow: a hold comes and goes without a person', async (t) => {
   const { desk, at, person, mailboxId } = await openActive();
   await createPolicy(world.deps, desk.tenant, { mailbox_ids: [mailboxId] });
-  const held = { hold_code: 'auth_failed', hold_reason: 'refused' };
+  const held = { hold_code: 'auth_failed', hold_reason: words('refused') };
   await createMailbox(
     world.deps,
     desk.tenant.organizationId,
@@ -122,7 +123,7 @@ test('a held mailbox of the campaign is one that the policy has to allow: a hold
   const add = async () => as(desk.tenant.apiKey, ['POST', `${at}/leads`, { contact_ids: [await desk.contact()] }]);
   const refused = await add();
   assertStatus(t, refused, 403);
-  t.regex(refused.body.message, /does not allow 1 of the mailboxes/);
+  t.regex(refused.body.message, /does not allow one of the mailboxes/);
   await person('PUT', `${at}/senders`, { senders: [{ email_account_id: mailboxId }] });
   t.is((await add()).status < 300, true);
 });

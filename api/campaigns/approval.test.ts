@@ -2,6 +2,7 @@ import test from 'ava';
 import { allowEverything } from '../../test/harness/approvals.ts';
 import { openDesk, type Desk } from '../../test/harness/campaign-desk.ts';
 import { assertStatus, call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
+import { words } from '../../domain/platform/words.ts';
 
 let world: World;
 test.before(async () => {
@@ -28,7 +29,7 @@ test('a key without a policy: the start waits for a person, who sees all of it, 
   t.is((await asKey(desk, 'POST', `${at}/start`)).body.approval_id, held.body.approval_id, 'asked again');
   const { data } = (await desk.call('GET', '/approvals', undefined, desk.tenant.sessionToken)).body;
   t.like(data[0], { subject_type: 'campaign', subject_id: campaign.id, action_type: 'campaign.launch' });
-  t.like(data[0].payload, { title: 'Launch "Spring"', recipients: { count: 2 } });
+  t.like(data[0].payload, { title: { code: 'action.launch', values: { name: 'Spring' } }, recipients: { count: 2 } });
   t.is(data[0].payload.samples.length, 2);
 
   const decided = await decide(desk, held.body.approval_id);
@@ -68,7 +69,7 @@ test('what has changed since is not started, and needs another approval', async 
     refused.map(({ message, metadata }: { message: string; metadata: object }) => [message, metadata]),
     [
       ['A person denied the start', { approval_id: renamed.body.approval_id }],
-      ['The start that was approved did not happen: the campaign had changed', { approval_id: id }],
+      ['The approved start did not happen: the campaign had changed', { approval_id: id }],
     ],
   );
 });
@@ -78,7 +79,7 @@ test('the checks of a start run again with the decision: what they refuse is not
   const { campaign } = await desk.ready(1);
   const { approval_id: id } = (await asKey(desk, 'POST', `/campaigns/${campaign.id}/start`)).body;
   const mailboxes = world.deps.db('mailboxes').where({ organization_id: desk.tenant.organizationId });
-  await mailboxes.clone().update({ hold_code: 'auth_failed', hold_reason: 'refused' });
+  await mailboxes.clone().update({ hold_code: 'auth_failed', hold_reason: words('refused') });
   const refused = await decide(desk, id);
   t.like(refused.body, { code: 'campaign_no_mailbox' });
   t.is(await stateOf(id), 'pending');

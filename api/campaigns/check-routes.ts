@@ -2,24 +2,16 @@ import { z } from 'zod';
 import { preflightCampaign } from '../../domain/campaigns/preflight.ts';
 import { readCampaignDns } from '../../domain/campaigns/preflight-dns.ts';
 import { validateCampaign } from '../../domain/campaigns/validate.ts';
+import { sayFinding } from '../../lib/finding.ts';
+import { presentReport, saidFinding, severity } from '../http/findings.ts';
 import { route } from '../http/route.ts';
 import { idParams, iso, resource, timestamp, uuid } from '../http/schemas.ts';
 
 const validation = resource('CampaignValidation', {
   campaign_id: uuid,
   valid: z.boolean().meta({ description: 'No problem is an error' }),
-  problems: z.array(
-    z.strictObject({
-      code: z.string(),
-      severity: z.enum(['error', 'warning']),
-      message: z.string(),
-      fix: z.string(),
-      step_id: uuid.optional(),
-    }),
-  ),
+  problems: z.array(z.strictObject({ ...saidFinding, step_id: uuid.optional() })),
 });
-
-const severity = z.enum(['error', 'warning', 'info']);
 
 const preflightReport = resource('PreflightReport', {
   id: uuid,
@@ -37,16 +29,7 @@ const preflightReport = resource('PreflightReport', {
     }),
   ),
   findings: z
-    .array(
-      z.strictObject({
-        check: z.string(),
-        code: z.string(),
-        severity,
-        message: z.string(),
-        fix: z.string(),
-        step_id: uuid.optional(),
-      }),
-    )
+    .array(z.strictObject({ check: z.string(), ...saidFinding, step_id: uuid.optional() }))
     .meta({ description: 'Worst first' }),
   recommendations: z.array(z.string()),
   created_at: timestamp,
@@ -73,7 +56,7 @@ export const campaignCheckRoutes = [
         campaign_id: campaignId,
         valid,
         problems: problems.map(({ stepId, ...problem }) => ({
-          ...problem,
+          ...sayFinding(problem, ctx.language),
           ...(stepId === null ? {} : { step_id: stepId }),
         })),
       };
@@ -97,7 +80,7 @@ export const campaignCheckRoutes = [
     prepare: (ctx, { params }) => readCampaignDns(ctx, params.id),
     handler: async (ctx, { params, prepared }) => {
       const { created_at: created, ...report } = await preflightCampaign(ctx, params.id, prepared);
-      return { ...report, created_at: iso(created) };
+      return { ...presentReport(report, ctx.language), created_at: iso(created) };
     },
   }),
 ];

@@ -347,5 +347,10 @@ test('steps that make tasks and deals name what is there, and are written by who
     apiKey,
   );
   assertStatus(t, refused, 403);
-  t.deepEqual(refused.body.problems, [{ path: 'body.action.type', message: 'create_task needs WRITE_CRM' }]);
+  t.is(refused.body.problems.length, 1);
+  t.like(refused.body.problems[0], {
+    path: 'body.action.type',
+    code: 'field.needs_right',
+    values: { action: 'create_task', right: 'WRITE_CRM' },
+  });
 });

@@ -90,7 +90,7 @@ export const campaignLeadRoutes = [
     summary: 'Whether a lead is held',
     params: leadParams,
     success: { status: 200, body: heldLead },
-    handler: async (ctx, { params }) => presentHold(await getLeadHold(ctx, params.id, params.contactId)),
+    handler: async (ctx, { params }) => presentHold(await getLeadHold(ctx, params.id, params.contactId), ctx),
   }),
   route({
     ...write,
@@ -103,7 +103,7 @@ export const campaignLeadRoutes = [
     body: leadPauseBody,
     furtherProblems: async (ctx, { until }) => holdProblems(until, ctx.clock.now()),
     success: { status: 200, body: heldLead },
-    handler: async (ctx, { params, body }) => presentHold(await pauseLead(ctx, params.id, params.contactId, body)),
+    handler: async (ctx, { params, body }) => presentHold(await pauseLead(ctx, params.id, params.contactId, body), ctx),
   }),
   route({
     ...write,
@@ -114,6 +114,6 @@ export const campaignLeadRoutes = [
     summary: 'Lift the hold of a lead',
     params: leadParams,
     success: { status: 200, body: heldLead },
-    handler: async (ctx, { params }) => presentHold(await resumeLead(ctx, params.id, params.contactId)),
+    handler: async (ctx, { params }) => presentHold(await resumeLead(ctx, params.id, params.contactId), ctx),
   }),
 ];

@@ -5,7 +5,7 @@ import type { DnsRecords } from '../../lib/dns.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { openDesk, type Desk } from '../../test/harness/campaign-desk.ts';
-import { createWorld, type World } from '../../test/harness/world.ts';
+import { call, createWorld, type World } from '../../test/harness/world.ts';
 
 /** The zone of the test's name server: records by type and name. A type of a name that is null has no answer. */
 let zone: Record<string, string[] | null> = {};
@@ -76,6 +76,38 @@ async function preflight(desk: Desk, id: string) {
   };
 }
 
+test.serial('a report is stored as codes with values, and read in the language of the request', async (t) => {
+  const { desk, id } = await prepared({}, []);
+  const ask = async (name: string, language: string) =>
+    (
+      await call(world, 'POST', `/v1/campaigns/${id}/${name}`, {
+        token: desk.tenant.apiKey,
+        headers: { 'accept-language': language },
+      })
+    ).body;
+  const said = (found: Found[]) => found.find(({ code }) => code === 'campaign_no_contacts');
+  t.like(said((await ask('validate', 'en')).problems), { message: 'The campaign has never had a lead' });
+  t.like(said((await ask('validate', 'de')).problems), { message: 'Die Kampagne hatte noch nie einen Lead' });
+  const german = await ask('preflight', 'de');
+  t.like(said(german.findings), {
+    message: 'Die Kampagne hatte noch nie einen Lead',
+    fix: 'Leads hinzufügen oder die Kampagne fortlaufend machen.',
+    values: {},
+  });
+  t.like(
+    german.checks.find(({ key }: { key: string }) => key === 'unsubscribe'),
+    { message: 'Empfänger können sich abmelden' },
+  );
+  t.true(german.recommendations.includes('Leads hinzufügen oder die Kampagne fortlaufend machen.'));
+  const { findings, checks } = await world.deps.db('preflight_reports').where({ id: german.id }).first();
+  t.notRegex(JSON.stringify([findings, checks]), /Kampagne|campaign has/);
+  const refused = await call(world, 'POST', `/v1/campaigns/${id}/start`, {
+    token: desk.tenant.apiKey,
+    headers: { 'accept-language': 'de' },
+  });
+  t.like(refused.body, { code: 'no_leads', message: 'Die Kampagne hatte noch nie einen Lead' });
+});
+
 test.serial('a campaign that is in order passes with the full score, and the report is stored', async (t) => {
   const { desk, id } = await prepared();
   const { status, body, codes } = await preflight(desk, id);
@@ -105,7 +137,10 @@ test.serial('a campaign that is in order passes with the full score, and the rep
   );
   const stored = await world.deps.db('preflight_reports').where({ campaign_id: id }).first();
   t.like(stored, { id: body.id, passed: true, score: 100 });
-  t.deepEqual(stored.findings, body.findings);
+  t.deepEqual(
+    stored.findings.map(({ code, values }: { code: string; values: object }) => [code, values]),
+    body.findings.map(({ code, values }: { code: string; values: object }) => [`finding.${code}`, values]),
+  );
   t.is((await desk.row(id)).status, 'draft');
   t.deepEqual(await world.deps.db('sends').where({ campaign_id: id }), []);
 });
@@ -174,7 +209,7 @@ test.serial(
     t.is(read.senders.length, 40);
     t.is(read.leftOut, 2);
     const report = await preflightCampaign(ctx, id, read);
-    t.true(report.findings.some(({ code }) => code === 'dns_partly_read'));
+    t.true(report.findings.some(({ code }) => code === 'finding.dns_partly_read'));
   },
 );
 

@@ -17,6 +17,7 @@ import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import { presentHoldOf } from '../audience/contacts/present.ts';
 import { iso } from '../http/schemas.ts';
 import type { campaign, flow, heldLead, leadPage, leadWay, logPage, senderList, step, variantList } from './schemas.ts';
+import { presentMessage, reasonIn } from '../http/said.ts';
 
 type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;
 
@@ -168,19 +169,31 @@ export function presentPool({ senders, updatedAt }: SenderPool): z.input<typeof 
 }
 
 /** A line of the campaign's activity log: what was done with it or what befell it, and when. */
-export function presentLog(row: CampaignLogRow): Item<typeof logPage> {
-  return { ...row, created_at: iso(row.created_at) };
+export function presentLog(row: CampaignLogRow, { language }: Pick<Ctx, 'language'>): Item<typeof logPage> {
+  return { ...row, ...presentMessage(row.message, language), created_at: iso(row.created_at) };
 }
 
 /** The answer to pausing, resuming and asking after the hold of one lead. */
-export function presentHold({ campaign_id, contact_id, hold }: LeadHoldResult): z.input<typeof heldLead> {
-  return { campaign_id, contact_id, hold: hold && { ...hold, since: iso(hold.since), until: iso(hold.until) } };
+export function presentHold(
+  { campaign_id, contact_id, hold }: LeadHoldResult,
+  { language }: Pick<Ctx, 'language'>,
+): z.input<typeof heldLead> {
+  return {
+    campaign_id,
+    contact_id,
+    hold: hold && {
+      ...hold,
+      since: iso(hold.since),
+      until: iso(hold.until),
+      reason: reasonIn(hold.reason, language) ?? '',
+    },
+  };
 }
 
 /** A lead of a campaign: where it stands, what it waits for, why it is held. Its run in the Temporal UI is named once it was launched. */
 export function presentLead(
   row: LeadRow,
-  { config, campaignId }: Pick<Ctx, 'config'> & { campaignId: string },
+  { config, language, campaignId }: Pick<Ctx, 'config' | 'language'> & { campaignId: string },
 ): Item<typeof leadPage> {
   return {
     contact_id: row.contact_id,
@@ -188,11 +201,11 @@ export function presentLead(
     status: row.status,
     current_step_id: row.current_step_id,
     current_step: row.current_step,
-    waiting_for: row.waiting_for,
+    waiting_for: reasonIn(row.waiting_for, language),
     waiting_until: iso(row.waiting_for === null ? null : row.waiting_until),
     blocked: row.blocked,
-    failure_reason: row.failure_reason,
-    hold: presentHoldOf(row),
+    failure_reason: reasonIn(row.failure_reason, language),
+    hold: presentHoldOf(row, language),
     entered_at: iso(row.entered_at),
     launched_at: iso(row.launched_at),
     last_activity_at: iso(row.last_activity_at),
@@ -202,12 +215,13 @@ export function presentLead(
 }
 
 /** A lead with every step it has come through, its emails and waits, and the lines of its log. */
-export function presentWay({ lead, story }: LeadWay, ctx: Pick<Ctx, 'config'>): z.input<typeof leadWay> {
+export function presentWay({ lead, story }: LeadWay, ctx: Pick<Ctx, 'config' | 'language'>): z.input<typeof leadWay> {
   return {
     ...presentLead(lead, { ...ctx, campaignId: story.campaign.id }),
     campaign: story.campaign,
-    steps: story.steps.map(({ send, wait, started_at, completed_at, ...step }) => ({
+    steps: story.steps.map(({ send, wait, detail, started_at, completed_at, ...step }) => ({
       ...step,
+      detail: reasonIn(detail, ctx.language),
       started_at: iso(started_at),
       completed_at: iso(completed_at),
       send: send && presentStorySend(send),
@@ -219,7 +233,7 @@ export function presentWay({ lead, story }: LeadWay, ctx: Pick<Ctx, 'config'>): 
       },
     })),
     reserved: story.reserved && presentStorySend(story.reserved),
-    log: story.log.map((line) => ({ ...line, at: iso(line.at) })),
+    log: story.log.map((line) => ({ ...line, ...presentMessage(line.message, ctx.language), at: iso(line.at) })),
   };
 }
 

@@ -8,8 +8,8 @@ import { previewTemplate } from '../../domain/campaigns/preview.ts';
 import { listLogs } from '../../domain/campaigns/activity.ts';
 import { campaignsOverview, getCampaign, listCampaigns } from '../../domain/campaigns/read.ts';
 import { deleteCampaign } from '../../domain/campaigns/remove.ts';
-import { campaignStart } from '../../domain/campaigns/start-approval.ts';
-import { parkIfUndeliverable, startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
+import { LAUNCH_REFUSALS } from '../../domain/sending/campaign/launch-checks.ts';
+import { startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
 import { checkTrackingDomain, markTrackingDomain } from '../../domain/campaigns/tracking-domain.ts';
 import { findCampaign } from '../../domain/sending/campaign/find.ts';
 import { reader } from '../../domain/platform/kernel/transact.ts';
@@ -145,14 +145,12 @@ export const campaignRoutes = [
     furtherProblems: async (ctx, { expected_updated_at: _, ...body }, { id }) =>
       campaignEditProblems(reader(ctx), body, ctx.clock.now(), await findCampaign(reader(ctx), id!)),
     success: { status: 200, body: campaign },
-    errors: [...campaignStart.refusals, 'conflict'],
-    prepare: async (ctx, { params, body }) => {
-      if (body.status === 'active') await parkIfUndeliverable(ctx, params.id);
-    },
+    errors: [...LAUNCH_REFUSALS, 'conflict'],
     awaiting: heldAnswer,
     handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...body } }) => {
-      const { campaign: row, held } = await editCampaign(ctx, params.id, body, { expectedUpdatedAt });
-      return held ? new Awaiting(presentHeld(ctx.config, held)) : presentCampaign(row, ctx);
+      const { campaign: row, held, refused } = await editCampaign(ctx, params.id, body, { expectedUpdatedAt });
+      if (refused) return refused;
+      return held ? new Awaiting(presentHeld(ctx, held)) : presentCampaign(row, ctx);
     },
   }),
   route({
@@ -222,11 +220,13 @@ export const campaignRoutes = [
     body: startBody,
     success: { status: 200, body: started },
     awaiting: heldAnswer,
-    errors: campaignStart.refusals,
-    prepare: (ctx, { params }) => parkIfUndeliverable(ctx, params.id),
+    errors: LAUNCH_REFUSALS,
     handler: async (ctx, { params, body }) => {
-      const held = await startCampaign(ctx, params.id, { acknowledgeListRisk: body.acknowledge_list_risk });
-      return held ? new Awaiting(presentHeld(ctx.config, held)) : { status: 'started' as const };
+      const { held, refused } = await startCampaign(ctx, params.id, {
+        acknowledgeListRisk: body.acknowledge_list_risk,
+      });
+      if (refused) return refused;
+      return held ? new Awaiting(presentHeld(ctx, held)) : { status: 'started' as const };
     },
   }),
   route({
@@ -251,11 +251,12 @@ export const campaignRoutes = [
     path: '/campaigns/:id/logs',
     summary: 'What happened to a campaign, newest first',
     description:
-      'What happened to the campaign and why: starts, pauses, holds of mailboxes, edits. `campaign_start_refused`: a person denied a start that waited for approval, or the campaign had changed when they approved it.',
+      'What happened to the campaign and why: starts, pauses, holds of mailboxes, edits. `campaign_start_refused`: a person denied a start that waited for approval, nobody decided in time, or the campaign had changed when they approved it.',
     params: idParams,
     query: z.object(pageQuery(100)),
     success: { status: 200, body: logPage },
-    handler: async (ctx, { params, query }) => presentPage(await listLogs(ctx, params.id, query), presentLog),
+    handler: async (ctx, { params, query }) =>
+      presentPage(await listLogs(ctx, params.id, query), (row) => presentLog(row, ctx)),
   }),
   route({
     ...write,

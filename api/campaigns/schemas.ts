@@ -22,6 +22,8 @@ import {
   timestamp,
   uuid,
 } from '../http/schemas.ts';
+import { says } from '../../lib/issue-message.ts';
+import { storedMessage } from '../http/said.ts';
 
 const MAX_CONTACT_IDS = 10_000;
 const MAX_SEGMENTS = 20;
@@ -164,7 +166,7 @@ export const estimateBody = z
   })
   .refine(({ campaign_id: campaign, segment_ids: segments }) => campaign !== undefined || segments !== undefined, {
     path: ['segment_ids'],
-    message: 'is needed without campaign_id',
+    message: says('campaigns.needs_campaign_or_segments'),
     ...besideFaults,
   });
 export const estimate = resource('CampaignEstimate', {
@@ -293,7 +295,7 @@ export const leadsBody = z
   })
   .refine(({ contact_ids: contacts, segment_ids: segments }) => contacts?.length !== 0 || segments?.length !== 0, {
     path: ['contact_ids'],
-    message: 'Name contacts, segments, or both',
+    message: says('campaigns.no_leads_named'),
     ...besideFaults,
   });
 export const leadsAdded = z.strictObject({
@@ -385,7 +387,7 @@ export const leadWay = resource('LeadDetail', {
     )
     .meta({ description: 'Steps the contact has come to, in their order' }),
   reserved: waySend.nullable().meta({ description: 'The first email, when it has a time before the run has begun' }),
-  log: z.array(z.strictObject({ at: timestamp, type: z.string(), message: z.string() })).meta({
+  log: z.array(z.strictObject({ at: timestamp, type: z.string(), ...storedMessage })).meta({
     description: 'What the activity log of the campaign says of this contact, at most 100 lines, oldest first',
   }),
 });
@@ -404,7 +406,7 @@ export const logPage = paged(
     id: uuid,
     campaign_id: uuid,
     event_type: z.string(),
-    message: z.string(),
+    ...storedMessage,
     metadata: json,
     created_at: timestamp,
   }),

@@ -9,6 +9,7 @@ import { maskOf } from '../../lib/permissions.ts';
 import { openDesk, problemPaths, type Desk } from '../../test/harness/campaign-desk.ts';
 import { createApiKey } from '../../test/harness/factories.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
+import { words } from '../../domain/platform/words.ts';
 
 let world: World;
 test.before(async () => {
@@ -110,6 +111,31 @@ test('a list that verification refuses whole parks the campaign, also when the r
   await desk.call('PATCH', `/campaigns/${id}`, { risky_emails: true });
   t.is((await start(desk, id)).status, 200);
   t.is((await desk.row(id)).status, 'active');
+});
+
+test('an edit that asks for a start is judged as it leaves the campaign; refused, it parks it and changes nothing else', async (t) => {
+  const desk = await openDesk(world);
+  const { campaign, contacts } = await desk.ready();
+  await world.deps.db('contacts').where({ id: contacts[0]! }).update({ verification_status: 'risky' });
+  const edit = (body: object, key: string) =>
+    fetch(`${world.url}/v1/campaigns/${campaign.id}`, {
+      method: 'PATCH',
+      headers: {
+        authorization: `Bearer ${desk.tenant.sessionToken}`,
+        'content-type': 'application/json',
+        'idempotency-key': key,
+      },
+      body: JSON.stringify(body),
+    });
+  const refused = await edit({ name: 'Renamed', status: 'active' }, 'k1');
+  t.is(refused.status, 400);
+  t.is(((await refused.json()) as { code: string }).code, 'leads_undeliverable');
+  t.like(await desk.row(campaign.id), { status: 'paused_undeliverable', name: campaign.name });
+  t.false((await desk.logs(campaign.id)).includes('campaign_updated'));
+  t.is((await edit({ name: 'Renamed', status: 'active' }, 'k1')).status, 400, 'the key is free again');
+
+  t.is((await edit({ risky_emails: true, status: 'active' }, 'k2')).status, 200);
+  t.is((await desk.row(campaign.id)).status, 'active');
 });
 
 test('a list likely to bounce needs an acknowledgement', async (t) => {
@@ -445,14 +471,14 @@ test('pauses of the engine take an active campaign only', async (t) => {
   const {
     campaign: { id },
   } = await desk.ready(1);
-  const pause = () => transact(ctxOf(desk), (tx) => pauseCampaign(tx, id, 'paused', 'Too many bounces'));
+  const pause = () => transact(ctxOf(desk), (tx) => pauseCampaign(tx, id, 'paused', words('Too many bounces')));
   t.false(await pause());
   await start(desk, id);
   t.true(await pause());
   t.false(await pause());
   t.like(await world.deps.db('campaign_logs').where({ campaign_id: id }).orderBy('id', 'desc').first(), {
     event_type: 'campaign_paused',
-    message: 'Too many bounces',
+    message: words('Too many bounces'),
   });
 });
 

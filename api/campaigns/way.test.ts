@@ -45,7 +45,7 @@ test("a lead's way: the steps it has come to with their emails and waits, what i
   );
   t.like(
     (await get(`${campaignId}/leads/${contactId}`)).body,
-    { waiting_for: 'the first email has its slot', waiting_until: tomorrow.toISOString() },
+    { waiting_for: 'the email has its slot', waiting_until: tomorrow.toISOString() },
     'outside of sending hours its email is reserved before it has a run',
   );
 

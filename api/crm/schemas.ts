@@ -6,13 +6,14 @@ import { MAX_STAGES } from '../../domain/crm/pipelines.ts';
 import { TASK_SORTS } from '../../domain/crm/task-search.ts';
 import { TASK_STATUSES } from '../../domain/crm/tasks.ts';
 import { DEFAULT_CURRENCY, TASK_PRIORITIES } from '../../domain/sending/campaign/crm-actions.ts';
-import { decimalsOf, isCurrency, MAX_MINOR_UNITS, exactMinorUnits } from '../../lib/money.ts';
+import { isCurrency, MAX_MINOR_UNITS, exactMinorUnits } from '../../lib/money.ts';
+import { says } from '../../lib/issue-message.ts';
 import { besideFaults, inputTimestamp, resource, timestamp, uuid } from '../http/schemas.ts';
 
 const name = z.string().trim().min(1).max(255);
 export const color = z
   .string()
-  .regex(/^#[0-9a-fA-F]{6}$/, 'A colour as #rrggbb')
+  .regex(/^#[0-9a-fA-F]{6}$/, says('directory.color'))
   .toLowerCase();
 const id = z.uuid().toLowerCase();
 const ids = z.array(id).max(1000);
@@ -54,7 +55,7 @@ const currency = z
   .string()
   .length(3)
   .toUpperCase()
-  .refine(isCurrency, 'No currency of ISO 4217')
+  .refine(isCurrency, says('directory.currency'))
   .meta({ description: `ISO 4217; ${DEFAULT_CURRENCY} where a new deal names none` });
 const value = z
   .number()
@@ -73,7 +74,7 @@ const misfit = {
   path: ['value'],
   error: ({ input }: { input?: unknown }) => {
     const code = (input as { currency?: string }).currency ?? DEFAULT_CURRENCY;
-    return `Not an amount of ${code}: at most ${decimalsOf(code)} decimal places`;
+    return says('crm.amount_misfit', { currency: code });
   },
 };
 
@@ -237,7 +238,7 @@ interface Selection {
 }
 const isSelection = ({ tasks, all, filters }: Selection): boolean =>
   all === true ? filters !== undefined && tasks === undefined : Array.isArray(tasks) && tasks.length > 0;
-const selectionRule = { path: [], error: 'Either tasks with ids, or all and filters', ...besideFaults };
+const selectionRule = { path: [], error: says('crm.selection_form'), ...besideFaults };
 
 export const tasksUpdate = z
   .strictObject({
@@ -248,7 +249,7 @@ export const tasksUpdate = z
   .refine(isSelection, selectionRule)
   .refine(({ status, priority }) => status !== undefined || priority !== undefined, {
     path: [],
-    error: 'At least one of status and priority',
+    error: says('crm.nothing_to_change'),
     ...besideFaults,
   });
 export const tasksDelete = z.strictObject(selection).refine(isSelection, selectionRule);

@@ -17,9 +17,10 @@ import type { RateLimiter } from '../../lib/rate-limit.ts';
 import { inRequest } from '../../lib/request-span.ts';
 import { noteInSpan } from '../../lib/trace.ts';
 import { strictTransport } from '../../lib/strict-transport.ts';
-import { asAppError, sendError } from './errors.ts';
+import { asAppError, errorCodeOf, sendError } from './errors.ts';
 import { admission, guard } from './guard.ts';
 import { fullPath, type AnyRoute } from './route.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,128}$/;
@@ -69,8 +70,8 @@ export function createApp(options: AppOptions): Koa {
   app.use((koa) => {
     const taken = router.match(koa.path, koa.method).path.flatMap(({ methods }) => methods);
     const methods = [...new Set(taken)].filter((method) => method !== 'HEAD').toSorted();
-    throw new AppError('not_found', 'No such endpoint', {
-      fix: methods.length > 0 ? `This path takes ${methods.join(', ')}.` : 'See /docs for every endpoint.',
+    throw new AppError('not_found', message('request.no_endpoint'), {
+      fix: methods.length > 0 ? message('request.methods.fix', { methods }) : message('request.no_endpoint.fix'),
     });
   });
   // Koa's own handler writes to stderr what `envelope` has already logged.
@@ -126,10 +127,9 @@ function refuseOtherType(koa: ParameterizedContext, consumes: keyof typeof READ_
   const [type, ...others] = READ_TYPES[consumes];
   if (!hasBody || koa.is(type, ...others)) return;
   discardBody(koa.req);
-  const fix = `Send the header Content-Type: ${type}.`;
-  throw new AppError('bad_request', `The body is not ${type}`, {
-    problems: [{ path: 'headers.Content-Type', message: `The body must be ${type}` }],
-    fix: consumes === 'multipart' ? 'Send it as multipart/form-data, with the file as a part (curl -F).' : fix,
+  throw new AppError('bad_request', message('request.body_type', { type }), {
+    problems: [{ path: 'headers.Content-Type', message: message('field.content_type', { type }) }],
+    fix: consumes === 'multipart' ? message('request.body_file.fix') : message('request.body_type.fix', { type }),
   });
 }
 
@@ -151,22 +151,24 @@ function parseFields(consumes: 'json' | 'form', limit: number): Middleware {
 }
 
 function unreadable(status: number, cause: unknown): AppError {
-  const message =
+  const said =
     status === 413
-      ? 'The body is too large'
+      ? message('request.body_too_large')
       : /prototype property/.test((cause as Error).message)
-        ? 'The body has a field named __proto__, which no object keeps'
+        ? message('request.body_proto')
         : cause instanceof SyntaxError
           ? jsonFault(cause)
-          : 'The body is not valid';
-  return asAppError(Object.assign(new Error(message), { status, expose: true, cause }));
+          : message('request.body_invalid');
+  return new AppError(errorCodeOf(status), said, { cause });
 }
 
-/** What is wrong with a text that is no JSON, and where, when the parser says so; of the text itself nothing is repeated. */
-function jsonFault({ message }: SyntaxError): string {
-  if (/only supports object and array/.test(message)) return 'The body must be a JSON object or list';
-  const position = /position (\d+)/.exec(message)?.[1];
-  return `The body is not valid JSON${position === undefined ? '' : `: see character ${Number(position) + 1}`}`;
+/** The fault of a text that is no JSON, and its place when the parser says it; of the text itself nothing is repeated. */
+function jsonFault({ message: said }: SyntaxError): Message {
+  if (/only supports object and array/.test(said)) return message('request.body_no_object');
+  const position = /position (\d+)/.exec(said)?.[1];
+  return position === undefined
+    ? message('request.body_no_json')
+    : message('request.body_no_json_at', { position: Number(position) + 1 });
 }
 
 /** Leaves the body unread: the route reads the request's stream, and bounds it. */

@@ -7,6 +7,7 @@ import { assertPaidPlan } from '../../domain/identity/paid-plan.ts';
 import type { GuardParts } from './guard-parts.ts';
 import { countWrite } from './rate-limit.ts';
 import { isWrite, type AnyRoute, type PermissionRule } from './route.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * Refuses a caller who may not use a route, or whose workspace writes too often.
@@ -22,14 +23,14 @@ export async function authorize(
   assertServed(spec, deps.config);
   if (spec.scope === 'public') return;
   if (spec.organization !== false && !actor.organizationId) {
-    throw new AppError('no_organization', 'No workspace is selected', {
-      fix: 'Select one with POST /v1/organizations/:id/select.',
+    throw new AppError('no_organization', message('access.no_workspace'), {
+      fix: message('access.no_workspace.fix'),
     });
   }
   assertPermitted(spec, deps.config, actor, asked);
   if (spec.everyMailbox && actor.allowedMailboxes)
-    throw new AppError('forbidden', 'This API key is restricted to certain mailboxes, and this is about all of them', {
-      fix: 'Use a key whose allowed_email_accounts is empty.',
+    throw new AppError('forbidden', message('access.every_mailbox'), {
+      fix: message('access.every_mailbox.fix'),
     });
   if (spec.needsPaidPlan) await assertPaidPlan(deps, actor);
   if (isWrite(spec) && actor.organizationId)
@@ -42,8 +43,8 @@ const EXTENDED: ReadonlySet<string> = new Set(['automations', 'crm', 'integratio
 /** @throws AppError not_found for a route of an area that the installation does not serve, as for a path that there is not */
 export function assertServed(spec: Pick<AnyRoute, 'area'>, config: Pick<Config, 'EXTENDED_SURFACES'>): void {
   if (config.EXTENDED_SURFACES || !EXTENDED.has(spec.area)) return;
-  throw new AppError('not_found', 'This installation does not serve this endpoint', {
-    fix: 'An operator sets EXTENDED_SURFACES=true.',
+  throw new AppError('not_found', message('request.not_served'), {
+    fix: message('request.not_served.fix'),
   });
 }
 
@@ -63,16 +64,15 @@ function assertPermitted(spec: AnyRoute, config: Config, actor: Actor, asked: An
   if (isPermitted(spec, actor)) return;
   if (actor.kind === 'session') {
     if (spec.platformAdmin && !actor.isPlatformAdmin)
-      throw new AppError('forbidden', 'This endpoint is for administrators of the installation', {
-        fix: 'An operator makes one with `heron admin add <email>`.',
+      throw new AppError('forbidden', message('access.admins_only'), {
+        fix: message('access.admins_only.fix'),
       });
     throw new AppError(
       'forbidden',
-      `Your role lacks a permission this endpoint needs: ${permissionText(spec.permission)}`,
+      message('access.lacks_permission', { permission: permissionText(spec.permission) }),
     );
   }
-  if (!Array.isArray(spec.scope))
-    throw new AppError('forbidden', 'This endpoint is for signed-in people, not for keys');
+  if (!Array.isArray(spec.scope)) throw new AppError('forbidden', message('access.people_only'));
   throw insufficientScope(asked, config, actor, spec.scope);
 }
 

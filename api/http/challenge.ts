@@ -4,6 +4,7 @@ import type { Config } from '../../lib/config/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { maskOf, type Permission } from '../../lib/permissions.ts';
 import type { AnyRoute } from './route.ts';
+import { message } from '../../messages/index.ts';
 
 /** Where the metadata of the protected resource "this API" lies (RFC 9728). */
 const API_METADATA = '/.well-known/oauth-protected-resource';
@@ -24,8 +25,8 @@ function challenge(spec: AnyRoute, config: Config, parameters: Record<string, st
 
 /** 401 for a request without a credential. */
 export function needsCredential(spec: AnyRoute, config: Config): AppError {
-  return new AppError('unauthorized', 'This endpoint needs a credential', {
-    fix: 'Send Authorization: Bearer <API key, access token or session token>.',
+  return new AppError('unauthorized', message('access.needs_credential'), {
+    fix: message('access.needs_credential.fix'),
     headers: { 'WWW-Authenticate': challenge(spec, config) },
   });
 }
@@ -54,7 +55,7 @@ export function insufficientScope(
   needed: readonly Permission[],
 ): AppError {
   const scope = scopesOf(maskOf(needed) | (actor.kind === 'oauth' ? actor.permissions : 0)).join(' ');
-  return new AppError('forbidden', `The credential lacks a scope this endpoint needs: ${needed.join(', ')}`, {
+  return new AppError('forbidden', message('access.lacks_scope', { scopes: needed }), {
     headers: { 'WWW-Authenticate': challenge(spec, config, { error: 'insufficient_scope', scope }) },
   });
 }

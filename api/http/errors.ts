@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { asUnavailable } from '../../domain/platform/kernel/over-time.ts';
 import { AppError, ERROR_CODES, inWords, statusLabel, type ErrorCode, type Problem } from '../../lib/errors.ts';
 import { traceIds } from '../../lib/trace.ts';
-import type { Language, Message } from '../../messages/index.ts';
+import { type Language, type Message, message } from '../../messages/index.ts';
 import { preferredLanguage } from './language.ts';
 import { oauthBody } from './oauth-errors.ts';
 import type { ErrorStyle } from './route.ts';
@@ -51,17 +51,17 @@ export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const away = asUnavailable(error);
   if (away) return away;
-  const http = error as { status?: number; expose?: boolean; message?: string; type?: string };
+  const http = error as { status?: number };
   if (http && typeof http.status === 'number' && http.status >= 400 && http.status < 500) {
-    const message =
-      http.status === 413
-        ? 'The body is too large'
-        : http.expose === false
-          ? 'The request could not be read'
-          : String(http.message || 'Bad request');
-    return new AppError(BY_STATUS[http.status] ?? 'bad_request', message, { cause: error });
+    const said = http.status === 413 ? message('request.body_too_large') : message('request.unreadable');
+    return new AppError(errorCodeOf(http.status), said, { cause: error });
   }
-  return new AppError('internal_error', 'Something went wrong on our side', { cause: error });
+  return new AppError('internal_error', message('request.failed'), { cause: error });
+}
+
+/** The code of an error of which only the HTTP status is known. */
+export function errorCodeOf(status: number): ErrorCode {
+  return BY_STATUS[status] ?? 'bad_request';
 }
 
 /** The public part of an error, in the language of its reader. */
@@ -81,9 +81,9 @@ export function errorEnvelope(error: AppError, requestId: string, language?: Lan
 }
 
 /** A fault of a request in a language. */
-export function shownProblem({ path, message }: Problem, language?: Language): ShownProblem {
-  if (typeof message === 'string') return { path, message };
-  return { path, message: inWords(message, language), code: message.code, values: message.values };
+export function shownProblem({ path, message: said }: Problem, language?: Language): ShownProblem {
+  if (typeof said === 'string') return { path, message: said };
+  return { path, message: inWords(said, language), code: said.code, values: said.values };
 }
 
 /** The trace of the request, where traces are recorded; for every form of an error. */

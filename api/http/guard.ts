@@ -1,7 +1,8 @@
 import type { Middleware } from 'koa';
 import { assertMailboxAllowed, type Actor } from '../../domain/platform/kernel/actor.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
-import { preferredLanguage } from './language.ts';
+import { AppError } from '../../lib/errors.ts';
+import { namedLanguage } from './language.ts';
 import { admit } from './admit.ts';
 import { answer } from './answer.ts';
 import { assertServed, authorize } from './authorize.ts';
@@ -35,8 +36,9 @@ export function admission(spec: AnyRoute, parts: GuardParts): Middleware {
 export function guard(spec: AnyRoute, parts: GuardParts): Middleware {
   return async (koa) => {
     const actor = koa.state.actor as Actor;
-    const language = preferredLanguage(koa.get('accept-language'));
-    const ctx: Ctx = { ...parts.deps, log: koa.state.log, actor, requestId: koa.state.requestId, language };
+    const language = namedLanguage(koa.get('accept-language'));
+    const named = language ? { language } : {};
+    const ctx: Ctx = { ...parts.deps, log: koa.state.log, actor, requestId: koa.state.requestId, ...named };
     const { status, headers, cookies, body } = await invoke(spec, parts, ctx, requestOf(koa));
     koa.status = status;
     koa.set(headers);
@@ -61,6 +63,9 @@ async function invoke(spec: AnyRoute, parts: GuardParts, ctx: Ctx, request: Rout
     assertMailboxAllowed(ctx.actor, String((request.params as Record<string, string>)[spec.mailboxParam]));
   return once(spec, ctx, request, {
     prepare: spec.prepare && (async () => spec.prepare?.(ctx, input)),
-    run: async (inner, prepared) => answer(spec, parts, inner, await spec.handler(inner, { ...input, prepared })),
+    run: async (inner, prepared) => {
+      const result = await spec.handler(inner, { ...input, prepared });
+      return result instanceof AppError ? result : answer(spec, parts, inner, result);
+    },
   });
 }

@@ -17,7 +17,7 @@ test('text that cannot be kept and endless nesting are refused at the edge of ev
   assertStatus(t, settings, 400);
   t.true(settings.body.problems.some(({ path }: { path: string }) => path === 'body.settings.unsubscribe.text'));
   const contact = await send('POST', '/v1/contacts', [{ email: 'a@b.test', first_name: '\ud800' }]);
-  t.deepEqual(contact.body.problems, [{ path: 'body.0.first_name', message: 'Contains half of a surrogate pair' }]);
+  t.like(contact.body.problems, [{ path: 'body.0.first_name', code: 'field.surrogate' }]);
   for (const [data, path] of [
     [{ a: 'x\0' }, 'body.data.a'],
     [{ 'k\0': 1 }, 'body.data'],
@@ -31,9 +31,9 @@ test('text that cannot be kept and endless nesting are refused at the edge of ev
     );
   }
   assertStatus(t, await send('GET', '/v1/campaigns?q=%00'), 400);
-  t.deepEqual((await send('GET', '/v1/crm/deals?limit=1&limit=2&status=won&status=lost')).body.problems, [
-    { path: 'query.status', message: 'Given more than once' },
-    { path: 'query.limit', message: 'Given more than once' },
+  t.like((await send('GET', '/v1/crm/deals?limit=1&limit=2&status=won&status=lost')).body.problems, [
+    { path: 'query.status', code: 'field.repeated' },
+    { path: 'query.limit', code: 'field.repeated' },
   ]);
   const deep = `{"name":${'['.repeat(150_000)}${']'.repeat(150_000)}}`;
   const nested = await fetch(`${world.url}/v1/campaigns`, {
@@ -111,8 +111,8 @@ test('a method that a path does not take is refused with those that it takes', a
     t.is(status, 404);
     return body.fix;
   };
-  t.is(await fixOf('PUT', '/v1/goals'), 'This path takes GET, POST.');
-  t.is(await fixOf('POST', `/v1/templates/${newId()}`), 'This path takes DELETE, GET, PATCH.');
+  t.is(await fixOf('PUT', '/v1/goals'), 'This path takes GET and POST.');
+  t.is(await fixOf('POST', `/v1/templates/${newId()}`), 'This path takes DELETE, GET, and PATCH.');
   t.is(await fixOf('GET', '/v1/nowhere'), 'See /docs for every endpoint.');
 });
 

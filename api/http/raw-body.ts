@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { AppError } from '../../lib/errors.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * The bytes of a body that is left unread for its route, such as one whose signature is over them.
@@ -15,5 +16,5 @@ export async function readBytes(body: Readable, maxBytes: number): Promise<Buffe
   }
   if (size <= maxBytes) return Buffer.concat(chunks);
   body.resume();
-  throw new AppError('bad_request', `A body has at most ${maxBytes} bytes here`);
+  throw new AppError('bad_request', message('request.body_longer', { max: maxBytes }));
 }

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { Config } from '../../lib/config/index.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
-import type { ErrorCode, Problem } from '../../lib/errors.ts';
+import type { AppError, ErrorCode, Problem } from '../../lib/errors.ts';
 import type { OrgPermission, Permission } from '../../lib/permissions.ts';
 
 /** What a session caller's role must allow. `owner` is the organization's owner. */
@@ -177,9 +177,13 @@ interface RouteSpec<
   prepare?: (ctx: Ctx, input: RouteInput<z.output<P>, z.output<Q>, z.output<B>, undefined>) => Promise<Prepared>;
   /**
    * Calls the verb and presents what it returns. The verb opens the transaction of a write (`transact`); with an
-   * Idempotency-Key the guard has opened it already, and the stored answer commits with it.
+   * Idempotency-Key the guard has opened it already, and the stored answer commits with it. An error that it throws
+   * rolls that back; one that it returns is answered in the same way, and what the verb has written stays.
    */
-  handler: (ctx: Ctx, input: RouteInput<z.output<P>, z.output<Q>, z.output<B>, Prepared>) => Promise<Out<R> | Awaiting>;
+  handler: (
+    ctx: Ctx,
+    input: RouteInput<z.output<P>, z.output<Q>, z.output<B>, Prepared>,
+  ) => Promise<Out<R> | Awaiting | AppError>;
 }
 
 /** A route without its type parameters, as the router and the walking test suites use it. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isWritable } from '../../lib/clock.ts';
 import type { Page } from '../../lib/cursor.ts';
+import { says } from '../../lib/issue-message.ts';
 
 /**
  * Of a rule about several fields of an object: it is looked at also when a field is faulty or unknown, so that one answer
@@ -10,7 +11,7 @@ export const besideFaults = { when: ({ value }: { value: unknown }) => typeof va
 
 /** RFC 3339 UTC, as answers carry it. */
 export const timestamp = z.iso.datetime({ offset: true });
-const YEARS = 'must be in the years 0001 to 9999 of UTC';
+const YEARS = says('field.years');
 /** RFC 3339 as clients send it; read as a Date. An offset must not lead out of the years that answers and cursors can carry. */
 export const inputTimestamp = z.iso
   .datetime({ offset: true, local: false })
@@ -40,9 +41,9 @@ export function outboundUrl(description: string) {
     .trim()
     .max(2048)
     .superRefine((value, context) => {
-      if (!URL.canParse(value)) context.addIssue({ code: 'custom', message: 'The URL is not valid.' });
+      if (!URL.canParse(value)) context.addIssue({ code: 'custom', message: says('field.url') });
       else if (new URL(value).username || new URL(value).password)
-        context.addIssue({ code: 'custom', message: 'The URL must not contain credentials.' });
+        context.addIssue({ code: 'custom', message: says('field.url_credentials') });
     })
     .meta({ format: 'uri', description });
 }

@@ -18,9 +18,19 @@ import type {
   mailboxDetail,
   startedConsent,
 } from './schemas.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
+import { mailboxErrorTitle } from '../../domain/sending/control/mailbox-hold.ts';
+import { inWords } from '../../lib/errors.ts';
+import { presentIssue } from '../http/said.ts';
+
+/** The language in which an answer is read. */
+type Reader = Pick<Ctx, 'language'>;
 
 /** A mailbox as answers carry it; passwords are not among what can be read. */
-export function presentMailbox({ mailbox: row, tags, lastUid, lastSyncedAt }: MailboxView): z.input<typeof mailbox> {
+export function presentMailbox(
+  { mailbox: row, tags, lastUid, lastSyncedAt }: MailboxView,
+  { language }: Reader,
+): z.input<typeof mailbox> {
   const hold = holdOf(row);
   return {
     id: row.id,
@@ -32,7 +42,12 @@ export function presentMailbox({ mailbox: row, tags, lastUid, lastSyncedAt }: Ma
     status: row.status,
     smtp: row.smtp,
     imap: row.imap,
-    hold: hold && { ...hold, until: iso(hold.until), fix: fixOfHold(hold.code) },
+    hold: hold && {
+      code: hold.code,
+      reason: inWords(hold.reason, language),
+      until: iso(hold.until),
+      fix: inWords(fixOfHold(hold.code), language),
+    },
     signature_plain: row.signature_plain,
     signature_html: row.signature_html,
     signature_sync: row.signature_sync,
@@ -66,16 +81,25 @@ export function presentMailbox({ mailbox: row, tags, lastUid, lastSyncedAt }: Ma
 }
 
 /** A mailbox with what it is used for and what went wrong lately. */
-export function presentDetail(detail: MailboxDetail): z.input<typeof mailboxDetail> {
+export function presentDetail(detail: MailboxDetail, reader: Reader): z.input<typeof mailboxDetail> {
   return {
-    ...presentMailbox(detail),
+    ...presentMailbox(detail, reader),
     campaigns: detail.campaigns,
-    recent_errors: detail.recentErrors.map(presentError),
+    recent_errors: detail.recentErrors.map((error) => presentError(error, reader)),
   };
 }
 
-function presentError(error: MailboxError): z.input<typeof mailboxDetail>['recent_errors'][number] {
-  return { ...error, created_at: iso(error.created_at), resolved_at: iso(error.resolved_at) };
+function presentError(
+  error: MailboxError,
+  { language }: Reader,
+): z.input<typeof mailboxDetail>['recent_errors'][number] {
+  return {
+    ...error,
+    title: inWords(mailboxErrorTitle(error.error_code), language),
+    message: inWords(error.message, language),
+    created_at: iso(error.created_at),
+    resolved_at: iso(error.resolved_at),
+  };
 }
 
 /** How many mailboxes the workspace may still connect; there are no requests for more, so `pending_request` is null. */
@@ -84,7 +108,7 @@ export function presentAllowance({ limit, used, remaining }: Allowance): z.input
 }
 
 /** What a live check found of sending, reading and DNS, with everything else that decides whether the mailbox sends. */
-export function presentLiveCheck(check: LiveCheck, warmup: WarmupStanding): z.input<typeof liveCheck> {
+export function presentLiveCheck(check: LiveCheck, warmup: WarmupStanding, reader: Reader): z.input<typeof liveCheck> {
   const { mailbox: row } = check;
   return {
     email_account_id: row.id,
@@ -98,15 +122,15 @@ export function presentLiveCheck(check: LiveCheck, warmup: WarmupStanding): z.in
     status: row.status,
     daily_limit: row.campaign_limit,
     min_delay_seconds: row.min_wait_time,
-    warmup: presentStanding(warmup),
+    warmup: presentStanding(warmup, reader),
     campaigns: check.campaigns,
-    recent_errors: check.recentErrors.map(presentError),
-    ...(check.error ? { error: check.error } : {}),
+    recent_errors: check.recentErrors.map((error) => presentError(error, reader)),
+    ...(check.error ? { error: presentIssue(check.error, reader.language) } : {}),
   };
 }
 
 /** The SPF, DKIM and DMARC records of the sending domain; records that are missing are left out. */
-export function presentAuthCheck(check: AuthCheck): z.input<typeof authCheck> {
+export function presentAuthCheck(check: AuthCheck, { language }: Reader): z.input<typeof authCheck> {
   return {
     domain: check.domain,
     spf_found: check.spfRecord !== null,
@@ -116,7 +140,7 @@ export function presentAuthCheck(check: AuthCheck): z.input<typeof authCheck> {
     dmarc_found: check.dmarcPolicy !== null,
     ...(check.dmarcPolicy === null ? {} : { dmarc_policy: check.dmarcPolicy }),
     all_aligned: check.allAligned,
-    summary: check.summary,
+    summary: inWords(check.summary, language),
   };
 }
 
@@ -126,11 +150,14 @@ export function presentStartedConsent({ url, session, expiresInMs }: StartedCons
 }
 
 /** How far a consent is; with the mailbox once it is connected, or with what went wrong. */
-export function presentConsent({
-  status,
-  provider,
-  mailbox: detail,
-  error,
-}: ConsentResult): z.input<typeof consentResult> {
-  return { status, provider, ...(detail ? { account: presentDetail(detail) } : {}), ...(error ? { error } : {}) };
+export function presentConsent(
+  { status, provider, mailbox: detail, error }: ConsentResult,
+  reader: Reader,
+): z.input<typeof consentResult> {
+  return {
+    status,
+    provider,
+    ...(detail ? { account: presentDetail(detail, reader) } : {}),
+    ...(error ? { error: presentIssue(error, reader.language) } : {}),
+  };
 }

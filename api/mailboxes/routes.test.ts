@@ -21,6 +21,7 @@ import { plainRun } from '../../test/harness/plain-history.ts';
 import { createReservedSend } from '../../test/harness/inbound.ts';
 import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 import { assertNowhere } from '../../test/harness/secrets.ts';
+import { words } from '../../domain/platform/words.ts';
 
 let world: World;
 let mail: MailWorld;
@@ -268,7 +269,7 @@ test.serial(
     await world.deps
       .db('mailboxes')
       .where({ id })
-      .update({ hold_code: 'auth_failed', hold_reason: 'refused', status: 'inactive' });
+      .update({ hold_code: 'auth_failed', hold_reason: words('refused'), status: 'inactive' });
     const again = await call(world, 'POST', '/v1/emails', {
       token,
       body: {
@@ -490,7 +491,7 @@ test("the list is filtered by text and tag, paged, and bound to a key's mailboxe
 test('switched off, a mailbox gives its reserved slots back; switched on, a hold is over', async (t) => {
   const tenant = await world.tenant();
   const token = tenant.apiKey;
-  const id = await bare(tenant, 'c@ours.test', { hold_code: 'auth_failed', hold_reason: 'refused' });
+  const id = await bare(tenant, 'c@ours.test', { hold_code: 'auth_failed', hold_reason: words('refused') });
   const now = new Date();
   const { campaignId, stepIds } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi' }]);
   const contactId = await createContact(world.deps.db, now, tenant.organizationId);
@@ -539,12 +540,12 @@ test('SPF, DKIM and DMARC are read from DNS', async (t) => {
     dkimSelectors: ['selector1'],
     dmarcPolicy: 'quarantine',
     allAligned: true,
-    summary: 'SPF, DKIM and DMARC are set up',
+    summary: { code: 'mailboxes.dns_complete', values: {} },
   });
   delete zone['_dmarc.sender.example'];
   t.like(await checkAuthentication(ctx, id, resolver), {
     dmarcPolicy: null,
     allAligned: false,
-    summary: 'Not found: DMARC',
+    summary: { code: 'mailboxes.dns_missing', values: { records: ['DMARC'] } },
   });
 });

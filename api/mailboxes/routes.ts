@@ -22,6 +22,7 @@ import {
   presentStartedConsent,
 } from './present.ts';
 import * as schemas from './schemas.ts';
+import { message } from '../../messages/index.ts';
 
 const area = 'mailboxes';
 const read = { area, scope: ['READ_EMAILS'], permission: 'view_campaigns' } as const;
@@ -31,13 +32,9 @@ const one = { params: idParams, mailboxParam: 'id' } as const;
 /** @throws AppError mailbox_provider_requires_oauth for Google and Microsoft */
 function smtpOnly(body: z.output<typeof schemas.connectMailbox>): ConnectInput {
   if (body.provider === 'smtp_imap') return body;
-  throw new AppError(
-    'mailbox_provider_requires_oauth',
-    'Mailboxes of this provider are connected by consent, not by password',
-    {
-      fix: 'Use POST /v1/emails/onboarding/oauth/cli-start, or an app password with provider smtp_imap.',
-    },
-  );
+  throw new AppError('mailbox_provider_requires_oauth', message('mailboxes.needs_consent'), {
+    fix: message('mailboxes.needs_consent.fix'),
+  });
 }
 
 /** Mailboxes. */
@@ -56,7 +53,7 @@ export const mailboxRoutes = [
     }),
     success: { status: 200, body: schemas.mailboxPage },
     handler: async (ctx, { query: { limit, cursor, ...filter } }) =>
-      presentPage(await listMailboxes(ctx, { limit, cursor }, filter), presentMailbox),
+      presentPage(await listMailboxes(ctx, { limit, cursor }, filter), (row) => presentMailbox(row, ctx)),
   }),
   route({
     ...write,
@@ -75,7 +72,7 @@ export const mailboxRoutes = [
       'service_unavailable',
     ],
     prepare: (ctx, { body }) => prepareConnect(ctx, smtpOnly(body)),
-    handler: async (ctx, { body }) => presentMailbox(await connectMailbox(ctx, smtpOnly(body))),
+    handler: async (ctx, { body }) => presentMailbox(await connectMailbox(ctx, smtpOnly(body)), ctx),
   }),
   route({
     area,
@@ -113,7 +110,7 @@ export const mailboxRoutes = [
     params: schemas.consentParams,
     success: { status: 200, body: schemas.consentResult },
     errors: ['mailbox_consent_expired'],
-    handler: async (ctx, { params }) => presentConsent(await readConsent(ctx, params.session)),
+    handler: async (ctx, { params }) => presentConsent(await readConsent(ctx, params.session), ctx),
   }),
   route({
     ...read,
@@ -124,7 +121,7 @@ export const mailboxRoutes = [
     summary: 'One mailbox with the campaigns it sends for and recent errors',
     description: 'With the servers it uses and the hold it is under; never a password.',
     success: { status: 200, body: schemas.mailboxDetail },
-    handler: async (ctx, { params }) => presentDetail(await getMailbox(ctx, params.id)),
+    handler: async (ctx, { params }) => presentDetail(await getMailbox(ctx, params.id), ctx),
   }),
   route({
     ...write,
@@ -149,7 +146,7 @@ export const mailboxRoutes = [
     ],
     prepare: (ctx, { params, body }) => prepareUpdate(ctx, params.id, body),
     handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) =>
-      presentDetail(await changeMailbox(ctx, params.id, edit, { expectedUpdatedAt })),
+      presentDetail(await changeMailbox(ctx, params.id, edit, { expectedUpdatedAt }), ctx),
   }),
   route({
     ...write,
@@ -175,7 +172,7 @@ export const mailboxRoutes = [
     success: { status: 200, body: schemas.liveCheck },
     prepare: (ctx, { params }) => dialMailbox(ctx, params.id),
     handler: async (ctx, { params, prepared }) =>
-      presentLiveCheck(await liveCheck(ctx, params.id, prepared), await readStanding(ctx, params.id)),
+      presentLiveCheck(await liveCheck(ctx, params.id, prepared), await readStanding(ctx, params.id), ctx),
   }),
   route({
     ...read,
@@ -186,6 +183,6 @@ export const mailboxRoutes = [
     summary: 'SPF, DKIM and DMARC of the sending domain',
     description: 'DKIM is looked for under usual selectors; DNS cannot list them.',
     success: { status: 200, body: schemas.authCheck },
-    handler: async (ctx, { params }) => presentAuthCheck(await checkAuthentication(ctx, params.id)),
+    handler: async (ctx, { params }) => presentAuthCheck(await checkAuthentication(ctx, params.id), ctx),
   }),
 ];

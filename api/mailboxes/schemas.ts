@@ -2,21 +2,20 @@ import { z } from 'zod';
 import { minuteOfDay } from '../../domain/platform/scheduling/windows.ts';
 import { standing } from './warmup/schemas.ts';
 import { emailAddress, paged, resource, timestamp, uuid } from '../http/schemas.ts';
+import { says } from '../../lib/issue-message.ts';
+import { issue } from '../http/said.ts';
 
 /** Text that stands in a header: no line breaks, no control characters. */
 const headerLine = z
   .string()
   .trim()
   .max(200)
-  .refine((text) => !/\p{Cc}/u.test(text), 'Contains control characters');
+  .refine((text) => !/\p{Cc}/u.test(text), says('mailboxes.control_characters'));
 const body = (max: number) =>
   z
     .string()
     .max(max)
-    .refine(
-      (text) => !text.includes('\0') && !/\p{Surrogate}/u.test(text),
-      'Contains characters that cannot be stored',
-    );
+    .refine((text) => !text.includes('\0') && !/\p{Surrogate}/u.test(text), says('mailboxes.unstorable'));
 
 const mailService = z
   .strictObject({
@@ -26,12 +25,12 @@ const mailService = z
       .string()
       .min(1)
       .max(320)
-      .refine((text) => !/\p{Cc}/u.test(text), 'Contains control characters'),
+      .refine((text) => !/\p{Cc}/u.test(text), says('mailboxes.control_characters')),
     password: z
       .string()
       .min(1)
       .max(1000)
-      .refine((text) => !/[\r\n\0]/.test(text), 'Contains a line break'),
+      .refine((text) => !/[\r\n\0]/.test(text), says('mailboxes.line_break')),
     security: z
       .enum(['tls', 'starttls', 'none'])
       .meta({ description: 'tls from the first byte, starttls required, or none' }),
@@ -69,7 +68,7 @@ const perDay = (description: string) => z.int().min(0).max(100).optional().meta(
 const timeOfDay = (description: string) =>
   z
     .string()
-    .refine((time) => minuteOfDay(time) !== undefined, 'Not a time of day as HH:MM')
+    .refine((time) => minuteOfDay(time) !== undefined, says('field.time_of_day'))
     .optional()
     .meta({ description: `HH:MM. ${description}` });
 
@@ -210,7 +209,7 @@ export const liveCheck = resource('MailboxCheck', {
   warmup: standing,
   campaigns: z.array(sendingCampaign),
   recent_errors: z.array(mailboxError),
-  error: z.strictObject({ code: z.string(), message: z.string(), fix: z.string() }).optional(),
+  error: issue.optional(),
 });
 
 export const authCheck = resource('DomainAuthentication', {
@@ -240,5 +239,5 @@ export const consentResult = resource('ConsentResult', {
   status: z.enum(['pending', 'done', 'failed']),
   provider: z.enum(['gmail', 'outlook']),
   account: mailboxDetail.optional().meta({ description: 'The mailbox, when done and not removed since' }),
-  error: z.strictObject({ code: z.string(), message: z.string(), fix: z.string() }).optional(),
+  error: issue.optional(),
 });

@@ -3,7 +3,7 @@ import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { asAppError } from '../http/errors.ts';
 import { route, type AnyRoute, type OtherAnswer, type StreamReply } from '../http/route.ts';
-import { textsFor, type PageTexts } from './texts/index.ts';
+import { textsFor, type PageTexts } from './texts.ts';
 import { html } from '../http/html.ts';
 import { messagePage } from './layout.ts';
 import { returnTo } from './return-to.ts';

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { PASSWORD_LENGTH } from '../../domain/identity/passwords.ts';
 import { AppError, type Problem } from '../../lib/errors.ts';
 import type { StreamReply } from '../http/route.ts';
-import type { PageTexts } from './texts/index.ts';
+import type { PageTexts } from './texts.ts';
 import { emailAddress } from '../http/schemas.ts';
 import { html, type Html } from '../http/html.ts';
+import { message } from '../../messages/index.ts';
 
 /** The path parameter of a link with a secret in it. */
 export const tokenParams = z.object({ token: z.string() });
@@ -32,13 +33,14 @@ export function splitName(name: string): { firstName: string; lastName: string }
  */
 export function addressIn(value: string): string {
   const parsed = emailAddress.safeParse(value);
-  if (!parsed.success) throw refusedForm([{ path: 'body.email', message: 'The email address is not valid' }]);
+  if (!parsed.success)
+    throw refusedForm([{ path: 'body.email', message: message('field.format', { format: message('form.email') }) }]);
   return parsed.data;
 }
 
 /** Faults of a form, in words of its fields. */
 export function refusedForm(problems: Problem[]): AppError {
-  return new AppError('bad_request', 'Please correct the form', { problems });
+  return new AppError('bad_request', message('form.faults'), { problems });
 }
 
 /** Does what a form asks; what the person can mend comes back as `again`, the same form. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { StreamReply } from '../http/route.ts';
-import type { PageTexts } from './texts/index.ts';
+import type { PageTexts } from './texts.ts';
 import { Html, html } from '../http/html.ts';
 import { STYLE } from './style.ts';
 

@@ -3,8 +3,9 @@ import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import type { Config } from '../../lib/config/index.ts';
 import { hmac, newSecret, safeEqual } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
-import { textsFor, type PageTexts } from './texts/index.ts';
+import { textsFor, type PageTexts } from './texts.ts';
 import { cookieNames, readCookies, setCookie, type CookieNames } from './cookies.ts';
+import { message } from '../../messages/index.ts';
 
 /** One request of a browser: who is signed in, what its forms must carry, which cookies the answer sets. */
 export interface Visit {
@@ -62,8 +63,8 @@ function csrfToken(config: Config, binding: string): string {
 export function assertOwnForm(visit: Visit, headers: Record<string, string | undefined>, token: string): void {
   assertOwnOrigin(visit.ctx.config, headers);
   if (!safeEqual(token, visit.csrf)) {
-    throw new AppError('forbidden', 'This form is too old', {
-      fix: 'You may have signed in or out since it was opened. Open the page again.',
+    throw new AppError('forbidden', message('form.too_old'), {
+      fix: message('form.too_old.fix'),
     });
   }
 }
@@ -76,7 +77,7 @@ export function assertOwnOrigin({ APP_URL }: Config, headers: Record<string, str
   const site = headers['sec-fetch-site'];
   const isOwn = headers.origin === new URL(APP_URL).origin && (site === undefined || site === 'same-origin');
   if (!isOwn)
-    throw new AppError('forbidden', 'This form was not sent from this site', {
-      fix: `Open this site at ${APP_URL} and try again.`,
+    throw new AppError('forbidden', message('form.foreign'), {
+      fix: message('form.foreign.fix', { url: APP_URL }),
     });
 }

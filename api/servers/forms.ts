@@ -8,6 +8,7 @@ import type { Metrics } from '../../lib/metrics.ts';
 import { inRequest } from '../../lib/request-span.ts';
 import { sendError } from '../http/errors.ts';
 import { metricsEndpoint } from '../http/metrics.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * Starts the forms service (8090 by default). The API has no way to make a form, so that there is none to serve: it answers its health, its
@@ -31,7 +32,7 @@ function createFormsApp(config: Config, metrics: Metrics): Koa {
     return undefined;
   });
   app.use(metricsEndpoint(metrics, config));
-  app.use((koa) => sendError(koa, new AppError('not_found', 'There is no such form'), newId()));
+  app.use((koa) => sendError(koa, new AppError('not_found', message('form.not_found')), newId()));
   app.silent = true;
   return app;
 }

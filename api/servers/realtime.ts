@@ -13,6 +13,7 @@ import { openWorkMayTakeMs } from '../../lib/shutdown.ts';
 import { createGateway } from './realtime/gateway.ts';
 import { GATEWAY_TIMES, type GatewayTimes } from './realtime/gateway-parts.ts';
 import { metricsEndpoint } from '../http/metrics.ts';
+import { message } from '../../messages/index.ts';
 
 export interface RealtimeOptions extends Partial<GatewayTimes> {
   port?: number;
@@ -70,10 +71,10 @@ function createRealtimeApp(deps: Deps, metrics: Metrics): Koa {
   app.use((koa) => {
     const stream = koa.path === '/' || koa.path === '/v1/realtime';
     const error = stream
-      ? new AppError('bad_request', 'This address speaks WebSocket', {
-          fix: 'Open it with a WebSocket client; see docs/realtime.md.',
+      ? new AppError('bad_request', message('realtime.websocket_only'), {
+          fix: message('realtime.websocket_only.fix'),
         })
-      : new AppError('not_found', 'No such endpoint');
+      : new AppError('not_found', message('request.no_endpoint'));
     sendError(koa, error, newId());
   });
   app.silent = true;

@@ -2,7 +2,13 @@
 export interface Problem {
   path: string;
   message: string;
+  /** The stable name of `message`, with its values, for a program that says it in words of its own. */
+  code?: string;
+  values?: Values;
 }
+
+/** Values of a message by name: text, numbers, lists of text, or a message within it. */
+type Values = Readonly<Record<string, unknown>>;
 
 /** The body of an error, as far as it is one of Heron's. */
 interface ErrorBody {
@@ -11,6 +17,8 @@ interface ErrorBody {
   problems?: Problem[];
   fix?: string;
   request_id?: string;
+  message_code?: string;
+  message_values?: Values;
 }
 
 /** An answer of Heron that is an error: what it says, and what to do. `message` has all of it in one line. */
@@ -19,6 +27,9 @@ export class HeronError extends Error {
   readonly status: number;
   /** What Heron says, without the problems and the fix. */
   readonly said: string;
+  /** The stable name of `said`, with its values, for a program that says it in words of its own. */
+  readonly messageCode: string | undefined;
+  readonly messageValues: Values | undefined;
   /** The stable name of the error, such as `not_found`; empty where the answer was none of Heron's. */
   readonly code: string;
   /** Every field that is refused. */
@@ -28,11 +39,21 @@ export class HeronError extends Error {
   readonly requestId: string | undefined;
 
   constructor(status: number, body: unknown) {
-    const { message, code = '', problems = [], fix, request_id } = (isObject(body) ? body : {}) as ErrorBody;
+    const {
+      message,
+      code = '',
+      problems = [],
+      fix,
+      request_id,
+      message_code,
+      message_values,
+    } = (isObject(body) ? body : {}) as ErrorBody;
     const said = message ?? `Heron answered ${status}`;
     super([said, ...problems.map((problem) => `${problem.path} ${problem.message}`), ...(fix ? [fix] : [])].join('; '));
     this.status = status;
     this.said = said;
+    this.messageCode = message_code;
+    this.messageValues = message_values;
     this.code = code;
     this.problems = problems;
     this.fix = fix;

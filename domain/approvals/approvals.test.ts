@@ -6,6 +6,7 @@ import {
   authorizeEmail,
   createApproval,
   createPolicy,
+  recordedSubject,
   throughJsonb,
 } from '../../test/harness/approvals.ts';
 import { createApiKey, createMember } from '../../test/harness/factories.ts';
@@ -14,19 +15,22 @@ import { createWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../../lib/ids.ts';
 import { reader, transact } from '../platform/kernel/transact.ts';
 import { authorizeAction, type Action } from './authorize.ts';
-import { decideApproval, executeApproval } from './decide.ts';
+import { carryOut, decideApproval } from './decide.ts';
 import { expireApproval, withdrawApproval } from './expire.ts';
 import { hashContent, hashRecipients } from './payload.ts';
 import { sweepApprovals } from './sweep.ts';
 import { approvalStatus, findApproval } from './view.ts';
+import { message } from '../../messages/index.ts';
 
 const APPROVAL_MS = 30 * 60_000;
 
 const NOON = new Date('2026-03-02T12:00:00Z');
 const clock = new ManualClock(NOON);
 let world: World;
+const subject = recordedSubject();
 test.before(async () => {
   world = await createWorld({ clock });
+  world.deps.families = [subject.family];
 });
 test.beforeEach(() => clock.set(NOON));
 test.after.always(() => world?.close());
@@ -142,29 +146,30 @@ test.serial('an approval is decided once, by a person who may send, before it ex
   const approval = await createApproval(ctx, tenant);
   t.is(approval.expires_at.getTime() - approval.created_at.getTime(), APPROVAL_MS);
   const person = approverCtx(world.deps, tenant);
-  await t.throwsAsync(decideApproval(ctx, [], approval.id, { decision: 'approved' }), { code: 'forbidden' });
+  await t.throwsAsync(decideApproval(ctx, approval.id, { decision: 'approved' }), { code: 'forbidden' });
   const viewer = await createMember(world.deps, tenant, 'Viewer');
   const asViewer = {
     ...person,
     actor: { ...person.actor, userId: viewer.userId, orgPermissions: new Set(['view_campaigns'] as const) },
   };
-  await t.throwsAsync(decideApproval(asViewer, [], approval.id, { decision: 'approved' }), { code: 'forbidden' });
+  await t.throwsAsync(decideApproval(asViewer, approval.id, { decision: 'approved' }), { code: 'forbidden' });
   const elsewhere = approverCtx(world.deps, await world.tenant());
-  await t.throwsAsync(decideApproval(elsewhere, [], approval.id, { decision: 'approved' }), { code: 'not_found' });
-  await t.throwsAsync(decideApproval(person, [], 'nothing', { decision: 'approved' }), { code: 'not_found' });
+  await t.throwsAsync(decideApproval(elsewhere, approval.id, { decision: 'approved' }), { code: 'not_found' });
+  await t.throwsAsync(decideApproval(person, 'nothing', { decision: 'approved' }), { code: 'not_found' });
 
   const both = await Promise.allSettled([
-    decideApproval(person, [], approval.id, { decision: 'approved', reason: 'Looks good' }),
-    decideApproval(person, [], approval.id, { decision: 'denied' }),
+    decideApproval(person, approval.id, { decision: 'approved', reason: 'Looks good' }),
+    decideApproval(person, approval.id, { decision: 'denied' }),
   ]);
   t.is(both.filter(({ status }) => status === 'fulfilled').length, 1);
   t.like((both.find(({ status }) => status === 'rejected') as PromiseRejectedResult).reason, { code: 'conflict' });
-  t.deepEqual(await events(tenant.organizationId), ['approval.requested', 'approval.decided']);
+  t.deepEqual((await events(tenant.organizationId)).slice(0, 2), ['approval.requested', 'approval.decided']);
+  t.is(subject.told.filter((line) => line.startsWith(approval.id)).length, 1);
 
   const late = await createApproval(ctx, tenant);
   clock.advance(APPROVAL_MS);
   t.is(approvalStatus(await findApproval(reader(ctx), late.id), clock.now()), 'expired', 'though nothing wrote it');
-  await t.throwsAsync(decideApproval(person, [], late.id, { decision: 'approved' }), {
+  await t.throwsAsync(decideApproval(person, late.id, { decision: 'approved' }), {
     code: 'conflict',
     message: /expired/,
   });
@@ -180,18 +185,22 @@ test.serial('a decision that comes with the expiry has one winner', async (t) =>
     const last = { ...person, clock: new ManualClock(new Date(NOON.getTime() + APPROVAL_MS - 1)) };
     const over = { ...before, clock: new ManualClock(new Date(NOON.getTime() + APPROVAL_MS)) };
     const decide = () =>
-      decideApproval(last, [], id, { decision: 'approved' }).then(
+      decideApproval(last, id, { decision: 'approved' }).then(
         () => true,
         () => false,
       );
-    const expire = () => transact(over, (tx) => expireApproval(tx, id));
+    const expire = () => transact(over, (tx) => expireApproval(tx, id, over.config));
     const [decided, expired] =
       round % 2 === 0
         ? await Promise.all([decide(), expire()])
         : await Promise.all([expire(), decide()]).then(([b, a]) => [a, b]);
     t.not(decided, expired, `round ${round}`);
     const { status } = await world.deps.db('approvals').where({ id }).first();
-    t.is(status, decided ? 'approved' : 'expired');
+    t.is(status, decided ? 'executed' : 'expired');
+    t.deepEqual(
+      subject.told.filter((line) => line.startsWith(id)),
+      [`${id} ${status}`],
+    );
   }
 });
 
@@ -202,7 +211,7 @@ test.serial(
     const ctx = world.system(tenant.organizationId);
     const late = await createApproval(ctx, tenant);
     const denied = await createApproval(ctx, tenant);
-    await decideApproval(approverCtx(world.deps, tenant), [], denied.id, { decision: 'denied' });
+    await decideApproval(approverCtx(world.deps, tenant), denied.id, { decision: 'denied' });
     clock.advance(1000);
     const inTime = await createApproval(ctx, tenant);
     clock.set(new Date(NOON.getTime() + APPROVAL_MS));
@@ -252,23 +261,32 @@ test.serial(
 test.serial('asked again: the same content has the same approval, other content a new one', async (t) => {
   const tenant = await world.tenant();
   const ctx = world.system(tenant.organizationId);
-  const subject = { type: 'direct_send', id: newId() } as const;
+  const asked = { type: 'direct_send', id: newId() } as const;
   const content = approvalContent();
   const [first, again] = await Promise.all([
-    createApproval(ctx, tenant, { subject, content }),
-    createApproval(ctx, tenant, { subject, content }),
+    createApproval(ctx, tenant, { subject: asked, content }),
+    createApproval(ctx, tenant, { subject: asked, content }),
   ]);
   t.is(first.id, again.id);
-  const other = await createApproval(ctx, tenant, { subject, content: { ...content, title: 'Another' } });
+  const other = await createApproval(ctx, tenant, {
+    subject: asked,
+    content: { ...content, title: message('action.launch', { name: 'Another' }) },
+  });
   t.not(other.id, first.id);
   t.like(await world.deps.db('approvals').where({ id: first.id }).first(), { status: 'expired' });
-  await decideApproval(approverCtx(world.deps, tenant), [], other.id, { decision: 'approved' });
-  t.is((await createApproval(ctx, tenant, { subject, content: { ...content, title: 'Another' } })).status, 'approved');
+  await decideApproval(approverCtx(world.deps, tenant), other.id, { decision: 'approved' });
+  const third = await createApproval(ctx, tenant, {
+    subject: asked,
+    content: { ...content, title: message('action.launch', { name: 'Another' }) },
+  });
+  t.is(third.status, 'pending', 'what was carried out is asked for anew');
   t.deepEqual(await events(tenant.organizationId), [
     'approval.requested',
     'approval.expired',
     'approval.requested',
     'approval.decided',
+    'approval.executed',
+    'approval.requested',
   ]);
 });
 
@@ -276,35 +294,37 @@ test.serial('what is carried out is what was approved, once', async (t) => {
   const tenant = await world.tenant();
   const ctx = world.system(tenant.organizationId);
   const person = approverCtx(world.deps, tenant);
-  const content = approvalContent();
-  const execute = (id: string, given = content) => transact(ctx, (tx) => executeApproval(tx, id, given));
+  const decide = (id: string, decision: 'approved' | 'denied' = 'approved') => decideApproval(person, id, { decision });
+  const told = ({ id }: { id: string }) =>
+    subject.told.filter((line) => line.startsWith(id)).map((line) => line.split(' ')[1]);
 
-  const good = await createApproval(ctx, tenant, { content });
-  t.is(await execute(good.id), 'not_approved');
-  await decideApproval(person, [], good.id, { decision: 'approved' });
-  const both = await Promise.all([execute(good.id), execute(good.id)]);
-  t.deepEqual(both.sort(), ['executed', 'not_approved']);
+  const good = await createApproval(ctx, tenant);
+  t.is((await decide(good.id)).status, 'executed');
+  t.deepEqual(told(good), ['executed']);
+  const again = () =>
+    transact(ctx, async (tx) =>
+      carryOut(tx, subject.family.approval!, good.subject_id, await findApproval(tx.org, good.id), ctx.config),
+    );
+  t.false(await again(), 'an approval is good for one time');
+  t.is((await findApproval(reader(ctx), good.id)).status, 'executed');
+  t.is(told(good).filter((what) => what === 'executed').length, 1);
 
-  const changed = await createApproval(ctx, tenant, { content });
-  await decideApproval(person, [], changed.id, { decision: 'approved' });
-  t.is(await execute(changed.id, approvalContent({ ...content, title: 'Something else' })), 'changed');
-  t.is(await execute(changed.id), 'not_approved', 'its approval has ended');
+  const changed = await createApproval(ctx, tenant);
+  subject.changed.add(changed.id);
+  t.like(await decide(changed.id), { status: 'expired', reason: 'What was approved has changed since' });
+  t.deepEqual(told(changed), ['changed']);
 
-  const denied = await createApproval(ctx, tenant, { content });
-  await decideApproval(person, [], denied.id, { decision: 'denied', reason: 'No' });
-  t.is(await execute(denied.id), 'not_approved');
+  const denied = await createApproval(ctx, tenant);
+  t.is((await decide(denied.id, 'denied')).status, 'denied');
+  t.deepEqual(told(denied), ['denied']);
 
   const gone = await createApproval(ctx, tenant);
-  t.true(await transact(ctx, (tx) => withdrawApproval(tx, { type: 'direct_send', id: gone.subject_id }, 'Cancelled')));
-  await t.throwsAsync(decideApproval(person, [], gone.id, { decision: 'approved' }), { code: 'conflict' });
-
-  const approved = await createApproval(ctx, tenant, { content });
-  await decideApproval(person, [], approved.id, { decision: 'approved' });
   const withdraw = () =>
-    transact(ctx, (tx) => withdrawApproval(tx, { type: 'direct_send', id: approved.subject_id }, 'Cancelled'));
+    transact(ctx, (tx) => withdrawApproval(tx, { type: 'direct_send', id: gone.subject_id }, 'Cancelled'));
   t.true(await withdraw());
   t.false(await withdraw(), 'it has ended');
-  t.is(await execute(approved.id), 'not_approved');
+  await t.throwsAsync(decide(gone.id), { code: 'conflict' });
+  t.deepEqual(told(gone), []);
 });
 
 test.serial('the hash is of the value: not of the order of keys, nor of what jsonb makes of it', async (t) => {
@@ -313,7 +333,7 @@ test.serial('the hash is of the value: not of the order of keys, nor of what jso
       fc.pre(!JSON.stringify(details).includes('\\u0000'));
       const content = approvalContent({ details: { details } });
       t.is(hashContent(await throughJsonb(world.deps, content)), hashContent(content));
-      t.not(hashContent({ ...content, title: 'Another' }), hashContent(content));
+      t.not(hashContent({ ...content, title: message('action.launch', { name: 'Another' }) }), hashContent(content));
     }),
     { numRuns: 50 },
   );

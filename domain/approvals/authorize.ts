@@ -4,6 +4,7 @@ import type { PolicyReason } from '../../db/json-columns.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isCredential, type Actor } from '../platform/kernel/actor.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 /** The credential that asks for an action, as a request has it or as a row remembers it. */
 export type Requester = Pick<Actor, 'kind' | 'apiKeyId' | 'oauthGrantId'>;
@@ -39,13 +40,13 @@ type Authorization =
 export async function authorizeAction(tx: Tx, requester: Requester, action: Action): Promise<Authorization> {
   if (!isCredential(requester)) return { decision: 'execute' };
   const credentialId = requester.apiKeyId ?? requester.oauthGrantId;
-  if (!credentialId) throw new AppError('unauthorized', 'The credential is missing');
+  if (!credentialId) throw new AppError('unauthorized', message('approval.no_credential'));
   const policy = await lockPolicy(tx, requester);
   const allowed = await usableMailboxes(tx, requester);
   const reasons = policy
     ? policyReasons(policy, action, { allowed: allowed ?? [], now: tx.now })
-    : [reason('no_policy', 'The credential has no policy: a person decides on every action')];
-  if (!allowed) reasons.unshift(reason('credential_revoked', 'The credential was revoked'));
+    : [reason('no_policy', message('approval_reason.no_policy'))];
+  if (!allowed) reasons.unshift(reason('credential_revoked', message('approval_reason.credential_revoked')));
   if (reasons.length === 0) reasons.push(...(await countAction(tx, credentialId, policy!, action)));
   const [first, ...rest] = reasons;
   return first ? { decision: 'awaiting_approval', reasons: [first, ...rest] } : { decision: 'execute' };
@@ -81,23 +82,33 @@ function policyReasons(
   { allowed, now }: { allowed: readonly string[]; now: Date },
 ): PolicyReason[] {
   const reasons: PolicyReason[] = [];
-  if (!policy.enabled) reasons.push(reason('policy_disabled', 'The policy is switched off'));
+  if (!policy.enabled) reasons.push(reason('policy_disabled', message('approval_reason.policy_disabled')));
   if (policy.expires_at <= now)
-    reasons.push(reason('policy_expired', `The policy expired at ${policy.expires_at.toISOString()}`));
+    reasons.push(
+      reason('policy_expired', message('approval_reason.policy_expired', { at: policy.expires_at.toISOString() })),
+    );
   if (!policy.capabilities.includes(action.capability))
-    reasons.push(reason('capability_not_granted', `The policy does not allow ${action.capability}`));
+    reasons.push(
+      reason(
+        'capability_not_granted',
+        message('approval_reason.capability_not_granted', { capability: action.capability }),
+      ),
+    );
   // A policy lends a restricted key no mailbox that the key itself may not use.
   const mayUse = (id: string) => policy.mailbox_ids.includes(id) && (allowed.length === 0 || allowed.includes(id));
   const outside = new Set(action.mailboxIds.filter((id) => !mayUse(id)));
   if (outside.size > 0)
     reasons.push(
-      reason('mailbox_not_granted', `The policy does not allow ${outside.size} of the mailboxes that would be used`),
+      reason('mailbox_not_granted', message('approval_reason.mailbox_not_granted', { count: outside.size })),
     );
   if (action.recipients > policy.max_recipients_per_run)
     reasons.push(
       reason(
         'recipients_per_run_exceeded',
-        `${action.recipients} recipients; the policy allows ${policy.max_recipients_per_run} at a time`,
+        message('approval_reason.recipients_per_run_exceeded', {
+          count: action.recipients,
+          most: policy.max_recipients_per_run,
+        }),
       ),
     );
   if (action.capability === 'mailbox.provision') reasons.push(...spendReasons(policy, action.spendCents ?? 0));
@@ -106,10 +117,9 @@ function policyReasons(
 
 function spendReasons(policy: AgentPolicyRow, spendCents: number): PolicyReason[] {
   const cap = policy.max_monthly_mailbox_spend_cents;
-  if (cap === null)
-    return [reason('spend_not_granted', 'The policy sets no monthly spend: a person approves every order')];
+  if (cap === null) return [reason('spend_not_granted', message('approval_reason.spend_not_granted'))];
   if (spendCents <= cap) return [];
-  return [reason('spend_exceeded', `The order costs ${spendCents} cents a month; the policy allows ${cap}`)];
+  return [reason('spend_exceeded', message('approval_reason.spend_exceeded', { cents: spendCents, most: cap }))];
 }
 
 /** Counts an action for its UTC day, unless that would pass a limit; then says which. Waits for a parallel count of the same credential. */
@@ -137,18 +147,25 @@ async function countAction(
   const reasons: PolicyReason[] = [];
   if (used.actions + 1 > limits.actions)
     reasons.push(
-      reason('actions_per_day_exceeded', `${used.actions} actions today; the policy allows ${limits.actions} a day`),
+      reason(
+        'actions_per_day_exceeded',
+        message('approval_reason.actions_per_day_exceeded', { count: used.actions, most: limits.actions }),
+      ),
     );
   if (used.recipients + recipients > limits.recipients)
     reasons.push(
       reason(
         'recipients_per_day_exceeded',
-        `${used.recipients} recipients today and ${recipients} more; the policy allows ${limits.recipients} a day`,
+        message('approval_reason.recipients_per_day_exceeded', {
+          count: used.recipients,
+          more: recipients,
+          most: limits.recipients,
+        }),
       ),
     );
   return reasons;
 }
 
-function reason(code: string, message: string): PolicyReason {
-  return { code, message };
+function reason(code: string, said: Message): PolicyReason {
+  return { code, message: said };
 }

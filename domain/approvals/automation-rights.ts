@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AutomationGraph } from '../../db/json-columns.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError, type Problem } from '../../lib/errors.ts';
 import type { OrgPermission, Permission } from '../../lib/permissions.ts';
 import { isCredential, may, type Actor } from '../platform/kernel/actor.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 /**
  * What an action of an automation may ask of its author beyond writing automations: what the route of the same deed asks for. People have permissions, keys
@@ -74,18 +76,22 @@ export function runRights(author: readonly string[], caller: readonly string[] |
   return caller ? author.filter((right) => caller.includes(right)) : [...author];
 }
 
-/** What a right is called towards a caller: `manage_contacts` to a person, `WRITE_CRM` to a key. */
-export function neededBy(actor: Actor, right: AutomationRight): string {
-  const needed = RIGHTS[right];
-  if (!needed) return 'to be saved by a person';
-  return isCredential(actor) ? needed.scope : needed.permission;
+/** The fault of an action that needs a right, with the name that the right has for the caller: `manage_contacts` or `WRITE_CRM`. */
+export function lackingRight(actor: Actor, action: string, right: AutomationRight): Message {
+  const name = nameOf(actor, right);
+  return name ? message('field.needs_right', { action, right: name }) : message('field.needs_person', { action });
 }
 
-/** A place that starts an automation: the path of its id in the request, and how a refusal begins. */
+/** Undefined of a right that only people have. */
+function nameOf(actor: Actor, right: AutomationRight): string | undefined {
+  const needed = RIGHTS[right];
+  return needed ? (isCredential(actor) ? needed.scope : needed.permission) : undefined;
+}
+
+/** A place that starts an automation: the path of its id in the request. */
 interface Start {
   automationId: string;
   path: string;
-  says: string;
 }
 
 /**
@@ -112,17 +118,26 @@ export async function startedProblems(
     { ids: starts.map(({ automationId }) => automationId), ownId: ownId ?? null },
   );
   const rights = authorRights(actor);
-  return starts.flatMap(({ automationId, path, says }) =>
+  return starts.flatMap(({ automationId, path }) =>
     started
       .filter(({ root }) => root === automationId.toLowerCase())
       .flatMap(({ name, graph }) =>
         lackingRights(graph, rights).map(({ action, right }) => ({
           path,
-          message: `${says} the automation "${name}", whose ${action} needs ${neededBy(actor, right)}`,
+          message: startsLacking(actor, name, action, right),
         })),
       )
-      .filter(({ message }, index, all) => all.findIndex((other) => other.message === message) === index),
+      .filter(
+        ({ message: said }, index, all) => all.findIndex((other) => isDeepStrictEqual(other.message, said)) === index,
+      ),
   );
+}
+
+function startsLacking(actor: Actor, automation: string, action: string, right: AutomationRight): Message {
+  const name = nameOf(actor, right);
+  return name
+    ? message('field.starts_needs_right', { automation, action, right: name })
+    : message('field.starts_needs_person', { automation, action });
 }
 
 /**
@@ -139,22 +154,20 @@ export async function assertMayWriteSteps(
     action && OWN_ACTIONS.has(action.type)
       ? ACTION_RIGHTS[`sendsets.${action.type as 'create_task'}`]
           .filter((right) => !rights.includes(right))
-          .map((right) => ({ path: `${path}.action.type`, message: `${action.type} needs ${neededBy(actor, right)}` }))
+          .map((right) => ({ path: `${path}.action.type`, message: lackingRight(actor, action.type, right) }))
       : [],
   );
   const starts = steps.flatMap(({ action, path }) =>
     action?.type === 'run_automation' && action.automation_id
-      ? [{ automationId: action.automation_id, path: `${path}.action.automation_id`, says: 'starts' }]
+      ? [{ automationId: action.automation_id, path: `${path}.action.automation_id` }]
       : [],
   );
   const started = await startedProblems(org, actor, starts);
   if (own.length + started.length > 0)
     throw new AppError(
       'forbidden',
-      started.length > 0
-        ? 'A step starts an automation that does what you may not do yourself'
-        : 'A step does what you may not do yourself',
-      { problems: [...own, ...started], fix: 'Let somebody who may do all of it save the step.' },
+      started.length > 0 ? message('steps.starts_beyond_author') : message('steps.beyond_author'),
+      { problems: [...own, ...started], fix: message('steps.beyond_author.fix') },
     );
 }
 

@@ -1,41 +1,40 @@
 import type { ApprovalRow } from '../../db/models/approval.ts';
+import type { Config } from '../../lib/config/index.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { NO_DECISION } from './link.ts';
-import { signalSubject, type SubjectType } from './subjects.ts';
-import { approvalEvent } from './view.ts';
+import { subjectOf, type SubjectType } from './subjects.ts';
+import { approvalEvent, findApproval } from './view.ts';
 
 /**
- * Ends an approval whose time has passed without a decision. The workflow of the subject is signalled, unless it is the one that asks.
+ * Ends an approval whose time has passed without a decision, and refuses its subject.
  * @returns false when there is nothing to end: it was decided, ended before, or still has time
  */
-export async function expireApproval(tx: Tx, id: string, { signalled = true } = {}): Promise<boolean> {
-  const [ended] = await tx.org.sql<ApprovalRow>(
-    `update approvals set status = 'expired', reason = :why
-     where organization_id = :org and id = :id and status = 'pending' and expires_at <= :now returning *`,
-    { id, why: NO_DECISION, now: tx.now },
-  );
-  if (ended) announce(tx, ended, { signalled });
+export async function expireApproval(tx: Tx, id: string, config: Config): Promise<boolean> {
+  const found = await findApproval(tx.org, id);
+  const subject = subjectOf(tx, found.subject_type);
+  const locked: unknown = await subject.lock(tx, found.subject_id);
+  const [ended] = await expireApprovals(tx, [id]);
+  if (ended && locked !== undefined) await subject.refused(tx, locked, ended, 'expired', config);
   return ended !== undefined;
 }
 
 /**
- * {@link expireApproval} for many at once, whose subjects the caller has locked and carries on itself: no workflow is signalled.
- * @returns the ids of those that ended now
+ * Ends those approvals whose time has passed without a decision. Their subjects are locked by the caller, who refuses them.
+ * @returns those that ended now
  */
-export async function expireApprovals(tx: Tx, ids: readonly string[]): Promise<string[]> {
+export async function expireApprovals(tx: Tx, ids: readonly string[]): Promise<ApprovalRow[]> {
   const ended = await tx.org.sql<ApprovalRow>(
     `update approvals set status = 'expired', reason = :why
      where organization_id = :org and id = any(:ids::uuid[]) and status = 'pending' and expires_at <= :now returning *`,
     { ids, why: NO_DECISION, now: tx.now },
   );
-  for (const approval of ended) announce(tx, approval, { signalled: false });
-  return ended.map(({ id }) => id);
+  for (const approval of ended) announce(tx, approval);
+  return ended;
 }
 
 /**
- * Ends the approval of a subject that no longer waits for it: cancelled, deleted, or done by a person meanwhile. One that was approved and is not carried out yet ends too:
- * nothing else would end it.
- * Its workflow is not signalled: who withdraws has told it what happened.
+ * Ends the approval of a subject that no longer waits for it: cancelled, deleted, or done by a person meanwhile. The caller has said so
+ * to the workflow of the subject.
  * @returns false when none was pending or approved
  */
 export async function withdrawApproval(
@@ -48,30 +47,23 @@ export async function withdrawApproval(
      order by id desc limit 1`,
     { type: subject.type, subject: subject.id },
   );
-  return open ? endApproval(tx, open.id, why, { signalled: false }) : false;
+  return open ? endApproval(tx, open.id, why) : false;
 }
 
 /**
- * Ends an approval that is pending, or approved and not carried out.
+ * Ends an approval that is pending, or approved and not carried out. Its subject is left to the caller.
  * @returns false when it had ended before
  */
-export async function endApproval(
-  tx: Tx,
-  id: string,
-  why: string,
-  { signalled }: { signalled: boolean },
-): Promise<boolean> {
+export async function endApproval(tx: Tx, id: string, why: string): Promise<boolean> {
   const [ended] = await tx.org.sql<ApprovalRow>(
     `update approvals set status = 'expired', reason = :why
      where organization_id = :org and id = :id and status in ('pending', 'approved') returning *`,
     { id, why },
   );
-  if (ended) announce(tx, ended, { signalled });
+  if (ended) announce(tx, ended);
   return ended !== undefined;
 }
 
-function announce(tx: Tx, approval: ApprovalRow, { signalled }: { signalled: boolean }): void {
+function announce(tx: Tx, approval: ApprovalRow): void {
   tx.emit('approval.expired', { ...approvalEvent(approval), reason: approval.reason! });
-  const intent = signalled ? signalSubject(tx.families, approval, 'expired') : null;
-  if (intent) tx.intend(intent);
 }

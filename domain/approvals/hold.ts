@@ -13,6 +13,7 @@ import { approvalUrl, NO_DECISION } from './link.ts';
 import { hashContent, MAX_SAMPLES } from './payload.ts';
 import type { SubjectType } from './subjects.ts';
 import { approvalEvent, approvalStatus } from './view.ts';
+import { message } from '../../messages/index.ts';
 
 /** An action that waits for a person. */
 export interface Held {
@@ -21,7 +22,7 @@ export interface Held {
   subject: { type: SubjectType; id: string };
   /** Why {@link authorizeAction} did not let it happen. */
   reasons: readonly PolicyReason[];
-  /** What the approver sees and what is carried out: the same content must be given to `executeApproval`. */
+  /** What the approver sees and what is carried out: the `content` of its subject. */
   content: ApprovalContent;
   /** Report of the checks, as the approver sees it; no part of the hash, for it runs again before the action. */
   preflight?: JsonObject | null;
@@ -47,7 +48,7 @@ export async function holdForApproval(
   if (open) {
     const why =
       approvalStatus(open, tx.now) === 'expired' ? NO_DECISION : 'The same was asked for again with another content';
-    await endApproval(tx, open.id, why, { signalled: false });
+    await endApproval(tx, open.id, why);
   }
   const { apiKeyId, oauthGrantId } = held.requester;
   if (!apiKeyId && !oauthGrantId) throw new Error('only the action of a key or an application waits for approval');
@@ -104,6 +105,6 @@ async function requesterName(tx: Tx, { apiKeyId, oauthGrantId }: Requester): Pro
          where g.organization_id = :org and g.id = :id`,
         { id: oauthGrantId! },
       );
-  if (!found) throw new AppError('unauthorized', 'The credential is gone');
+  if (!found) throw new AppError('unauthorized', message('approval.credential_gone'));
   return found.name;
 }

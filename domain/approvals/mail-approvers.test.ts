@@ -8,6 +8,8 @@ import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { decideApproval } from './decide.ts';
 import { mailApprovers } from './mail-approvers.ts';
+import { message } from '../../messages/index.ts';
+import { render } from '../../messages/render.ts';
 
 const PER_HOUR = 3;
 const SENDER = { email: 'heron@ours.test', password: 'secret' };
@@ -50,7 +52,7 @@ test.serial('everyone who may decide is mailed once: who asks, what, to how many
   const member = await createMember(world.deps, tenant, 'Member');
   const viewer = await createMember(world.deps, tenant, 'Viewer');
   const content = approvalContent({
-    title: `Launch "Spring <b>\r\nBcc: x@evil.example" ${'and so on '.repeat(20)}`,
+    title: message('action.launch', { name: `Spring <b>\r\nBcc: x@evil.example ${'and so on '.repeat(20)}` }),
     recipients: { count: 120, source: { kind: 'campaign' }, fingerprint: 'x' },
   });
   const approval = await hold(tenant, { content });
@@ -63,10 +65,10 @@ test.serial('everyone who may decide is mailed once: who asks, what, to how many
   const [received, ...more] = mailsTo(tenant.email);
   t.is(more.length, 0);
   const { subject, text, html, headers, cc, bcc } = await received!.parsed();
-  t.regex(subject!, /^test asks: Launch "Spring <b> Bcc: x@evil\.example" and so on .{20,}…$/);
+  t.regex(subject!, /^test asks: Launch "Spring <b> Bcc: x@evil\.example and so on .{20,}…$/);
   t.true(cc === undefined && bcc === undefined);
   t.is(headers.get('auto-submitted'), 'auto-generated');
-  const until = `${approval.expires_at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const until = render(message('mail.moment', { at: approval.expires_at.toISOString() }));
   const link = `${world.deps.config.APP_URL}/approvals/${approval.id}`;
   for (const part of ['test, an API key of the workspace Acme & Sons', '120 people', 'me@acme.example', until, link])
     t.true(text!.includes(part), part);
@@ -90,7 +92,7 @@ test.serial('two attempts at once mail each person once', async (t) => {
 test.serial('what was decided, or is out of time, is not mailed', async (t) => {
   const tenant = await world.tenant();
   const decided = await hold(tenant);
-  await decideApproval(approverCtx(world.deps, tenant), [], decided.id, { decision: 'denied' });
+  await decideApproval(approverCtx(world.deps, tenant), decided.id, { decision: 'denied' });
   const expired = await hold(tenant);
   clock.advance(world.deps.config.APPROVAL_EXPIRES_MS);
   for (const { id } of [decided, expired]) {
@@ -104,11 +106,11 @@ test.serial('a person gets so many an hour, and the last one says so', async (t)
   const tenant = await world.tenant();
   const approvals = [];
   for (let n = 0; n < PER_HOUR + 3; n += 1) approvals.push(await hold(tenant));
-  const nextAt = `${new Date(clock.now().getTime() + 3_600_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const nextAt = render(message('mail.moment', { at: new Date(clock.now().getTime() + 3_600_000).toISOString() }));
   await Promise.all(approvals.map(({ id }) => mailAbout(tenant, id)));
   const texts = await Promise.all(mailsTo(tenant.email).map(async (one) => (await one.parsed()).text!));
   t.is(texts.length, PER_HOUR);
-  t.is(texts.filter((text) => text.includes(`Until ${nextAt} others that wait are in the list`)).length, 1);
+  t.is(texts.filter((text) => text.includes(`Until ${nextAt}, further ones are only in the list`)).length, 1);
   const left = await world.deps.db('approval_mails').where({ user_id: tenant.userId, state: 'left_out' });
   t.is(left.length, 3);
 

@@ -6,6 +6,7 @@ import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { sendClaimedMail } from '../platform/claimed-mail.ts';
 import { approvalMail, type Approver } from './mail.ts';
 import { approvalStatus, findApproval } from './view.ts';
+import { toLanguage } from '../../messages/index.ts';
 
 /** A mail that this attempt alone may send. */
 interface Claim {
@@ -91,8 +92,8 @@ function claimMail(ctx: Ctx, approvalId: string, userId: string): Promise<Claim 
 }
 
 async function approverOf(tx: Tx, userId: string): Promise<Approver | undefined> {
-  const [member] = await tx.org.sql<{ email: string }>(
-    `select u.email from memberships m join roles r on r.id = m.role_id join users u on u.id = m.user_id
+  const [member] = await tx.org.sql<{ email: string; language: string | null }>(
+    `select u.email, u.language from memberships m join roles r on r.id = m.role_id join users u on u.id = m.user_id
      where m.organization_id = :org and m.user_id = :user and (r.is_owner or r.permissions @> array['send_campaigns'])`,
     { user: userId },
   );
@@ -101,7 +102,7 @@ async function approverOf(tx: Tx, userId: string): Promise<Approver | undefined>
     .table('organizations')
     .where({ id: tx.org.organizationId })
     .first('name');
-  return { userId, email: member.email, workspace: workspace!.name };
+  return { userId, email: member.email, workspace: workspace!.name, language: toLanguage(member.language) };
 }
 
 /** When a person was mailed within the last hour, the oldest first. */

@@ -3,12 +3,15 @@ import type { Config } from '../../lib/config/index.ts';
 import type { SystemMessage } from '../../lib/mail/index.ts';
 import { escapeHtml, headerText } from '../mail/messages/text.ts';
 import { approvalUrl } from './link.ts';
+import { message, type Language, type Message } from '../../messages/index.ts';
+import { render } from '../../messages/render.ts';
 
 /** A person who may decide, in the workspace of the approval. */
 export interface Approver {
   userId: string;
   email: string;
   workspace: string;
+  language: Language | undefined;
 }
 
 /** Characters of a name or a title that are shown: an agent chose them. */
@@ -22,32 +25,37 @@ const LONGEST = 120;
 export function approvalMail(
   config: Pick<Config, 'APP_URL'>,
   { id, payload, requester_name, api_key_id, reasons, expires_at }: ApprovalRow,
-  { email, workspace }: Approver,
+  { email, workspace, language }: Approver,
   nextAt: Date | null,
 ): SystemMessage {
-  const who = oneLine(requester_name);
-  const title = oneLine(payload.title);
-  const kind = api_key_id ? 'an API key' : 'an application';
+  const say = (said: Message) => render(said, language);
+  const name = oneLine(requester_name);
+  const title = oneLine(say(payload.title));
+  const by = { name, workspace: oneLine(workspace) };
   const facts: [name: string, value: string][] = [
-    ['What', title],
-    ['Asked for by', `${who}, ${kind} of the workspace ${oneLine(workspace)}`],
-    ['Recipients', payload.recipients.count === 1 ? '1 person' : `${payload.recipients.count} people`],
-    ['From', sendersOf(payload.senders)],
-    ['Decide until', moment(expires_at)],
-    ['Why it waits', reasons.map(({ message }) => oneLine(message)).join('; ')],
+    [say(message('mail.approval_action')), title],
+    [
+      say(message('mail.approval_requester')),
+      say(message(api_key_id ? 'mail.approval_by_key' : 'mail.approval_by_application', by)),
+    ],
+    [
+      say(message('mail.approval_recipients')),
+      say(message('mail.approval_people', { count: payload.recipients.count })),
+    ],
+    [say(message('mail.approval_from')), say(sendersOf(payload.senders))],
+    [say(message('mail.approval_until')), say(message('mail.moment', { at: expires_at.toISOString() }))],
+    [say(message('mail.approval_reasons')), reasons.map(({ message: said }) => oneLine(say(said))).join('; ')],
   ];
   const link = approvalUrl(config, id);
-  const lead = 'This waits for a person, and you may decide on it:';
-  const after = 'Opening the link decides nothing: you sign in, see what exactly would be sent, and approve or deny.';
-  const more = nextAt
-    ? `You have had as many of these mails as one person gets in an hour. Until ${moment(nextAt)} others that wait are in the list of approvals alone.`
-    : '';
+  const lead = say(message('mail.approval'));
+  const after = say(message('mail.approval_link'));
+  const more = nextAt ? say(message('mail.approval_last', { at: nextAt.toISOString() })) : '';
   return {
     to: email,
-    subject: `${who} asks: ${title}`,
+    subject: say(message('mail.approval.subject', { requester: name, title })),
     text: [
       lead,
-      facts.map(([name, value]) => `${`${name}:`.padEnd(15)}${value}`).join('\n'),
+      facts.map(([label, value]) => `${`${label}:`.padEnd(15)}${value}`).join('\n'),
       `    ${link}`,
       after,
       ...(more ? [more] : []),
@@ -58,11 +66,11 @@ export function approvalMail(
 <p>${escapeHtml(lead)}</p>
 <table cellpadding="4" style="border-collapse: collapse">${facts
       .map(
-        ([name, value]) =>
-          `<tr><th align="left" valign="top" style="white-space: nowrap">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`,
+        ([label, value]) =>
+          `<tr><th align="left" valign="top" style="white-space: nowrap">${escapeHtml(label)}</th><td>${escapeHtml(value)}</td></tr>`,
       )
       .join('')}</table>
-<p><a href="${escapeHtml(link)}" style="display: inline-block; padding: 0.6em 1.2em; background: #1f5fbf; color: #fff; text-decoration: none">See it and decide</a></p>
+<p><a href="${escapeHtml(link)}" style="display: inline-block; padding: 0.6em 1.2em; background: #1f5fbf; color: #fff; text-decoration: none">${escapeHtml(say(message('mail.approval_button')))}</a></p>
 <p>${escapeHtml(link)}</p>
 <p>${escapeHtml(after)}</p>
 ${more ? `<p>${escapeHtml(more)}</p>\n` : ''}</body></html>
@@ -70,19 +78,15 @@ ${more ? `<p>${escapeHtml(more)}</p>\n` : ''}</body></html>
   };
 }
 
-function sendersOf(senders: ApprovalRow['payload']['senders']): string {
-  const [first, ...rest] = senders;
-  if (!first) return 'no mailbox';
-  return rest.length === 0 ? first.email : `${first.email} and ${rest.length} more`;
+function sendersOf([first, ...rest]: ApprovalRow['payload']['senders']): Message {
+  if (!first) return message('mail.approval_no_mailbox');
+  return rest.length === 0
+    ? message('sentence.as_is', { text: first.email })
+    : message('mail.approval_more_senders', { email: first.email, count: rest.length });
 }
 
 /** On one line and not long, as agents choose it. */
 function oneLine(text: string): string {
   const line = headerText(text);
   return line.length <= LONGEST ? line : `${line.slice(0, LONGEST - 1).replace(/\p{Surrogate}$/u, '')}…`;
-}
-
-/** A moment as people read it; nothing is known of their time zone. */
-function moment(date: Date): string {
-  return `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -4,6 +4,7 @@ import { authorizeAction } from './authorize.ts';
 import { sendersToAllow } from '../sending/campaign/sender-pool.ts';
 import { isCredential, may, type Actor } from '../platform/kernel/actor.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
+import { message, joined } from '../../messages/index.ts';
 
 /**
  * Whether the caller may change what a campaign sends while it is active, or to whom. A start of a key or application goes by its policy, and what the
@@ -42,8 +43,8 @@ function sendsToNewLeads({ status }: Pick<CampaignRow, 'status'>): boolean {
 export function assertMayMail(actor: Actor, campaign: Pick<CampaignRow, 'status'>): void {
   if (actor.kind !== 'session' || !sendsToNewLeads(campaign)) return;
   if (may(actor, [], ['manage_campaigns', 'send_campaigns'])) return;
-  throw new AppError('forbidden', 'Your role may not add leads to a campaign that sends', {
-    fix: 'It needs manage_campaigns or send_campaigns.',
+  throw new AppError('forbidden', message('leads.role'), {
+    fix: message('leads.role.fix'),
   });
 }
 
@@ -57,8 +58,8 @@ export function assertMayMail(actor: Actor, campaign: Pick<CampaignRow, 'status'
  */
 export function assertMayImportInto(campaign: CampaignRow, { byCredential }: { byCredential: boolean }): void {
   if (!byCredential || !sendsToNewLeads(campaign)) return;
-  throw new AppError('forbidden', 'A key or application imports no file into a campaign that sends', {
-    fix: 'Import the contacts without a campaign, and add them with POST /v1/campaigns/:id/leads, which asks the policy.',
+  throw new AppError('forbidden', message('leads.import_by_credential'), {
+    fix: message('leads.import_by_credential.fix'),
   });
 }
 
@@ -80,12 +81,8 @@ async function assertWithinPolicy(tx: Tx, campaign: CampaignRow, recipients: num
 async function assertAllowed(tx: Tx, mailboxIds: readonly string[], recipients: number): Promise<void> {
   const authorization = await authorizeAction(tx, tx.actor, { capability: 'campaign.launch', mailboxIds, recipients });
   if (authorization.decision === 'execute') return;
-  const reasons = authorization.reasons.map(({ message }) => message).join('; ');
-  throw new AppError(
-    'forbidden',
-    `A key or application changes a campaign that sends only within its policy: ${reasons}`,
-    {
-      fix: 'Stop the campaign, change it and start it again: the start waits for a person. A completed one is duplicated.',
-    },
-  );
+  const reasons = joined(authorization.reasons.map(({ message: said }) => said));
+  throw new AppError('forbidden', message('leads.beyond_policy', { reasons }), {
+    fix: message('leads.beyond_policy.fix'),
+  });
 }

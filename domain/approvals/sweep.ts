@@ -8,13 +8,13 @@ import { expireApproval } from './expire.ts';
 
 const PAGE = 500;
 
-/** Ends approvals whose time has passed and that no workflow ended, of the whole installation; their workflows are signalled. Returns how many. */
+/** Ends approvals of the whole installation whose time has passed and that no workflow ended; refuses their subjects. Returns how many. */
 export function sweepApprovals(deps: Deps): Promise<number> {
   const due = {
     rows: `approvals a where a.status = 'pending' and a.expires_at <= :now`,
     bindings: { now: deps.clock.now() },
   };
-  return endInPages(deps, due, expireApproval);
+  return endInPages(deps, due, (tx, id) => expireApproval(tx, id, deps.config));
 }
 
 /**

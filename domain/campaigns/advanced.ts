@@ -10,6 +10,7 @@ import { findCampaign } from '../sending/campaign/find.ts';
 import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
 import { lockCampaign } from '../sending/control/status.ts';
 import { reschedule } from '../sending/control/reschedule.ts';
+import { message } from '../../messages/index.ts';
 
 /** What a campaign overrides of the organization's outreach settings. */
 interface AdvancedSettings {
@@ -44,12 +45,12 @@ export async function replaceAdvanced(
     const campaign = await lockCampaign(tx, campaignId);
     await assertMayChangeActive(tx, campaign);
     const before = await readAdvanced(tx.org, campaign.id);
-    assertAsSeen('What the campaign overrides', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('settings', before.updated_at, expectedUpdatedAt);
     await tx.org
       .insert('campaign_advanced', { campaign_id: campaign.id, overrides: json(stored), updated_at: tx.now })
       .onConflict('campaign_id')
       .merge(['overrides', 'updated_at']);
-    await logCampaign(tx, campaign.id, 'campaign_updated', 'Advanced settings were replaced', {
+    await logCampaign(tx, campaign.id, 'campaign_updated', message('log.advanced_replaced'), {
       blocks: Object.keys(stored),
     });
     tx.emit('campaign.updated', { campaign_id: campaign.id, name: campaign.name, fields: ['advanced'] });
@@ -60,7 +61,7 @@ export async function replaceAdvanced(
       changes: { advanced: { from: before.overrides, to: stored } },
     });
     if (campaign.status === 'active') {
-      await reschedule(tx, campaign.id, 'Advanced settings were replaced');
+      await reschedule(tx, campaign.id, message('log.advanced_replaced'));
       signalLauncher(tx, campaign.id, 'edited');
     }
     return readAdvanced(tx.org, campaign.id);

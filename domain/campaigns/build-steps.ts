@@ -5,6 +5,7 @@ import { inspectSource, sourceWarnings, type MessageField } from '../mail/messag
 import { defaultThreadReply } from '../mail/messages/threading.ts';
 import { defaultConditions, graphProblems, type GraphStep, type StepConditions } from '../sending/campaign/graph.ts';
 import type { StepInput } from './input.ts';
+import { message } from '../../messages/index.ts';
 
 /** A step to store, before its campaign and timestamps are known. */
 export interface NewStep extends GraphStep {
@@ -80,7 +81,7 @@ function resolveTargets(
     if (typeof branch.to !== 'number') return { ...branch, to: branch.to };
     const to = ids[branch.to];
     if (to === undefined)
-      problems.push({ path: `${path}.conditions.branches.${index}.to`, message: 'is not the place of a step' });
+      problems.push({ path: `${path}.conditions.branches.${index}.to`, message: message('steps.no_place') });
     return { ...branch, to: to ?? null };
   });
   return { ...conditions, branches };

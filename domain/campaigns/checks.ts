@@ -8,6 +8,7 @@ import { existingIds, unknownIdProblems } from '../platform/references.ts';
 import { scheduleProblems } from '../platform/scheduling/problems.ts';
 import type { CheckedStep } from '../sending/campaign/step-findings.ts';
 import type { CampaignSettings, SenderInput } from './input.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * Faults in the values of campaign settings: zone, days, times, windows, dates, contact order. Dates count as set now.
@@ -26,9 +27,9 @@ export function settingsProblems(input: CampaignSettings, now: Date, current?: C
   const problems = [...given, ...together.filter((problem) => !seen.has(problem.path))];
   const orderBy = input.contact_order_by ?? current?.contact_order_by;
   if (orderBy === 'custom_field' && !pick(input.contact_order_field, current?.contact_order_field ?? null)) {
-    problems.push({ path: 'contact_order_field', message: 'is needed to order by a custom field' });
+    problems.push({ path: 'contact_order_field', message: message('campaigns.order_field_missing') });
   }
-  return problems.map(({ path, message }) => ({ path: `body.${path}`, message }));
+  return problems.map((problem) => ({ ...problem, path: `body.${problem.path}` }));
 }
 
 function pick<T>(given: T | undefined, stored: T | Date | null): T | Date | null {
@@ -43,7 +44,12 @@ export async function labelProblems(
   path: string,
 ): Promise<Problem[]> {
   const known = await existingIds(org, 'labels', ids, { registry });
-  return unknownIdProblems(ids, known, (index) => `${path}.${index}`, `is not a ${registry} of this workspace`);
+  return unknownIdProblems(
+    ids,
+    known,
+    (index) => `${path}.${index}`,
+    message(registry === 'category' ? 'directory.unknown_category' : `campaigns.unknown_${registry}`),
+  );
 }
 
 /**
@@ -63,11 +69,11 @@ export async function senderProblems(
     ids,
     known,
     (index) => `${path}.${index}.email_account_id`,
-    'is not a mailbox of this workspace',
+    message('directory.unknown_mailbox'),
   );
   ids.forEach((id, index) => {
     if (ids.indexOf(id) < index)
-      problems.push({ path: `${path}.${index}.email_account_id`, message: 'is listed twice' });
+      problems.push({ path: `${path}.${index}.email_account_id`, message: message('campaigns.listed_twice') });
   });
   return problems;
 }
@@ -78,7 +84,7 @@ export function oneTimeProblems(campaignKind: CampaignRow['kind'], steps: readon
   return steps
     .filter((step) => step.kind === 'email')
     .slice(1)
-    .map(({ path }) => ({ path: `${path}.kind`, message: 'a one-time campaign has at most one email step' }));
+    .map(({ path }) => ({ path: `${path}.kind`, message: message('campaigns.one_email_step') }));
 }
 
 /**

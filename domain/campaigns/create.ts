@@ -18,6 +18,7 @@ import { logCampaign } from '../sending/campaign/log.ts';
 import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
 import { storeSenders } from './sender-rows.ts';
 import { countNewCampaign } from './throttle.ts';
+import { message } from '../../messages/index.ts';
 
 const OVERRIDES = 'body.advanced_overrides';
 
@@ -81,7 +82,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<W
         overrides: json(stored),
         updated_at: tx.now,
       });
-    await logCampaign(tx, campaign.id, 'campaign_created', 'The campaign was created');
+    await logCampaign(tx, campaign.id, 'campaign_created', message('log.campaign_created'));
     announceCreated(tx, campaign);
     return { campaign, warnings: [...steps, ...variants].flatMap(copyWarnings) };
   });
@@ -112,7 +113,7 @@ export async function newCampaignProblems(
     ...oneTimeProblems(kind, steps),
     ...settingProblems(input.advanced_overrides, OVERRIDES),
     ...(variants.length > 0 && !steps.some((step) => step.kind === 'email')
-      ? [{ path: 'body.variants', message: 'need an email step to vary' }]
+      ? [{ path: 'body.variants', message: message('campaigns.variants_without_email') }]
       : []),
   ];
 }

@@ -12,6 +12,7 @@ import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
 import { countNewCampaign } from './throttle.ts';
+import { message } from '../../messages/index.ts';
 
 const MAX_NAME = 50;
 const SUFFIX = ' (copy)';
@@ -68,7 +69,7 @@ export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: strin
        select :org, :copy, overrides, :now from campaign_advanced where organization_id = :org and campaign_id = :source`,
       { copy: id, source: source.id, now: tx.now },
     );
-    await logCampaign(tx, id, 'campaign_duplicated', 'Copied from another campaign', { source_id: source.id });
+    await logCampaign(tx, id, 'campaign_duplicated', message('log.campaign_copied'), { source_id: source.id });
     announceCreated(tx, copy);
     return copy;
   });

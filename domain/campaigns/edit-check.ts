@@ -1,12 +1,13 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { refuseProblems } from '../../lib/errors.ts';
+import { refuseProblems, type Said } from '../../lib/errors.ts';
 import { stepErrors } from '../sending/campaign/step-findings.ts';
 import { stepsWithoutSubject, stepsWithoutText } from '../sending/campaign/subjects.ts';
 import { readWritten } from '../sending/campaign/written.ts';
 import { retryCompositions } from '../sending/composition.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * Changes steps or variants of a locked campaign. While it is active, an edit must not bring in what a start would refuse;
@@ -21,28 +22,37 @@ export async function editSteps<T>(tx: Tx, campaign: CampaignRow, edit: () => Pr
     refuseProblems(
       (await editErrors(tx.org, campaign))
         .filter((problem) => !known.has(keyOf(problem)))
-        .map(({ stepId, message }) => ({ path: `steps.${stepId}`, message })),
+        .map(({ stepId, message: said }) => ({ path: `steps.${stepId}`, message: said })),
     );
   await retryCompositions(tx, campaign.id);
   return result;
 }
 
+/** An error of a step. */
+interface StepError {
+  stepId: string | null;
+  message: Said;
+}
+
 /** What a start would refuse of the steps: their errors, and emails without a text or a subject of their own. */
-async function editErrors(org: OrgScope, campaign: CampaignRow): Promise<{ stepId: string | null; message: string }[]> {
+async function editErrors(org: OrgScope, campaign: CampaignRow): Promise<StepError[]> {
   const written = await readWritten(org, campaign.id);
   return [
-    ...(await stepErrors(org, campaign, written)),
+    ...(await stepErrors(org, campaign, written)).map(({ stepId, code, values }) => ({
+      stepId,
+      message: { code, values },
+    })),
     ...stepsWithoutText(written).map((stepId) => ({
       stepId,
-      message: 'an email step of an active campaign needs a text',
+      message: message('campaigns.email_needs_text'),
     })),
     ...stepsWithoutSubject(written).map((stepId) => ({
       stepId,
-      message: 'an email that begins a conversation needs a subject',
+      message: message('campaigns.email_needs_subject'),
     })),
   ];
 }
 
-function keyOf({ stepId, message }: { stepId: string | null; message: string }): string {
-  return `${stepId} ${message}`;
+function keyOf(error: StepError): string {
+  return JSON.stringify(error);
 }

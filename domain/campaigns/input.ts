@@ -3,6 +3,7 @@ import { MAX_UTM_LENGTH } from '../mail/messages/utm.ts';
 import { partialSettingsSchema } from '../sending/campaign/outreach-settings.ts';
 import { stepActionSchema } from '../sending/campaign/actions.ts';
 import { conditionsSchema } from '../sending/campaign/graph.ts';
+import { says } from '../../lib/issue-message.ts';
 
 const MAX_LIST = 200;
 /** Steps one campaign may have. */
@@ -18,7 +19,7 @@ const hostname = z
   .max(253)
   .regex(
     /^$|^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/,
-    'must be a host name such as track.example.com',
+    says('campaigns.host_name'),
   );
 // Only the types of zones, times, windows and dates are checked here: their faults are listed with those of ids and steps.
 const window = z.strictObject({ start: z.number(), end: z.number() });

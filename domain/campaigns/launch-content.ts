@@ -11,6 +11,7 @@ import { toGraphStep } from '../sending/campaign/step-findings.ts';
 import { buildMessage } from '../mail/messages/build.ts';
 import type { MessageContact } from '../mail/messages/values.ts';
 import { effectiveSettings } from '../sending/campaign/outreach-settings.ts';
+import { message } from '../../messages/index.ts';
 
 /** Addresses are listed one by one up to this number. */
 const FEW = 20;
@@ -35,7 +36,7 @@ export async function launchContent(
   const steps = await org.query(CampaignSteps).where({ campaign_id: campaign.id }).orderBy('position');
   const variants = await org.query(CampaignVariants).where({ campaign_id: campaign.id, is_active: true }).orderBy('id');
   return {
-    title: `Launch "${campaign.name}"`,
+    title: message('action.launch', { name: campaign.name }),
     recipients: {
       count: addresses.length,
       source: { kind: 'campaign', id: campaign.id, name: campaign.name },

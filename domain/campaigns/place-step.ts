@@ -10,6 +10,7 @@ import {
   type GraphStep,
   type StepConditions,
 } from '../sending/campaign/graph.ts';
+import { message } from '../../messages/index.ts';
 
 /** Where a step is put: behind another one, on its normal way or on one of its branches (by index); null: at the beginning. */
 export interface StepPlace {
@@ -85,10 +86,9 @@ function relink(step: GraphStep, to: string | null): Branch[] {
 export function placeProblems(steps: readonly GraphStep[], { after, branch }: StepPlace, stepId?: string): Problem[] {
   if (after === null) return [];
   const before = steps.find(({ id }) => id === after && id !== stepId);
-  if (!before) return [{ path: 'body.place.after', message: 'is not another step of this campaign' }];
-  if (before.action?.type === 'end')
-    return [{ path: 'body.place.after', message: 'ends the flow: nothing comes behind it' }];
+  if (!before) return [{ path: 'body.place.after', message: message('steps.other_of_campaign') }];
+  if (before.action?.type === 'end') return [{ path: 'body.place.after', message: message('steps.nothing_after_end') }];
   if (branch !== undefined && !before.conditions.branches[branch])
-    return [{ path: 'body.place.branch', message: 'is not a branch of that step' }];
+    return [{ path: 'body.place.branch', message: message('steps.not_a_branch') }];
   return [];
 }

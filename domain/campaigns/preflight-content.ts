@@ -1,6 +1,7 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { Written, WrittenVariant } from '../sending/campaign/written.ts';
 import { scoreContent } from '../mail/messages/score.ts';
+import { message, type Message, type MessageCode } from '../../messages/index.ts';
 import type { OutreachSettings } from '../sending/campaign/outreach-settings.ts';
 import { infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
 
@@ -58,18 +59,19 @@ export function contentFindings({ copies }: CampaignCopy, least: number): Weighe
   return copies.flatMap((copy) => {
     const { score, issues } = scoreContent(copy);
     const low = score < least;
-    const found = issues.map(({ code, severity, message, suggestion, spans, points }) => {
-      const shown = [...new Set(spans.map(({ text }) => `"${text}"`))].slice(0, 5).join(', ');
-      const full = `${copy.name}: ${message}${shown === '' ? '' : ` (${shown})`}`;
-      const args = [`content_${code}`, full, suggestion, copy.stepId] as const;
+    const issuesFound = issues.map(({ code, field, severity, values, spans, points }) => {
+      const texts = [...new Set(spans.map(({ text }) => `"${text}"`))].slice(0, 5).join(', ');
+      const said: Message = {
+        code: `finding.content_${code === 'capitals' ? `capitals.${field}` : code}` as MessageCode,
+        values: { ...values, step: copy.name, shown: texts === '' ? '' : ` (${texts})` },
+      };
       return low || severity === 'high'
-        ? warningFinding('content', Math.ceil(points / 4), ...args)
-        : infoFinding('content', ...args);
+        ? warningFinding('content', Math.ceil(points / 4), said, copy.stepId)
+        : infoFinding('content', said, copy.stepId);
     });
-    if (!low) return found;
-    const fix = 'Mend the copy; the findings of the check "content" say where.';
-    const message = `${copy.name}: the copy scores ${score} of 100, below ${least}`;
-    return [warningFinding('content', 8, 'content_score_low', message, fix, copy.stepId), ...found];
+    if (!low) return issuesFound;
+    const said = message('finding.content_score_low', { step: copy.name, score, least });
+    return [warningFinding('content', 8, said, copy.stepId), ...issuesFound];
   });
 }
 
@@ -82,26 +84,10 @@ export function variantFindings({ variants, firstEmailId }: CampaignCopy): Weigh
     if (own.some(({ promoted_at: promoted }) => promoted !== null)) continue;
     if (own.length === 1)
       found.push(
-        warningFinding(
-          'ab_variants',
-          3,
-          'ab_variant_single',
-          `Only the variant "${own[0]!.name}" is active: it is sent to everybody, and nothing is compared`,
-          'Add or activate another variant.',
-          stepId,
-        ),
+        warningFinding('ab_variants', 3, message('finding.ab_variant_single', { name: own[0]!.name }), stepId),
       );
     for (const { name } of own.filter(({ weight }) => weight === 0))
-      found.push(
-        warningFinding(
-          'ab_variants',
-          2,
-          'ab_variant_unused',
-          `The variant "${name}" has the weight 0 and is never sent`,
-          'Give it a weight, or switch it off.',
-          stepId,
-        ),
-      );
+      found.push(warningFinding('ab_variants', 2, message('finding.ab_variant_unused', { name }), stepId));
   }
   return found;
 }
@@ -112,22 +98,7 @@ export function unsubscribeFindings(
   { unsubscribe }: Pick<OutreachSettings, 'unsubscribe'>,
 ): WeighedFinding[] {
   if (campaign.unsubscribe_header) return [];
-  if (unsubscribe.mode === 'off')
-    return [
-      warningFinding(
-        'unsubscribe',
-        15,
-        'unsubscribe_missing',
-        'The emails offer no way to opt out: neither a header nor a footer',
-        'Set unsubscribe_header, or an unsubscribe mode other than off.',
-      ),
-    ];
-  return [
-    infoFinding(
-      'unsubscribe',
-      'unsubscribe_header_missing',
-      'The emails have no one-click unsubscribe header, which large receivers ask of senders of much mail',
-      'Set unsubscribe_header with PATCH /v1/campaigns/:id.',
-    ),
-  ];
+  return unsubscribe.mode === 'off'
+    ? [warningFinding('unsubscribe', 15, message('finding.unsubscribe_missing'))]
+    : [infoFinding('unsubscribe', message('finding.unsubscribe_header_missing'))];
 }

@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { DnsRecords } from '../../lib/dns.ts';
+import { message, type Message } from '../../messages/index.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
@@ -124,97 +125,38 @@ function until(dns: DnsRecords, timeoutMs: number): { dns: DnsRecords; end: () =
 
 /** What can be wrong with the records of a sending domain. A record that DNS gave no answer for is never at fault. */
 const RECORD_FAULTS: readonly {
-  code: string;
+  code: 'spf_missing' | 'spf_twice' | 'spf_open' | 'dkim_missing' | 'dmarc_missing' | 'mx_missing';
   points: number;
   record: SenderDns['unanswered'][number];
   isFaulty: (domain: SenderDns) => boolean;
-  message: string;
-  fix: string;
 }[] = [
-  {
-    code: 'spf_missing',
-    points: 12,
-    record: 'SPF',
-    isFaulty: ({ spf }) => spf === null,
-    message: 'no SPF record',
-    fix: 'Publish a TXT record "v=spf1 include:<your mail provider> ~all" at the domain.',
-  },
-  {
-    code: 'spf_twice',
-    points: 12,
-    record: 'SPF',
-    isFaulty: ({ spfTwice }) => spfTwice,
-    message: 'more than one SPF record, which counts as none',
-    fix: 'Join the SPF records of the domain into one.',
-  },
-  {
-    code: 'spf_open',
-    points: 8,
-    record: 'SPF',
-    isFaulty: ({ spfOpen }) => spfOpen,
-    message: 'the SPF record lets every server send (+all)',
-    fix: 'End the SPF record with ~all or -all.',
-  },
-  {
-    code: 'dkim_missing',
-    points: 10,
-    record: 'DKIM',
-    isFaulty: ({ dkimSelectors }) => dkimSelectors.length === 0,
-    message: 'no DKIM key under any usual selector',
-    fix: 'Switch DKIM signing on at your mail provider and publish the key; ignore this when it is under a selector of its own.',
-  },
-  {
-    code: 'dmarc_missing',
-    points: 8,
-    record: 'DMARC',
-    isFaulty: ({ dmarcPolicy }) => dmarcPolicy === null,
-    message: 'no DMARC record',
-    fix: 'Publish a TXT record "v=DMARC1; p=none; rua=mailto:<an address of yours>" at _dmarc.<domain>.',
-  },
-  {
-    code: 'mx_missing',
-    points: 10,
-    record: 'MX',
-    isFaulty: ({ takesMail }) => !takesMail,
-    message: 'takes no mail, so replies and reports are lost',
-    fix: 'Publish an MX record for the domain.',
-  },
+  { code: 'spf_missing', points: 12, record: 'SPF', isFaulty: ({ spf }) => spf === null },
+  { code: 'spf_twice', points: 12, record: 'SPF', isFaulty: ({ spfTwice }) => spfTwice },
+  { code: 'spf_open', points: 8, record: 'SPF', isFaulty: ({ spfOpen }) => spfOpen },
+  { code: 'dkim_missing', points: 10, record: 'DKIM', isFaulty: ({ dkimSelectors }) => dkimSelectors.length === 0 },
+  { code: 'dmarc_missing', points: 8, record: 'DMARC', isFaulty: ({ dmarcPolicy }) => dmarcPolicy === null },
+  { code: 'mx_missing', points: 10, record: 'MX', isFaulty: ({ takesMail }) => !takesMail },
 ];
 
 /** What the records of the sending domains leave to wish for: a finding for each fault, which names the domains. */
 export function senderFindings({ senders, leftOut }: CampaignDns): WeighedFinding[] {
   const check: PreflightCheckKey = 'sending_domains';
-  const found = RECORD_FAULTS.flatMap(({ code, points, record, isFaulty, message, fix }) => {
+  const found = RECORD_FAULTS.flatMap(({ code, points, record, isFaulty }) => {
     const faulty = senders.filter((domain) => !domain.unanswered.includes(record) && isFaulty(domain));
-    return faulty.length > 0 ? [warningFinding(check, points, code, `${named(faulty)}: ${message}`, fix)] : [];
+    if (faulty.length === 0) return [];
+    return [warningFinding(check, points, message(`finding.${code}`, { domains: named(faulty) }))];
   });
   const silent = senders.filter(({ unanswered }) => unanswered.length > 0);
-  if (silent.length > 0)
-    found.push(
-      infoFinding(
-        check,
-        'dns_unanswered',
-        `${named(silent)}: DNS gave no answer`,
-        'Run the preflight again in a while.',
-      ),
-    );
-  if (leftOut > 0)
-    found.push(
-      infoFinding(
-        check,
-        'dns_partly_read',
-        `${leftOut} further sending domains were not looked up`,
-        'Check them with GET /v1/emails/:id/auth-check.',
-      ),
-    );
+  if (silent.length > 0) found.push(infoFinding(check, message('finding.dns_unanswered', { domains: named(silent) })));
+  if (leftOut > 0) found.push(infoFinding(check, message('finding.dns_partly_read', { count: leftOut })));
   return found;
 }
 
-function named(domains: readonly SenderDns[]): string {
+/** The first three domains, and how many more there are. */
+function named(domains: readonly SenderDns[]): readonly string[] | Message {
   const names = domains.slice(0, 3).map(({ domain }) => domain);
-  return domains.length > names.length
-    ? `${names.join(', ')} and ${domains.length - names.length} more`
-    : names.join(', ');
+  const more = domains.length - names.length;
+  return more === 0 ? names : message('preflight.domains_and_more', { domains: names.join(', '), count: more });
 }
 
 /** Whether the campaign's tracking domain works; only of a campaign that tracks. */
@@ -222,36 +164,9 @@ export function trackingFindings(campaign: CampaignRow, dns: CampaignDns): Weigh
   const { tracking_domain: domain, tracking_domain_verified: verified } = campaign;
   if (campaign.text_only || !(campaign.open_tracking || campaign.link_tracking)) return [];
   const check: PreflightCheckKey = 'tracking_domain';
-  if (domain === '')
-    return [
-      infoFinding(
-        check,
-        'tracking_domain_shared',
-        'Links lead through the tracking domain of the installation, which all workspaces share',
-        'Set tracking_domain to a name of your own.',
-      ),
-    ];
-  if (!verified)
-    return [
-      warningFinding(
-        check,
-        8,
-        'tracking_domain_unverified',
-        `The tracking domain ${domain} is not verified and not used`,
-        'Verify it with POST /v1/campaigns/:id/tracking-domain/verify.',
-      ),
-    ];
+  if (domain === '') return [infoFinding(check, message('finding.tracking_domain_shared'))];
+  if (!verified) return [warningFinding(check, 8, message('finding.tracking_domain_unverified', { domain }))];
   if (dns.trackingDomain !== domain || dns.trackingPoints === null)
-    return [
-      infoFinding(check, 'dns_unanswered', `${domain}: DNS gave no answer`, 'Run the preflight again in a while.'),
-    ];
-  if (dns.trackingPoints) return [];
-  return [
-    errorFinding(
-      check,
-      'tracking_domain_broken',
-      `The tracking domain ${domain} does not point here any more: links of emails would lead nowhere`,
-      'Restore its CNAME record, or clear tracking_domain.',
-    ),
-  ];
+    return [infoFinding(check, message('finding.dns_unanswered', { domains: domain }))];
+  return dns.trackingPoints ? [] : [errorFinding(check, message('finding.tracking_domain_broken', { domain }))];
 }

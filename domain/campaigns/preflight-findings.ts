@@ -1,18 +1,20 @@
 import type { PreflightCheck, PreflightFinding } from '../../db/json-columns.ts';
+import { found } from '../../lib/finding.ts';
+import type { Message } from '../../messages/index.ts';
 
-/** What a preflight looks at: the key of each check, what its passing means, and the most it can take from the score. */
+/** The most that each check can take from the score. What its passing means is the sentence `preflight.passes.<check>`. */
 export const PREFLIGHT_CHECKS = {
-  launch: { passes: 'Nothing keeps the campaign from starting', most: 60 },
-  sending_domains: { passes: 'The sending domains have SPF, DKIM, DMARC and take mail', most: 30 },
-  tracking_domain: { passes: 'Links and opens are tracked as they should be', most: 15 },
-  unsubscribe: { passes: 'Recipients can opt out', most: 15 },
-  content: { passes: 'The copy reads like a letter', most: 20 },
-  variables: { passes: 'Every lead has the fields that the copy uses', most: 10 },
-  list: { passes: 'The list carries no unusual risk', most: 20 },
-  daily_limit: { passes: 'The volume per mailbox is moderate', most: 10 },
-  schedule: { passes: 'The sending windows and dates hold the whole campaign', most: 20 },
-  ab_variants: { passes: 'The variants can be compared', most: 5 },
-} as const satisfies Record<string, { passes: string; most: number }>;
+  launch: 60,
+  sending_domains: 30,
+  tracking_domain: 15,
+  unsubscribe: 15,
+  content: 20,
+  variables: 10,
+  list: 20,
+  daily_limit: 10,
+  schedule: 20,
+  ab_variants: 5,
+} as const;
 
 export type PreflightCheckKey = keyof typeof PREFLIGHT_CHECKS;
 
@@ -28,48 +30,27 @@ const MOST_WITH_ERROR = 40;
 const RANK = { error: 0, warning: 1, info: 2 } as const;
 
 /** A finding that keeps the campaign from starting. */
-export function errorFinding(
-  check: PreflightCheckKey,
-  code: string,
-  message: string,
-  fix: string,
-  stepId?: string | null,
-): WeighedFinding {
-  return { ...finding(check, 'error', code, message, fix, stepId), points: ERROR_POINTS };
+export function errorFinding(check: PreflightCheckKey, said: Message, stepId?: string | null): WeighedFinding {
+  return { ...found('error', said), check, points: ERROR_POINTS, ...placed(stepId) };
 }
 
 /** A finding that costs points and nothing else. */
 export function warningFinding(
   check: PreflightCheckKey,
   points: number,
-  code: string,
-  message: string,
-  fix: string,
+  said: Message,
   stepId?: string | null,
 ): WeighedFinding {
-  return { ...finding(check, 'warning', code, message, fix, stepId), points };
+  return { ...found('warning', said), check, points, ...placed(stepId) };
 }
 
 /** A finding that costs nothing: worth knowing, or not known. */
-export function infoFinding(
-  check: PreflightCheckKey,
-  code: string,
-  message: string,
-  fix: string,
-  stepId?: string | null,
-): WeighedFinding {
-  return { ...finding(check, 'info', code, message, fix, stepId), points: 0 };
+export function infoFinding(check: PreflightCheckKey, said: Message, stepId?: string | null): WeighedFinding {
+  return { ...found('info', said), check, points: 0, ...placed(stepId) };
 }
 
-function finding(
-  check: PreflightCheckKey,
-  severity: PreflightFinding['severity'],
-  code: string,
-  message: string,
-  fix: string,
-  stepId?: string | null,
-): Omit<WeighedFinding, 'points'> {
-  return { check, code, severity, message, fix, ...(stepId ? { step_id: stepId } : {}) };
+function placed(stepId: string | null | undefined): { step_id?: string } {
+  return stepId ? { step_id: stepId } : {};
 }
 
 /** What a report says over its findings. */
@@ -81,8 +62,6 @@ interface Verdict {
   checks: PreflightCheck[];
   /** Worst first. */
   findings: PreflightFinding[];
-  /** What to do, most useful first, each once. */
-  recommendations: string[];
 }
 
 /** Weighs findings: 100 less the points of each check, of which each check can take so much and no more; at most 40 with an error. */
@@ -91,31 +70,16 @@ export function weighFindings(found: readonly WeighedFinding[], looked: readonly
   const passed = ordered.every(({ severity }) => severity !== 'error');
   const lost = looked.reduce((sum, key) => {
     const points = ordered.filter(({ check }) => check === key).reduce((all, one) => all + one.points, 0);
-    return sum + Math.min(points, PREFLIGHT_CHECKS[key].most);
+    return sum + Math.min(points, PREFLIGHT_CHECKS[key]);
   }, 0);
   return {
     passed,
     score: Math.max(0, Math.min(passed ? 100 : MOST_WITH_ERROR, 100 - lost)),
-    checks: looked.map((key) =>
-      summaryOf(
-        key,
-        ordered.filter(({ check }) => check === key),
-      ),
-    ),
+    checks: looked.map((key) => {
+      // They are ordered: the first of a check is its worst.
+      const severity = ordered.find(({ check }) => check === key)?.severity ?? 'info';
+      return { key, passed: severity === 'info', severity };
+    }),
     findings: ordered.map(({ points: _, ...kept }) => kept),
-    recommendations: [...new Set(ordered.filter(({ severity }) => severity !== 'info').map(({ fix }) => fix))],
-  };
-}
-
-function summaryOf(key: PreflightCheckKey, found: readonly WeighedFinding[]): PreflightCheck {
-  const [worst, ...others] = found;
-  if (!worst) return { key, passed: true, severity: 'info', message: PREFLIGHT_CHECKS[key].passes, remediation: '' };
-  const more = others.length === 0 ? '' : `, and ${others.length} more`;
-  return {
-    key,
-    passed: worst.severity === 'info',
-    severity: worst.severity,
-    message: `${worst.message}${more}`,
-    remediation: worst.fix,
   };
 }

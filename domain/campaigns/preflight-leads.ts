@@ -4,6 +4,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { FREE_MAIL_DOMAINS } from '../../lib/free-mail.ts';
 import { inspectSource } from '../mail/messages/render-source.ts';
 import type { EmailCopy } from './preflight-content.ts';
+import { message, type Message } from '../../messages/index.ts';
 import { infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
 
 /** Addresses of a function and not a person (RFC 2142, and usual ones): they are read by many, and reported as spam more often. */
@@ -157,61 +158,25 @@ function wantedFields(copies: readonly EmailCopy[]): { name: string; stepId: str
 export function variableFindings({ open, fields }: LeadFacts): WeighedFinding[] {
   return fields
     .filter(({ name, missing }) => missing > 0 && (missing < open || name in BUILT_IN))
-    .map(({ name, missing, stepId }) =>
-      warningFinding(
-        'variables',
-        missing * 10 > open ? 6 : 3,
-        'variable_empty',
-        `{{.${name}}} has no value for ${missing} of ${open} leads`,
-        `Fill the field in, or give a default: {{.${name} | default "there"}}.`,
-        stepId,
-      ),
-    );
+    .map(({ name, missing, stepId }) => {
+      const said = message('finding.variable_empty', { tag: `{{.${name}}}`, missing, open });
+      // For the fix.
+      said.values.example = `{{.${name} | default "there"}}`;
+      return warningFinding('variables', missing * 10 > open ? 6 : 3, said, stepId);
+    });
 }
 
 /** What the list puts at risk. */
 export function listFindings({ open, unverified, role, freeMail, bounced }: LeadFacts): WeighedFinding[] {
   if (open === 0) return [];
   const found: WeighedFinding[] = [];
-  const share = (count: number) => `${count} of ${open} leads (${Math.round((count / open) * 100)} %)`;
-  if (bounced > 0)
-    found.push(
-      warningFinding(
-        'list',
-        bounced * 50 > open ? 12 : 6,
-        'list_bounced_before',
-        `Emails to ${share(bounced)} have bounced before`,
-        'Remove these leads, or verify their addresses.',
-      ),
-    );
+  const of = (count: number) => ({ count, open, share: Math.round((count / open) * 100) });
+  const add = (points: number, said: Message) => found.push(warningFinding('list', points, said));
+  if (bounced > 0) add(bounced * 50 > open ? 12 : 6, message('finding.list_bounced_before', of(bounced)));
   if (unverified > open * UNVERIFIED_SHARE)
-    found.push(
-      warningFinding(
-        'list',
-        unverified > open * 0.7 ? 8 : 4,
-        'list_unverified',
-        `The addresses of ${share(unverified)} are not verified`,
-        'Verify the list before you send to it.',
-      ),
-    );
-  if (role > open * ROLE_SHARE)
-    found.push(
-      warningFinding(
-        'list',
-        6,
-        'list_role_addresses',
-        `${share(role)} are addresses of a function, such as info@`,
-        'Write to people: replace these addresses.',
-      ),
-    );
+    add(unverified > open * 0.7 ? 8 : 4, message('finding.list_unverified', of(unverified)));
+  if (role > open * ROLE_SHARE) add(6, message('finding.list_role_addresses', of(role)));
   if (freeMail > open * FREE_MAIL_SHARE)
-    found.push(
-      infoFinding(
-        'list',
-        'list_free_mail',
-        `${share(freeMail)} have a private address at a free mail provider`,
-        'Make sure these people may be written to.',
-      ),
-    );
+    found.push(infoFinding('list', message('finding.list_free_mail', of(freeMail))));
   return found;
 }

@@ -39,12 +39,12 @@ export async function preflightCampaign(ctx: Ctx, campaignId: string, dns?: Camp
 /** {@link preflightCampaign} for a campaign that the caller has read or locked, in the caller's transaction. */
 export async function preflightFound(tx: Tx, campaign: CampaignRow, dns: CampaignDns): Promise<PreflightReport> {
   const { findings, looked } = await lookAt(tx, campaign, dns);
-  const { passed, score, checks, findings: ordered, recommendations } = weighFindings(findings, looked);
+  const { passed, score, checks, findings: ordered } = weighFindings(findings, looked);
   const id = newId();
   await tx.org.sql(
     `with stored as (
-       insert into preflight_reports (id, organization_id, campaign_id, passed, score, checks, findings, recommendations, created_at)
-       values (:id::uuid, :org, :campaign, :passed, :score, :checks::jsonb, :findings::jsonb, :recommendations::text[], :now)
+       insert into preflight_reports (id, organization_id, campaign_id, passed, score, checks, findings, created_at)
+       values (:id::uuid, :org, :campaign, :passed, :score, :checks::jsonb, :findings::jsonb, :now)
      )
      -- Beside the new one, which the deletion does not see.
      delete from preflight_reports where organization_id = :org and campaign_id = :campaign and id in (
@@ -56,7 +56,6 @@ export async function preflightFound(tx: Tx, campaign: CampaignRow, dns: Campaig
       score,
       checks: json(checks),
       findings: json(ordered),
-      recommendations,
       now: tx.now,
       others: KEPT_REPORTS - 1,
     },
@@ -70,7 +69,6 @@ export async function preflightFound(tx: Tx, campaign: CampaignRow, dns: Campaig
     score,
     checks,
     findings: ordered,
-    recommendations,
     created_at: tx.now,
   };
 }
@@ -130,9 +128,9 @@ async function readCampaign(
   return { problems, copy, leads };
 }
 
-const PROBLEM_POINTS = { error: 40, warning: 5 } as const;
+const PROBLEM_POINTS = { error: 40, warning: 5, info: 0 } as const;
 
-function fromProblem({ code, severity, message, fix, stepId }: CampaignProblem): WeighedFinding {
-  const points = PROBLEM_POINTS[severity];
-  return { check: 'launch', code, severity, message, fix, points, ...(stepId ? { step_id: stepId } : {}) };
+function fromProblem({ stepId, ...problem }: CampaignProblem): WeighedFinding {
+  const points = PROBLEM_POINTS[problem.severity];
+  return { ...problem, check: 'launch', points, ...(stepId ? { step_id: stepId } : {}) };
 }

@@ -9,6 +9,7 @@ import { reader } from '../platform/kernel/transact.ts';
 import { previewMessage, type MessagePreview } from '../mail/messages/preview.ts';
 import { mergeValues, SAMPLE_CONTACT, type MessageContact } from '../mail/messages/values.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
+import { message } from '../../messages/index.ts';
 
 interface PreviewRequest {
   subject?: string | undefined;
@@ -59,7 +60,7 @@ async function findStep(org: OrgScope, id: string, campaignId: string | undefine
 async function recipient(ctx: Ctx, org: OrgScope, request: PreviewRequest): Promise<MessageContact> {
   if (request.contact_id === undefined) return { ...SAMPLE_CONTACT, ...request.contact };
   if (!may(ctx.actor, ['READ_CONTACTS'], ['view_contacts'])) {
-    throw new AppError('forbidden', 'A preview for a contact needs READ_CONTACTS (keys) or view_contacts (people)');
+    throw new AppError('forbidden', message('campaigns.preview_scope'));
   }
   const contact = isUuid(request.contact_id) ? await org.query(Contacts).findById(request.contact_id) : undefined;
   if (!contact) throw notFound('contact');

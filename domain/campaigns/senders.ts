@@ -13,6 +13,7 @@ import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
 import { lockCampaign } from '../sending/control/status.ts';
 import { storeSenders } from './sender-rows.ts';
 import { poolChanged } from '../sending/control/reschedule.ts';
+import { message } from '../../messages/index.ts';
 
 /** A mailbox of an explicit pool. */
 type CampaignSenderRow = Columns<'campaign_senders', 'mailbox_id' | 'weight' | 'enabled' | 'last_sent_at'>;
@@ -50,7 +51,7 @@ export async function replaceSenders(
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     const { id, name } = campaign;
-    assertAsSeen('The campaign', campaign.updated_at, expectedUpdatedAt);
+    assertAsSeen('campaign', campaign.updated_at, expectedUpdatedAt);
     refuseProblems(await senderProblems(tx.org, ctx.actor, senders, 'body.senders'));
     const mailboxIds = senders.map((sender) => sender.email_account_id);
     await tx.org.sql(
@@ -61,12 +62,7 @@ export async function replaceSenders(
     await tx.org.table('campaigns').where({ id }).update({ updated_at: tx.now });
     await assertPoolAllowed(tx, campaign);
     await assertMayChangeActive(tx, campaign);
-    await logCampaign(
-      tx,
-      id,
-      'senders_replaced',
-      `The sender pool holds ${senders.length} mailbox${senders.length === 1 ? '' : 'es'}`,
-    );
+    await logCampaign(tx, id, 'senders_replaced', message('log.senders_replaced', { count: senders.length }));
     tx.emit('campaign.updated', { campaign_id: id, name, fields: ['senders'] });
     tx.audit({ action: 'update', entityType: 'campaign', entityId: id, metadata: { senders: mailboxIds } });
     await poolChanged(tx, id);

@@ -1,9 +1,11 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
-import type { ApprovalSubject } from '../approvals/decide.ts';
 import type { ApprovalRow } from '../approvals/view.ts';
+import type { ApprovalSubject } from '../platform/kernel/tx.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import { lockCampaign } from '../sending/control/status.ts';
-import { startApproved, startContent, type StartOptions } from './start.ts';
+import { isGone } from './gone.ts';
+import { startContent, startOrHold, type StartOptions } from './start.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * The start of a campaign, as a person approves it: with its approval it happens after all checks of a start. A start that does not happen stands in the
@@ -11,24 +13,18 @@ import { startApproved, startContent, type StartOptions } from './start.ts';
  */
 export const campaignStart: ApprovalSubject<CampaignRow> = {
   type: 'campaign',
-  refusals: [
-    'campaign_invalid',
-    'empty_step_body',
-    'campaign_no_mailbox',
-    'no_leads',
-    'leads_undeliverable',
-    'list_bounce_risk',
-  ],
-  lock: lockCampaign,
+  lock: (tx, campaignId) => lockCampaign(tx, campaignId).catch(isGone),
   content: (tx, campaign, approval, config) => startContent(tx, campaign, config, optionsOf(approval)),
-  execute: (tx, campaign, approval) => startApproved(tx, campaign, optionsOf(approval)),
+  execute: async (tx, campaign, approval, config) =>
+    void (await startOrHold(config, tx, campaign, optionsOf(approval))),
   refused: (tx, campaign, { id }, why) =>
     logCampaign(tx, campaign.id, 'campaign_start_refused', REFUSED[why], { approval_id: id }),
 };
 
 const REFUSED = {
-  denied: 'A person denied the start',
-  changed: 'The start that was approved did not happen: the campaign had changed',
+  denied: message('log.start_denied'),
+  expired: message('log.start_expired'),
+  changed: message('log.start_changed'),
 };
 
 function optionsOf({ payload }: ApprovalRow): StartOptions {

@@ -1,20 +1,29 @@
 import { CAMPAIGN_STATUSES, type CampaignRow } from '../../db/models/campaign.ts';
 import { AppError } from '../../lib/errors.ts';
-import { authorizeAction } from '../approvals/authorize.ts';
+import { authorizeAction, type Requester } from '../approvals/authorize.ts';
 import { withdrawApproval } from '../approvals/expire.ts';
 import { holdForApproval } from '../approvals/hold.ts';
 import type { ApprovalRow } from '../approvals/view.ts';
 import { isCredential, may, type Actor } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
-import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
-import { launchRefusal } from '../sending/campaign/launch-checks.ts';
+import { assertPoolAllowed, sendersToAllow } from '../sending/campaign/sender-pool.ts';
+import { countLeads, launchRefusal } from '../sending/campaign/launch-checks.ts';
 import { launchContent } from './launch-content.ts';
 import { activateCampaign, hasOpenLeads, lockCampaign, pauseCampaign } from '../sending/control/status.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 export interface StartOptions {
   /** Start although the projected bounce rate is high. */
   acknowledgeListRisk?: boolean;
+}
+
+/** The outcome of a start; the campaign was started where neither is set. */
+export interface Start {
+  /** The approval that the start waits for, with everything that would be sent. */
+  held?: ApprovalRow;
+  /** Verification refuses every lead: the campaign was parked, so the caller must not roll back. */
+  refused?: AppError;
 }
 
 /**
@@ -23,98 +32,83 @@ export interface StartOptions {
  */
 export function assertMaySend(actor: Actor): void {
   if (may(actor, ['SEND_CAMPAIGNS'], ['send_campaigns'])) return;
-  throw new AppError(
-    'forbidden',
-    'Starting and stopping a campaign needs SEND_CAMPAIGNS (keys) or send_campaigns (people)',
-  );
+  throw new AppError('forbidden', message('campaigns.may_not_send'));
 }
 
 /**
- * Parks a campaign that is not active at paused_undeliverable when address verification refuses every lead it has left.
- * Run before {@link startCampaign}, in a transaction of its own: the refusal must not roll back the new status.
- * @throws AppError leads_undeliverable after parking; forbidden, without parking, when the caller may not start it
- */
-export async function parkIfUndeliverable(ctx: Ctx, campaignId: string): Promise<void> {
-  assertMaySend(ctx.actor);
-  const refusal = await transact(ctx, async (tx) => {
-    const campaign = await lockCampaign(tx, campaignId);
-    if (campaign.status === 'active') return null;
-    await assertPoolAllowed(tx, campaign);
-    const found = await launchRefusal(tx.org, campaign, { now: tx.now, acknowledgeListRisk: true });
-    if (found?.code !== 'leads_undeliverable') return null;
-    await pauseCampaign(tx, campaign.id, 'paused_undeliverable', found.message, CAMPAIGN_STATUSES);
-    return found;
-  });
-  if (refusal) throw refusal;
-}
-
-/**
- * Starts or resumes a campaign. One whose leads have all finished becomes continuous and waits for more. A key or application does it
- * only within its policy; otherwise the start waits for a person, with everything that would be sent.
- * @returns the approval that it waits for; null when the campaign was started
+ * Starts or resumes a campaign (POST /campaigns/:id/start). One whose leads have all finished becomes continuous and waits for more.
+ * A key or application starts it only within its policy; otherwise the start waits for a person.
  * @throws AppError not_found, bad_request when it is active, forbidden for mailboxes the key may not use, and the
  *   refusals of {@link launchRefusal}
  */
-export async function startCampaign(
-  ctx: Ctx,
-  campaignId: string,
-  options: StartOptions = {},
-): Promise<ApprovalRow | null> {
-  return transact(ctx, async (tx) => startOrHold(ctx, tx, await lockCampaign(tx, campaignId), options));
+export async function startCampaign(ctx: Ctx, campaignId: string, options: StartOptions = {}): Promise<Start> {
+  return transact(ctx, async (tx) => {
+    const campaign = await lockCampaign(tx, campaignId);
+    return startOrHold(ctx.config, tx, campaign, options).catch((error: unknown) => park(tx, campaign, error));
+  });
 }
 
-/** {@link startCampaign} for a campaign the caller has locked: its steps, each once. */
+/** {@link startCampaign} for a campaign the caller has locked: the steps of a start, each once. It parks nothing. */
 export async function startOrHold(
-  { config }: Pick<Ctx, 'config'>,
-  tx: Tx,
-  campaign: CampaignRow,
-  options: StartOptions,
-): Promise<ApprovalRow | null> {
-  await assertMayLaunch(tx, campaign, options);
-  const held = await authorizeStart(config, tx, campaign, options);
-  if (held) return held;
-  await launch(tx, campaign);
-  await withdrawApproval(tx, subjectOf(campaign), 'The campaign was started meanwhile');
-  return null;
-}
-
-/** Starts a locked campaign whose start a person has approved. */
-export async function startApproved(tx: Tx, campaign: CampaignRow, options: StartOptions): Promise<void> {
-  await assertMayLaunch(tx, campaign, options);
-  await launch(tx, campaign);
-}
-
-/** @throws AppError forbidden for mailboxes the key may not use, and the refusals of {@link launchRefusal} */
-async function assertMayLaunch(tx: Tx, campaign: CampaignRow, options: StartOptions): Promise<void> {
-  await assertPoolAllowed(tx, campaign);
-  const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, ...options });
-  if (refusal) throw refusal;
-}
-
-/**
- * Asks the policy of a key or application. People need none, and neither does a campaign that is active.
- * @returns the approval that the start waits for; null where it is allowed
- */
-async function authorizeStart(
   config: Ctx['config'],
   tx: Tx,
   campaign: CampaignRow,
   options: StartOptions,
-): Promise<ApprovalRow | null> {
-  if (!isCredential(tx.actor) || campaign.status === 'active') return null;
-  const content = await startContent(tx, campaign, config, options);
-  const authorization = await authorizeAction(tx, tx.actor, {
-    capability: 'campaign.launch',
-    mailboxIds: content.senders.map((sender) => sender.mailbox_id),
-    recipients: content.recipients.count + campaign.cc.length + campaign.bcc.length,
-  });
-  if (authorization.decision !== 'awaiting_approval') return null;
+): Promise<Start> {
+  await assertPoolAllowed(tx, campaign);
+  const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, ...options });
+  if (refusal) throw refusal;
+  const held = await holdUnlessAllowed(config, tx, campaign, options);
+  if (held) return { held };
+  await launch(tx, campaign);
+  await withdrawApproval(tx, subjectOf(campaign), 'The campaign was started meanwhile');
+  return {};
+}
+
+/**
+ * Parks a locked campaign at paused_undeliverable when its start was refused because verification refuses every lead it has left.
+ * @param error that of the start, whose writes are rolled back
+ * @throws the error itself, where it is another one or the campaign is active
+ */
+export async function park(tx: Tx, campaign: CampaignRow, error: unknown): Promise<Start> {
+  if (!(error instanceof AppError) || error.code !== 'leads_undeliverable' || campaign.status === 'active') throw error;
+  await pauseCampaign(tx, campaign.id, 'paused_undeliverable', error.said as Message, CAMPAIGN_STATUSES);
+  return { refused: error };
+}
+
+/**
+ * Asks the policy of a key or application. People need none, and neither does a campaign that is active.
+ * @returns the approval that the start waits for; undefined where it is allowed
+ */
+async function holdUnlessAllowed(
+  config: Ctx['config'],
+  tx: Tx,
+  campaign: CampaignRow,
+  options: StartOptions,
+): Promise<ApprovalRow | undefined> {
+  if (!isCredential(tx.actor) || campaign.status === 'active') return undefined;
+  const { open } = await countLeads(tx.org, campaign.id);
+  const authorization = await authorizeLaunch(tx, tx.actor, campaign, open);
+  if (authorization.decision === 'execute') return undefined;
   return holdForApproval(tx, config, {
     requester: tx.actor,
     capability: 'campaign.launch',
     subject: subjectOf(campaign),
     reasons: authorization.reasons,
-    content,
+    content: await startContent(tx, campaign, config, options),
+  });
+}
+
+/**
+ * Asks the policy of a credential about the launch of a campaign, as it is now: senders and recipients may have changed since it was asked for.
+ * @param leads that have not finished
+ */
+export async function authorizeLaunch(tx: Tx, requester: Requester, campaign: CampaignRow, leads: number) {
+  return authorizeAction(tx, requester, {
+    capability: 'campaign.launch',
+    // People need no policy.
+    mailboxIds: isCredential(requester) ? await sendersToAllow(tx.org, campaign) : [],
+    recipients: leads + campaign.cc.length + campaign.bcc.length,
   });
 }
 
@@ -140,7 +134,7 @@ export async function startContent(
 export async function launch(tx: Tx, campaign: CampaignRow): Promise<void> {
   const waitForLeads = !(await hasOpenLeads(tx, campaign.id));
   if (campaign.status === 'active') {
-    if (!waitForLeads || campaign.continuous) throw new AppError('bad_request', 'The campaign is already active');
+    if (!waitForLeads || campaign.continuous) throw new AppError('bad_request', message('campaigns.already_active'));
     await tx.org
       .table('campaigns')
       .where({ id: campaign.id })
@@ -148,7 +142,7 @@ export async function launch(tx: Tx, campaign: CampaignRow): Promise<void> {
   } else {
     await activateCampaign(tx, campaign, {
       type: 'campaign_started',
-      message: 'The campaign was started',
+      message: message('log.campaign_started'),
       waitForLeads,
     });
   }
@@ -170,8 +164,10 @@ export async function stopCampaign(ctx: Ctx, campaignId: string): Promise<void> 
 
 /** {@link stopCampaign} for a campaign the caller has locked. */
 export async function stopLocked(tx: Tx, campaign: CampaignRow): Promise<void> {
-  if (!(await pauseCampaign(tx, campaign.id, 'paused', 'The campaign was stopped'))) {
-    throw new AppError('bad_request', 'The campaign is not active', { fix: `Its status is ${campaign.status}.` });
+  if (!(await pauseCampaign(tx, campaign.id, 'paused', message('log.campaign_stopped')))) {
+    throw new AppError('bad_request', message('campaigns.not_active'), {
+      fix: message('campaigns.not_active.fix', { status: campaign.status }),
+    });
   }
   tx.audit({
     action: 'stop',

@@ -27,6 +27,7 @@ import { lockCampaign } from '../sending/control/status.ts';
 import { assertMayWriteSteps } from '../approvals/automation-rights.ts';
 import { assertNotFull } from '../platform/full-list.ts';
 import { moveWaits } from '../sending/control/waits.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 export type { CampaignStepRow } from '../../db/models/campaign-step.ts';
 
@@ -67,7 +68,7 @@ export async function appendStep(
       ]),
     );
     await assertMayWriteSteps(tx.org, ctx.actor, [{ action: input.action, path: 'body' }]);
-    assertNotFull(rows.length, { most: MAX_STEPS, what: 'steps in a campaign' });
+    assertNotFull(rows.length, { most: MAX_STEPS, what: message('steps.most') });
     const stepId = newId();
     // An active campaign's errors are looked up before the step is there, so that its own count as new.
     const action = await editSteps(tx, campaign, async () => {
@@ -80,7 +81,7 @@ export async function appendStep(
       return stored;
     });
     await moveWaits(tx, stepId, action);
-    await stepsChanged(tx, campaign, 'A step was added', stepId, { signalRuns: place !== undefined });
+    await stepsChanged(tx, campaign, message('log.step_added'), stepId, { signalRuns: place !== undefined });
     return written(tx, stepId);
   });
 }
@@ -128,7 +129,7 @@ export async function updateStep(
   return transact(ctx, async (tx) => {
     const { campaign, rows } = await lockSteps(tx, campaignId);
     const row = findStep(rows, stepId);
-    assertAsSeen('The step', row.updated_at, expectedUpdatedAt);
+    assertAsSeen('step', row.updated_at, expectedUpdatedAt);
     await assertMayWriteSteps(tx.org, ctx.actor, [{ action: input.action, path: 'body' }]);
     const change = edited(row, input);
     const action = await editSteps(tx, campaign, async () => {
@@ -141,7 +142,7 @@ export async function updateStep(
     const signalRuns =
       place !== undefined || moves.some((field) => JSON.stringify(row[field]) !== JSON.stringify(change.after[field]));
     await moveWaits(tx, row.id, action);
-    await stepsChanged(tx, campaign, 'A step was changed', row.id, { signalRuns });
+    await stepsChanged(tx, campaign, message('log.step_changed'), row.id, { signalRuns });
     return written(tx, row.id);
   });
 }
@@ -282,7 +283,7 @@ export async function deleteStep(ctx: Ctx, campaignId: string, stepId: string): 
       for (const later of rows.filter((other) => other.position > row.position))
         await store(tx, later.id, { position: later.position - 1 });
     });
-    await stepsChanged(tx, campaign, 'A step was removed', row.id, { signalRuns: true });
+    await stepsChanged(tx, campaign, message('log.step_removed'), row.id, { signalRuns: true });
   });
 }
 
@@ -334,7 +335,7 @@ async function store(tx: Tx, stepId: string, columns: Partial<CampaignStepRow>):
 async function stepsChanged(
   tx: Tx,
   campaign: CampaignRow,
-  message: string,
+  said: Message,
   stepId: string,
   { signalRuns = false } = {},
 ): Promise<void> {
@@ -346,13 +347,13 @@ async function stepsChanged(
       ...(signalRuns ? { control_epoch: tx.org.raw('control_epoch + 1') } : {}),
       updated_at: tx.now,
     });
-  await logCampaign(tx, campaign.id, 'steps_changed', message, { step_id: stepId });
+  await logCampaign(tx, campaign.id, 'steps_changed', said, { step_id: stepId });
   tx.emit('campaign.updated', { campaign_id: campaign.id, name: campaign.name, fields: ['steps'] });
   tx.audit({
     action: 'update',
     entityType: 'campaign',
     entityId: campaign.id,
-    metadata: { steps: message, step_id: stepId },
+    metadata: { steps: said.code, step_id: stepId },
   });
   if (campaign.status === 'active') signalLauncher(tx, campaign.id, 'edited');
 }

@@ -4,6 +4,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { countDaily, readCounters } from '../sending/campaign/counters.ts';
 import { startOfNextDay } from '../platform/scheduling/windows.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * Counts one new campaign against the organization's UTC day (create and duplicate share the throttle).
@@ -20,7 +21,7 @@ export async function countNewCampaign(ctx: Ctx, tx: Tx): Promise<void> {
   if ((counts.get(`org_campaigns/${organizationId}/${day}`) ?? 0) > limit) {
     throw tooManyRequests(
       startOfNextDay('UTC', tx.now).getTime() - tx.now.getTime(),
-      `the workspace may create ${limit} campaigns a day`,
+      message('campaigns.daily_creations', { limit }),
     );
   }
 }

@@ -8,6 +8,7 @@ import { logCampaign } from '../sending/campaign/log.ts';
 import { lockCampaign } from '../sending/control/status.ts';
 import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
+import { message } from '../../messages/index.ts';
 
 /** What DNS says of a tracking domain that points here. */
 interface CheckedDomain {
@@ -34,8 +35,8 @@ export async function checkTrackingDomain(
   const campaign = await findCampaign(reader(ctx), campaignId);
   const domain = campaign.tracking_domain;
   if (!domain) {
-    throw new AppError('bad_request', 'The campaign has no tracking domain', {
-      fix: 'Set tracking_domain with PATCH /v1/campaigns/:id.',
+    throw new AppError('bad_request', message('tracking.no_domain'), {
+      fix: message('tracking.no_domain.fix'),
     });
   }
   const target = trackingHost(ctx);
@@ -50,24 +51,22 @@ export async function checkTrackingDomain(
     .filter((text) => text.startsWith(PROOF))
     .map((text) => text.slice(PROOF.length))
     .filter(isUuid);
-  const missing: string[] = [];
-  if (!pointsAt(names ?? [], target)) missing.push(`a CNAME record ${domain} -> ${target}`);
-  if (!holder && !named.includes(organizationId))
-    missing.push(`a TXT record _heron.${domain} with the value ${PROOF}${organizationId}`);
-  if (missing.length === 0) return { domain, named };
+  const cname = pointsAt(names ?? [], target) ? null : message('tracking.cname', { name: domain, value: target });
+  const txt =
+    holder || named.includes(organizationId)
+      ? null
+      : message('tracking.txt', { name: `_heron.${domain}`, value: `${PROOF}${organizationId}` });
+  const missing = cname && txt ? message('tracking.both', { first: cname, second: txt }) : (cname ?? txt);
+  if (missing === null) return { domain, named };
   await transact(ctx, async (tx) => {
     await tx.org
       .table('campaigns')
       .where({ id: campaign.id, tracking_domain: domain })
       .update({ tracking_domain_verified: false, tracking_domain_verified_at: null, updated_at: tx.now });
   });
-  throw new AppError(
-    'bad_request',
-    missing.length === 1 && missing[0]!.startsWith('a TXT')
-      ? 'Nothing shows that the tracking domain belongs to this workspace'
-      : 'The tracking domain does not point to this installation',
-    { fix: `Create ${missing.join(', and ')}.` },
-  );
+  throw new AppError('bad_request', cname ? message('tracking.not_pointed') : message('tracking.not_proven'), {
+    fix: message('tracking.records.fix', { records: missing }),
+  });
 }
 
 /**
@@ -81,14 +80,13 @@ export async function markTrackingDomain(
 ): Promise<CampaignRow> {
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
-    if (campaign.tracking_domain !== domain)
-      throw new AppError('conflict', 'The tracking domain was changed meanwhile; verify again');
+    if (campaign.tracking_domain !== domain) throw new AppError('conflict', message('tracking.changed'));
     await claimDomain(tx, domain, named);
     await tx.org
       .table('campaigns')
       .where({ id: campaign.id })
       .update({ tracking_domain_verified: true, tracking_domain_verified_at: tx.now, updated_at: tx.now });
-    await logCampaign(tx, campaign.id, 'tracking_domain_verified', 'The tracking domain was verified', { domain });
+    await logCampaign(tx, campaign.id, 'tracking_domain_verified', message('log.tracking_domain_verified'), { domain });
     tx.audit({
       action: 'verify',
       entityType: 'campaign',
@@ -115,8 +113,8 @@ async function claimDomain(tx: Tx, domain: string, named: readonly string[]): Pr
   const holder = row!.organization_id;
   if (holder === organizationId) return;
   if (!named.includes(organizationId) || named.includes(holder)) {
-    throw new AppError('conflict', 'Another workspace of this installation uses this tracking domain', {
-      fix: `The TXT records of _heron.${domain} must name this workspace alone: ${PROOF}${organizationId}.`,
+    throw new AppError('conflict', message('tracking.taken'), {
+      fix: message('tracking.taken.fix', { name: `_heron.${domain}`, value: `${PROOF}${organizationId}` }),
     });
   }
   await all.table('tracking_domains').where({ domain }).update({ organization_id: organizationId, created_at: tx.now });

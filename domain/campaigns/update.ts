@@ -3,18 +3,18 @@ import { Campaigns } from '../../db/models/campaign.ts';
 import { type Problem, refuseProblems } from '../../lib/errors.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { signalLauncher } from '../sending/control/signals.ts';
-import type { ApprovalRow } from '../approvals/view.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
-import { transact, type Tx } from '../platform/kernel/transact.ts';
+import { apart, transact, type Tx } from '../platform/kernel/transact.ts';
 import { poolChanged, reschedule } from '../sending/control/reschedule.ts';
 import { assertAsSeen } from '../platform/as-seen.ts';
 import { labelProblems, settingsColumns, settingsProblems } from './checks.ts';
 import type { UpdateCampaign } from './input.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
-import { assertMaySend, startOrHold, stopLocked } from './start.ts';
+import { assertMaySend, park, startOrHold, stopLocked, type Start } from './start.ts';
 import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
 import { lockCampaign } from '../sending/control/status.ts';
+import { message } from '../../messages/index.ts';
 
 /** Fields whose change reschedules an active campaign at once. */
 const SCHEDULE = [
@@ -39,11 +39,14 @@ const POOL = ['sender_strategy', 'email_tags', 'esp_match_mode'] as const;
  *   send, or a pool with mailboxes that the key may not use
  */
 export async function updateCampaign(ctx: Ctx, campaignId: string, input: UpdateCampaign): Promise<CampaignRow> {
-  return (await editCampaign(ctx, campaignId, input)).campaign;
+  const { campaign, refused } = await editCampaign(ctx, campaignId, input);
+  if (refused) throw refused;
+  return campaign;
 }
 
 /**
- * {@link updateCampaign}, with the approval that a start by a key or application waits for; the other changes are made all the same.
+ * {@link updateCampaign}, with the outcome of the start that it asks for. The other changes are made also where that waits for a person,
+ * and not where it is refused.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError conflict when it has another one by now
  */
@@ -52,43 +55,46 @@ export async function editCampaign(
   campaignId: string,
   input: UpdateCampaign,
   { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
-): Promise<{ campaign: CampaignRow; held: ApprovalRow | null }> {
+): Promise<Start & { campaign: CampaignRow }> {
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
-    assertAsSeen('The campaign', campaign.updated_at, expectedUpdatedAt);
-    const { name, status, email_tags: tags, folders, ...settings } = input;
-    refuseProblems(await campaignEditProblems(tx.org, input, tx.now, campaign));
-    const columns: Partial<CampaignRow> = {
-      ...settingsColumns(settings, campaign),
-      ...(name === undefined ? {} : { name }),
-      ...(tags ? { email_tags: [...new Set(tags)] } : {}),
-      ...(folders ? { folders: [...new Set(folders)] } : {}),
-    };
-    const changes = changesOf(campaign, columns);
-    if (POOL.some((field) => field in changes)) {
-      await assertPoolAllowed(tx, { ...campaign, ...columns } as CampaignRow);
-    }
-    if (Object.keys(changes).some((field) => !UNSENT.has(field)))
-      await assertMayChangeActive(tx, { ...campaign, ...columns } as CampaignRow);
-    if (Object.keys(changes).length > 0) {
-      await tx.org
-        .query(Campaigns)
-        .findById(campaign.id)
-        .patch({ ...columns, updated_at: tx.now });
-      tx.emit('campaign.updated', {
-        campaign_id: campaign.id,
-        name: columns.name ?? campaign.name,
-        fields: Object.keys(changes),
-      });
-      tx.audit({ action: 'update', entityType: 'campaign', entityId: campaign.id, changes });
-      await logCampaign(tx, campaign.id, 'campaign_updated', 'Settings were changed', { fields: Object.keys(changes) });
-    }
-    let held: ApprovalRow | null = null;
-    if (status && status !== campaign.status)
-      held = await moveTo(ctx, tx, { ...campaign, ...columns } as CampaignRow, status);
-    else if (campaign.status === 'active') await applyToRuns(tx, campaign.id, Object.keys(changes));
-    return { campaign: (await tx.org.query(Campaigns).findById(campaign.id))!, held };
+    assertAsSeen('campaign', campaign.updated_at, expectedUpdatedAt);
+    const edit = () => applyEdit(ctx, tx, campaign, input);
+    const started =
+      input.status === 'active'
+        ? await apart(tx, edit).catch((error: unknown) => park(tx, campaign, error))
+        : await edit();
+    return { campaign: (await tx.org.query(Campaigns).findById(campaign.id))!, ...started };
   });
+}
+
+/** Changes a locked campaign, and starts or stops it where that is asked for. */
+async function applyEdit(ctx: Ctx, tx: Tx, campaign: CampaignRow, input: UpdateCampaign): Promise<Start> {
+  const { name, status, email_tags: tags, folders, ...settings } = input;
+  refuseProblems(await campaignEditProblems(tx.org, input, tx.now, campaign));
+  const columns: Partial<CampaignRow> = {
+    ...settingsColumns(settings, campaign),
+    ...(name === undefined ? {} : { name }),
+    ...(tags ? { email_tags: [...new Set(tags)] } : {}),
+    ...(folders ? { folders: [...new Set(folders)] } : {}),
+  };
+  const changes = changesOf(campaign, columns);
+  const changed = Object.keys(changes);
+  const edited = { ...campaign, ...columns } as CampaignRow;
+  if (POOL.some((field) => field in changes)) await assertPoolAllowed(tx, edited);
+  if (changed.some((field) => !UNSENT.has(field))) await assertMayChangeActive(tx, edited);
+  if (changed.length > 0) {
+    await tx.org
+      .query(Campaigns)
+      .findById(campaign.id)
+      .patch({ ...columns, updated_at: tx.now });
+    tx.emit('campaign.updated', { campaign_id: campaign.id, name: edited.name, fields: changed });
+    tx.audit({ action: 'update', entityType: 'campaign', entityId: campaign.id, changes });
+    await logCampaign(tx, campaign.id, 'campaign_updated', message('log.settings_changed'), { fields: changed });
+  }
+  if (status && status !== campaign.status) return moveTo(ctx, tx, edited, status);
+  if (campaign.status === 'active') await applyToRuns(tx, campaign.id, changed);
+  return {};
 }
 
 /** Faults of an edit beyond the shape of its fields; of as many fields as are given. */
@@ -108,20 +114,20 @@ export async function campaignEditProblems(
 
 function statusProblems(campaign: CampaignRow, status: string | undefined): Problem[] {
   if (status === undefined || status === campaign.status || status === 'active' || status === 'paused') return [];
-  return [{ path: 'body.status', message: 'can be set to active or paused only' }];
+  return [{ path: 'body.status', message: message('campaigns.status_choice') }];
 }
 
-async function moveTo(ctx: Ctx, tx: Tx, campaign: CampaignRow, status: string): Promise<ApprovalRow | null> {
+async function moveTo({ config }: Ctx, tx: Tx, campaign: CampaignRow, status: string): Promise<Start> {
   assertMaySend(tx.actor);
-  if (status === 'active') return startOrHold(ctx, tx, campaign, {});
+  if (status === 'active') return startOrHold(config, tx, campaign, {});
   await stopLocked(tx, campaign);
-  return null;
+  return {};
 }
 
 /** Applies an edit of an active campaign to contacts in flight. */
 async function applyToRuns(tx: Tx, campaignId: string, changed: readonly string[]): Promise<void> {
   const touches = (fields: readonly string[]) => fields.some((field) => changed.includes(field));
-  if (touches(SCHEDULE)) await reschedule(tx, campaignId, 'The schedule was changed');
+  if (touches(SCHEDULE)) await reschedule(tx, campaignId, message('log.schedule_changed'));
   if (touches(POOL)) await poolChanged(tx, campaignId);
   // The launcher reads limits, order and `continuous` by itself.
   if (changed.length > 0) signalLauncher(tx, campaignId, 'edited');

@@ -1,6 +1,8 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { inWords, type AppError } from '../../lib/errors.ts';
+import type { AppError } from '../../lib/errors.ts';
+import { found } from '../../lib/finding.ts';
+import type { Message } from '../../messages/index.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 import { launchRefusals } from '../sending/campaign/launch-checks.ts';
@@ -44,14 +46,9 @@ export async function campaignProblems(
 }
 
 /** A refused start as findings: one per step it names, or one for the campaign. */
-function fromRefusal(refusal: AppError): CampaignProblem[] {
-  const common = {
-    code: refusal.code === 'no_leads' ? 'campaign_no_contacts' : refusal.code,
-    severity: 'error' as const,
-    fix: inWords(refusal.fix ?? ''),
-  };
-  const steps = (refusal.problems ?? [])
-    .map(({ path }) => /^steps\.([^.]+)\./.exec(path)?.[1])
-    .filter((id) => id !== undefined);
-  return (steps.length > 0 ? steps : [null]).map((stepId) => ({ ...common, message: refusal.message, stepId }));
+function fromRefusal({ said, problems = [] }: AppError): CampaignProblem[] {
+  const steps = problems.map(({ path }) => /^steps\.([^.]+)\./.exec(path)?.[1]).filter((id) => id !== undefined);
+  // Every refusal of a start says a finding.
+  const finding = found('error', said as Message);
+  return (steps.length > 0 ? steps : [null]).map((stepId) => ({ ...finding, stepId }));
 }

@@ -14,6 +14,7 @@ import { logCampaign } from '../sending/campaign/log.ts';
 import { editSteps } from './edit-check.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
 import { lockCampaign } from '../sending/control/status.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 export type { CampaignVariantRow } from '../../db/models/campaign-variant.ts';
 
@@ -49,11 +50,11 @@ export async function createVariant(ctx: Ctx, campaignId: string, input: Variant
         (await tx.org.query(CampaignSteps).findOne({ id: input.step_id, campaign_id: campaign.id, kind: 'email' }));
       if (!step) throw notFound('step');
     }
-    const bound = { most: MAX_VARIANTS, what: 'variants of a campaign' };
+    const bound = { most: MAX_VARIANTS, what: message('steps.variants_most') };
     await assertRoomFor(tx, 'campaign_variants', bound, { campaign_id: campaign.id });
     const variant = await editSteps(tx, campaign, () => insertVariant(tx, campaign.id, input));
     await reopenTest(tx, campaign.id, variant.step_id);
-    await variantsChanged(tx, campaign, 'A variant was added', variant.id);
+    await variantsChanged(tx, campaign, message('log.variant_added'), variant.id);
     return { variant, warnings: copyWarnings(variant) };
   });
 }
@@ -74,12 +75,12 @@ export async function updateVariant(
     const campaign = await lockCampaign(tx, campaignId);
     const { id, step_id: stepId, updated_at: updatedAt } = await findVariant(tx, campaign.id, variantId);
     // Under the lock of its campaign, which everybody who changes a variant takes.
-    assertAsSeen('The variant', updatedAt, expectedUpdatedAt);
+    assertAsSeen('variant', updatedAt, expectedUpdatedAt);
     if (COMPARED.some((field) => input[field] !== undefined)) await reopenTest(tx, campaign.id, stepId);
     const variant = (await editSteps(tx, campaign, async () =>
       tx.org.query(CampaignVariants).patchAndFetchById(id, { ...input, updated_at: tx.now }),
     ))!;
-    await variantsChanged(tx, campaign, 'A variant was changed', id);
+    await variantsChanged(tx, campaign, message('log.variant_changed'), id);
     return { variant, warnings: copyWarnings(variant) };
   });
 }
@@ -93,7 +94,7 @@ export async function deleteVariant(ctx: Ctx, campaignId: string, variantId: str
     const campaign = await lockCampaign(tx, campaignId);
     const { id } = await findVariant(tx, campaign.id, variantId);
     await editSteps(tx, campaign, async () => tx.org.query(CampaignVariants).findById(id).delete());
-    await variantsChanged(tx, campaign, 'A variant was removed', id);
+    await variantsChanged(tx, campaign, message('log.variant_removed'), id);
   });
 }
 
@@ -121,17 +122,17 @@ async function findVariant(tx: Tx, campaignId: string, variantId: string): Promi
   return variant;
 }
 
-async function variantsChanged(tx: Tx, campaign: CampaignRow, message: string, variantId: string): Promise<void> {
+async function variantsChanged(tx: Tx, campaign: CampaignRow, said: Message, variantId: string): Promise<void> {
   await tx.org.sql(
     'update campaigns set graph_version = graph_version + 1, updated_at = :now where organization_id = :org and id = :id',
     { id: campaign.id, now: tx.now },
   );
-  await logCampaign(tx, campaign.id, 'variants_changed', message, { variant_id: variantId });
+  await logCampaign(tx, campaign.id, 'variants_changed', said, { variant_id: variantId });
   tx.emit('campaign.updated', { campaign_id: campaign.id, name: campaign.name, fields: ['variants'] });
   tx.audit({
     action: 'update',
     entityType: 'campaign',
     entityId: campaign.id,
-    metadata: { variants: message, variant_id: variantId },
+    metadata: { variants: said.code, variant_id: variantId },
   });
 }

@@ -2,6 +2,7 @@ import type { Columns } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError, type Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
+import { message } from '../../messages/index.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact } from '../platform/kernel/transact.ts';
 import { recordActivities } from './activities.ts';
@@ -83,9 +84,9 @@ async function lockSelection(org: OrgScope, selection: TaskSelection, now: Date)
   if (!selection.all) {
     const ids = selection.tasks ?? [];
     if (ids.length > MAX_IDS)
-      throw new AppError('too_many_tasks', `At most ${MAX_IDS} tasks per call`, {
-        problems: [{ path: 'body.tasks', message: `At most ${MAX_IDS}` }],
-        fix: 'Split the list, or select with all and filters.',
+      throw new AppError('too_many_tasks', message('crm.too_many_tasks', { max: MAX_IDS }), {
+        problems: [{ path: 'body.tasks', message: message('field.list_longer', { max: MAX_IDS }) }],
+        fix: message('crm.too_many_tasks.fix'),
       });
     return org.sql<Selected>(
       `select ${columns} from crm_tasks t where t.organization_id = :org and t.id = any(cast(:ids as uuid[])) order by t.id for no key update`,
@@ -94,9 +95,9 @@ async function lockSelection(org: OrgScope, selection: TaskSelection, now: Date)
   }
   const exclude = selection.exclude ?? [];
   if (exclude.length > MAX_SELECTED)
-    throw new AppError('too_many_tasks', `At most ${MAX_SELECTED} exclusions per call`, {
-      problems: [{ path: 'body.exclude', message: `At most ${MAX_SELECTED}` }],
-      fix: 'Narrow the filters instead.',
+    throw new AppError('too_many_tasks', message('crm.too_many_exclusions', { max: MAX_SELECTED }), {
+      problems: [{ path: 'body.exclude', message: message('field.list_longer', { max: MAX_SELECTED }) }],
+      fix: message('crm.too_many_exclusions.fix'),
     });
   assertTaskFilters(selection.filters ?? {}, 'body.filters');
   const where = compileTaskFilters(selection.filters ?? {}, now);
@@ -110,8 +111,8 @@ async function lockSelection(org: OrgScope, selection: TaskSelection, now: Date)
     { ...where.bindings, limit: MAX_SELECTED + 1 },
   );
   if (rows.length > MAX_SELECTED)
-    throw new AppError('selection_too_large', `More than ${MAX_SELECTED} tasks match; nothing was changed`, {
-      fix: 'Narrow the filters.',
+    throw new AppError('selection_too_large', message('crm.selection_too_large', { max: MAX_SELECTED }), {
+      fix: message('crm.selection_too_large.fix'),
     });
   return rows;
 }

@@ -1,5 +1,6 @@
 import { DAY_MS } from '../../lib/clock.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, type Said } from '../../lib/errors.ts';
+import { message } from '../../messages/index.ts';
 import type { NewDeal } from './deals.ts';
 import type { NewTask, TaskPriority } from './tasks.ts';
 
@@ -38,8 +39,15 @@ export function configuredDeal(config: Readonly<Record<string, unknown>>): NewDe
 /** A text whose fields are filled in, cut to its length. @throws AppError conflict for one that came out empty */
 export function filledIn(value: unknown, maxLength: number): string {
   const words = text(value).trim().slice(0, maxLength);
-  if (words === '') throw new AppError('conflict', 'A text of the action is empty once its fields are filled in');
+  if (words === '') throw new AppError('conflict', message('crm.action_text_empty'));
   return words;
+}
+
+/** The reason why an action was refused: its first fault, or the refusal itself. */
+export function refusalReason({ said, problems = [] }: AppError): Said {
+  const [problem] = problems;
+  if (!problem) return said;
+  return message('crm.field_fault', { field: problem.path.replace('body.', ''), problem: problem.message });
 }
 
 /** A value that is a text; anything else is none. */

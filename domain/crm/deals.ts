@@ -3,6 +3,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { fromMinorUnits, scaledOf, exactMinorUnits } from '../../lib/money.ts';
 import { AppError, notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
+import { message } from '../../messages/index.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import type { EventData } from '../platform/kernel/event-payloads.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
@@ -52,7 +53,7 @@ export async function openDealOf(org: OrgScope, contactId: string): Promise<stri
     `select id from crm_deals where organization_id = :org and contact_id = :contact and status = 'open' order by id desc limit 1`,
     { contact: contactId },
   );
-  if (!deal) throw new AppError('conflict', 'The contact has no open deal');
+  if (!deal) throw new AppError('conflict', message('crm.no_open_deal'));
   return deal.id;
 }
 
@@ -122,7 +123,7 @@ export async function updateDeal(
   return transact(ctx, async (tx) => {
     const references = isUuid(id) ? await referenceProblems(tx.org, edit, { lock: true }) : [];
     const before = await lockDeal(tx, id);
-    assertAsSeen('The deal', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('deal', before.updated_at, expectedUpdatedAt);
     refuseProblems([...references, ...(await ownProblems(tx.org, before, edit, { lock: true }))]);
     const changes = changesOf(before, edit, tx.now);
     const fields = Object.keys(edit).filter((field) => field in changes);
@@ -210,21 +211,21 @@ async function placeProblems(
     (await org.sql('select 1 from crm_pipelines where organization_id = :org and id = :id', { id: pipeline })).length >
       0;
   if (pipeline !== undefined && !known)
-    problems.push({ path: 'body.pipeline_id', message: 'No pipeline of the workspace' });
+    problems.push({ path: 'body.pipeline_id', message: message('directory.unknown_pipeline') });
   if (stage === undefined) return problems;
   const rows = await org.sql<Pick<DealRow, 'pipeline_id'>>(
     `select pipeline_id from crm_stages where organization_id = :org and id = :id${lock ? ' for key share' : ''}`,
     { id: stage },
   );
-  if (rows.length === 0) problems.push({ path: 'body.stage_id', message: 'No stage of the workspace' });
+  if (rows.length === 0) problems.push({ path: 'body.stage_id', message: message('directory.unknown_stage') });
   else if (known && rows[0]!.pipeline_id !== pipeline)
-    problems.push({ path: 'body.stage_id', message: 'A stage of another pipeline' });
+    problems.push({ path: 'body.stage_id', message: message('crm.stage_of_other_pipeline') });
   return problems;
 }
 
 function valueProblems(value: number | null | undefined, currency: string, path: string): Problem[] {
   if (value === null || value === undefined || exactMinorUnits(value, currency) !== null) return [];
-  return [{ path, message: `Not an amount of ${currency}: too many decimal places, or out of range` }];
+  return [{ path, message: message('crm.amount_misfit', { currency }) }];
 }
 
 async function lockDeal(tx: Tx, id: string): Promise<DealRow> {

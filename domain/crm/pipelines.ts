@@ -1,6 +1,7 @@
 import type { Row } from '../../db/rows.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
+import { message } from '../../messages/index.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { assertNotFull } from '../platform/full-list.ts';
@@ -45,7 +46,7 @@ export async function readPipeline(ctx: Ctx, id: string): Promise<Pipeline> {
 export async function createPipeline(ctx: Ctx, name: string, stages: readonly NewStage[]): Promise<Pipeline> {
   return transact(ctx, async (tx) => {
     const others = await lockPipelines(tx);
-    assertNotFull(others.length, { most: MAX_PIPELINES, what: 'pipelines' });
+    assertNotFull(others.length, { most: MAX_PIPELINES, what: message('crm.pipelines') });
     const times = { created_at: tx.now, updated_at: tx.now };
     const id = newId();
     await tx.org.insert('crm_pipelines', { id, name, position: others.length + 1, ...times });
@@ -124,9 +125,7 @@ export async function lockStages(tx: Tx, pipelineId: string): Promise<StageRow[]
 
 /** The refusal to delete a pipeline or stage in which deals stand. */
 export function inUseError(what: 'pipeline' | 'stage'): AppError {
-  return new AppError('conflict', `Deals stand in this ${what}`, {
-    fix: `Move them with PATCH /v1/crm/deals/:id, or delete them, before the ${what}.`,
-  });
+  return new AppError('conflict', message(`crm.${what}_has_deals`), { fix: message(`crm.${what}_has_deals.fix`) });
 }
 
 async function readPipelines(ctx: Ctx, id: string | null): Promise<Pipeline[]> {

@@ -1,5 +1,6 @@
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { Problem } from '../../lib/errors.ts';
+import { message, type MessageCode } from '../../messages/index.ts';
 
 /** Ids by which deals and tasks name other rows of their workspace; well-formed UUIDs. */
 export interface References {
@@ -12,13 +13,13 @@ export interface References {
 }
 
 const TARGETS = {
-  contact_id: { from: 'contacts where organization_id = :org and id', message: 'No contact of the workspace' },
-  deal_id: { from: 'crm_deals where organization_id = :org and id', message: 'No deal of the workspace' },
-  campaign_id: { from: 'campaigns where organization_id = :org and id', message: 'No campaign of the workspace' },
-  source_mailbox_id: { from: 'mailboxes where organization_id = :org and id', message: 'No mailbox of the workspace' },
-  assigned_to: { from: 'memberships where organization_id = :org and user_id', message: 'No member of the workspace' },
-  assigned_team_id: { from: 'teams where organization_id = :org and id', message: 'No team of the workspace' },
-} as const satisfies Record<keyof References, { from: string; message: string }>;
+  contact_id: { from: 'contacts where organization_id = :org and id', fault: 'directory.unknown_contact' },
+  deal_id: { from: 'crm_deals where organization_id = :org and id', fault: 'directory.unknown_deal' },
+  campaign_id: { from: 'campaigns where organization_id = :org and id', fault: 'directory.unknown_campaign' },
+  source_mailbox_id: { from: 'mailboxes where organization_id = :org and id', fault: 'directory.unknown_mailbox' },
+  assigned_to: { from: 'memberships where organization_id = :org and user_id', fault: 'directory.unknown_member' },
+  assigned_team_id: { from: 'teams where organization_id = :org and id', fault: 'directory.unknown_team' },
+} as const satisfies Record<keyof References, { from: string; fault: MessageCode }>;
 
 /**
  * A problem for each id that names no row of the workspace.
@@ -30,9 +31,9 @@ export async function referenceProblems(org: OrgScope, named: References, { lock
   for (const field of Object.keys(TARGETS) as (keyof References)[]) {
     const id = named[field];
     if (id === undefined || id === null) continue;
-    const { from, message } = TARGETS[field];
+    const { from, fault } = TARGETS[field];
     const rows = await org.sql(`select 1 from ${from} = :id${lock ? ' for key share' : ''}`, { id });
-    if (rows.length === 0) problems.push({ path: `body.${field}`, message });
+    if (rows.length === 0) problems.push({ path: `body.${field}`, message: message(fault) });
   }
   return problems;
 }

@@ -1,5 +1,6 @@
 import { notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
+import { message } from '../../messages/index.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
 import { assertNotFull } from '../platform/full-list.ts';
@@ -17,7 +18,7 @@ interface StageEdit {
 export async function appendStage(ctx: Ctx, pipelineId: string, { name, color }: NewStage): Promise<StageRow> {
   return transact(ctx, async (tx) => {
     const stages = await lockPipelineStages(tx, pipelineId);
-    assertNotFull(stages.length, { most: MAX_STAGES, what: 'stages in a pipeline' });
+    assertNotFull(stages.length, { most: MAX_STAGES, what: message('crm.stages') });
     const [stage] = await tx.org
       .insert('crm_stages', {
         id: newId(),

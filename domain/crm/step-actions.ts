@@ -1,14 +1,15 @@
 import type { Columns } from '../../db/rows.ts';
 import { json } from '../../db/connection.ts';
 import { isRefusedRow } from '../../db/errors.ts';
-import { AppError, inWords } from '../../lib/errors.ts';
+import { AppError, type Said } from '../../lib/errors.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import type { EventData } from '../platform/kernel/event-payloads.ts';
 import { apart, transact, type Tx } from '../platform/kernel/transact.ts';
 import { parseTemplate, renderTemplate, WorkBudget } from '../mail/messages/template.ts';
 import { mergeValues } from '../mail/messages/values.ts';
-import { configuredDeal, configuredTask, optional, text } from './configured.ts';
+import { message } from '../../messages/index.ts';
+import { configuredDeal, configuredTask, optional, refusalReason, text } from './configured.ts';
 import { createDeal, openDealOf, updateDeal } from './deals.ts';
 import { createTask } from './tasks.ts';
 
@@ -61,8 +62,9 @@ export async function performStepAction(
       await store({ output: json(made) });
     } catch (error) {
       const why = reasonOf(error);
-      await store({ detail: why });
-      await logCampaign(tx, campaignId, 'step_without_effect', `Step "${run.step_name ?? ''}" did nothing: ${why}`, {
+      await store({ detail: json(why) });
+      const line = message('log.step_no_effect', { step: run.step_name ?? '', reason: why });
+      await logCampaign(tx, campaignId, 'step_without_effect', line, {
         step_id: stepId,
         step_run_id: runId,
         contact_id: contact.id,
@@ -105,19 +107,15 @@ function filled(
     const source = action[field];
     if (typeof source !== 'string') return [];
     const rendered = renderTemplate(parseTemplate(source), values, { budget });
-    if (rendered.exceeded)
-      throw new AppError('conflict', 'The texts of the step are too large once their fields are filled in');
+    if (rendered.exceeded) throw new AppError('conflict', message('crm.action_texts_too_long'));
     return [[field, rendered.text] as const];
   });
   return { ...action, ...Object.fromEntries(texts) };
 }
 
-/** Why nothing was made, in a sentence. @throws what is no fault of the action: it is tried again */
-function reasonOf(error: unknown): string {
-  if (error instanceof AppError) {
-    const problems = error.problems?.map(({ path, message }) => `${path.replace('body.', '')}: ${inWords(message)}`) ?? [];
-    return [error.message, ...problems].join('; ').slice(0, 1000);
-  }
-  if (isRefusedRow(error)) return 'the database refused what the step writes';
+/** The reason why nothing was made. @throws what is no fault of the action: it is tried again */
+function reasonOf(error: unknown): Said {
+  if (error instanceof AppError) return refusalReason(error);
+  if (isRefusedRow(error)) return message('crm.refused_row');
   throw error;
 }

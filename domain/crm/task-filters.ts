@@ -1,6 +1,7 @@
 import { foldCase } from '../../lib/fold-case.ts';
 import { AppError, type Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
+import { message } from '../../messages/index.ts';
 import { Conditions, likeLiteral } from '../platform/conditions.ts';
 import type { TaskPriority, TaskStatus } from './tasks.ts';
 
@@ -32,14 +33,14 @@ export const overdueSql = (at: string): string =>
 
 /** Faults of ids in filters of tasks. @param path of the filters in the request */
 export function taskFilterProblems(filters: TaskFilters, path: string): Problem[] {
-  const message = 'Not an id';
+  const fault = message('directory.not_id');
   const problems: Problem[] = [];
   filters.assigned_to?.forEach((id, index) => {
-    if (!isUuid(id)) problems.push({ path: `${path}.assigned_to.${index}`, message });
+    if (!isUuid(id)) problems.push({ path: `${path}.assigned_to.${index}`, message: fault });
   });
   for (const field of ['contact_id', 'deal_id'] as const) {
     const id = filters[field];
-    if (id !== undefined && !isUuid(id)) problems.push({ path: `${path}.${field}`, message });
+    if (id !== undefined && !isUuid(id)) problems.push({ path: `${path}.${field}`, message: fault });
   }
   return problems;
 }
@@ -53,13 +54,13 @@ export function assertTaskFilters(filters: TaskFilters, path: string): void {
 export function assertIds(ids: Readonly<Record<string, string | undefined>>, path: string): void {
   refuseFilters(
     Object.entries(ids).flatMap(([field, id]) =>
-      id === undefined || isUuid(id) ? [] : [{ path: `${path}.${field}`, message: 'Not an id' }],
+      id === undefined || isUuid(id) ? [] : [{ path: `${path}.${field}`, message: message('directory.not_id') }],
     ),
   );
 }
 
 function refuseFilters(problems: Problem[]): void {
-  if (problems.length > 0) throw new AppError('invalid_filter', 'A filter of tasks is not an id', { problems });
+  if (problems.length > 0) throw new AppError('invalid_filter', message('crm.filter_not_id'), { problems });
 }
 
 /** Whether the counts that are kept can answer: they know states, priorities, types, members and teams. */

@@ -2,6 +2,7 @@ import type { Row } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
+import { message } from '../../messages/index.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { FIRST_TASK_TYPES, isTaskTypeNamed } from '../sending/campaign/crm-actions.ts';
@@ -34,7 +35,7 @@ export async function createTaskType(
 ): Promise<TaskTypeRow> {
   return transact(ctx, async (tx) => {
     const types = await lockTaskTypes(tx);
-    assertNotFull(types.length, { most: MAX_TYPES, what: 'task types' });
+    assertNotFull(types.length, { most: MAX_TYPES, what: message('crm.task_types') });
     const times = { created_at: tx.now, updated_at: tx.now };
     const [type] = await tx.org
       .insert('crm_task_types', { id: newId(), name, color: color ?? NEUTRAL, position: types.length + 1, ...times })

@@ -123,7 +123,7 @@ export async function updateTask(
   return transact(ctx, async (tx) => {
     const references = await referenceProblems(tx.org, edit, { lock: true });
     const before = await lockTask(tx, id);
-    assertAsSeen('The task', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('task', before.updated_at, expectedUpdatedAt);
     const types = edit.type === undefined ? [] : await readTaskTypes(tx.org);
     refuseProblems([...references, ...unknownTaskTypes(types, namedType(edit))]);
     const type = edit.type === undefined ? undefined : taskTypeNamed(types, edit.type);

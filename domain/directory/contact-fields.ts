@@ -17,8 +17,8 @@ export function fitCustomFields(fields: Readonly<Record<string, string>>): boole
   return entries.length <= CONTACT_LIMITS.customFields && total <= CONTACT_LIMITS.customTotal;
 }
 
-/** What is said of custom fields that do not {@link fitCustomFields}. */
-export const TOO_MANY_FIELDS = `At most ${CONTACT_LIMITS.customFields} custom fields, with ${CONTACT_LIMITS.customTotal} characters in all of them`;
+/** Values of the sentences about custom fields that do not {@link fitCustomFields}. */
+export const MOST_FIELDS = { max: CONTACT_LIMITS.customFields, characters: CONTACT_LIMITS.customTotal };
 
 /**
  * SQL condition: what becomes of a contact's custom fields is within the limits, or no more than it has had. Nothing but merging makes more of them than a

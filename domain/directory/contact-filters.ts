@@ -1,6 +1,7 @@
 import { AppError, type Problem } from '../../lib/errors.ts';
 import { foldCase } from '../../lib/fold-case.ts';
 import { isUuid } from '../../lib/ids.ts';
+import { message } from '../../messages/index.ts';
 import { Conditions, likeLiteral } from '../platform/conditions.ts';
 import { cleanText } from './contact-fields.ts';
 
@@ -140,11 +141,11 @@ export function filterProblems(filters: ContactFilters): Problem[] {
   const { lead_status: status, engagement } = filters;
   const problems: Problem[] = [];
   if (status !== undefined && !(LEAD_STATUSES as readonly string[]).includes(status))
-    problems.push({ path: 'body.lead_status', message: `One of ${LEAD_STATUSES.join(', ')}` });
+    problems.push({ path: 'body.lead_status', message: message('field.choice', { choices: LEAD_STATUSES }) });
   if (engagement !== undefined && !(ENGAGEMENTS as readonly string[]).includes(engagement))
-    problems.push({ path: 'body.engagement', message: `One of ${ENGAGEMENTS.join(', ')}` });
+    problems.push({ path: 'body.engagement', message: message('field.choice', { choices: ENGAGEMENTS }) });
   if ((status !== undefined || engagement !== undefined) && filters.campaign_ids?.length !== 1)
-    problems.push({ path: 'body.campaign_ids', message: 'Exactly one, with lead_status or engagement' });
+    problems.push({ path: 'body.campaign_ids', message: message('directory.one_campaign') });
   return problems;
 }
 
@@ -155,14 +156,13 @@ function assertLeadFilters(filters: ContactFilters): void {
     case undefined:
       return;
     case 'body.lead_status':
-      throw new AppError('invalid_lead_status', 'Unknown lead_status', { problems });
+      throw new AppError('invalid_lead_status', message('directory.unknown_lead_status'), { problems });
     case 'body.engagement':
-      throw new AppError('invalid_engagement', 'Unknown engagement', { problems });
+      throw new AppError('invalid_engagement', message('directory.unknown_engagement'), { problems });
     default:
-      throw new AppError(
-        'lead_filter_requires_campaign',
-        'lead_status and engagement say something about one campaign only',
-        { fix: 'Send exactly one id in campaign_ids.', problems },
-      );
+      throw new AppError('lead_filter_requires_campaign', message('directory.lead_filter_campaign'), {
+        fix: message('directory.lead_filter_campaign.fix'),
+        problems,
+      });
   }
 }

@@ -1,4 +1,6 @@
 import type { Columns } from '../../db/rows.ts';
+import type { Said } from '../../lib/errors.ts';
+import type { Message } from '../../messages/index.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 
 /** An action at a provider that waits for its turn, and who asked for it. */
@@ -7,12 +9,12 @@ type WaitingAction = Columns<'integration_deliveries', 'id' | 'connection_id' | 
 /**
  * Ends what waits for providers of a connection or of contacts that are about to be deleted, and tells those who asked for it that it is not done. The caller
  * holds the rows, so that nothing is added meanwhile.
- * @param why for people
+ * @param why reason for people
  */
 export async function abandonDeliveries(
   tx: Tx,
   of: { connectionId: string } | { contactIds: readonly string[] },
-  why: string,
+  why: Message,
 ): Promise<void> {
   const [theirs, bindings] =
     'connectionId' in of
@@ -27,7 +29,7 @@ export async function abandonDeliveries(
 }
 
 /** Says what became of an action to those who asked for it; `error` is null where it is done. */
-export function emitSettled(tx: Tx, { id, connection_id, action, source }: WaitingAction, error: string | null): void {
+export function emitSettled(tx: Tx, { id, connection_id, action, source }: WaitingAction, error: Said | null): void {
   if (!source) return;
   tx.emit('integration.action_settled', { delivery_id: id, connection_id, action, source, ok: error === null, error });
 }

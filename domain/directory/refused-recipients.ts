@@ -1,5 +1,6 @@
 import type { OrgScope } from '../../db/tenancy.ts';
 import { suppressedAmong } from './suppression-check.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 /**
  * The addresses that no email may go to, keyed as given, with the reason for people: suppressed, or of a contact who has
@@ -9,8 +10,8 @@ export async function refusedRecipients(
   org: OrgScope,
   addresses: readonly string[],
   now: Date,
-): Promise<Map<string, string>> {
-  const refused = new Map<string, string>();
+): Promise<Map<string, Message>> {
+  const refused = new Map<string, Message>();
   if (addresses.length === 0) return refused;
   const [hits, optedOut] = await Promise.all([
     suppressedAmong(org, addresses, now),
@@ -19,7 +20,7 @@ export async function refusedRecipients(
       { addresses: [...new Set(addresses)] },
     ),
   ]);
-  for (const { email } of optedOut) refused.set(email, 'The contact has opted out');
-  for (const [address, { source }] of hits) refused.set(address, `Suppressed (${source})`);
+  for (const { email } of optedOut) refused.set(email, message('directory.opted_out'));
+  for (const [address, { source }] of hits) refused.set(address, message('directory.suppressed', { source }));
   return refused;
 }

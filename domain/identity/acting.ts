@@ -4,6 +4,7 @@ import { AppError } from '../../lib/errors.ts';
 import { ALL_PERMISSIONS, namesOf } from '../../lib/permissions.ts';
 import type { Actor } from '../platform/kernel/actor.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * Refuses to give a key or an application permissions that the actor lacks: a key or token no scope that is not in
@@ -15,16 +16,8 @@ import type { Tx } from '../platform/kernel/transact.ts';
 export async function assertActorGrants(tx: Tx, actor: Actor, permissions: number): Promise<void> {
   const extra = namesOf(permissions & ~(await grantablePermissions(tx, actor)));
   if (extra.length === 0) return;
-  const byPerson = actor.kind === 'session';
-  throw new AppError(
-    'forbidden',
-    `${byPerson ? 'Your role' : 'A credential'} cannot hand out permissions it lacks: ${extra.join(', ')}`,
-    {
-      fix: byPerson
-        ? 'Ask for less, or have it done by a person whose role allows it.'
-        : 'Ask for less, or do it as a signed-in person.',
-    },
-  );
+  const code = actor.kind === 'session' ? 'credential.beyond_role' : 'credential.beyond_itself';
+  throw new AppError('forbidden', message(code, { permissions: extra }), { fix: message(`${code}.fix`) });
 }
 
 /**
@@ -37,6 +30,6 @@ export async function grantablePermissions(tx: Tx, actor: Actor): Promise<number
   const alive = actor.apiKeyId
     ? await tx.org.query(ApiKeys).findById(actor.apiKeyId).where('status', 'active').select('permissions')
     : await tx.org.table('oauth_grants').where({ id: actor.oauthGrantId! }).whereNull('revoked_at').first('id');
-  if (!alive) throw new AppError('unauthorized', 'The credential has been revoked');
+  if (!alive) throw new AppError('unauthorized', message('credential.revoked'));
   return 'permissions' in alive ? actor.permissions & Number(alive.permissions) : actor.permissions;
 }

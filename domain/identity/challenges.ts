@@ -1,12 +1,12 @@
 import { across } from '../../db/across.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import type { Trx } from '../../db/connection.ts';
-import { json } from '../../db/connection.ts';
+import { json, type Trx } from '../../db/connection.ts';
 import { translateDbError } from '../../db/errors.ts';
 import { hmac, newCode, newSecret, safeEqual, sha256 } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
+import { message } from '../../messages/index.ts';
 
 /** How long a mailed code is valid, in minutes. */
 export const CODE_MINUTES = 10;
@@ -113,8 +113,8 @@ export async function findChallenge(ctx: Ctx, kind: ChallengeKind, handle: strin
 
 /** The one answer to a proof that does not hold. */
 export function refused(): AppError {
-  return new AppError('unauthorized', 'The code or link is wrong, used or expired', {
-    fix: 'Start again to get a new one.',
+  return new AppError('unauthorized', message('account.code_invalid'), {
+    fix: message('account.code_invalid.fix'),
   });
 }
 

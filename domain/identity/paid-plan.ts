@@ -2,6 +2,7 @@ import { OrgScope } from '../../db/tenancy.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Actor } from '../platform/kernel/actor.ts';
 import type { Deps } from '../platform/kernel/context.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * Refuses a workspace on the free plan what is sold. Only an installation with REQUIRE_PAID_PLAN sells anything: elsewhere every workspace counts as one that pays.
@@ -16,7 +17,7 @@ export async function assertPaidPlan(
     'select plan from organizations where id = :org',
   );
   if (row?.plan === 'paid') return;
-  throw new AppError('forbidden', 'Integrations and automations need a paid plan', {
-    fix: 'Ask the operator of this installation for a paid plan.',
+  throw new AppError('forbidden', message('plan.paid_only'), {
+    fix: message('plan.paid_only.fix'),
   });
 }

@@ -1,5 +1,6 @@
 import { hashPassword, newSecret, verifyPassword } from '../../lib/crypto.ts';
 import { badRequest, type Problem } from '../../lib/errors.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 /** Shortest and longest password accepted for an account, in characters. */
 export const PASSWORD_LENGTH = { min: 10, max: 200 } as const;
@@ -23,11 +24,11 @@ export async function passwordFits(account: { password_hash: string } | undefine
  */
 export function assertStrong(password: string, email: string, field = 'password'): void {
   const problems = passwordProblems(password, email, field);
-  if (problems.length > 0) throw badRequest('The password is too weak', problems);
+  if (problems.length > 0) throw badRequest(message('account.weak_password'), problems);
 }
 
 /**
- * What makes a new password weak; empty when nothing does.
+ * Faults of a new password that is weak.
  * @param email undefined where it is not known whose password it will be
  */
 export function passwordProblems(
@@ -35,16 +36,16 @@ export function passwordProblems(
   email: string | undefined,
   field = 'password',
 ): Problem[] {
-  const message = password === undefined ? undefined : weakness(password, email);
-  return message === undefined ? [] : [{ path: `body.${field}`, message }];
+  const fault = password === undefined ? undefined : weakness(password, email);
+  return fault === undefined ? [] : [{ path: `body.${field}`, message: fault }];
 }
 
-function weakness(password: string, email: string | undefined): string | undefined {
-  if (password.length < PASSWORD_LENGTH.min) return `At least ${PASSWORD_LENGTH.min} characters`;
-  if (password.length > PASSWORD_LENGTH.max) return `At most ${PASSWORD_LENGTH.max} characters`;
-  if (new Set(password).size < MIN_DISTINCT) return `At least ${MIN_DISTINCT} different characters`;
+function weakness(password: string, email: string | undefined): Message | undefined {
+  if (password.length < PASSWORD_LENGTH.min) return message('field.text_shorter', { min: PASSWORD_LENGTH.min });
+  if (password.length > PASSWORD_LENGTH.max) return message('field.text_longer', { max: PASSWORD_LENGTH.max });
+  if (new Set(password).size < MIN_DISTINCT) return message('field.password_distinct', { min: MIN_DISTINCT });
   const lower = password.toLowerCase();
   if (email !== undefined && (lower.includes(email) || email.startsWith(`${lower}@`)))
-    return 'Must not be the email address';
+    return message('field.password_is_email');
   return undefined;
 }

@@ -10,6 +10,7 @@ import type { Actor } from '../platform/kernel/actor.ts';
 import type { Deps } from '../platform/kernel/context.ts';
 import { createKeyUsage } from './key-usage.ts';
 import { verifySessionToken } from './session-token.ts';
+import { message } from '../../messages/index.ts';
 
 /** Requests per minute of a key that sets none, and of an OAuth grant. */
 export const DEFAULT_KEY_RATE = 60;
@@ -81,11 +82,11 @@ export function createActorResolver(deps: Pick<Deps, 'db' | 'clock' | 'config' |
     async resolve(token, origin, identified) {
       const caller = await lookup(token);
       if (!caller || (caller.expiresAt && caller.expiresAt <= deps.clock.now())) {
-        throw new AppError('unauthorized', 'The credential is missing, invalid, expired or revoked');
+        throw new AppError('unauthorized', message('credential.invalid'));
       }
       identified?.(caller.actor);
       if (caller.allowedIps.length > 0 && !ipAllowed(origin.ipAddress, caller.allowedIps)) {
-        throw new AppError('forbidden', 'This API key may not be used from this address');
+        throw new AppError('forbidden', message('credential.address'));
       }
       if (caller.actor.apiKeyId) keyUse.touch(caller.actor.apiKeyId, origin.ipAddress);
       if (caller.actor.oauthGrantId) grantUse.touch(caller.actor.oauthGrantId, origin.ipAddress);

@@ -10,6 +10,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type AuditEntry } from '../platform/kernel/transact.ts';
 import { newRenewalToken, sessionOfToken, type TokenKeeper } from './renewal-token.ts';
 import { signSessionToken } from './session-token.ts';
+import { message } from '../../messages/index.ts';
 
 /** A session ends this long (ms) after its last refresh. */
 export const SESSION_MS = 30 * 24 * 3600_000;
@@ -174,7 +175,9 @@ async function sessionOfHash(ctx: Ctx, hash: string): Promise<string | undefined
 }
 
 function invalidToken(): AppError {
-  return new AppError('unauthorized', 'The refresh token is invalid, expired or used', { fix: 'Sign in again.' });
+  return new AppError('unauthorized', message('session.refresh_invalid'), {
+    fix: message('session.refresh_invalid.fix'),
+  });
 }
 
 async function tokenPair(

@@ -4,41 +4,42 @@ import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
 import type { Deps } from '../platform/kernel/context.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { tooManyRequests } from '../../lib/errors.ts';
+import { message } from '../../messages/index.ts';
 
-/** What is throttled, how often (per window) and over which window (ms). */
+/** Throttled attempts: how many a window, the window (ms), and their name in the refusal. */
 const RULES = {
   /** Passwords tried for one account from one source. */
-  sign_in: { limit: 10, windowMs: 15 * MINUTE_MS, what: 'sign-in attempts for this account' },
+  sign_in: { limit: 10, windowMs: 15 * MINUTE_MS, what: message('attempts.sign_in') },
   /** Passwords tried from one source, right or wrong, for any account: each costs a processor tens of milliseconds. */
-  sign_in_source: { limit: 300, windowMs: 15 * MINUTE_MS, what: 'sign-in attempts from this address' },
+  sign_in_source: { limit: 300, windowMs: 15 * MINUTE_MS, what: message('attempts.sign_in_source') },
   // Lists of stolen passwords: what an office of honest people gets wrong on a day on which everybody signs in for the first time.
   /** Wrong passwords from one source, over all accounts that have not signed in from it. */
-  sign_in_failures: { limit: 30, windowMs: 60 * MINUTE_MS, what: 'wrong passwords from this address' },
+  sign_in_failures: { limit: 30, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_in_failures') },
   /** The same from the /48 of an IPv6 address. */
-  sign_in_site_failures: { limit: 100, windowMs: 60 * MINUTE_MS, what: 'wrong passwords from this network' },
+  sign_in_site_failures: { limit: 100, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_in_site_failures') },
   /** Sign-ups asked for from one source. */
-  sign_up_source: { limit: 30, windowMs: 60 * MINUTE_MS, what: 'sign-ups from this address' },
+  sign_up_source: { limit: 30, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_up_source') },
   /** Resets asked for from one source. */
-  reset_source: { limit: 30, windowMs: 60 * MINUTE_MS, what: 'requests for a new password from this address' },
+  reset_source: { limit: 30, windowMs: 60 * MINUTE_MS, what: message('attempts.reset_source') },
   /** Reset links tried from one source. */
-  reset_confirm_source: { limit: 100, windowMs: 60 * MINUTE_MS, what: 'reset links tried from this address' },
+  reset_confirm_source: { limit: 100, windowMs: 60 * MINUTE_MS, what: message('attempts.reset_confirm_source') },
   // Each kind of mail to an address has a budget of its own: no inbox is flooded through us, and whoever asks for
   // sign-ups in another's name does not keep them from a new password or an invitation.
-  sign_up_mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: 'sign-up codes to this address' },
-  reset_mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: 'reset links to this address' },
+  sign_up_mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_up_mail') },
+  reset_mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: message('attempts.reset_mail') },
   /** Invitations of one organization to one address. */
-  invitation_mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: 'invitations to this address' },
+  invitation_mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: message('attempts.invitation_mail') },
   /** Invitations of all organizations to one address. */
-  invitation_mail_total: { limit: 20, windowMs: 60 * MINUTE_MS, what: 'invitations to this address' },
-  sign_in_mail: { limit: 20, windowMs: 60 * MINUTE_MS, what: 'sign-in codes' },
+  invitation_mail_total: { limit: 20, windowMs: 60 * MINUTE_MS, what: message('attempts.invitation_mail') },
+  sign_in_mail: { limit: 20, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_in_mail') },
   /** Invitations of one organization. */
-  invitations: { limit: 200, windowMs: 60 * MINUTE_MS, what: 'invitations of this workspace' },
+  invitations: { limit: 200, windowMs: 60 * MINUTE_MS, what: message('attempts.invitations') },
   /** Organizations founded by one person. */
-  organizations: { limit: 20, windowMs: 24 * 60 * MINUTE_MS, what: 'new workspaces' },
+  organizations: { limit: 20, windowMs: 24 * 60 * MINUTE_MS, what: message('attempts.organizations') },
   /** Current passwords tried when changing it. */
-  password: { limit: 10, windowMs: 15 * MINUTE_MS, what: 'password attempts' },
+  password: { limit: 10, windowMs: 15 * MINUTE_MS, what: message('attempts.password') },
   /** OAuth clients that register themselves, from one source; the limit is a setting. */
-  client_registrations: { limit: 20, windowMs: 60 * MINUTE_MS, what: 'registrations from this address' },
+  client_registrations: { limit: 20, windowMs: 60 * MINUTE_MS, what: message('attempts.client_registrations') },
 } as const;
 
 /** Passwords for one account that may be wrong, wherever they come from, before each further one has to wait. */
@@ -115,7 +116,7 @@ export async function slowDownGuesses({ db, clock }: Pick<Deps, 'db' | 'clock'>,
   if (counted) return;
   const row = await across(db, 'credential').table('auth_throttles').where({ key }).first('window_ends');
   const waitMs = (row?.window_ends ?? now).getTime() - now.getTime();
-  throw tooManyRequests(Math.max(waitMs, 1), 'sign-in attempts for this account');
+  throw tooManyRequests(Math.max(waitMs, 1), message('attempts.sign_in'));
 }
 
 /** Forgets the passwords tried for an account whose owner has proved who they are. */

@@ -1,7 +1,8 @@
 import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError } from '../../lib/errors.ts';
-import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, type Tx } from '../platform/kernel/transact.ts';
+import { message } from '../../messages/index.ts';
 
 /** Mailboxes of a free workspace. A paid one is not limited here. */
 const FREE_MAILBOXES = 10;
@@ -15,7 +16,7 @@ export interface Allowance {
 
 /** The mailbox allowance of the workspace (GET /emails/allowance). */
 export async function mailboxAllowance(ctx: Ctx): Promise<Allowance> {
-  return read(ctx, reader(ctx));
+  return read(reader(ctx));
 }
 
 /**
@@ -23,15 +24,15 @@ export async function mailboxAllowance(ctx: Ctx): Promise<Allowance> {
  * @param count mailboxes that are to be added
  * @throws AppError mailbox_allowance_reached
  */
-export async function assertRoom(ctx: Ctx, org: OrgScope, count = 1): Promise<void> {
-  const { limit, remaining } = await read(ctx, org);
+export async function assertRoom(org: OrgScope, count = 1): Promise<void> {
+  const { limit, remaining } = await read(org);
   if (remaining === null || remaining >= count) return;
-  const message =
+  const said =
     remaining > 0
-      ? `The workspace may connect ${remaining} more mailboxes, not ${count}`
-      : `The workspace has connected all ${limit} mailboxes it may`;
-  throw new AppError('mailbox_allowance_reached', message, {
-    fix: 'Remove a mailbox, or move the workspace to a paid plan.',
+      ? message('mailboxes.some_left', { left: remaining, wanted: count })
+      : message('mailboxes.none_left', { limit: limit! });
+  throw new AppError('mailbox_allowance_reached', said, {
+    fix: message('mailboxes.none_left.fix'),
   });
 }
 
@@ -40,12 +41,12 @@ export async function assertRoom(ctx: Ctx, org: OrgScope, count = 1): Promise<vo
  * provider could be the one that is connected anew.
  * @throws AppError mailbox_allowance_reached
  */
-export async function assertReconnectable(ctx: Ctx, org: OrgScope, provider: string): Promise<void> {
+export async function assertReconnectable(org: OrgScope, provider: string): Promise<void> {
   const known = await org
     .table('mailboxes')
     .where({ provider: provider as 'gmail' })
     .first('id');
-  if (!known) await assertRoom(ctx, org);
+  if (!known) await assertRoom(org);
 }
 
 /** Serializes connects of a workspace, so that two cannot both be the last one allowed. */
@@ -53,11 +54,11 @@ export async function lockAllowance(tx: Tx): Promise<void> {
   await tx.org.sql(`select pg_advisory_xact_lock(hashtextextended('mailbox-allowance/' || cast(:org as text), 0))`);
 }
 
-async function read(ctx: Ctx, org: OrgScope): Promise<Allowance> {
+async function read(org: OrgScope): Promise<Allowance> {
   const [row] = await org.sql<{ plan: string; used: number }>(
     `select o.plan, (select count(*)::int from mailboxes where organization_id = :org) as used from organizations o where o.id = :org`,
   );
-  if (!row) throw new Error(`organization ${organizationOf(ctx)} is gone`);
+  if (!row) throw new Error(`organization ${org.organizationId} is gone`);
   if (row.plan !== 'free') return { limit: null, used: row.used, remaining: null };
   return { limit: FREE_MAILBOXES, used: row.used, remaining: Math.max(0, FREE_MAILBOXES - row.used) };
 }

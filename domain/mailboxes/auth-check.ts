@@ -3,6 +3,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 import { readSenderDns } from '../sending/senders/sender-dns.ts';
 import { findMailbox } from './read.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 /** The DNS records of a sending domain. */
 export interface AuthCheck {
@@ -12,7 +13,7 @@ export interface AuthCheck {
   /** The whole policy tag (`none`, `quarantine`, `reject`); null without a DMARC record. */
   dmarcPolicy: string | null;
   allAligned: boolean;
-  summary: string;
+  summary: Message;
 }
 
 /**
@@ -37,6 +38,7 @@ export async function checkAuthentication(
     dkimSelectors,
     dmarcPolicy,
     allAligned: missing.length === 0,
-    summary: missing.length === 0 ? 'SPF, DKIM and DMARC are set up' : `Not found: ${missing.join(', ')}`,
+    summary:
+      missing.length === 0 ? message('mailboxes.dns_complete') : message('mailboxes.dns_missing', { records: missing }),
   };
 }

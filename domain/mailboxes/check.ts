@@ -11,6 +11,7 @@ import {
 import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
 import { transact } from '../platform/kernel/transact.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 /** Which servers to dial, with the passwords. It is stored sealed, and only during the check. */
 export interface CheckRequest {
@@ -56,8 +57,8 @@ async function assertWorkers(ctx: Ctx): Promise<void> {
   } catch (error) {
     cause = error;
   }
-  throw new AppError('service_unavailable', 'No worker can dial the mail servers now', {
-    fix: 'Check that Temporal and a worker are running: GET /v1/system/readiness.',
+  throw new AppError('service_unavailable', message('mailboxes.check_silent'), {
+    fix: message('workers.silent.fix'),
     cause,
   });
 }
@@ -79,7 +80,7 @@ function problemsOf(result: MailboxCheckResult): Problem[] {
       ? [
           {
             path: `body.${side}.${FIELD[outcome.stage]}`,
-            message: `${side.toUpperCase()} ${outcome.stage}: ${outcome.message}`,
+            message: message(`mailboxes.${side}_said`, { stage: outcome.stage, reason: outcome.message as Message }),
           },
         ]
       : [];
@@ -93,8 +94,8 @@ function problemsOf(result: MailboxCheckResult): Problem[] {
 export async function assertServersWork(ctx: Ctx, request: CheckRequest): Promise<void> {
   const problems = problemsOf(await dialServers(ctx, request));
   if (problems.length === 0) return;
-  throw new AppError('mailbox_auth_failed', 'The mail servers did not accept these settings; nothing was stored', {
+  throw new AppError('mailbox_auth_failed', message('mailboxes.settings_refused'), {
     problems,
-    fix: 'Correct the settings named in problems and send the request again.',
+    fix: message('mailboxes.settings_refused.fix'),
   });
 }

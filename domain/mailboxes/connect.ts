@@ -20,6 +20,7 @@ import { clearHold } from '../sending/control/mailbox-hold.ts';
 import { view, type MailboxView } from './read.ts';
 import { wakeSync } from './sync-state.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
+import { message } from '../../messages/index.ts';
 
 /** A mail service with its password, as the request gives it. */
 export type MailServiceInput = MailService & { password: string };
@@ -67,7 +68,7 @@ interface Connection {
 export async function prepareConnect(ctx: Ctx, input: ConnectInput): Promise<void> {
   const known = await reader(ctx).query(Mailboxes).findOne({ email: input.email });
   assertMayConnect(ctx, known);
-  if (!known) await assertRoom(ctx, reader(ctx));
+  if (!known) await assertRoom(reader(ctx));
   await assertServersWork(ctx, { smtp: input.smtp, imap: input.imap });
 }
 
@@ -125,7 +126,7 @@ async function connect(
   await lockAllowance(tx);
   const known = await tx.org.query(Mailboxes).findOne({ email: connection.email }).forUpdate();
   assertMayConnect(ctx, known);
-  if (!known && !counted) await assertRoom(ctx, tx.org);
+  if (!known && !counted) await assertRoom(tx.org);
   const mailbox = known ? await reconnect(tx, known, connection) : await create(ctx, tx, connection);
   await storeTokens(ctx, tx, mailbox.id, connection.tokens);
   await wakeSync(tx);
@@ -142,8 +143,8 @@ async function connect(
 export function assertMayConnect(ctx: Ctx, known: MailboxRow | undefined): void {
   if (known) return assertMailboxAllowed(ctx.actor, known.id);
   if (ctx.actor.allowedMailboxes) {
-    throw new AppError('forbidden', 'This API key is restricted to certain mailboxes and may not connect another', {
-      fix: 'Use a key whose allowed_email_accounts is empty.',
+    throw new AppError('forbidden', message('mailboxes.key_restricted'), {
+      fix: message('access.every_mailbox.fix'),
     });
   }
 }

@@ -12,6 +12,8 @@ import { reader, transact } from '../platform/kernel/transact.ts';
 import { requireProvider, type ConsentProvider } from '../sending/senders/mail-providers.ts';
 import { assertReconnectable } from './allowance.ts';
 import { getMailbox, type MailboxDetail } from './read.ts';
+import { message } from '../../messages/index.ts';
+import type { StoredIssue } from '../../db/json-columns.ts';
 
 /** How long (ms) a person has for a consent. */
 const CONSENT_MS = 15 * MINUTE_MS;
@@ -40,7 +42,7 @@ export interface ConsentResult {
   status: 'pending' | 'done' | 'failed';
   provider: ConsentProvider;
   mailbox: MailboxDetail | null;
-  error: { code: string; message: string; fix: string } | null;
+  error: StoredIssue | null;
 }
 
 /** The address to which the provider sends the browser back. */
@@ -57,7 +59,7 @@ export async function startConsent(ctx: Ctx, name: ConsentProvider): Promise<Sta
   const provider = requireProvider(ctx.config, name);
   const [session, state, verifier, nonce] = [newSecret(), newSecret(), newSecret(), newSecret()] as const;
   await transact(ctx, async (tx) => {
-    await assertReconnectable(ctx, tx.org, name);
+    await assertReconnectable(tx.org, name);
     await tx.org
       .table('mailbox_consents')
       .where('expires_at', '<', new Date(tx.now.getTime() - KEPT_MS))
@@ -105,7 +107,11 @@ export async function readConsent(ctx: Ctx, session: string): Promise<ConsentRes
   if (!row) throw notFound('consent');
   const { provider } = row;
   if (row.status === 'failed') {
-    const error = { code: row.error_code ?? 'bad_request', message: row.error_message ?? '', fix: FIX };
+    const error = {
+      code: row.error_code ?? 'bad_request',
+      message: row.error_message!,
+      fix: message('consents.expired.fix'),
+    };
     return { status: 'failed', provider, mailbox: null, error };
   }
   if (row.status === 'done') {
@@ -113,14 +119,12 @@ export async function readConsent(ctx: Ctx, session: string): Promise<ConsentRes
     return { status: 'done', provider, mailbox, error: null };
   }
   if (row.expires_at <= ctx.clock.now()) {
-    throw new AppError('mailbox_consent_expired', 'The link to consent has expired', {
-      fix: 'Begin again with POST /v1/emails/onboarding/oauth/cli-start.',
+    throw new AppError('mailbox_consent_expired', message('consents.expired'), {
+      fix: message('consents.expired.fix'),
     });
   }
   return { status: 'pending', provider, mailbox: null, error: null };
 }
-
-const FIX = 'Begin again with POST /v1/emails/onboarding/oauth/cli-start.';
 
 function storedActor(actor: Actor): StoredActor {
   return {

@@ -4,7 +4,7 @@ import type { StoredActor } from '../../db/json-columns.ts';
 import { MINUTE_MS } from '../../lib/clock.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { EgressError } from '../../lib/egress/index.ts';
-import { AppError, inWords } from '../../lib/errors.ts';
+import { AppError } from '../../lib/errors.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
 import { ANONYMOUS, type Actor } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
@@ -15,6 +15,8 @@ import { assertServersWork } from './check.ts';
 import { connectConsented } from './connect.ts';
 import { consentCallback, type ConsentRow, type ConsentSecrets } from './consent.ts';
 import { fetchSendAs } from './send-as.ts';
+import { message, type Message } from '../../messages/index.ts';
+import { json } from '../../db/connection.ts';
 
 /** What the provider's redirect carries: a code, or why there is none. */
 interface ConsentAnswer {
@@ -53,8 +55,8 @@ export async function receiveConsent(anonymous: Ctx, { state, code, error }: Con
   const row = await findConsent(anonymous, state, 'pending', 'exchanging');
   const ctx = await contextOf(anonymous, row);
   if (error || !code) {
-    const said = /^\w{1,60}$/.test(error) ? error : 'no code';
-    throw await fail(ctx, row.id, 'mailbox_auth_failed', `The provider gave no consent (${said})`);
+    const said = /^\w{1,60}$/.test(error) ? message('consents.refused', { code: error }) : message('consents.no_code');
+    throw await fail(ctx, row.id, 'mailbox_auth_failed', said);
   }
   const provider = requireProvider(ctx.config, row.provider);
   const { verifier, nonce } = JSON.parse(
@@ -63,8 +65,12 @@ export async function receiveConsent(anonymous: Ctx, { state, code, error }: Con
   const answer = await exchange(ctx, provider, row.id, { code, code_verifier: verifier });
   const email = mailboxIn(answer, provider, nonce, ctx.clock.now());
   if (!email || !answer.refreshToken) {
-    const missing = email ? 'no lasting consent' : 'no address of a mailbox';
-    throw await fail(ctx, row.id, 'mailbox_auth_failed', `The provider gave ${missing}`);
+    throw await fail(
+      ctx,
+      row.id,
+      'mailbox_auth_failed',
+      message(email ? 'consents.not_lasting' : 'consents.no_address'),
+    );
   }
   const secret = newSecret();
   const tokens: GivenTokens = {
@@ -141,8 +147,10 @@ export async function confirmConsent(anonymous: Ctx, secret: string): Promise<{ 
       );
       throw error;
     }
-    const said = (error.problems ?? []).map(({ message }) => inWords(message)).join('; ');
-    await fail(ctx, row.id, error.code, said ? `${error.message}: ${said}` : error.message);
+    const [first, second] = (error.problems ?? []).map((problem) => problem.message);
+    const problems = first && second ? message('mailboxes.both_said', { first, second }) : first;
+    const said = problems ? message('consents.not_connected', { said: error.said, problems }) : (error.said as Message);
+    await fail(ctx, row.id, error.code, said);
     throw error;
   }
 }
@@ -150,7 +158,7 @@ export async function confirmConsent(anonymous: Ctx, secret: string): Promise<{ 
 /** The person does not want the mailbox in this workspace; the tokens are forgotten. @throws AppError mailbox_consent_expired */
 export async function declineConsent(anonymous: Ctx, secret: string): Promise<void> {
   const row = await findConsent(anonymous, secret, 'confirming', 'connecting');
-  await fail(await contextOf(anonymous, row), row.id, 'mailbox_auth_failed', 'The person declined');
+  await fail(await contextOf(anonymous, row), row.id, 'mailbox_auth_failed', message('consents.declined'));
 }
 
 /** Takes a consent from one status to the next by its secret, so that each step happens once. */
@@ -169,8 +177,8 @@ async function findConsent(
 }
 
 function expired(): AppError {
-  return new AppError('mailbox_consent_expired', 'This link has expired, or has been used already', {
-    fix: 'Begin again where you started to connect the mailbox.',
+  return new AppError('mailbox_consent_expired', message('consents.used'), {
+    fix: message('consents.again.fix'),
   });
 }
 
@@ -191,7 +199,7 @@ async function contextOf(anonymous: Ctx, row: ConsentRow): Promise<Ctx> {
           ? await org.table('memberships').where({ user_id: userId! }).first('user_id')
           : true;
   if (alive) return ctx;
-  throw await fail(ctx, row.id, 'forbidden', 'The credential that began this has been revoked since');
+  throw await fail(ctx, row.id, 'forbidden', message('consents.credential_revoked'));
 }
 
 function actorOf(stored: StoredActor, organizationId: string, visitor: Actor): Actor {
@@ -215,9 +223,14 @@ async function exchange(
     );
   } catch (error) {
     if (error instanceof TokenRefusal)
-      throw await fail(ctx, consentId, 'mailbox_auth_failed', `The provider refused the code: ${error.message}`);
+      throw await fail(
+        ctx,
+        consentId,
+        'mailbox_auth_failed',
+        message('consents.code_refused', { reason: error.message }),
+      );
     if (error instanceof EgressError)
-      throw await fail(ctx, consentId, 'service_unavailable', 'The provider could not be reached');
+      throw await fail(ctx, consentId, 'service_unavailable', message('consents.unreachable'));
     throw error;
   }
 }
@@ -246,11 +259,11 @@ function mailboxIn({ idToken }: TokenAnswer, provider: MailProvider, nonce: stri
 }
 
 /** Ends a consent without a mailbox; its tokens are forgotten. Returns the error to throw. */
-async function fail(ctx: Ctx, id: string, code: AppError['code'], message: string): Promise<AppError> {
+async function fail(ctx: Ctx, id: string, code: AppError['code'], said: Message): Promise<AppError> {
   await atOnce(ctx).sql(
-    `update mailbox_consents set status = 'failed', sealed = null, error_code = :code, error_message = :message
+    `update mailbox_consents set status = 'failed', sealed = null, error_code = :code, error_message = cast(:said as jsonb)
      where organization_id = :org and id = :id and status in ('exchanging', 'connecting')`,
-    { id, code, message: message.slice(0, 500) },
+    { id, code, said: json(said) },
   );
-  return new AppError(code, message, { fix: 'Begin again where you started to connect the mailbox.' });
+  return new AppError(code, said, { fix: message('consents.again.fix') });
 }

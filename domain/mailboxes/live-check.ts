@@ -12,17 +12,13 @@ import {
   findMailboxErrors,
   findMailbox,
   holdOf,
+  statusMessage,
   type MailboxError,
   type SendingCampaign,
 } from './read.ts';
 import { wakeSync } from './sync-state.ts';
-
-/** A problem in a checklist. */
-interface Issue {
-  code: string;
-  message: string;
-  fix: string;
-}
+import { message, type Message } from '../../messages/index.ts';
+import type { StoredIssue } from '../../db/json-columns.ts';
 
 /** The result of a live check. */
 export interface LiveCheck {
@@ -36,7 +32,7 @@ export interface LiveCheck {
   sendingStatus: string;
   campaigns: SendingCampaign[];
   recentErrors: MailboxError[];
-  error: Issue | null;
+  error: StoredIssue | null;
 }
 
 /**
@@ -51,7 +47,7 @@ export async function dialMailbox(ctx: Ctx, id: string): Promise<MailboxCheckRes
     return { smtp: refused, imap: mailbox.imap && refused };
   }
   if (signIn.kind === 'unavailable') {
-    const away = { ok: false, stage: 'connect', message: 'The provider gives no new access token now' } as const;
+    const away = { ok: false, stage: 'connect', message: message('mailboxes.no_access_token') } as const;
     return { smtp: away, imap: mailbox.imap && away };
   }
   try {
@@ -73,10 +69,10 @@ export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult
     if (dialed && before.hold_code !== 'consent_ended') {
       const until = new Date(tx.now.getTime() + AUTH_HOLD_MS);
       if (isRefused(dialed.smtp))
-        await holdMailbox(tx, id, { code: 'auth_failed', reason: dialed.smtp.message, until });
+        await holdMailbox(tx, id, { code: 'auth_failed', reason: dialed.smtp.message as Message, until });
       else if (dialed.smtp?.ok) await clearHold(tx, id, 'auth_failed');
       if (isRefused(dialed.imap))
-        await holdMailbox(tx, id, { code: 'imap_auth_failed', reason: dialed.imap.message, until });
+        await holdMailbox(tx, id, { code: 'imap_auth_failed', reason: dialed.imap.message as Message, until });
       else if (dialed.imap?.ok) await readNow(tx, id);
     }
     const mailbox = await findMailbox(tx.org, id);
@@ -116,43 +112,48 @@ function isRefused(side: SideResult): side is Refusal {
   return isFailed(side) && side.stage === 'auth';
 }
 
-function issueOf(mailbox: MailboxRow, dialed: MailboxCheckResult | null, held: boolean): Issue | null {
+function issueOf(mailbox: MailboxRow, dialed: MailboxCheckResult | null, held: boolean): StoredIssue | null {
   if (!dialed) {
     return {
       code: 'mailbox_unhealthy',
-      message: 'No worker could dial the mail servers',
-      fix: 'Check that Temporal and a worker are running: GET /v1/system/readiness.',
+      message: message('mailboxes.check_silent'),
+      fix: message('workers.silent.fix'),
     };
   }
-  const sides = { SMTP: dialed.smtp, IMAP: dialed.imap };
-  const said = (filter: (side: SideResult) => side is Refusal) =>
-    Object.entries(sides)
-      .flatMap(([name, side]) => (filter(side) ? [`${name} ${side.stage}: ${side.message}`] : []))
-      .join('; ');
+  const sides = { smtp: dialed.smtp, imap: dialed.imap };
+  const said = (filter: (side: SideResult) => side is Refusal): Message => {
+    const [first, second] = (['smtp', 'imap'] as const).flatMap((name) => {
+      const side = sides[name];
+      return filter(side)
+        ? [message(`mailboxes.${name}_said`, { stage: side.stage, reason: side.message as Message })]
+        : [];
+    });
+    return second ? message('mailboxes.both_said', { first: first!, second }) : first!;
+  };
   if (Object.values(sides).some(isRefused)) {
     return {
       code: 'mailbox_auth_failed',
       message: said(isRefused),
-      fix: 'Send the right credentials with PATCH /v1/emails/:id (smtp, imap), or connect the mailbox again.',
+      fix: message('hold.sign_in.fix'),
     };
   }
   if (Object.values(sides).some(isFailed)) {
     return {
       code: 'mailbox_unhealthy',
       message: said(isFailed),
-      fix: 'Check host, port and security of the mail server, and whether it is up.',
+      fix: message('mailboxes.check_server.fix'),
     };
   }
   if (mailbox.status !== 'active') {
     return {
       code: 'mailbox_unhealthy',
-      message: `The mailbox is ${mailbox.status}`,
-      fix: 'Switch it on with PATCH /v1/emails/:id {"status": "active"}.',
+      message: statusMessage(mailbox.status),
+      fix: message('mailboxes.switch_on.fix'),
     };
   }
   if (held) {
     const { code, reason } = holdOf(mailbox)!;
-    return { code: 'mailbox_unhealthy', message: `The mailbox is held: ${reason || code}`, fix: fixOfHold(code) };
+    return { code: 'mailbox_unhealthy', message: message('mailboxes.is_held', { reason }), fix: fixOfHold(code) };
   }
   return null;
 }

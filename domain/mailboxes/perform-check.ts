@@ -1,13 +1,15 @@
 import { notFound } from '../../lib/errors.ts';
 import { ImapError, verifyImap } from '../../lib/imap/index.ts';
 import type { SmtpSender, SmtpTarget } from '../../lib/smtp/index.ts';
-import type { MailboxCheckResult, SideResult } from '../../workflows/mailbox-check/contract.ts';
+import type { CheckStage, MailboxCheckResult, SideResult } from '../../workflows/mailbox-check/contract.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 import { type CheckRequest } from './check.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
 import { within } from '../../lib/within.ts';
 import { withoutSecrets } from '../../lib/without-secrets.ts';
+import { message, type Message } from '../../messages/index.ts';
+import { words } from '../platform/words.ts';
 
 /** How long (ms) one server may take. */
 const SIDE_MS = 20_000;
@@ -35,7 +37,11 @@ export async function performCheck(ctx: Ctx, smtp: SmtpSender, checkId: string):
 
 /** Bounds one server, so that a slow one does not delay the result of the other. */
 async function inTime(dial: Promise<SideResult>): Promise<SideResult> {
-  return within(dial, SIDE_MS, () => ({ ok: false, stage: 'connect', message: 'The server did not answer in time' }));
+  return within(dial, SIDE_MS, () => ({
+    ok: false,
+    stage: 'connect',
+    message: message('mailboxes.no_answer_in_time'),
+  }));
 }
 
 async function dialSmtp(smtp: SmtpSender, target: SmtpTarget): Promise<SideResult> {
@@ -45,12 +51,16 @@ async function dialSmtp(smtp: SmtpSender, target: SmtpTarget): Promise<SideResul
       return { ok: true };
     case 'refused': {
       const stage = outcome.stage === 'auth' || outcome.stage === 'tls' ? outcome.stage : 'greeting';
-      return { ok: false, stage, message: withoutSecrets(outcome.response, target) };
+      return { ok: false, stage, message: words(withoutSecrets(outcome.response, target)) };
     }
     case 'unreachable':
-      return { ok: false, stage: outcome.stage, message: withoutSecrets(outcome.detail, target) };
+      return {
+        ok: false,
+        stage: outcome.stage,
+        message: unreachable(outcome.stage, withoutSecrets(outcome.detail, target)),
+      };
     case 'unknown':
-      return { ok: false, stage: 'session', message: withoutSecrets(outcome.detail, target) };
+      return { ok: false, stage: 'session', message: message('mailboxes.unreachable_session') };
   }
 }
 
@@ -60,6 +70,16 @@ async function dialImap(target: CheckRequest['imap'] & object, allowPrivate: boo
     return { ok: true };
   } catch (error) {
     if (!(error instanceof ImapError)) throw error;
-    return { ok: false, stage: error.stage, message: withoutSecrets(error.message, target) };
+    return { ok: false, stage: error.stage, message: imapFault(error, withoutSecrets(error.message, target)) };
   }
+}
+
+/** A server that could not be reached. TLS says in its own words what it did not accept. */
+function unreachable(stage: CheckStage, detail: string): Message {
+  return stage === 'tls' || stage === 'auth' ? words(detail) : message(`mailboxes.unreachable_${stage}`);
+}
+
+function imapFault({ kind, stage }: ImapError, detail: string): Message {
+  if (kind === 'protocol') return message('mailboxes.not_understood');
+  return kind === 'unreachable' ? unreachable(stage, detail) : words(detail);
 }

@@ -9,6 +9,8 @@ import { cleanText } from '../directory/contact-fields.ts';
 import { isSender } from '../sending/campaign/sender-pool.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
+import { message, type Message } from '../../messages/index.ts';
+import { holdTitle } from '../sending/control/hold-codes.ts';
 
 /** A mailbox in answers: the row, its tags, how far it has been read. */
 export interface MailboxView {
@@ -21,7 +23,7 @@ export interface MailboxView {
 /** Why a mailbox rests. `until` null is until a person does something. */
 interface MailboxRest {
   code: string;
-  reason: string;
+  reason: Message;
   until: Date | null;
 }
 
@@ -30,12 +32,17 @@ export function holdOf(mailbox: MailboxRow): MailboxRest | null {
   const holds = [
     { code: mailbox.hold_code, reason: mailbox.hold_reason, until: mailbox.hold_until },
     { code: mailbox.imap_hold_code, reason: mailbox.imap_hold_reason, until: mailbox.imap_hold_until },
-  ].flatMap(({ code, reason, until }) => (code === null ? [] : [{ code, reason: reason ?? '', until }]));
+  ].flatMap(({ code, reason, until }) => (code === null ? [] : [{ code, reason: reason ?? holdTitle(code), until }]));
   const lasts = ({ until }: MailboxRest): number => until?.getTime() ?? Infinity;
   return holds.reduce<MailboxRest | null>(
     (longer, hold) => (longer && lasts(longer) >= lasts(hold) ? longer : hold),
     null,
   );
+}
+
+/** The status of a mailbox that is not active, as a sentence. */
+export function statusMessage(status: MailboxRow['status']): Message {
+  return message(status === 'revoked' ? 'mailboxes.is_revoked' : 'mailboxes.is_off');
 }
 
 /** A campaign that may send from a mailbox. */
@@ -47,7 +54,7 @@ export interface SendingCampaign {
 
 export type MailboxError = Columns<
   'mailbox_errors',
-  'id' | 'error_code' | 'severity' | 'title' | 'message' | 'created_at' | 'resolved_at'
+  'id' | 'error_code' | 'severity' | 'message' | 'created_at' | 'resolved_at'
 >;
 
 export interface MailboxDetail extends MailboxView {
@@ -141,7 +148,7 @@ export async function findSendingCampaigns(org: OrgScope, mailboxId: string): Pr
 /** The latest errors of a mailbox, settled ones included. */
 export async function findMailboxErrors(org: OrgScope, mailboxId: string): Promise<MailboxError[]> {
   return org.sql<MailboxError>(
-    `select id, error_code, severity, title, message, created_at, resolved_at from mailbox_errors
+    `select id, error_code, severity, message, created_at, resolved_at from mailbox_errors
      where organization_id = :org and mailbox_id = :id order by id desc limit :limit`,
     { id: mailboxId, limit: MAX_ERRORS },
   );

@@ -9,6 +9,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { atOnce, reader } from '../platform/kernel/transact.ts';
 import { configuredProvider, type MailProvider } from '../sending/senders/mail-providers.ts';
 import { openTokens } from '../sending/senders/mailbox-credentials.ts';
+import { message } from '../../messages/index.ts';
 
 const REQUEST_MS = 10_000;
 const MAX_ANSWER_BYTES = 512 * 1024;
@@ -77,19 +78,15 @@ export async function refreshSendAs(ctx: Ctx, mailbox: MailboxRow, chosen: strin
 export async function assertSendAs(org: OrgScope, mailbox: MailboxRow, sendAs: string | undefined): Promise<void> {
   if (!sendAs) return;
   if (mailbox.provider !== 'gmail') {
-    throw new AppError(
-      'mailbox_send_as_unsupported',
-      "This mailbox's provider publishes no list of addresses to send as",
-      {
-        problems: [{ path: 'body.send_as_email', message: 'Supported for Gmail mailboxes only' }],
-        fix: 'Connect the other address as a mailbox of its own.',
-      },
-    );
+    throw new AppError('mailbox_send_as_unsupported', message('mailboxes.send_as_unsupported'), {
+      problems: [{ path: 'body.send_as_email', message: message('mailboxes.send_as_unsupported.problem') }],
+      fix: message('mailboxes.send_as_unsupported.fix'),
+    });
   }
   if (sendAs === mailbox.email || (await isVerified(org, mailbox.id, sendAs))) return;
-  throw new AppError('mailbox_send_as_unknown', 'The provider has not verified this address for the mailbox', {
-    problems: [{ path: 'body.send_as_email', message: 'Not among the verified addresses of the mailbox' }],
-    fix: 'Add the address under "Send mail as" in the settings of Gmail, confirm it there, and try again.',
+  throw new AppError('mailbox_send_as_unknown', message('mailboxes.send_as_unknown'), {
+    problems: [{ path: 'body.send_as_email', message: message('mailboxes.send_as_unknown.problem') }],
+    fix: message('mailboxes.send_as_unknown.fix'),
   });
 }
 

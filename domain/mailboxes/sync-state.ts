@@ -2,6 +2,7 @@ import { across } from '../../db/across.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { clearHold, holdMailbox } from '../sending/control/mailbox-hold.ts';
+import { words } from '../platform/words.ts';
 
 /** Channel on which sync workers are notified of added, changed and removed mailboxes. */
 export const MAILBOXES_CHANNEL = 'heron_mailboxes';
@@ -82,6 +83,10 @@ export async function signedIn(ctx: Ctx, mailboxId: string): Promise<void> {
 /** The server refused the sign-in: holds the mailbox, which must not send while replies and bounces cannot be read. */
 export async function signInRefused(ctx: Ctx, mailboxId: string, reason: string, holdMs: number): Promise<void> {
   await transact(ctx, (tx) =>
-    holdMailbox(tx, mailboxId, { code: 'imap_auth_failed', reason, until: new Date(tx.now.getTime() + holdMs) }),
+    holdMailbox(tx, mailboxId, {
+      code: 'imap_auth_failed',
+      reason: words(reason),
+      until: new Date(tx.now.getTime() + holdMs),
+    }),
   );
 }

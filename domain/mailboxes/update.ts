@@ -16,6 +16,7 @@ import { findMailbox, getMailbox, type MailboxDetail } from './read.ts';
 import { noteRevocation } from './revoke.ts';
 import { assertSendAs, refreshSendAs } from './send-as.ts';
 import { wakeSync } from './sync-state.ts';
+import { message } from '../../messages/index.ts';
 
 /** PATCH /emails/:id; absent fields stay. Servers come with their password, always. */
 export interface MailboxEdit {
@@ -59,8 +60,8 @@ export async function prepareUpdate(
   if (sendAs) await refreshSendAs(ctx, mailbox, sendAs);
   if (!smtp && !imap) return;
   if (mailbox.provider !== 'smtp_imap') {
-    throw new AppError('mailbox_provider_requires_oauth', "The servers of this mailbox are its provider's", {
-      fix: 'Give the consent anew with POST /v1/emails/onboarding/oauth/cli-start, or connect the mailbox with an app password by POST /v1/emails.',
+    throw new AppError('mailbox_provider_requires_oauth', message('mailboxes.servers_of_provider'), {
+      fix: message('mailboxes.servers_of_provider.fix'),
     });
   }
   await assertServersWork(ctx, { smtp: smtp ?? null, imap: imap ?? null });
@@ -90,7 +91,7 @@ export async function updateMailbox(
     const isElsewhere = smtp !== undefined && smtp.host !== before.smtp.host;
     if ((isSeen || isElsewhere) && senderOf.length > 0) await assertMayChangeEmails(tx, [id]);
     const mailbox = await findMailbox(tx.org, id, 'for update');
-    assertAsSeen('The mailbox', mailbox.updated_at, expectedUpdatedAt);
+    assertAsSeen('mailbox', mailbox.updated_at, expectedUpdatedAt);
     const changes = changed(mailbox, { ...settings, ...(status ? { status } : {}) });
     if (Object.keys(changes).length > 0 || tags || smtp || imap) {
       await tx.org
@@ -128,7 +129,7 @@ export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
     const mailbox = await findMailbox(tx.org, id, 'for update');
     await noteRevocation(tx, mailbox);
     await tx.org.query(Mailboxes).deleteById(id);
-    await announcePoolChange(tx, id, senderOf, { type: 'sender_removed', message: 'A mailbox was removed' });
+    await announcePoolChange(tx, id, senderOf, { type: 'sender_removed', message: message('log.mailbox_removed') });
     await wakeSync(tx);
     tx.emit('email_account.removed', { email_account_id: id, email: mailbox.email, provider: mailbox.provider });
     tx.audit({ action: 'delete', entityType: 'email_account', entityId: id, changes: { email: mailbox.email } });
@@ -152,8 +153,8 @@ async function tellCampaigns(
   const joined = now.filter(({ id }) => !then.some((one) => one.id === id));
   // As if it were named among their senders.
   if (retagged && joined.length > 0) await assertMayChangeEmails(tx, [before.id]);
-  await announcePoolChange(tx, before.id, left, { type: 'sender_removed', message: 'A mailbox has left the pool' });
-  await announcePoolChange(tx, before.id, joined, { type: 'sender_back', message: 'A mailbox has joined the pool' });
+  await announcePoolChange(tx, before.id, left, { type: 'sender_removed', message: message('log.mailbox_left_pool') });
+  await announcePoolChange(tx, before.id, joined, { type: 'sender_back', message: message('log.mailbox_joined_pool') });
 }
 
 /** Whether a higher limit or a shorter gap lets somebody's email leave who was told to wait until later. */
@@ -204,5 +205,5 @@ async function replaceTags(tx: Tx, mailboxId: string, tags: readonly string[]): 
 /** Ids that are no tags of the workspace. */
 export async function tagProblems(org: OrgScope, tags: readonly string[]): Promise<Problem[]> {
   const known = await existingIds(org, 'labels', tags, { registry: 'tag' });
-  return unknownIdProblems(tags, known, (index) => `body.tags.${index}`, 'No tag of this workspace');
+  return unknownIdProblems(tags, known, (index) => `body.tags.${index}`, message('campaigns.unknown_tag'));
 }

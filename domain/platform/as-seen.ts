@@ -1,4 +1,5 @@
-import { AppError } from '../../lib/errors.ts';
+import { AppError, thingMessage, type Thing } from '../../lib/errors.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * Refuses to overwrite what another person changed meanwhile: the caller's copy is as of `expected`, the row was changed at `updatedAt`. Without
@@ -6,13 +7,14 @@ import { AppError } from '../../lib/errors.ts';
  * @param updatedAt of the row as it is locked by the transaction that changes it
  * @throws AppError conflict
  */
-export function assertAsSeen(what: string, updatedAt: Date | null, expected: Date | null | undefined): void {
+export function assertAsSeen(what: Thing, updatedAt: Date | null, expected: Date | null | undefined): void {
   if (expected === undefined || expected?.getTime() === updatedAt?.getTime()) return;
-  const message = updatedAt
-    ? `${what} was changed at ${updatedAt.toISOString()}, after you read it`
-    : `${what} was never changed`;
-  throw new AppError('conflict', message, {
-    fix: 'Read it again, bring your changes together with those, and send them with the new updated_at as expected_updated_at.',
+  const thing = thingMessage(what);
+  const said = updatedAt
+    ? message('row.changed', { thing, at: updatedAt.toISOString() })
+    : message('row.never_changed', { thing });
+  throw new AppError('conflict', said, {
+    fix: message('row.changed.fix'),
     extra: { updated_at: updatedAt?.toISOString() ?? null },
   });
 }

@@ -1,6 +1,7 @@
 import { json } from '../../db/connection.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Tx } from './kernel/transact.ts';
+import type { Said } from '../../lib/errors.ts';
 
 /** A campaign's email that could not be handed over. Each kind of task belongs to a family (`activities/<family>.ts`), which retries it. */
 export const FAILED_EMAIL = 'campaign_email';
@@ -40,8 +41,8 @@ interface GivenUp {
   taskType: string;
   /** Ids that lead to it. */
   payload: Record<string, string | null>;
-  /** Why, for people: at most 500 characters are stored. */
-  error: string;
+  /** The reason: a sentence, or words that are not ours, at most 500 characters of them. */
+  error: Said;
   attempts: number;
   /** Attempts it may have; 0 when they are not limited. */
   maxAttempts: number;
@@ -53,7 +54,7 @@ interface GivenUp {
 export async function addDeadLetter(tx: Tx, given: GivenUp): Promise<void> {
   await tx.org.sql(
     `insert into dead_letters (id, organization_id, task_id, task_type, payload, last_error, attempts, max_attempts, next_retry_at, created_at, updated_at)
-     values (:id, :org, :task, :type, :payload, :error, :attempts, :max, :next, :now, :now)
+     values (:id, :org, :task, :type, :payload, cast(:error as jsonb), :attempts, :max, :next, :now, :now)
      on conflict (task_type, task_id) where status = 'pending' do update
        set payload = excluded.payload, last_error = excluded.last_error, attempts = excluded.attempts, max_attempts = excluded.max_attempts,
          next_retry_at = excluded.next_retry_at, updated_at = excluded.updated_at`,
@@ -62,7 +63,7 @@ export async function addDeadLetter(tx: Tx, given: GivenUp): Promise<void> {
       task: given.taskId,
       type: given.taskType,
       payload: json(given.payload),
-      error: given.error.slice(0, 500),
+      error: JSON.stringify(typeof given.error === 'string' ? given.error.slice(0, 500) : given.error),
       attempts: given.attempts,
       max: given.maxAttempts,
       next: given.nextRetryAt,

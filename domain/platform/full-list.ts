@@ -1,12 +1,13 @@
 import type { OrgTable } from '../../db/rows.ts';
-import { badRequest } from '../../lib/errors.ts';
+import { badRequest, type Said } from '../../lib/errors.ts';
 import type { Tx } from './kernel/transact.ts';
+import { message } from '../../messages/index.ts';
 
 /** A list that is answered and read as a whole, and so has a bound. */
 interface Bound {
   most: number;
-  /** What it lists, in the plural: `automations`. */
-  what: string;
+  /** Its entries, in the plural: `automations`. */
+  what: Said;
 }
 
 /**
@@ -16,7 +17,7 @@ interface Bound {
  */
 export function assertNotFull(count: number, { most, what }: Bound): void {
   if (count < most) return;
-  throw badRequest(`There are at most ${most} ${what}`, [{ path: 'body', message: `Already ${most}` }]);
+  throw badRequest(message('list.full', { most, what }), [{ path: 'body', message: message('field.full', { most }) }]);
 }
 
 /**

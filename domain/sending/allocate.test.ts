@@ -12,6 +12,7 @@ import type { CampaignView } from './campaign/campaign-view.ts';
 import { poolCapacity } from './campaign/sender-pool.ts';
 import { releaseReservedSends } from './control/release.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { words } from '../platform/words.ts';
 
 const MONDAY = new Date('2026-03-02T08:00:00Z');
 const clock = new ManualClock(MONDAY);
@@ -325,7 +326,10 @@ test.serial(
 
 test.serial('a mailbox that rests for a while keeps its conversations', async (t) => {
   const until = new Date('2026-03-02T12:00:00Z');
-  const given = await setup(1, [{}, { hold_code: 'sender_refused', hold_reason: 'too many', hold_until: until }]);
+  const given = await setup(1, [
+    {},
+    { hold_code: 'sender_refused', hold_reason: words('too many'), hold_until: until },
+  ]);
   const [answer] = await ask(given, [
     { ...given.candidates[0]!, isFirst: false, stickyMailboxId: given.mailboxIds[1]! },
   ]);
@@ -336,7 +340,7 @@ test.serial('a mailbox whose reading rests for a while keeps its conversations',
   const until = new Date('2026-03-02T12:00:00Z');
   const given = await setup(1, [
     {},
-    { imap_hold_code: 'imap_auth_failed', imap_hold_reason: 'refused', imap_hold_until: until },
+    { imap_hold_code: 'imap_auth_failed', imap_hold_reason: words('refused'), imap_hold_until: until },
   ]);
   const [answer] = await ask(given, [
     { ...given.candidates[0]!, isFirst: false, stickyMailboxId: given.mailboxIds[1]! },
@@ -393,18 +397,22 @@ test.serial(
 
 test.serial('a pool that has given what the ramp allows says when the next mailbox comes back', async (t) => {
   const until = new Date('2026-03-02T12:00:00Z');
-  const given = await setup(3, [{}, { hold_code: 'sender_refused', hold_reason: 'too many', hold_until: until }], {
-    ramp_enabled: true,
-    ramp_start: 1,
-    ramp_increment: 1,
-    ramp_ceiling: 50,
-  });
+  const given = await setup(
+    3,
+    [{}, { hold_code: 'sender_refused', hold_reason: words('too many'), hold_until: until }],
+    {
+      ramp_enabled: true,
+      ramp_start: 1,
+      ramp_increment: 1,
+      ramp_ceiling: 50,
+    },
+  );
   const [one, two, three] = given.candidates as [Candidate, Candidate, Candidate];
   t.like(await ask(given, [one]), [{ kind: 'slot', mailboxId: given.mailboxIds[0] }]);
   t.like(await ask(given, [two]), [{ kind: 'later', at: until }]);
   await world.deps.db('mailboxes').where({ id: given.mailboxIds[1] }).update({ hold_code: null, hold_until: null });
   t.like(await ask(given, [two]), [{ kind: 'slot', mailboxId: given.mailboxIds[1] }]);
-  t.like(await ask(given, [three]), [{ kind: 'later', why: 'the daily limit of the mailboxes is reached' }]);
+  t.like(await ask(given, [three]), [{ kind: 'later', why: { code: 'wait.limit_mailboxes', values: {} } }]);
 });
 
 test.serial('new leads leave follow-ups of the day the room in the mailboxes they are bound to', async (t) => {

@@ -19,6 +19,7 @@ import {
 import { lockFree, poolFreeAt, spentDay, withSpentDay } from './free-seats.ts';
 import { isRampBefore, raiseRamp, rampToday } from './ramp-day.ts';
 import { freeFrom, lockDecided, takeSlot, type Decided, type Seat, type SeatDay } from './seats.ts';
+import { message, type Message, type MessageCode } from '../../messages/index.ts';
 
 /** One contact that wants to send one step. */
 export interface Candidate {
@@ -49,7 +50,7 @@ export interface Candidate {
  */
 export type Allocation =
   | { kind: 'slot'; sendId: string; at: Date; mailboxId: string }
-  | { kind: 'later'; at: Date; why: string; concerns: 'campaign' | 'contact'; queue?: DailyQueue }
+  | { kind: 'later'; at: Date; why: Message; concerns: 'campaign' | 'contact'; queue?: DailyQueue }
   | { kind: 'hold'; why: 'no_mailbox'; concerns: 'campaign' | 'contact' }
   | { kind: 'never'; why: 'campaign_ended' | 'no_window' };
 
@@ -63,12 +64,12 @@ export interface DailyQueue {
   perDay: number;
 }
 
-/** What is said to who is in such a queue. */
-export const LIMIT_REACHED: Record<QueueKind, string> = {
-  campaign: 'the daily limit of the campaign is reached',
-  newLeads: 'the limit of new leads a day is reached',
-  mailbox: 'the daily limit of the mailboxes is reached',
-};
+/** What a lead in such a queue waits for. */
+export const LIMIT_REACHED = {
+  campaign: 'wait.limit_campaign',
+  newLeads: 'wait.limit_new_leads',
+  mailbox: 'wait.limit_mailboxes',
+} as const satisfies Record<QueueKind, MessageCode>;
 
 export interface AllocationLimits {
   /** How far ahead (ms) slots may lie; the rest of the campaign-local day unless said. */
@@ -195,23 +196,23 @@ async function place(round: Round, candidate: Candidate, left: number): Promise<
   const wished = ('at' in wish ? wish.at : wish.later).getTime();
   if ('later' in wish) {
     if (on.from > round.tx.now.getTime() + round.horizonMs)
-      return { kind: 'later', at: new Date(on.from), why: 'the sending window is closed', concerns: 'campaign' };
+      return { kind: 'later', at: new Date(on.from), why: message('wait.window_closed'), concerns: 'campaign' };
     // Its own hour may be what it waits for.
-    if (wished >= on.until) return nextDay(round, candidate, 'its time is on another day', 'contact', wish.later);
+    if (wished >= on.until) return nextDay(round, candidate, message('wait.other_day'), 'contact', wish.later);
     const concerns = round.settings.send_time_optimization.enabled ? 'contact' : 'campaign';
-    return { kind: 'later', at: wish.later, why: 'the next free time is further ahead', concerns };
+    return { kind: 'later', at: wish.later, why: message('wait.later'), concerns };
   }
 
   const own = candidate.isFirst ? null : candidate.stickyMailboxId;
   if (own) {
     const rests = round.decided.resting.get(own);
-    if (rests) return { kind: 'later', at: rests, why: 'the mailbox of the conversation rests', concerns: 'contact' };
+    if (rests) return { kind: 'later', at: rests, why: message('wait.conversation_mailbox_held'), concerns: 'contact' };
     const seat = round.decided.seats.get(own);
     if (seat) {
       const slot = slotAt(round, candidate, seat);
       if (slot.kind === 'slot') return give(round, candidate, seat, slot.at);
       return slot.at < on.until
-        ? { kind: 'later', at: new Date(slot.at), why: 'the mailbox of the conversation is busy', concerns: 'contact' }
+        ? { kind: 'later', at: new Date(slot.at), why: message('wait.conversation_mailbox_busy'), concerns: 'contact' }
         : inQueue(round, candidate, 'mailbox', Math.min(seat.cap, campaign.daily_limit));
     }
   }
@@ -234,11 +235,12 @@ async function place(round: Round, candidate: Candidate, left: number): Promise<
   const optimized = round.settings.send_time_optimization.enabled;
   const concerns = family === '' && (spent || !optimized) ? 'campaign' : 'contact';
   if (!members) return { kind: 'hold', why: 'no_mailbox', concerns };
-  if (soonest >= on.until || soonest === Infinity) return nextDay(round, candidate, LIMIT_REACHED.mailbox, concerns);
+  if (soonest >= on.until || soonest === Infinity)
+    return nextDay(round, candidate, message(LIMIT_REACHED.mailbox), concerns);
   return {
     kind: 'later',
     at: new Date(Math.max(soonest, round.tx.now.getTime() + CONTENDED_MS)),
-    why: 'the next mailbox is free later',
+    why: message('wait.mailbox_later'),
     concerns,
   };
 }
@@ -410,7 +412,7 @@ function request({ tx, schedule, horizonMs, settings }: Round, candidate: Candid
 function nextDay(
   { tomorrow, on }: Round,
   candidate: Candidate,
-  why: string,
+  why: Message,
   concerns: 'campaign' | 'contact',
   at: Date | null = tomorrow,
 ): Allocation {
@@ -421,7 +423,7 @@ function nextDay(
 
 /** Refused by a limit of the day: many may wait for the next one, and only so many of them can be served on it. */
 function inQueue(round: Round, candidate: Candidate, kind: QueueKind, perDay: number): Allocation {
-  const refusal = nextDay(round, candidate, LIMIT_REACHED[kind], kind === 'mailbox' ? 'contact' : 'campaign');
+  const refusal = nextDay(round, candidate, message(LIMIT_REACHED[kind]), kind === 'mailbox' ? 'contact' : 'campaign');
   if (refusal.kind !== 'later' || !round.tomorrow) return refusal;
   return { ...refusal, queue: { kind, from: round.tomorrow, perDay: Math.max(1, perDay) } };
 }

@@ -31,6 +31,8 @@ import { dimensionsOf } from './dimensions.ts';
 import { claimDirect, fetchFiles, FilesElsewhere, type FetchedFiles } from './direct-claim.ts';
 import { sentFacts } from './settle.ts';
 import { readTestEmail } from './test-email.ts';
+import { message, type Message } from '../../messages/index.ts';
+import { words } from '../platform/words.ts';
 
 export type { Claim, ClaimedSend } from './claimed.ts';
 
@@ -98,7 +100,7 @@ async function claimOfCampaign(
   });
   const refusal = refusalOf(tx, row, settings);
   if (refusal || !enrollment || !campaign || !step || !contact || !mailbox) {
-    if (isTest && refusal === 'suppressed') return failTest(tx, send.id, 'the address is suppressed');
+    if (isTest && refusal === 'suppressed') return failTest(tx, send.id, message('ended.suppressed_address'));
     await releaseReservedSends(tx, { sendId: send.id });
     return { kind: 'gone', outcome: refusal ?? 'record_missing' };
   }
@@ -109,7 +111,7 @@ async function claimOfCampaign(
   const built = buildMessage(messageInput(ctx, { ...row, campaign: { ...campaign, ...copies } }, settings.unsubscribe));
   if (built.errors.length > 0) {
     const faults = built.errors.map((error) => `${error.field}: ${error.message}`).join('; ');
-    if (isTest) return failTest(tx, send.id, faults);
+    if (isTest) return failTest(tx, send.id, words(faults));
     await blockComposition(
       tx,
       {
@@ -187,7 +189,7 @@ export async function doubtSend(ctx: Ctx, sendId: string, claimedAt: Date): Prom
 }
 
 /** The email of a test run that cannot leave, and never will: its step has failed. */
-async function failTest(tx: Tx, sendId: string, detail: string): Promise<Claim> {
+async function failTest(tx: Tx, sendId: string, detail: Message): Promise<Claim> {
   await releaseReservedSends(tx, { sendId });
   await settleTestEmail(tx, sendId, { state: 'failed', outcome: 'failed', detail });
   return { kind: 'gone', outcome: 'failed' };

@@ -8,6 +8,7 @@ import type { SettingsLayers } from './campaign/outreach-settings.ts';
 import { ACCESS_MARGIN_MS } from './control/access-token.ts';
 import { AUTH_HOLD_MS, holdMailbox } from './control/mailbox-hold.ts';
 import type { SentFacts } from './settle.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * A slot this much (ms) in the past is not used any more: after an outage mail must not leave all at once. A workspace can
@@ -149,7 +150,7 @@ function openTarget(ctx: Ctx, row: ClaimRow): SmtpTarget | undefined {
 async function holdUnreadable(tx: Tx, mailboxId: string): Promise<void> {
   await holdMailbox(tx, mailboxId, {
     code: 'auth_failed',
-    reason: 'The stored password cannot be read; enter it again',
+    reason: message('mailboxes.password_unreadable'),
     until: new Date(tx.now.getTime() + AUTH_HOLD_MS),
   });
 }

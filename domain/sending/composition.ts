@@ -3,6 +3,8 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { logCampaign } from './campaign/log.ts';
 import { releaseReservedSends } from './control/release.ts';
 import { signalRetry } from './control/signals.ts';
+import { message } from '../../messages/index.ts';
+import { words } from '../platform/words.ts';
 
 /** An email that could not be written, with the ids it belongs to. */
 interface Unwritten {
@@ -26,12 +28,12 @@ const CODE = 'composition_failed';
  */
 export async function blockComposition(tx: Tx, email: Unwritten, detail: string): Promise<void> {
   const { sendId, stepRunId, enrollmentId, contactId, campaignId, step } = email;
-  const message = `The email "${step.name || 'step'}" cannot be written: ${detail.slice(0, 300)}`;
+  const said = message('log.email_unwritable', { step: step.name, reason: words(detail, 300) });
   const ids = { step_id: step.id, contact_id: contactId, step_run_id: stepRunId, code: CODE };
   if (email.again) {
     await tx.org.table('sends').where({ id: sendId }).update({ again: false, updated_at: tx.now });
     await tx.org.table('sends').where({ id: sendId, state: 'reserved' }).update({ state: 'uncertain' });
-    await logCampaign(tx, campaignId, 'step_failed', message, ids);
+    await logCampaign(tx, campaignId, 'step_failed', said, ids);
     return;
   }
   await releaseReservedSends(tx, { sendId });
@@ -41,18 +43,18 @@ export async function blockComposition(tx: Tx, email: Unwritten, detail: string)
       .where({ id: stepRunId })
       .update({
         state: 'blocked',
-        detail: detail.slice(0, 500),
+        detail: json(words(detail)),
         error: json({
           code: CODE,
-          message: detail.slice(0, 500),
-          fix: 'Mend the step or its variant with PATCH; contacts who wait for it go on by themselves.',
+          message: words(detail),
+          fix: message('step_runs.unwritable.fix'),
         }),
       });
   await tx.org
     .table('enrollments')
     .where({ id: enrollmentId })
-    .update({ blocked: true, waiting_for: 'blocked: the email cannot be written', waiting_until: null });
-  await logCampaign(tx, campaignId, 'step_blocked', message, ids);
+    .update({ blocked: true, waiting_for: json(message('wait.unwritable')), waiting_until: null });
+  await logCampaign(tx, campaignId, 'step_blocked', said, ids);
 }
 
 /** Has the contacts of a campaign go on whose email could not be written: its steps or variants have changed. Returns how many. */

@@ -2,6 +2,7 @@ import { DAY_MS } from '../../lib/clock.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { refusedRecipients } from '../directory/refused-recipients.ts';
 import { logCampaign } from './campaign/log.ts';
+import { message } from '../../messages/index.ts';
 
 /** Who gets a copy of each email of a campaign. */
 interface Copies {
@@ -24,14 +25,7 @@ export async function allowedCopies(tx: Tx, campaignId: string, { cc, bcc }: Cop
     { id: campaignId, since: new Date(tx.now.getTime() - SAID_EVERY_MS) },
   );
   const count = refused.size;
-  if (!said)
-    await logCampaign(
-      tx,
-      campaignId,
-      'copies_left_out',
-      `No copy goes to ${count} address${count === 1 ? '' : 'es'} of cc and bcc: suppressed or opted out`,
-      { count },
-    );
+  if (!said) await logCampaign(tx, campaignId, 'copies_left_out', message('log.copies_left_out', { count }), { count });
   const isAllowed = (address: string): boolean => !refused.has(address);
   return { cc: cc.filter(isAllowed), bcc: bcc.filter(isAllowed) };
 }

@@ -19,6 +19,8 @@ import {
   type Json,
 } from './claimed.ts';
 import { giveUpDirectSend } from './direct-give-up.ts';
+import { message, type Message } from '../../messages/index.ts';
+import { words } from '../platform/words.ts';
 
 /**
  * Takes the reserved email of a direct send (`reserved -> sending`), its rows locked. Suppression, state and mailbox are
@@ -39,8 +41,7 @@ export async function claimDirect(
   }
   const audience = await allowedOf(tx, direct);
   const [recipient] = audience.to;
-  if (recipient === undefined)
-    return giveUp(tx, row, 'suppressed', 'Every address it is to is suppressed or has opted out');
+  if (recipient === undefined) return giveUp(tx, row, 'suppressed', message('direct.all_suppressed'));
   const attachments = await readAttachments(ctx, tx, direct.attachments, fetched);
   const whole = { ...row, mailbox };
   const server = await takeServer(ctx, tx, whole, acquire);
@@ -57,8 +58,8 @@ export async function claimDirect(
     attachments,
   });
   if (errors.length > 0) {
-    const faults = errors.map(({ field, message }) => `${field}: ${message}`).join('; ');
-    return giveUp(tx, row, 'composition_failed', faults);
+    const faults = errors.map((error) => `${error.field}: ${error.message}`).join('; ');
+    return giveUp(tx, row, 'composition_failed', words(faults));
   }
   const composed = await compose(options, mailbox);
   const token = await markSending(tx, row, recipient, audience.leftOut);
@@ -101,7 +102,7 @@ async function giveUp(
   tx: Tx,
   { send, direct }: ClaimRow & { direct: Json },
   code: string,
-  reason: string,
+  reason: Message,
 ): Promise<Claim> {
   const email = { id: send.id, mailbox_id: direct.mailbox_id, attempts: direct.attempts };
   await giveUpDirectSend(tx, email, send.again, { code, reason });

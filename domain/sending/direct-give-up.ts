@@ -3,11 +3,12 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { addDeadLetter, FAILED_DIRECT_EMAIL, UNCERTAIN_EMAIL } from '../platform/dead-letters.ts';
 import { settleDirectSend } from './control/direct-sends.ts';
 import { releaseReservedSends } from './control/release.ts';
+import type { Message } from '../../messages/index.ts';
 
 /** Why a direct send is given up: a machine's word, and the same for people. */
 export interface Reason {
   code: string;
-  reason: string;
+  reason: Message;
 }
 
 /**

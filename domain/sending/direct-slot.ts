@@ -4,6 +4,8 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { COUNT_DAILY, countBindings } from './campaign/counters.ts';
 import { releaseReservedSends } from './control/release.ts';
 import { freeFrom, readSeats, type Seat } from './seats.ts';
+import { message, type Message } from '../../messages/index.ts';
+import { holdTitle } from './control/hold-codes.ts';
 
 /** A direct send that is due, its row locked. */
 type DueDirectSend = Columns<
@@ -11,7 +13,7 @@ type DueDirectSend = Columns<
   'id' | 'mailbox_id' | 'to_emails' | 'contact_id' | 'attempts' | 'send_mode'
 >;
 
-type DirectSlot = { kind: 'slot'; at: Date } | { kind: 'later'; at: Date; why: string } | { kind: 'never' };
+type DirectSlot = { kind: 'slot'; at: Date } | { kind: 'later'; at: Date; why: Message } | { kind: 'never' };
 
 /** How soon (ms) to ask again for a mailbox that cannot send. */
 const ASK_AGAIN_MS = 15 * MINUTE_MS;
@@ -46,7 +48,7 @@ export async function reserveDirect(tx: Tx, email: DueDirectSend): Promise<Direc
   const seat = await readSeat(tx, mailboxId);
   const at = freeFrom(seat, tx.now.getTime());
   if (at === Infinity)
-    return { kind: 'later', at: new Date(tx.now.getTime() + ASK_AGAIN_MS), why: 'the mailbox may send nothing' };
+    return { kind: 'later', at: new Date(tx.now.getTime() + ASK_AGAIN_MS), why: message('wait.mailbox_sends_nothing') };
   await store(tx, email, mailboxId, new Date(at));
   return { kind: 'slot', at: new Date(at) };
 }
@@ -62,14 +64,18 @@ async function readSender(tx: Tx, id: string, lock: '' | 'for no key update' = '
 /** Why a mailbox cannot send now, and when to ask again; undefined when it can. */
 function restOf(tx: Tx, sender: Sender): Extract<DirectSlot, { kind: 'later' }> | undefined {
   const soon = tx.now.getTime() + ASK_AGAIN_MS;
-  if (sender.status !== 'active') return { kind: 'later', at: new Date(soon), why: 'the mailbox is switched off' };
+  if (sender.status !== 'active') return { kind: 'later', at: new Date(soon), why: message('wait.mailbox_off') };
   const holds = [
     { code: sender.hold_code, until: sender.hold_until },
     { code: sender.imap_hold_code, until: sender.imap_hold_until },
   ].filter(({ code, until }) => code !== null && (until === null || until > tx.now));
   if (holds.length === 0) return undefined;
   const until = Math.max(...holds.map((hold) => hold.until?.getTime() ?? soon));
-  return { kind: 'later', at: new Date(Math.min(until, soon)), why: `the mailbox rests (${holds[0]!.code})` };
+  return {
+    kind: 'later',
+    at: new Date(Math.min(until, soon)),
+    why: message('wait.mailbox_held', { reason: holdTitle(holds[0]!.code!) }),
+  };
 }
 
 async function readSeat(tx: Tx, mailboxId: string): Promise<Seat> {

@@ -11,6 +11,8 @@ import { promoteWinners } from './outcomes/promote-variant.ts';
 import { newId } from '../../lib/ids.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { LIMIT_REACHED } from './allocate.ts';
+import { words } from '../platform/words.ts';
+import { message } from '../../messages/index.ts';
 
 /** Tables that grow with what a workspace does. */
 const LARGE = ['enrollments', 'contacts', 'sends', 'outbox', 'step_runs', 'daily_counters', 'suppressions', 'waits'];
@@ -92,7 +94,7 @@ test.serial('nor does the place of a run in the queue for a daily limit, nor cal
   await world.deps.db('campaigns').where({ id: campaignId }).update({ max_new_leads_per_day: 100 });
   const campaign = (await world.deps.db('campaigns').where({ id: campaignId }).first()) as CampaignView;
   // Where nobody is in a queue, one statement finds that out.
-  const waiting_for = `step 2 of 2: ${LIMIT_REACHED.campaign}`;
+  const waiting_for = message('wait.at_step', { step: words('step 2 of 2'), what: message(LIMIT_REACHED.campaign) });
   await world.deps
     .db('enrollments')
     .where({ id: lead.id })

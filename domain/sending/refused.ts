@@ -16,6 +16,8 @@ import { holdMailbox } from './control/mailbox-hold.ts';
 import { releaseReservedSends } from './control/release.ts';
 import type { ClaimedSend } from './claim.ts';
 import { settleReturned } from './settle.ts';
+import { message } from '../../messages/index.ts';
+import { words } from '../platform/words.ts';
 
 /** A refusal or a line that could not be had, as the network reports it. */
 export type Refused = Exclude<SmtpFault, { kind: 'unknown' }>;
@@ -112,13 +114,13 @@ export async function holdForRefusal(
     if (!(await settleReturned(tx, claim))) return true;
     await holdMailbox(tx, claim.mailbox.id, {
       code: verdict.hold.code,
-      reason,
+      reason: words(reason),
       until: new Date(tx.now.getTime() + verdict.hold.ms),
     });
     if (claim.isDirect) await tx.org.table('direct_sends').where({ id: claim.sendId }).update({ held_at: tx.now });
     const { campaign_id: campaignId, contact_id: contactId, step_id: stepId } = claim.facts;
     if (campaignId)
-      await logCampaign(tx, campaignId, 'mailbox_refused', 'A mail server refused the mailbox, not the contact', {
+      await logCampaign(tx, campaignId, 'mailbox_refused', message('log.mailbox_refused'), {
         mailbox_id: claim.mailbox.id,
         contact_id: contactId,
         step_id: stepId,

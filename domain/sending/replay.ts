@@ -9,6 +9,7 @@ import { lockDirectSend, requeueDirectSend } from './control/direct-sends.ts';
 import { releaseReservedSends } from './control/release.ts';
 import { signalRetry } from './control/signals.ts';
 import { activateCampaign, lockCampaign } from './control/status.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 interface Given {
   campaign_id: string;
@@ -34,7 +35,7 @@ export async function sendUncertainAgain(tx: Tx, sendId: string): Promise<void> 
   }
   const given = await lockGiven(tx, sendId, 'uncertain');
   await tx.org.table('sends').where({ id: sendId }).update({ again: true, updated_at: tx.now });
-  await goOn(tx, given, 'An uncertain email is sent again');
+  await goOn(tx, given, message('log.uncertain_sent_again'));
 }
 
 /**
@@ -59,7 +60,7 @@ export async function retryFailedEmail(tx: Tx, sendId: string): Promise<void> {
       .table('step_runs')
       .where({ id: given.step_run_id })
       .update({ state: 'running', outcome: null, attempts: 0, detail: null, completed_at: null });
-  await goOn(tx, given, 'An email that had failed is tried again');
+  await goOn(tx, given, message('log.failed_tried_again'));
 }
 
 /**
@@ -74,13 +75,13 @@ async function lockDirectEmail(tx: Tx, id: string, state: 'uncertain' | 'failed'
     { id },
   );
   if (direct.state !== state || email?.again || (state === 'uncertain' && email?.state !== state))
-    throw new AppError('conflict', `The email is not ${state} any more`, {
-      fix: 'It has been sent again or settled in the meantime; read the list again.',
+    throw new AppError('conflict', message(`emails.not_${state}`), {
+      fix: message('emails.settled_meanwhile.fix'),
     });
-  if (direct.mailbox_id === null) throw new AppError('conflict', 'The mailbox of this email has been removed');
+  if (direct.mailbox_id === null) throw new AppError('conflict', message('emails.mailbox_removed'));
   if (direct.files_deleted_at !== null)
-    throw new AppError('attachments_expired', 'The files of this email were deleted at the end of their retention', {
-      fix: 'Write the email again with its files. ATTACHMENT_RETENTION_DAYS says how long they are kept.',
+    throw new AppError('attachments_expired', message('emails.files_deleted'), {
+      fix: message('emails.files_deleted.fix'),
     });
   return true;
 }
@@ -97,21 +98,20 @@ async function lockGiven(tx: Tx, sendId: string, state: 'uncertain' | 'failed'):
     return row;
   };
   const seen = isUuid(sendId) ? await read('') : undefined;
-  if (!seen?.campaign_id || !seen.enrollment_id)
-    throw new AppError('conflict', 'The email of this task, its campaign or its lead is gone');
+  if (!seen?.campaign_id || !seen.enrollment_id) throw new AppError('conflict', message('emails.gone'));
   const campaign = await lockCampaign(tx, seen.campaign_id);
   await lockLeadsOfSend(tx, sendId);
   const row = await read('for update');
   if (row?.state !== state || row.again)
-    throw new AppError('conflict', `The email is not ${state} any more`, {
-      fix: 'It has been sent again or settled in the meantime; read the list again.',
+    throw new AppError('conflict', message(`emails.not_${state}`), {
+      fix: message('emails.settled_meanwhile.fix'),
     });
   const [lead] = await tx.org.sql<{ state: string }>(
     'select state from enrollments where organization_id = :org and id = :id',
     { id: row.enrollment_id },
   );
   if (!REOPENED.some((open) => open === lead?.state))
-    throw new AppError('conflict', `The contact has left the campaign (${lead?.state}) and is not mailed any more`);
+    throw new AppError('conflict', message('emails.contact_left', { state: lead?.state ?? '' }));
   if (campaign.status === 'completed') await restart(tx, row, campaign);
   return row;
 }
@@ -119,8 +119,8 @@ async function lockGiven(tx: Tx, sendId: string, state: 'uncertain' | 'failed'):
 async function restart(tx: Tx, row: Given, campaign: Awaited<ReturnType<typeof lockCampaign>>): Promise<void> {
   await reopen(tx, row);
   const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, byPlatform: true });
-  if (refusal) throw new AppError('conflict', `The campaign cannot be restarted: ${refusal.message}`);
-  await activateCampaign(tx, campaign, { type: 'campaign_restarted', message: 'An email is to be sent again' });
+  if (refusal) throw new AppError('conflict', message('campaigns.cannot_restart', { reason: refusal.said }));
+  await activateCampaign(tx, campaign, { type: 'campaign_restarted', message: message('log.restarted_for_email') });
 }
 
 async function reopen(tx: Tx, row: Given): Promise<void> {
@@ -131,10 +131,10 @@ async function reopen(tx: Tx, row: Given): Promise<void> {
   );
 }
 
-async function goOn(tx: Tx, given: Given, message: string): Promise<void> {
+async function goOn(tx: Tx, given: Given, said: Message): Promise<void> {
   await reopen(tx, given);
   signalRetry(tx, given, { cause: 'operator', stepRunId: null });
-  await logCampaign(tx, given.campaign_id, 'step_retried', message, {
+  await logCampaign(tx, given.campaign_id, 'step_retried', said, {
     step_id: given.step_id,
     contact_id: given.contact_id,
   });

@@ -12,6 +12,9 @@ import { lockDirectSend, settleDirectSend } from './control/direct-sends.ts';
 import type { RefusalClass } from '../mail/inbound/refusal.ts';
 import { recordCopyBounce } from './outcomes/effects.ts';
 import { isTestEmailWanted, lockTestRunOf, settleTestEmail } from './control/test-runs.ts';
+import { message } from '../../messages/index.ts';
+import { words } from '../platform/words.ts';
+import { json } from '../../db/connection.ts';
 
 /** A claimed send: only the holder of the token may settle it. */
 interface Hold {
@@ -159,12 +162,12 @@ export async function settleDelivered(
         assigned: answer.assignedId,
         id: hold.sendId,
         token: hold.token,
-        detail: state === 'uncertain' ? 'the mail server gave no answer' : null,
+        detail: state === 'uncertain' ? json(message('sent.no_answer')) : null,
       },
     );
     if (!row) return false;
     if (await settleDirect(tx, row, state, answer, refused)) return true;
-    const detail = state === 'uncertain' ? answer.response : null;
+    const detail = state === 'uncertain' ? words(answer.response) : null;
     if (await settleTestEmail(tx, row.id, { state: 'completed', outcome: state, detail })) return true;
     if (state === 'sent') tx.emit('campaign.email_sent', { ...sentFacts(row), sent_at: row.sent_at.toISOString() });
     else await listUncertain(tx, row, answer.response);
@@ -191,7 +194,7 @@ async function settleDirect(
   const settlement =
     state === 'sent'
       ? { state, refused: refused.map(({ address }) => address) }
-      : { state, code: 'uncertain', reason: answer.response };
+      : { state, code: 'uncertain', reason: words(answer.response) };
   if (!(await settleDirectSend(tx, row.id, settlement))) return false;
   if (state === 'uncertain') await listUncertain(tx, row, answer.response);
   for (const copy of refused) await recordCopyBounce(tx, { ...copy, source: 'smtp' });
@@ -206,19 +209,13 @@ async function listUncertain(tx: Tx, row: SentRow, reason: string): Promise<void
       taskId: row.id,
       taskType: UNCERTAIN_EMAIL,
       payload: idsOf(row),
-      error: `the email may have left: ${reason}`,
+      error: message('emails.may_have_left', { reason }),
       attempts: row.attempts,
       maxAttempts: 0,
       nextRetryAt: null,
     });
   if (row.campaign_id)
-    await logCampaign(
-      tx,
-      row.campaign_id,
-      'send_uncertain',
-      'An email may have left, but the mail server gave no answer; it is sent again only when a person says so',
-      logged(row),
-    );
+    await logCampaign(tx, row.campaign_id, 'send_uncertain', message('log.email_uncertain'), logged(row));
 }
 
 /** The facts of an email's row. */
@@ -324,10 +321,11 @@ export async function settleBounced(
       await tx.org
         .table('step_runs')
         .where({ id: row.step_run_id })
-        .update({ state: 'failed', outcome: 'bounced', detail: response.slice(0, 500), completed_at: tx.now });
-    if (row.direct_state) await settleDirectSend(tx, row.id, { state: 'bounced', code: 'refused', reason: response });
-    const detail = response.slice(0, 500);
-    if (await settleTestEmail(tx, row.id, { state: 'failed', outcome: 'bounced', detail })) return true;
+        .update({ state: 'failed', outcome: 'bounced', detail: json(words(response)), completed_at: tx.now });
+    if (row.direct_state)
+      await settleDirectSend(tx, row.id, { state: 'bounced', code: 'refused', reason: words(response) });
+    if (await settleTestEmail(tx, row.id, { state: 'failed', outcome: 'bounced', detail: words(response) }))
+      return true;
     await bounce(tx, row);
     return true;
   });
@@ -379,7 +377,7 @@ async function leaveUncertain(tx: Tx, row: HeldRow, reason: string): Promise<voi
   await unclaim(tx, row);
   await releaseReservedSends(tx, { sendId: row.id });
   await tx.org.table('sends').where({ id: row.id }).update({ again: false, claimed_at: row.claimed_at });
-  await settleDirectSend(tx, row.id, { state: 'uncertain', code: 'uncertain', reason });
+  await settleDirectSend(tx, row.id, { state: 'uncertain', code: 'uncertain', reason: words(reason) });
   await listUncertain(tx, row, reason);
 }
 
@@ -392,15 +390,15 @@ async function fail(tx: Tx, row: HeldRow, code: string, reason: string, deadLett
     await tx.org
       .table('step_runs')
       .where({ id: row.step_run_id })
-      .update({ state: 'failed', outcome: 'failed', detail: reason.slice(0, 500), completed_at: tx.now });
-  await settleDirectSend(tx, row.id, { state: 'failed', code, reason });
-  if (await settleTestEmail(tx, row.id, { state: 'failed', outcome: 'failed', detail: reason })) return;
+      .update({ state: 'failed', outcome: 'failed', detail: json(words(reason)), completed_at: tx.now });
+  await settleDirectSend(tx, row.id, { state: 'failed', code, reason: words(reason) });
+  if (await settleTestEmail(tx, row.id, { state: 'failed', outcome: 'failed', detail: words(reason) })) return;
   if (deadLetterLimit !== null) {
     await addDeadLetter(tx, {
       taskId: row.id,
       taskType: row.direct_state ? FAILED_DIRECT_EMAIL : FAILED_EMAIL,
       payload: idsOf(row),
-      error: reason,
+      error: words(reason),
       attempts: row.attempts,
       maxAttempts: deadLetterLimit,
       nextRetryAt: null,
@@ -411,10 +409,11 @@ async function fail(tx: Tx, row: HeldRow, code: string, reason: string, deadLett
       tx,
       row.campaign_id,
       'send_failed',
-      `An email could not be handed over after ${row.attempts} attempts`,
+      message('log.email_failed', { attempts: row.attempts }),
       logged(row),
     );
-  if (row.enrollment_id) await finishEnrollment(tx, row.enrollment_id, 'failed', { reason, byRun: true });
+  if (row.enrollment_id)
+    await finishEnrollment(tx, row.enrollment_id, 'failed', { reason: words(reason), byRun: true });
 }
 
 /** Ids that lead from a dead letter to the email. */

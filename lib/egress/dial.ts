@@ -3,6 +3,7 @@ import { connect as connectTls, type SecureContext } from 'node:tls';
 import { EgressError, errorCode } from './errors.ts';
 import { resolveChecked, type Lookup } from './resolve.ts';
 import { bareHostname } from './url.ts';
+import { message } from '../../messages/index.ts';
 
 /** Milliseconds spent before the first byte of the request. `tlsMs` is absent for plain http. */
 export interface DialTimings {
@@ -116,21 +117,20 @@ async function established(
 }
 
 function connectError(code: string | undefined): EgressError {
-  const message =
-    code === 'ECONNREFUSED' ? 'The host refused the connection.' : 'The connection to the host could not be opened.';
-  return new EgressError('connect', 'connect', message, code);
+  const said = code === 'ECONNREFUSED' ? message('egress.refused') : message('egress.connect');
+  return new EgressError('connect', 'connect', said, code);
 }
 
 function tlsError(code: string | undefined): EgressError {
-  return new EgressError('tls', 'tls', tlsProblems.get(code ?? '') ?? 'The TLS handshake failed.', code);
+  return new EgressError('tls', 'tls', tlsProblems.get(code ?? '') ?? message('egress.tls'), code);
 }
 
 const tlsProblems = new Map([
-  ['CERT_HAS_EXPIRED', 'The TLS certificate has expired.'],
-  ['CERT_NOT_YET_VALID', 'The TLS certificate is not valid yet.'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'The TLS certificate does not cover the host name.'],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'The TLS certificate is self-signed.'],
-  ['SELF_SIGNED_CERT_IN_CHAIN', 'The TLS certificate is not signed by a trusted authority.'],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'The TLS certificate is not signed by a trusted authority.'],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'The TLS certificate chain is incomplete.'],
+  ['CERT_HAS_EXPIRED', message('egress.tls_expired')],
+  ['CERT_NOT_YET_VALID', message('egress.tls_not_yet')],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', message('egress.tls_host')],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', message('egress.tls_self_signed')],
+  ['SELF_SIGNED_CERT_IN_CHAIN', message('egress.tls_untrusted')],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', message('egress.tls_untrusted')],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', message('egress.tls_incomplete')],
 ]);

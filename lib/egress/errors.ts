@@ -1,3 +1,6 @@
+import type { Message } from '../../messages/index.ts';
+import { render } from '../../messages/render.ts';
+
 /**
  * Why a request did not give a response:
  * - `blocked`: the URL or an address behind it is not one we may talk to;
@@ -13,8 +16,8 @@ export type EgressErrorKind = 'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' 
 export type EgressPhase = 'check' | 'dns' | 'connect' | 'tls' | 'exchange';
 
 /**
- * A failed outbound attempt. `message` is a sentence that may be shown to the tenant: it names no resolved address
- * and quotes nothing the other side sent. `code` is the system's own error code (`ECONNREFUSED`, `CERT_HAS_EXPIRED`)
+ * A failed outbound attempt. `said` may be shown to the tenant, and `message` is the same in English: it names no resolved
+ * address and quotes nothing the other side sent. `code` is the system's own error code (`ECONNREFUSED`, `CERT_HAS_EXPIRED`)
  * where there is one. There is no `cause` on purpose: Node's network errors carry addresses in their text.
  */
 export class EgressError extends Error {
@@ -22,9 +25,11 @@ export class EgressError extends Error {
   readonly kind: EgressErrorKind;
   readonly phase: EgressPhase;
   readonly code: string | undefined;
+  readonly said: Message;
 
-  constructor(kind: EgressErrorKind, phase: EgressPhase, message: string, code?: string) {
-    super(message);
+  constructor(kind: EgressErrorKind, phase: EgressPhase, said: Message, code?: string) {
+    super(render(said));
+    this.said = said;
     this.kind = kind;
     this.phase = phase;
     this.code = code;

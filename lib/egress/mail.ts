@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { EgressError } from './errors.ts';
 import { createDnsLookup, lookupBySystem, resolveChecked, type Lookup } from './resolve.ts';
 import { bareHostname, publicHostProblem } from './url.ts';
+import { message } from '../../messages/index.ts';
 
 interface ResolveMailHostOptions {
   /** Whether mail servers on private addresses may be used, as in a private network. */
@@ -30,15 +31,15 @@ const NOT_A_HOST = /[\s/:@?#%\\[\]]/;
  */
 export async function resolveMailHost(host: string, port: number, options: ResolveMailHostOptions): Promise<MailHost> {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new EgressError('blocked', 'check', 'The port is not valid.');
+    throw new EgressError('blocked', 'check', message('egress.port'));
   }
   const hostname = canonicalHostname(host);
   const problem = options.allowPrivate ? undefined : publicHostProblem(hostname);
-  if (problem !== undefined) throw new EgressError('blocked', 'check', problem);
+  if (problem !== undefined) throw new EgressError('blocked', 'check', message('egress.blocked', { problem }));
   const lookup = options.lookup ?? (options.allowPrivate ? lookupBySystem : publicLookup);
   const addresses = await resolveChecked(hostname, lookup, { allowPrivate: options.allowPrivate });
   const chosen = addresses.find(({ family }) => family === 4) ?? addresses[0];
-  if (!chosen) throw new EgressError('dns', 'dns', 'The host name could not be resolved.');
+  if (!chosen) throw new EgressError('dns', 'dns', message('egress.unresolved'));
   return { ...chosen, servername: isIP(hostname) === 0 ? hostname : undefined };
 }
 
@@ -48,7 +49,7 @@ function canonicalHostname(host: string): string {
   if (isIP(host) !== 0) return host;
   const url = `http://${host}/`;
   if (NOT_A_HOST.test(host) || !URL.canParse(url)) {
-    throw new EgressError('blocked', 'check', 'The host is not a valid host name.');
+    throw new EgressError('blocked', 'check', message('egress.host'));
   }
   return bareHostname(new URL(url));
 }

@@ -4,6 +4,7 @@ import { EgressError, errorCode, type EgressErrorKind, type EgressPhase } from '
 import { ConnectionPool, StaleConnectionError, type Connection } from './pool.ts';
 import { createDnsLookup, lookupBySystem, resolveChecked, type Lookup } from './resolve.ts';
 import { bareHostname, checkOutboundUrl } from './url.ts';
+import { message } from '../../messages/index.ts';
 
 /** One outbound request. */
 export interface EgressRequest {
@@ -139,7 +140,7 @@ export function createEgress(options: EgressOptions): Egress {
     },
     async check(target, timeoutMs) {
       const check = checkOutboundUrl(target, { allowUnsafe: options.allowUnsafe });
-      if (!check.ok) throw new EgressError('blocked', 'check', check.problem);
+      if (!check.ok) throw new EgressError('blocked', 'check', message('egress.blocked', { problem: check.problem }));
       const deadline = startDeadline({ timeoutMs }, { phase: 'dns' });
       try {
         await untilAborted(
@@ -166,7 +167,7 @@ async function attempt(
   signal: AbortSignal,
 ): Promise<EgressResponse> {
   const check = checkOutboundUrl(request.url, { allowUnsafe: dialOptions.allowUnsafe });
-  if (!check.ok) throw new EgressError('blocked', 'check', check.problem);
+  if (!check.ok) throw new EgressError('blocked', 'check', message('egress.blocked', { problem: check.problem }));
   const { url } = check;
   for (;;) {
     signal.throwIfAborted();
@@ -204,10 +205,10 @@ function startDeadline(
 ): { signal: AbortSignal; clear: () => void } {
   const controller = new AbortController();
   const onTimeout = () => {
-    controller.abort(new EgressError('timeout', progress.phase, 'The host did not answer in time.'));
+    controller.abort(new EgressError('timeout', progress.phase, message('egress.timeout')));
   };
   const onAbort = () => {
-    controller.abort(new EgressError('aborted', progress.phase, 'The request was aborted.'));
+    controller.abort(new EgressError('aborted', progress.phase, message('egress.aborted')));
   };
   const timer = setTimeout(onTimeout, request.timeoutMs);
   request.signal?.addEventListener('abort', onAbort, { once: true });
@@ -246,13 +247,13 @@ async function exchange(connection: Connection, url: URL, request: EgressRequest
 function exchangeError(error: unknown): EgressError {
   const code = errorCode(error);
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
-    return new EgressError('too_large', 'exchange', 'The response headers are too large.', code);
+    return new EgressError('too_large', 'exchange', message('egress.headers'), code);
   }
   if (code?.startsWith('HPE_')) {
-    return new EgressError('protocol', 'exchange', 'The answer is not valid HTTP.', code);
+    return new EgressError('protocol', 'exchange', message('egress.answer_not_http'), code);
   }
   if (code === 'UND_ERR_INVALID_ARG') {
-    return new EgressError('protocol', 'exchange', 'The request is not valid HTTP.', code);
+    return new EgressError('protocol', 'exchange', message('egress.request_not_http'), code);
   }
-  return new EgressError('protocol', 'exchange', 'The connection closed before the answer was complete.', code);
+  return new EgressError('protocol', 'exchange', message('egress.closed'), code);
 }

@@ -71,7 +71,7 @@ test('a name without addresses, and a name server that never answers, are dns er
       instanceOf: EgressError,
     });
     t.is(error.kind, 'dns', hostname);
-    t.is(error.message, 'The host name could not be resolved.');
+    t.is(error.message, 'The host name could not be resolved');
   }
 });
 

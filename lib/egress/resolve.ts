@@ -2,6 +2,7 @@ import { lookup as systemLookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from './address.ts';
 import { EgressError, errorCode } from './errors.ts';
+import { message } from '../../messages/index.ts';
 
 /** All addresses of a host name; throws when there are none. Called once per new connection, never cached. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
@@ -51,7 +52,7 @@ export async function resolveChecked(
   const addresses = isIP(hostname) === 0 ? await lookUp(hostname, lookup) : [hostname];
   const checked = addresses.map((address) => ({ address, family: isIP(address) }));
   if (!checked.every(isAddress) || !(allowPrivate || addresses.every(isPublicAddress))) {
-    throw new EgressError('blocked', 'dns', 'The host resolves to an address that is not publicly routable.');
+    throw new EgressError('blocked', 'dns', message('egress.private'));
   }
   return checked;
 }
@@ -68,5 +69,5 @@ async function lookUp(hostname: string, lookup: Lookup): Promise<readonly string
   } catch (error) {
     code = errorCode(error);
   }
-  throw new EgressError('dns', 'dns', 'The host name could not be resolved.', code);
+  throw new EgressError('dns', 'dns', message('egress.unresolved'), code);
 }

@@ -59,7 +59,7 @@ test('an address in the URL is verified as an address, without a name announced'
     t,
     send({ ...other, port: other.port }, '127.0.0.1.nip.example'),
     'ERR_TLS_CERT_ALTNAME_INVALID',
-    'The TLS certificate does not cover the host name.',
+    'The TLS certificate does not cover the host name',
   );
 });
 
@@ -69,15 +69,15 @@ test('refuses a certificate that is untrusted, expired or for another name, and 
   const valid = await httpsReceiver(t, 'valid.pem', count);
   const expired = await httpsReceiver(t, 'expired.pem', count);
   const untrusting = sender(t, { extraCa: [] });
-  await refused(t, untrusting(valid), 'DEPTH_ZERO_SELF_SIGNED_CERT', 'The TLS certificate is self-signed.');
+  await refused(t, untrusting(valid), 'DEPTH_ZERO_SELF_SIGNED_CERT', 'The TLS certificate is self-signed');
   await refused(
     t,
     sender(t)(valid, 'other.example.com'),
     'ERR_TLS_CERT_ALTNAME_INVALID',
-    'The TLS certificate does not cover the host name.',
+    'The TLS certificate does not cover the host name',
   );
   const trustingBoth = sender(t, { extraCa: [fixture('expired.pem')] });
-  await refused(t, trustingBoth(expired), 'CERT_HAS_EXPIRED', 'The TLS certificate has expired.');
+  await refused(t, trustingBoth(expired), 'CERT_HAS_EXPIRED', 'The TLS certificate has expired');
   t.is(calls, 0);
 });
 
@@ -89,16 +89,16 @@ test.serial('NODE_TLS_REJECT_UNAUTHORIZED does not switch verification off', asy
     t,
     sender(t, { extraCa: [] })(receiver),
     'DEPTH_ZERO_SELF_SIGNED_CERT',
-    'The TLS certificate is self-signed.',
+    'The TLS certificate is self-signed',
   );
 });
 
 test('a server that does not speak TLS, or hangs up in the handshake, is a tls error', async (t) => {
   const plain = await httpReceiver(t, (_message, response) => response.end());
   const error = await t.throwsAsync(sender(t)(plain), { instanceOf: EgressError });
-  t.deepEqual([error.kind, error.phase, error.message], ['tls', 'tls', 'The TLS handshake failed.']);
+  t.deepEqual([error.kind, error.phase, error.message], ['tls', 'tls', 'The TLS handshake failed']);
   const rude = await tcpReceiver(t, (socket) => socket.once('data', () => socket.destroy()));
-  await refused(t, sender(t)(rude), 'ECONNRESET', 'The TLS handshake failed.');
+  await refused(t, sender(t)(rude), 'ECONNRESET', 'The TLS handshake failed');
 });
 
 test('the timeout covers a handshake that never ends', async (t) => {

@@ -1,9 +1,10 @@
 import test from 'ava';
 import { checkOutboundUrl, hostMatchesDomains, type OutboundUrlPolicy } from './url.ts';
+import { render } from '../../messages/render.ts';
 
 function problem(url: string, policy?: OutboundUrlPolicy): string | undefined {
   const check = checkOutboundUrl(url, policy);
-  return check.ok ? undefined : check.problem;
+  return check.ok ? undefined : render(check.problem);
 }
 
 test('lets https on the standard port of a public host pass', (t) => {
@@ -36,13 +37,13 @@ test('refuses other schemes, ports and credentials', (t) => {
     'data:,x',
     'wss://example.com/',
   ]) {
-    t.is(problem(url), 'The URL must use https.', url);
+    t.is(problem(url), 'must use https', url);
   }
   for (const port of [1, 22, 25, 80, 8443, 65_535]) {
-    t.is(problem(`https://example.com:${port}/`), 'The URL must use the standard port 443.');
+    t.is(problem(`https://example.com:${port}/`), 'must use the standard port 443');
   }
   for (const url of ['https://user@example.com/', 'https://:pass@example.com/', 'https://8.8.8.8@example.com/']) {
-    t.is(problem(url), 'The URL must not contain credentials.', url);
+    t.is(problem(url), 'must not contain credentials', url);
   }
 });
 
@@ -71,9 +72,9 @@ test('refuses what is no URL, or reads differently than it is called', (t) => {
     'https://example.com/\u0000',
     'https://example.com/\u0085',
   ]) {
-    t.is(problem(url), 'The URL contains whitespace, a control character or a backslash.', JSON.stringify(url));
+    t.is(problem(url), 'must not contain whitespace, control characters or backslashes', JSON.stringify(url));
   }
-  t.regex(problem(`https://example.com/${'a'.repeat(2048)}`) ?? '', /longer/);
+  t.regex(problem(`https://example.com/${'a'.repeat(2048)}`) ?? '', /at most 2,048 characters/);
 });
 
 test('judges odd IPv4 literals by the address they stand for', (t) => {
@@ -93,7 +94,7 @@ test('judges odd IPv4 literals by the address they stand for', (t) => {
     'https://127。0。0。1/',
     'https://0x7f.1/',
   ];
-  for (const url of loopbacks) t.is(problem(url), 'The address is not publicly routable.', url);
+  for (const url of loopbacks) t.is(problem(url), 'must name a host on the public Internet', url);
   const check = checkOutboundUrl('https://0x08080808/');
   t.is(check.ok ? check.url.hostname : '', '8.8.8.8');
 });
@@ -117,7 +118,7 @@ test('refuses addresses that are not public', (t) => {
     '[2002:7f00:1::]',
     '[2001::1]',
   ];
-  for (const host of hosts) t.is(problem(`https://${host}/`), 'The address is not publicly routable.', host);
+  for (const host of hosts) t.is(problem(`https://${host}/`), 'must name a host on the public Internet', host);
 });
 
 test('refuses names that are local or malformed', (t) => {
@@ -135,9 +136,9 @@ test('refuses names that are local or malformed', (t) => {
     'ｌｏｃａｌｈｏｓｔ',
     'abc.onion',
   ];
-  for (const host of local) t.is(problem(`https://${host}/`), 'The host is not publicly routable.', host);
+  for (const host of local) t.is(problem(`https://${host}/`), 'must name a host on the public Internet', host);
   for (const host of ['example.com.', 'localhost.', 'a.local.']) {
-    t.is(problem(`https://${host}/`), 'The host must not end in a dot.', host);
+    t.is(problem(`https://${host}/`), 'must name a host without a dot at its end', host);
   }
   const malformed = [
     'a..example.com',
@@ -148,7 +149,7 @@ test('refuses names that are local or malformed', (t) => {
     `${'a'.repeat(64)}.example.com`,
     `${'a.'.repeat(126)}example.com`,
   ];
-  for (const host of malformed) t.regex(problem(`https://${host}/`) ?? '', /not (a )?valid/, host);
+  for (const host of malformed) t.regex(problem(`https://${host}/`) ?? '', /must (name|be) a valid/, host);
 });
 
 test('the unsafe mode relaxes scheme, host and port together, and nothing else', (t) => {
@@ -162,11 +163,11 @@ test('the unsafe mode relaxes scheme, host and port together, and nothing else',
   ]) {
     t.is(problem(url, unsafe), undefined, url);
   }
-  t.is(problem('ftp://localhost/', unsafe), 'The URL must use https.');
-  t.is(problem('http://a:b@localhost/', unsafe), 'The URL must not contain credentials.');
+  t.is(problem('ftp://localhost/', unsafe), 'must use https');
+  t.is(problem('http://a:b@localhost/', unsafe), 'must not contain credentials');
   t.is(
     problem('http://localhost/', { ...unsafe, allowedDomains: ['example.com'] }),
-    'The host is not in the list of allowed domains.',
+    'must name a host of the allowed domains',
   );
 });
 
@@ -184,6 +185,6 @@ test('app domain policy: a bare entry is that host, a leading dot is the apex an
   }
   t.false(hostMatchesDomains('8.8.8.8', ['.8.8.8', '.8']));
   t.false(hostMatchesDomains('example.com', []));
-  t.is(problem('https://example.com/', { allowedDomains: [] }), 'The host is not in the list of allowed domains.');
+  t.is(problem('https://example.com/', { allowedDomains: [] }), 'must name a host of the allowed domains');
   t.is(problem('https://a.example.com/', { allowedDomains: ['.example.com'] }), undefined);
 });

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { isPublicAddress } from './address.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 /** What a deployment and an app allow of an outbound URL. */
 export interface OutboundUrlPolicy {
@@ -16,8 +17,8 @@ export interface OutboundUrlPolicy {
   allowedDomains?: readonly string[];
 }
 
-/** Either the parsed URL, its host in canonical form, or a sentence that may be shown to the caller. */
-type OutboundUrlCheck = { ok: true; url: URL } | { ok: false; problem: string };
+/** Either the parsed URL, its host in canonical form, or the fault of the field that holds it. */
+type OutboundUrlCheck = { ok: true; url: URL } | { ok: false; problem: Message };
 
 const MAX_URL_LENGTH = 2048;
 const MAX_HOSTNAME_LENGTH = 253;
@@ -47,23 +48,23 @@ const LOCAL_SUFFIXES = new Set([
  */
 export function checkOutboundUrl(input: string | URL, policy: OutboundUrlPolicy = {}): OutboundUrlCheck {
   const text = String(input);
-  if (text.length > MAX_URL_LENGTH) return refuse(`The URL is longer than ${MAX_URL_LENGTH} characters.`);
+  if (text.length > MAX_URL_LENGTH) return refuse(message('field.text_longer', { max: MAX_URL_LENGTH }));
   if (REWRITTEN_CHARACTERS.test(text)) {
-    return refuse('The URL contains whitespace, a control character or a backslash.');
+    return refuse(message('field.url_characters'));
   }
-  if (!URL.canParse(text)) return refuse('The URL is not valid.');
+  if (!URL.canParse(text)) return refuse(message('field.url'));
   const url = new URL(text);
   if (url.protocol !== 'https:' && !(policy.allowUnsafe && url.protocol === 'http:')) {
-    return refuse('The URL must use https.');
+    return refuse(message('field.url_not_https'));
   }
-  if (url.username !== '' || url.password !== '') return refuse('The URL must not contain credentials.');
+  if (url.username !== '' || url.password !== '') return refuse(message('field.url_credentials'));
   if (!policy.allowUnsafe) {
-    if (url.port !== '') return refuse('The URL must use the standard port 443.');
+    if (url.port !== '') return refuse(message('field.url_port'));
     const problem = publicHostProblem(bareHostname(url));
     if (problem !== undefined) return refuse(problem);
   }
   if (policy.allowedDomains && !hostMatchesDomains(bareHostname(url), policy.allowedDomains)) {
-    return refuse('The host is not in the list of allowed domains.');
+    return refuse(message('field.url_not_allowed'));
   }
   return { ok: true, url };
 }
@@ -83,21 +84,21 @@ export function hostMatchesDomains(hostname: string, domains: readonly string[])
 }
 
 /**
- * Why `hostname` cannot be a host on the public Internet, as a sentence, or undefined if it can. Takes the canonical
- * form, IPv6 without brackets.
+ * The fault that keeps `hostname` from being a host on the public Internet, as a fault of its field, or undefined.
+ * Takes the canonical form, IPv6 without brackets.
  */
-export function publicHostProblem(hostname: string): string | undefined {
+export function publicHostProblem(hostname: string): Message | undefined {
   if (isIP(hostname) !== 0) {
-    return isPublicAddress(hostname) ? undefined : 'The address is not publicly routable.';
+    return isPublicAddress(hostname) ? undefined : message('field.url_not_public');
   }
-  if (hostname.endsWith('.')) return 'The host must not end in a dot.';
+  if (hostname.endsWith('.')) return message('field.url_trailing_dot');
   const labels = hostname.split('.');
   if (hostname.length > MAX_HOSTNAME_LENGTH || !labels.every((label) => HOST_LABEL.test(label))) {
-    return 'The host is not a valid host name.';
+    return message('field.url_host');
   }
   const suffixes = [labels.slice(-1), labels.slice(-2)].map((tail) => tail.join('.'));
   if (labels.length < 2 || suffixes.some((suffix) => LOCAL_SUFFIXES.has(suffix))) {
-    return 'The host is not publicly routable.';
+    return message('field.url_not_public');
   }
   return undefined;
 }
@@ -107,6 +108,6 @@ export function bareHostname(url: URL): string {
   return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
 }
 
-function refuse(problem: string): OutboundUrlCheck {
+function refuse(problem: Message): OutboundUrlCheck {
   return { ok: false, problem };
 }

@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { MailFate } from './fate.ts';
 import { askSes, sesClient, sesFate, sesTransport } from './ses.ts';
+import { message } from '../../messages/index.ts';
 
 export interface SystemMessage {
   to: string;
@@ -26,8 +27,8 @@ export class MailFailure extends AppError {
   readonly fate: MailFate;
 
   constructor(fate: MailFate, cause: unknown) {
-    super('internal_error', 'The mail transport could not send the email', {
-      fix: 'Check MAIL_TRANSPORT and SMTP_* or SES_* on the server.',
+    super('internal_error', message('mail.transport_failed'), {
+      fix: message('mail.transport_failed.fix'),
       cause,
     });
     this.fate = fate;

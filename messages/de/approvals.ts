@@ -1,2 +1,61 @@
 /** Sätze des Raums approvals. */
-export const approvals = {};
+export const approvals = {
+  // Handlungen, die auf einen Menschen warten.
+  'action.launch': 'Kampagne „{name}“ starten',
+  'action.email': 'E-Mail „{subject}“',
+  'action.reply': 'Antwort „{subject}“',
+  'action.order': '{count, plural, one {# Postfach} other {# Postfächer}} für {price} im Monat bestellen',
+
+  // Gründe, aus denen eine Handlung wartet.
+  'approval_reason.no_policy': 'Der Zugang hat keine Richtlinie: Über jede Handlung entscheidet ein Mensch',
+  'approval_reason.credential_revoked': 'Der Zugang wurde widerrufen',
+  'approval_reason.policy_disabled': 'Die Richtlinie ist ausgeschaltet',
+  'approval_reason.policy_expired': 'Die Richtlinie lief am {at, date, moment} ab',
+  'approval_reason.capability_not_granted': 'Die Richtlinie erlaubt {capability} nicht',
+  'approval_reason.mailbox_not_granted':
+    'Die Richtlinie erlaubt {count, plural, one {eines} other {#}} der Postfächer nicht, die verwendet würden',
+  'approval_reason.recipients_per_run_exceeded':
+    '{count, plural, one {# Empfänger} other {# Empfänger}}; die Richtlinie erlaubt {most, number} auf einmal',
+  'approval_reason.spend_not_granted':
+    'Die Richtlinie nennt keinen Betrag im Monat: Jede Bestellung gibt ein Mensch frei',
+  'approval_reason.spend_exceeded':
+    'Die Bestellung kostet {cents, number} Cent im Monat; die Richtlinie erlaubt {most, number}',
+  'approval_reason.actions_per_day_exceeded':
+    'Heute {count, plural, one {# Handlung} other {# Handlungen}}; die Richtlinie erlaubt {most, number} am Tag',
+  'approval_reason.recipients_per_day_exceeded':
+    'Heute {count, plural, one {# Empfänger} other {# Empfänger}} und {more, number} weitere; die Richtlinie erlaubt {most, number} am Tag',
+
+  // Entscheidungen; Leads und Schritte von Schlüsseln und Anwendungen.
+  'approval.no_credential': 'Der Zugang fehlt',
+  'approval.credential_gone': 'Den Zugang gibt es nicht mehr',
+  'approval.people_only':
+    'Über eine Freigabe entscheidet nur ein Mensch, der angemeldet ist und dessen Rolle senden darf',
+  'approval.expired': 'Die Freigabe ist abgelaufen',
+  'approval.expired.fix': 'Noch einmal darum bitten.',
+  'approval.already_approved': 'Die Freigabe wurde schon erteilt',
+  'approval.already_denied': 'Die Freigabe wurde schon abgelehnt',
+  'approval.already_executed': 'Die Freigabe wurde schon ausgeführt',
+  'approval.already_pending': 'Die Freigabe steht noch aus',
+  'leads.role': 'Deine Rolle darf einer Kampagne, die sendet, keine Leads hinzufügen',
+  'leads.role.fix': 'Sie braucht manage_campaigns oder send_campaigns.',
+  'leads.import_by_credential':
+    'Ein Schlüssel oder eine Anwendung kann in eine Kampagne, die sendet, keine Datei importieren',
+  'leads.import_by_credential.fix':
+    'Die Kontakte ohne Kampagne importieren und mit POST /v1/campaigns/:id/leads hinzufügen; dort gilt die Richtlinie.',
+  'leads.beyond_policy':
+    'Ein Schlüssel oder eine Anwendung kann eine Kampagne, die sendet, nur innerhalb der Richtlinie ändern: {reasons}',
+  'leads.beyond_policy.fix':
+    'Die Kampagne anhalten, ändern und wieder starten: Der Start wartet auf einen Menschen. Eine abgeschlossene Kampagne duplizieren.',
+  'steps.beyond_author': 'Ein Schritt tut, was du selbst nicht darfst',
+  'steps.starts_beyond_author': 'Ein Schritt startet eine Automatisierung, die tut, was du selbst nicht darfst',
+  'steps.beyond_author.fix': 'Jemand, der das alles darf, muss den Schritt speichern.',
+  'field.needs_right': 'ist {action}, das {right} verlangt',
+  'field.needs_person': 'ist {action}, das nur ein Mensch speichern darf',
+  'field.starts_needs_right': 'startet die Automatisierung „{automation}“: {action} verlangt {right}',
+  'field.starts_needs_person': 'startet die Automatisierung „{automation}“: {action} darf nur ein Mensch speichern',
+  'field.no_api_key': 'ist kein gültiger API-Schlüssel dieses Arbeitsbereichs',
+  'field.no_grant': 'ist keine gültige Zustimmung zu einer Anwendung in diesem Arbeitsbereich',
+  'field.key_and_grant': 'darf nicht neben api_key_id angegeben werden',
+  'field.key_or_grant': 'fehlt, oder oauth_grant_id',
+  'approval_reason.content_changed': 'Was freigegeben wurde, hat sich seither geändert: Es braucht eine neue Freigabe',
+};

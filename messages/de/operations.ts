@@ -1,2 +1,53 @@
 /** Sätze des Raums operations. */
-export const operations = {};
+export const operations = {
+  // Administratoren, die Outbox, gescheiterte Arbeit.
+  'admin.no_account': 'Kein Konto hat die Adresse {email}',
+  'admin.last': 'Die Installation braucht mindestens einen Administrator',
+  'outbox.not_parked': 'Diese Absichten sind nicht zurückgestellt, und nichts wurde geändert: {ids}',
+  'outbox.not_parked.fix': '`heron outbox` nennt die zurückgestellten Absichten.',
+  'task.not_uncertain': 'Das kann nicht als gesendet zählen',
+  'field.only_uncertain_email': 'muss again sein, wenn die Arbeit nicht vom Typ uncertain_email ist',
+  'task.replayed': 'Die Arbeit wurde schon neu gestartet',
+  'task.replayed.fix': 'GET /v1/tasks/dlq?status=pending nennt, was noch wartet.',
+  'task.not_uncertain_any_more': 'Die E-Mail ist nicht mehr ungewiss',
+
+  // Prüfungen der laufenden Teile (readiness).
+  'ready.database': 'PostgreSQL antwortet',
+  'ready.database_read_only':
+    'PostgreSQL antwortet, nimmt aber keine Änderungen an: Es ist ein Standby oder nur zum Lesen eingestellt',
+  'ready.database.fix': 'PRIMARY_DB prüfen, und ob PostgreSQL läuft.',
+  'ready.temporal': 'Temporal antwortet',
+  'ready.temporal.fix': 'TEMPORAL_ADDRESS und TEMPORAL_NAMESPACE prüfen, und ob Temporal läuft.',
+  'ready.workers_none': 'Kein Worker läuft',
+  'ready.workers_none.fix': 'Einen Worker-Prozess mit der Rolle temporal starten.',
+  'ready.workers': '{count, plural, one {# Worker läuft} other {# Worker laufen}}',
+  'ready.workers_unserved': '{count, plural, one {# Worker läuft} other {# Worker laufen}}, keiner davon für {roles}',
+  'ready.workers_unserved.fix': 'Einen Worker-Prozess mit der Rolle temporal oder mit {roles} starten.',
+  'ready.scheduler': 'Die Outbox wird rechtzeitig abgearbeitet',
+  'ready.scheduler_late':
+    '{count, plural, one {# Absicht wartet} other {# Absichten warten}} länger als {seconds, number} s',
+  'ready.scheduler.fix': 'Einen Worker-Prozess mit der Rolle relay starten und sein Protokoll ansehen.',
+  'ready.intents': 'Temporal hat jede Absicht angenommen',
+  'ready.intents_parked': '{count, plural, one {# Absicht ist} other {# Absichten sind}} zurückgestellt',
+  'ready.intents.fix': 'Die Gründe mit `heron outbox` ansehen; dann `heron outbox retry` oder `heron outbox drop`.',
+  'ready.runs': 'Jeder Lauf, der offen sein muss, war bei der letzten Prüfung offen',
+  'ready.runs_unchecked': 'Die erste Suche nach fehlenden Läufen steht noch aus',
+  'ready.runs_stale': 'Die letzte Suche nach fehlenden Läufen war am {at, date, moment} (UTC)',
+  'ready.runs_missing': 'Bei der letzten Prüfung fehlten Läufe und wurden neu gestartet: {families}',
+  'ready.runs.fix': 'Das Protokoll der Worker ansehen; `heron reconcile` prüft noch einmal.',
+  'ready.intake': 'Produktereignisse werden angenommen',
+  'ready.intake_down': 'Produktereignisse lassen sich nicht speichern',
+  'ready.stream': 'Ereignisse bekommen rechtzeitig ihre Position',
+  'ready.stream_late': 'Das älteste Ereignis ohne Position ist {seconds, number} s alt',
+  'ready.stream.fix': 'Einen Worker-Prozess mit der Rolle fanout starten und sein Protokoll ansehen.',
+  'ready.reactions': 'Ereignisse werden rechtzeitig verarbeitet',
+  'ready.reactions_late': '{subscriber} ist {seconds, number} s im Rückstand',
+  'ready.reactions_failing':
+    '{subscriber} scheitert in {count, plural, one {# Arbeitsbereich} other {# Arbeitsbereichen}}',
+  'ready.reactions.fix':
+    'Einen Worker-Prozess mit der Rolle reactions starten und sein Protokoll ansehen; `heron reactions` zeigt mehr.',
+  'ready.parked': 'Kein Abonnent hat ein Ereignis aufgegeben',
+  'ready.parked_some': '{subscriber} hat {count, plural, one {# Ereignis} other {# Ereignisse}} zurückgestellt',
+  'ready.parked.fix':
+    'Sie mit `heron reactions` ansehen; dann `heron reactions replay` oder `heron reactions discard`.',
+};

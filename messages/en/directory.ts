@@ -1,2 +1,50 @@
-/** Sentences of the room directory. */
-export const directory = {} as const;
+/** Sentences of the room directory: names of other records in a request, conditions on contacts, suppressed addresses. */
+export const directory = {
+  // Ids that name nothing.
+  'directory.not_id': 'is not an id',
+  'directory.unknown_contact': 'is not a contact of this workspace',
+  'directory.unknown_deal': 'is not a deal of this workspace',
+  'directory.unknown_campaign': 'is not a campaign of this workspace',
+  'directory.unknown_category': 'is not a category of this workspace',
+  'directory.unknown_goal': 'is not a goal of this workspace',
+  'directory.unknown_mailbox': 'is not a mailbox of this workspace',
+  'directory.unknown_member': 'is not a member of this workspace',
+  'directory.unknown_team': 'is not a team of this workspace',
+  'directory.unknown_pipeline': 'is not a pipeline of this workspace',
+  'directory.unknown_stage': 'is not a stage of this workspace',
+  'directory.unknown_automation': 'is not an automation of this workspace',
+  'directory.unknown_app_connection': 'is not an app connection of this workspace',
+  'directory.no_contact_named': 'names no contact of this workspace',
+  'directory.no_contact_matched': 'matches no contact',
+  'directory.nothing_selected': 'selects nothing',
+
+  // Forms of values.
+  'directory.color': 'must be a color as in #1a2b3c',
+  'directory.currency': 'is not a currency of ISO 4217',
+  'directory.not_time_zone': 'is not a time zone of the IANA database, such as Europe/Budapest',
+  'directory.not_email': 'is not an email address',
+  'directory.unstorable': 'has a character that cannot be stored',
+  'directory.event_name': 'must be segments of a-z, 0-9, _ and -, joined by dots',
+  'directory.path_segment_empty': 'has an empty segment',
+  'directory.path_segments': 'must have at most {max, plural, one {# segment} other {# segments}}',
+
+  // Contacts and conditions on them.
+  'directory.too_many_fields':
+    'must have at most {max, number} custom fields, with {characters, number} characters in all of them',
+  'directory.contacts_too_many_fields':
+    'gives {contacts, plural, one {# contact} other {# contacts}} more than {max, number} custom fields, or than {characters, number} characters in them',
+  'directory.custom_key': 'is not a name that a custom field may have',
+  'directory.unknown_field': 'is not a field of segments: GET /v1/segments/fields lists them',
+  'directory.no_values': 'must be empty with this operator',
+  'directory.one_value': 'must have exactly one value',
+  'directory.time_value': 'must be a date (YYYY-MM-DD, UTC) or a time of RFC 3339',
+  'directory.one_campaign': 'must have exactly one campaign, with lead_status or engagement',
+  'directory.unknown_lead_status': 'The lead_status is unknown',
+  'directory.unknown_engagement': 'The engagement is unknown',
+  'directory.lead_filter_campaign': 'The filters lead_status and engagement need one campaign',
+  'directory.lead_filter_campaign.fix': 'Send exactly one id in campaign_ids.',
+
+  // Addresses that no email may go to.
+  'directory.opted_out': 'The contact has opted out',
+  'directory.suppressed': 'The address is suppressed ({source})',
+} as const;

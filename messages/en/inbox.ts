@@ -1,2 +1,46 @@
-/** Sentences of the room inbox. */
-export const inbox = {} as const;
+/** Sentences of the inbox: writing and reading emails. */
+export const inbox = {
+  // Writing an email.
+  'compose.no_text': 'must not be empty, unless body_html has the text',
+  'compose.only_scheduled': 'must be left out unless send_mode is scheduled',
+  'compose.time_required': 'is required with send_mode scheduled',
+  'compose.too_far_ahead': 'must be at most a year ahead',
+  'compose.too_many_recipients':
+    'must be at most {max, plural, one {# recipient} other {# recipients}}, cc and bcc included',
+  'compose.recipient_refused': 'must not be mailed: {reason}',
+  'compose.thread_required': 'is required without in_reply_to',
+  'compose.thread_unknown': 'is not a conversation of this workspace that you may read',
+  'compose.message_unknown': 'has no message of this workspace that you may read',
+  'compose.mailbox_removed': 'belongs to a mailbox that has been removed',
+  'compose.mailbox_elsewhere': 'is not a mailbox of this conversation',
+  'compose.sender_refused': 'has a sender who must not be mailed: {reason}',
+  'compose.mailbox_off': 'is a mailbox that is switched off',
+  'compose.file_refused': 'is a kind of file that mail servers refuse',
+  'compose.type_refused': 'must be the file itself, not a message or parts of one',
+  'compose.not_base64': 'must be base64',
+  'compose.files_too_large': 'must have at most {max, number} bytes together',
+  'compose.file_name': 'must be a name without a path',
+  'compose.media_type': 'must be a media type such as application/pdf',
+  'compose.storage_full': 'The workspace may store {max, number} bytes of files',
+  'compose.storage_full.fix': 'Send the file as a link, or raise ORG_STORED_BYTES.',
+  'drafts.most': 'drafts',
+  'drafts.unknown_file': 'has {id}, which is no file of this draft',
+  'drafts.too_many_files': 'must have at most {max, plural, one {# file} other {# files}} with those of the draft',
+  'drafts.files_too_large': 'must have at most {max, number} bytes with those of the draft',
+  'drafts.mailbox_required': 'is required: this key may use some mailboxes only, and would not see a draft without one',
+  // Emails that have not left.
+  'scheduled.too_late': 'The email cannot be cancelled any more: it is {state}',
+  'scheduled.being_sent': 'The email is being sent at this moment',
+  'direct.awaits_approval': 'waits for a person to approve it',
+  'direct.has_slot': 'leaves at its slot',
+  'direct.looked_for': 'is looked for after its worker was lost',
+  'direct.scheduled': 'waits for its time',
+  'direct.not_in_time': 'It could not leave within three days',
+  'direct.mailbox_removed': 'Its mailbox has been removed',
+  'direct.changed': 'The email has changed since it was approved',
+  // Reading.
+  'threads.at_least_one': 'is required without id',
+  'threads.file_not_kept': 'The content of this file is not kept',
+  'threads.file_not_kept.fix': 'Open the message in the mail program of its mailbox.',
+  'threads.images_busy': 'images of other messages are being fetched',
+} as const;

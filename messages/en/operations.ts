@@ -1,2 +1,51 @@
 /** Sentences of the room operations. */
-export const operations = {} as const;
+export const operations = {
+  // Administrators, the outbox, tasks that gave up.
+  'admin.no_account': 'No account has the address {email}',
+  'admin.last': 'The installation needs at least one administrator',
+  'outbox.not_parked': 'These intents are not parked, and nothing was changed: {ids}',
+  'outbox.not_parked.fix': '`heron outbox` lists the parked intents.',
+  'task.not_uncertain': 'The task cannot count as sent',
+  'field.only_uncertain_email': 'must be again for a task that is not of type uncertain_email',
+  'task.replayed': 'The task has been replayed already',
+  'task.replayed.fix': 'GET /v1/tasks/dlq?status=pending lists those that have not.',
+  'task.not_uncertain_any_more': 'The email is not uncertain any more',
+
+  // Checks of the running parts (readiness).
+  'ready.database': 'PostgreSQL answers',
+  'ready.database_read_only': 'PostgreSQL answers and accepts no writes: it is a standby, or set read-only',
+  'ready.database.fix': 'Check PRIMARY_DB and that PostgreSQL is running.',
+  'ready.temporal': 'Temporal answers',
+  'ready.temporal.fix': 'Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and that Temporal is running.',
+  'ready.workers_none': 'No worker is alive',
+  'ready.workers_none.fix': 'Start a worker process with the role temporal.',
+  'ready.workers': '{count, plural, one {# worker} other {# workers}} alive',
+  'ready.workers_unserved': '{count, plural, one {# worker} other {# workers}} alive, none of them for {roles}',
+  'ready.workers_unserved.fix': 'Start a worker process with the role temporal, or with {roles}.',
+  'ready.scheduler': 'The outbox is processed in time',
+  'ready.scheduler_late':
+    '{count, plural, one {# intent waits} other {# intents wait}} for longer than {seconds, number} s',
+  'ready.scheduler.fix': 'Start a worker process with the role relay and check its log.',
+  'ready.intents': 'Temporal took every intent',
+  'ready.intents_parked': '{count, plural, one {# intent is} other {# intents are}} parked',
+  'ready.intents.fix': 'See the reasons with `heron outbox`; then run `heron outbox retry` or `heron outbox drop`.',
+  'ready.runs': 'Every run that must be open was open at the last check',
+  'ready.runs_unchecked': 'The first check for missing runs is still to come',
+  'ready.runs_stale': 'The last check for missing runs was on {at, date, moment} (UTC)',
+  'ready.runs_missing': 'Runs were missing at the last check, and were started again: {families}',
+  'ready.runs.fix': 'See the log of the workers; `heron reconcile` checks again.',
+  'ready.intake': 'Product events are accepted',
+  'ready.intake_down': 'Product events cannot be stored',
+  'ready.stream': 'Events get their stream position in time',
+  'ready.stream_late': 'The oldest event without a stream position is {seconds, number} s old',
+  'ready.stream.fix': 'Start a worker process with the role fanout and check its log.',
+  'ready.reactions': 'Subscribers keep up with events',
+  'ready.reactions_late': '{subscriber} is {seconds, number} s behind',
+  'ready.reactions_failing': '{subscriber} fails in {count, plural, one {# organization} other {# organizations}}',
+  'ready.reactions.fix':
+    'Start a worker process with the role reactions and check its log; `heron reactions` shows more.',
+  'ready.parked': 'No subscriber has given up on an event',
+  'ready.parked_some': '{subscriber} has parked {count, plural, one {# event} other {# events}}',
+  'ready.parked.fix':
+    'See them with `heron reactions`; then run `heron reactions replay` or `heron reactions discard`.',
+} as const;

@@ -7,6 +7,7 @@ import { createLead } from '../harness/lead.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { startReceiver, type Receiver } from '../harness/receiver.ts';
 import { createDelivery } from '../harness/webhook-rows.ts';
+import { message } from '../../messages/index.ts';
 
 const browserTest = browserTests(test);
 const clock = new ManualClock(new Date());
@@ -107,12 +108,12 @@ browserTest('a webhook endpoint is added, its secret shown once, checked, and a 
   const attempt = { delivery_id: id, organization_id: tenant.organizationId, started_at: clock.now() };
   await world.deps.db('webhook_attempts').insert([
     { ...attempt, attempt: 1, duration_ms: 812, response_status: 503 },
-    { ...attempt, attempt: 2, duration_ms: 30, error_reason: 'the connection was refused' },
+    { ...attempt, attempt: 2, duration_ms: 30, error_reason: message('egress.refused') },
   ]);
   await page.reload();
   await page.getByRole('button', { name: 'contact.updated' }).click();
   const attempts = page.getByRole('dialog').getByRole('table', { name: 'Attempts' });
-  await attempts.getByText('the connection was refused').waitFor();
+  await attempts.getByText('The host refused the connection').waitFor();
   t.regex(await attempts.getByRole('row').filter({ hasText: '503' }).innerText(), /812/);
   await page.getByRole('dialog').getByRole('button', { name: 'Deliver again' }).click();
   await page.getByText('The event will be delivered again').waitFor();

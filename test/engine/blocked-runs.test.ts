@@ -4,6 +4,7 @@ import { isDatabaseAway } from '../../db/errors.ts';
 import { errorKind } from '../../lib/error-report.ts';
 import { retryDueRuns, retryRun } from '../../domain/operations/system/blocked-runs.ts';
 import { newId } from '../../lib/ids.ts';
+import { message } from '../../messages/index.ts';
 import { breakWrites } from '../harness/broken-writes.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
@@ -12,6 +13,8 @@ import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
+import { words } from '../../domain/platform/words.ts';
+import { inWords } from '../../lib/errors.ts';
 
 let world: World;
 let mail: MailWorld;
@@ -86,7 +89,7 @@ test.serial(
     t.true(letter.next_retry_at > new Date());
     const row = await world.deps.db('enrollments').where({ id: enrollmentId }).first();
     t.is(row.blocked, true);
-    t.regex(row.waiting_for, REASON);
+    t.regex(inWords(row.waiting_for), REASON);
     const shown = await eventually(async () => {
       const { searchAttributes } = await engine.temporal.workflow.getHandle(workflowId).describe();
       return searchAttributes.State?.[0] as string | undefined;
@@ -94,7 +97,7 @@ test.serial(
     t.is(shown, 'blocked');
     t.true(await isRunning(workflowId), 'it waits');
     const { data } = await shownAs(`/v1/campaigns/${campaignId}/leads`);
-    t.like(data[0], { blocked: true, waiting_for: row.waiting_for, temporal_url: linkTo(workflowId) });
+    t.like(data[0], { blocked: true, waiting_for: inWords(row.waiting_for), temporal_url: linkTo(workflowId) });
 
     await repair();
     t.true(await retryRun(world.deps, workflowId));
@@ -104,7 +107,7 @@ test.serial(
     );
     t.like(await world.deps.db('enrollments').where({ id: enrollmentId }).first(), {
       blocked: false,
-      waiting_for: 'step 1 of 1: waiting for paid',
+      waiting_for: { code: 'wait.at_step', values: { what: { code: 'wait.for_event', values: { event: 'paid' } } } },
     });
     await waitForLetter(workflowId, 'replayed');
     t.false(await retryRun(world.deps, workflowId), 'nothing is blocked any more');
@@ -145,7 +148,12 @@ test.serial('a blocked run that cannot be retried keeps no other from it', async
   const due = async (next_retry_at: Date) => {
     const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'S', body_plain: 'b' }]);
     const [id, stamps] = [newId(), { created_at: now, updated_at: now }];
-    const task = { task_id: campaignId, task_type: 'campaign_launch', last_error: 'it kept failing', next_retry_at };
+    const task = {
+      task_id: campaignId,
+      task_type: 'campaign_launch',
+      last_error: words('it kept failing'),
+      next_retry_at,
+    };
     await db('dead_letters').insert({ id, organization_id: organizationId, ...task, ...stamps });
     return { id, campaignId };
   };
@@ -262,7 +270,7 @@ test.serial(
     }, PATIENCE_MS);
     t.like(stuck, { batch_id: null, status: 'pending', attempt_count: 0 });
     t.regex(stuck.blocked_reason, REASON);
-    t.regex(stuck.error_reason, /^its batch kept failing \(PostgreSQL P0001\)$/);
+    t.deepEqual(stuck.error_reason, message('connect.batch_failing', { kind: 'PostgreSQL P0001' }));
     // The row is seen before its run has ended: the batch has nothing left.
     await eventually(async () => !(await isRunning(`webhook-batch/${batch}`)), PATIENCE_MS);
     const letter = await waitForLetter(`webhook-delivery/${stuck.id}`, 'pending');

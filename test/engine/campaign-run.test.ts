@@ -10,6 +10,7 @@ import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { plainRun } from '../harness/plain-history.ts';
 import { createWorld, type World } from '../harness/world.ts';
 import { assertNowhere } from '../harness/secrets.ts';
+import type { Message } from '../../messages/index.ts';
 
 let world: World;
 let mail: MailWorld;
@@ -127,7 +128,7 @@ test.serial(
           .db('enrollments')
           .where({ campaign_id: campaignId, contact_id: contactId, state: 'active' })
           .whereNotNull('waiting_until')
-          .where('waiting_for', 'like', '%waiting')
+          .whereRaw(`waiting_for #>> '{values,what,code}' = 'wait.waiting'`)
           .first(),
       );
     const before = await Promise.all(contacts.map(waiting));
@@ -201,8 +202,8 @@ test.serial('pausing stops mail and resuming goes on where it was', async (t) =>
   const stopped = await call('POST', `/v1/campaigns/${campaignId}/stop`);
   t.is(stopped.status, 200);
   const leads = () => world.deps.db('enrollments').where({ campaign_id: campaignId });
-  const rests = ({ state, waiting_for: reason }: { state: string; waiting_for: string | null }) =>
-    state === 'completed' || reason === 'the campaign is paused';
+  const rests = ({ state, waiting_for: reason }: { state: string; waiting_for: Message | null }) =>
+    state === 'completed' || reason?.code === 'wait.campaign_paused';
   const inState = (state: string) => count('sends', { campaign_id: campaignId, state });
   // An email that was in a worker's hands still goes; all others have lost their slot, and nothing is left that could go.
   await eventually(async () => (await inState('sending')) === 0 && (await leads()).every(rests));

@@ -75,7 +75,7 @@ test.serial('an app_action whose connection is null is listed as an error', asyn
   const { valid, problems } = await validateCampaign(ctx, campaignId);
   t.false(valid);
   t.like(
-    problems.find(({ code }) => code === 'step_no_connection'),
+    problems.find(({ code }) => code === 'finding.step_no_connection'),
     { stepId: stepIds[0], severity: 'error' },
   );
 });
@@ -139,6 +139,6 @@ test.serial('no copy goes to an address that is suppressed or has opted out, and
   const log = await db('campaign_logs').where({ campaign_id: campaignId, event_type: 'copies_left_out' });
   t.deepEqual(
     log.map(({ message, metadata }) => [message, metadata]),
-    [['No copy goes to 2 addresses of cc and bcc: suppressed or opted out', { count: 2 }]],
+    [[{ code: 'log.copies_left_out', values: { count: 2 } }, { count: 2 }]],
   );
 });

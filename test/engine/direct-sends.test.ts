@@ -1,8 +1,10 @@
 import test from 'ava';
 import { simpleParser } from 'mailparser';
+import { decideApproval } from '../../domain/approvals/decide.ts';
 import { settleUncertain } from '../../domain/operations/dead-letters/uncertain.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
+import { approverCtx } from '../harness/approvals.ts';
 import { createWritingDesk } from '../harness/direct-sends.ts';
 import { createApiKey, createCampaign, createContact } from '../harness/factories.ts';
 import { Crash, type Attempt } from '../harness/fake-smtp.ts';
@@ -145,7 +147,9 @@ test.serial(
       .update({ hold_code: 'sending_limit', hold_until: until });
     const { task_id: id } = await composed(desk);
     t.like(await desk.advance(id), { kind: 'wait', state: 'held' });
-    t.like(await desk.read(id), { waiting_for: 'the mailbox rests (sending_limit)' });
+    t.like(await desk.read(id), {
+      waiting_for: { code: 'wait.mailbox_held', values: { reason: { code: 'hold.sending_limit' } } },
+    });
     t.is(await desk.finish(id), 'sent');
     t.is((await desk.readEmail(id)).sent_at.getTime(), until.getTime());
 
@@ -450,8 +454,8 @@ test.serial('a key without a policy waits for a person, who sees what will leave
   t.like(approval, { action_type: 'email.compose', subject_id: body.task_id, status: 'pending' });
   t.like(approval.payload.samples[0], { to: 'lea@else.test', from: desk.email, subject: 'Hello', text: 'Hi' });
 
-  const decide = (id: string, status: string) =>
-    world.deps.db('approvals').where({ id }).update({ status, decided_at: clock.now(), reason: 'why not' });
+  const decide = (id: string, decision: 'approved' | 'denied') =>
+    decideApproval(approverCtx(world.deps, desk.tenant), id, { decision, reason: 'why not' });
   await decide(body.approval_id, 'approved');
   t.is(await desk.finish(body.task_id), 'sent');
   t.like(await world.deps.db('approvals').where({ id: body.approval_id }).first(), { status: 'executed' });
@@ -463,28 +467,27 @@ test.serial('a key without a policy waits for a person, who sees what will leave
   t.is(await desk.finish(expired.task_id), 'expired');
   t.like(await world.deps.db('approvals').where({ id: expired.approval_id }).first(), { status: 'expired' });
   const changed = (await ask()).body;
-  await decide(changed.approval_id, 'approved');
   await world.deps.db('direct_sends').where({ id: changed.task_id }).update({ body_plain: 'Something else' });
+  t.is((await decide(changed.approval_id, 'approved')).status, 'expired');
   t.is(await desk.finish(changed.task_id), 'expired');
-  t.is((await desk.read(changed.task_id)).error_detail, 'What was approved has changed since');
+  t.is((await desk.read(changed.task_id)).error_detail.code, 'direct.changed');
 
   const ended = async (approvalId: string) =>
     t.like(await world.deps.db('approvals').where({ id: approvalId }).first(), { status: 'expired' });
   const withdrawn = (await ask()).body;
   t.is((await desk.remove(`/unibox/scheduled/${withdrawn.task_id}`)).status, 204);
   await ended(withdrawn.approval_id);
-  // Between the decision and the run that follows it: nobody would look at the approval again.
+  // Between the decision and the run that follows it.
   const tooSoon = (await ask()).body;
   await decide(tooSoon.approval_id, 'approved');
   t.is((await desk.remove(`/unibox/scheduled/${tooSoon.task_id}`)).status, 204);
-  await ended(tooSoon.approval_id);
   t.is(await desk.finish(tooSoon.task_id), 'cancelled');
   const homeless = (await ask()).body;
-  await decide(homeless.approval_id, 'approved');
   await world.deps.db('direct_sends').where({ id: homeless.task_id }).update({ mailbox_id: null });
+  await decide(homeless.approval_id, 'approved');
   t.is(await desk.finish(homeless.task_id), 'expired');
   await ended(homeless.approval_id);
-  t.is((await desk.read(homeless.task_id)).error_detail, 'Its mailbox has been removed');
+  t.is((await desk.read(homeless.task_id)).error_detail.code, 'direct.mailbox_removed');
   t.is(desk.smtp.taken.length, 1);
 });
 

@@ -12,6 +12,7 @@ import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { approve, createApplication } from '../harness/oauth.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
+import { inWords } from '../../lib/errors.ts';
 
 /*
  * Direct sends, test runs, warmups and verifications on a real Temporal, in what goes wrong: work that keeps failing is shown as blocked and goes on when
@@ -271,7 +272,7 @@ test.serial(
     await approve(world.deps, tenant, client);
     const { id } = await world.deps.db('webhook_endpoints').where({ application_id: client.id }).first('id');
     const letter = await mendAndRetry(`webhook-verify/${id}`, async () => {
-      t.regex((await row('webhook_endpoints', id)).last_failure_reason, REASON);
+      t.regex(inWords((await row('webhook_endpoints', id)).last_failure_reason), REASON);
       await repair();
     });
     t.is(letter.task_type, 'webhook_verification');

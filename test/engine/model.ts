@@ -18,6 +18,7 @@ import { AppError } from '../../lib/errors.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
 import { Crash, createFakeSmtp, type Attempt } from '../harness/fake-smtp.ts';
 import type { World } from '../harness/world.ts';
+import { words } from '../../domain/platform/words.ts';
 
 /** Something that happens. `lead` is one of six leads, `which` one of two campaigns or mailboxes. */
 export type Operation =
@@ -152,7 +153,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
       }
       case 'reply':
         return transact(ctx, (tx) =>
-          finishEnrollment(tx, leads[operation.lead]!, 'replied', { reason: 'the contact replied' }),
+          finishEnrollment(tx, leads[operation.lead]!, 'replied', { reason: words('the contact replied') }),
         );
       case 'bounce': {
         const send = await db('sends')
@@ -212,7 +213,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
         return transact(ctx, (tx) =>
           holdMailbox(tx, mailboxes[operation.which]!, {
             code: 'auth_failed',
-            reason: 'no',
+            reason: words('no'),
             until: new Date(clock.now().getTime() + 900_000),
           }),
         );

@@ -89,7 +89,9 @@ async function recordEngine(): Promise<void> {
   await waiting(resumed!);
   await db('campaigns').where({ id: campaignId }).update({ status: 'paused' });
   await nudge(contacts[0]!);
-  await eventually(() => db('enrollments').where({ id: resumed, waiting_for: 'the campaign is paused' }).first());
+  await eventually(() =>
+    db('enrollments').where({ id: resumed }).whereRaw(`waiting_for ->> 'code' = 'wait.campaign_paused'`).first(),
+  );
   await db('campaigns').where({ id: campaignId }).update({ status: 'active' });
   await db('waits').where({ enrollment_id: resumed }).update({ state: 'resumed', settled_at: now });
   await nudge(contacts[0]!);

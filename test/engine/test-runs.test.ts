@@ -287,13 +287,13 @@ test.serial(
     const first = await walk(ending);
     t.is(first.state, 'completed');
     t.deepEqual(first.steps, [
-      ['add_tag', 'completed', 'done', 'not carried out in a test: a lead gets the category'],
-      ['remove_tag', 'completed', 'done', 'not carried out in a test: a lead loses the category'],
-      ['create_task', 'completed', 'done', 'not carried out in a test: a lead gets a task'],
-      ['notify', 'completed', 'done', 'not carried out in a test: a lead is announced by campaign.action'],
+      ['add_tag', 'completed', 'done', 'Not carried out in a test: a lead gets the category'],
+      ['remove_tag', 'completed', 'done', 'Not carried out in a test: a lead loses the category'],
+      ['create_task', 'completed', 'done', 'Not carried out in a test: a task is created for the lead'],
+      ['notify', 'completed', 'done', 'Not carried out in a test: the event campaign.action is emitted'],
       ['wait', 'completed', 'elapsed', undefined],
       ['email', 'completed', 'sent', undefined],
-      ['end', 'completed', 'done', 'an end step'],
+      ['end', 'completed', 'done', 'An end step'],
     ]);
     t.is(first.letters.length, 1);
     t.true(first.letters[0]!.includes('As the variant says'), first.letters[0]);
@@ -301,7 +301,9 @@ test.serial(
     const leaving = await build([action('unsubscribe'), { subject: 'Never', body_plain: 'Never' }]);
     t.deepEqual(await walk(leaving), {
       state: 'completed',
-      steps: [['unsubscribe', 'completed', 'done', 'not carried out in a test: a lead is unsubscribed, and ends here']],
+      steps: [
+        ['unsubscribe', 'completed', 'done', 'Not carried out in a test: the lead is unsubscribed and ends here'],
+      ],
       letters: [],
     });
     const wait = (on_timeout: string) => ({

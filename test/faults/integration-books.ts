@@ -1,4 +1,6 @@
+import { inWords } from '../../lib/errors.ts';
 import { verifySignature } from '../../lib/signature.ts';
+import type { Message } from '../../messages/index.ts';
 import type { RawDb } from '../harness/database.ts';
 import { PROVIDERS, type IntegrationStage } from './integration-stage.ts';
 import type { Check } from './reconcile.ts';
@@ -64,7 +66,7 @@ export async function compareIntegrations(stage: IntegrationStage): Promise<Chec
   const { db } = assembly.deps;
   const received = receivedOf(stage);
   const letters = await db('dead_letters').where({ status: 'pending' });
-  const runs: { id: string; status: string; error_detail: string }[] = await db('automation_runs').select(
+  const runs: { id: string; status: string; error_detail: Message | null }[] = await db('automation_runs').select(
     'id',
     'status',
     'error_detail',
@@ -74,7 +76,7 @@ export async function compareIntegrations(stage: IntegrationStage): Promise<Chec
     left.push(`${workflowId} is open`);
   for (const row of await db('outbox')) left.push(`an intent for ${row.workflow_id} waits: ${row.last_error}`);
   for (const row of await db('integration_deliveries'))
-    left.push(`delivery ${row.id} is ${row.state}: ${row.last_error}`);
+    left.push(`delivery ${row.id} is ${row.state}: ${row.last_error?.code}`);
   for (const row of await db('integration_lanes')) left.push(`lane ${row.lane_id} is left`);
   return [
     ...PROVIDERS.flatMap((provider) => [
@@ -93,7 +95,7 @@ export async function compareIntegrations(stage: IntegrationStage): Promise<Chec
       faults: [
         ...runs
           .filter(({ status }) => status !== 'success')
-          .map((run) => `${run.id} is ${run.status}: ${run.error_detail}`),
+          .map((run) => `${run.id} is ${run.status}: ${run.error_detail ? inWords(run.error_detail) : ''}`),
         ...(runs.length === runsOf(stage) ? [] : [`${runs.length} in place of ${runsOf(stage)}`]),
       ],
     },
@@ -261,7 +263,7 @@ async function refreshedOnce({ options, doubles, assembly, lost, reconnected }: 
       ...(refreshes === 0 ? ['nothing was refreshed'] : []),
       ...(refused > most ? [`${refused} refresh tokens came again, of which ${most} have a reason`] : []),
       ...(reconnected > refused ? [`${reconnected} consents for ${refused} refusals`] : []),
-      ...open.map((row) => `${row.provider} is ${row.status}: ${row.last_error}`),
+      ...open.map((row) => `${row.provider} is ${row.status}: ${row.last_error?.code}`),
     ],
   };
 }

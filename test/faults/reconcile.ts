@@ -3,6 +3,8 @@ import { header, messageIdOf, type ReceivedMessage } from './mail-record.ts';
 import type { Outside } from './outside.ts';
 import { MARKS, type Person } from './people.ts';
 import type { Scenario } from './scenario.ts';
+import type { Message } from '../../messages/index.ts';
+import { inWords } from '../../lib/errors.ts';
 
 /** One comparison. `faults` says what differs, one line each; none means it holds. */
 export interface Check {
@@ -38,7 +40,7 @@ interface Enrollment {
   contact_id: string;
   state: string;
   app_values: Record<string, any>;
-  failure_reason: string | null;
+  failure_reason: Message | null;
   finished_at: Date | null;
 }
 
@@ -215,7 +217,7 @@ function ends(facts: Facts): Check {
     const expected = expectedEnd(facts, someone, first, followUp);
     if (enrollment.state !== expected) {
       faults.push(
-        `${someone.email} (${someone.behaviour}, ${someone.transport}) is ${enrollment.state}, not ${expected}; emails ${first?.state}, ${followUp?.state}${enrollment.failure_reason ? `; ${enrollment.failure_reason}` : ''}`,
+        `${someone.email} (${someone.behaviour}, ${someone.transport}) is ${enrollment.state}, not ${expected}; emails ${first?.state}, ${followUp?.state}${enrollment.failure_reason ? `; ${inWords(enrollment.failure_reason)}` : ''}`,
       );
     }
     if (expected === 'completed' && followUp?.state !== 'sent' && followUp?.state !== 'uncertain')
@@ -433,11 +435,13 @@ async function nothingLeft(db: RawDb, { scenario }: Facts): Promise<Check> {
   );
   for (const row of outbox)
     faults.push(`the outbox still holds ${row.workflow_id} (${row.last_error ?? 'never tried'})`);
-  const stuck: { contact_id: string; state: string; waiting_for: string | null }[] = await db('enrollments')
+  const stuck: { contact_id: string; state: string; waiting_for: Message | null }[] = await db('enrollments')
     .where({ campaign_id: scenario.campaignId })
     .whereIn('state', ['pending', 'active']);
   for (const row of stuck)
-    faults.push(`contact ${row.contact_id} is still ${row.state}: ${row.waiting_for ?? 'waiting for nothing'}`);
+    faults.push(
+      `contact ${row.contact_id} is still ${row.state}: ${row.waiting_for ? inWords(row.waiting_for) : 'waiting for nothing'}`,
+    );
   const campaign = (await db('campaigns').where({ id: scenario.campaignId }).first('status')) as { status: string };
   if (campaign.status !== 'completed') faults.push(`the campaign is ${campaign.status}`);
   // An uncertain email waits for a person.

@@ -31,6 +31,7 @@ import { isClean, type Kept } from './installation.ts';
 import { messageIdOf } from './mail-record.ts';
 import type { Check } from './reconcile.ts';
 import { launch } from './scenario.ts';
+import { inWords } from '../../lib/errors.ts';
 
 interface RollingOptions {
   contacts: number;
@@ -243,7 +244,10 @@ async function settle({ assembly }: Stage, campaignId: string): Promise<Check> {
     seen: status,
     faults: [
       ...(status === 'completed' ? [] : [`the campaign is ${status}`]),
-      ...open.map((row) => `${row.id} is ${row.state}: ${row.waiting_for} until ${row.waiting_until?.toISOString()}`),
+      ...open.map(
+        (row) =>
+          `${row.id} is ${row.state}: ${row.waiting_for && inWords(row.waiting_for)} until ${row.waiting_until?.toISOString()}`,
+      ),
       ...sends.map(({ id, state, slot_at: slot }) => `${id} is ${state}, slot ${slot.toISOString()}`),
     ],
   };

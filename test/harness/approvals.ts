@@ -3,15 +3,17 @@ import type { ApprovalContent } from '../../db/json-columns.ts';
 import type { AgentPolicyRow, Capability } from '../../db/models/agent-policy.ts';
 import type { ApprovalRow } from '../../db/models/approval.ts';
 import { authorizeAction, type Requester } from '../../domain/approvals/authorize.ts';
-import { decideApproval } from '../../domain/approvals/decide.ts';
 import { holdForApproval, type Held } from '../../domain/approvals/hold.ts';
 import { hashRecipients } from '../../domain/approvals/payload.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
+import type { ApprovalSubject, DurableFamily } from '../../domain/platform/kernel/tx.ts';
+import { directSendWorkflow } from '../../workflows/direct-send/contract.ts';
 import { newId } from '../../lib/ids.ts';
 import type { TestDeps } from './database.ts';
 import type { Tenant } from './factories.ts';
 import { personCtx } from './oauth.ts';
+import { message } from '../../messages/index.ts';
 
 /** A policy that allows everything and is good for a day, with changes; straight in the database. */
 export async function createPolicy(
@@ -69,7 +71,7 @@ export function policyBody(apiKeyId: string, mailboxId: string) {
 export function approvalContent(changes: Partial<ApprovalContent> = {}): ApprovalContent {
   const addresses = ['ada@example.com'];
   return {
-    title: 'Send an email to ada@example.com',
+    title: message('action.email', { subject: 'Hello Ada' }),
     recipients: { count: 1, source: { kind: 'addresses' }, fingerprint: hashRecipients(addresses), addresses },
     senders: [{ mailbox_id: newId(), email: 'me@acme.example', name: 'Me' }],
     schedule: null,
@@ -99,22 +101,36 @@ export async function createApproval(
       requester,
       capability: 'email.compose',
       subject: { type: 'direct_send', id: newId() },
-      reasons: [{ code: 'no_policy', message: 'The credential has no policy: a person decides on every action' }],
+      reasons: [{ code: 'no_policy', message: message('approval_reason.no_policy') }],
       content: approvalContent(),
       ...changes,
     }),
   );
 }
 
-/** An approval as {@link createApproval} makes it, with a person's decision. */
-export async function createDecided(
-  deps: TestDeps,
-  ctx: Ctx,
-  tenant: Tenant,
-  decision: 'approved' | 'denied',
-): Promise<ApprovalRow> {
-  const { id } = await createApproval(ctx, tenant);
-  return decideApproval(approverCtx(deps, tenant), [], id, { decision });
+/**
+ * A family whose subject is whatever an approval names: it carries out nothing, and records its calls. `changed` has the
+ * approvals whose subject is no longer what the person saw.
+ */
+export function recordedSubject() {
+  const told: string[] = [];
+  const changed = new Set<string>();
+  const approval: ApprovalSubject<string> = {
+    type: 'direct_send',
+    lock: async (_tx, id) => id,
+    content: async (_tx, _id, { id, payload }) =>
+      changed.has(id) ? { ...payload, title: message('action.launch', { name: 'Something else' }) } : payload,
+    execute: async (_tx, _id, { id }) => void told.push(`${id} executed`),
+    refused: async (_tx, _subject, { id }, why) => void told.push(`${id} ${why}`),
+  };
+  const family: DurableFamily = {
+    contract: directSendWorkflow,
+    mustBeOpen: { unneeded: 'a double' },
+    blocked: undefined,
+    deadLetters: [],
+    approval,
+  };
+  return { told, changed, family };
 }
 
 /** What a key's email would be answered with. */

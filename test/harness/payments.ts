@@ -7,6 +7,7 @@ import { newId } from '../../lib/ids.ts';
 import { startStripe, type StripeDouble } from './stripe.ts';
 import type { Tenant } from './factories.ts';
 import { createWorld, type World, type WorldOptions } from './world.ts';
+import { message } from '../../messages/index.ts';
 
 /** A world whose orders are paid at a double of Stripe, which sends its webhooks to the API of the world. */
 export interface PaymentWorld {
@@ -67,8 +68,8 @@ export async function createOrderToPay({ world, stripe }: PaymentWorld): Promise
       amountCents: 1_900,
       currency: 'USD',
       lineItems: [
-        { label: 'Domain', quantity: 1, unit_cents: 1_200, interval: 'once' },
-        { label: 'Mailbox', quantity: 2, unit_cents: 350, interval: 'month' },
+        { label: message('line.domain', { domain: 'acme.example' }), quantity: 1, unit_cents: 1_200, interval: 'once' },
+        { label: message('line.mailboxes', { provider: 'google' }), quantity: 2, unit_cents: 350, interval: 'month' },
       ],
     }),
   );

@@ -90,7 +90,7 @@ export async function openRunDesk(
     },
     async decide(runId, decision, reason) {
       const { approval_id: id } = await desk.row(runId);
-      await decideApproval(person, [], id!, { decision, ...(reason ? { reason } : {}) });
+      await decideApproval(person, id!, { decision, ...(reason ? { reason } : {}) });
     },
     async policy(apiKeyId, limits = {}) {
       const now = world.deps.clock.now();

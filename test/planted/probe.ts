@@ -3,10 +3,11 @@
  * the planted family is found. A run of it belongs to a row of contact_imports, and fails while the row has an error.
  */
 import { FAMILIES } from '../../activities/index.ts';
-import { signalSubject } from '../../domain/approvals/subjects.ts';
+import { decideApproval } from '../../domain/approvals/decide.ts';
 import { reconcile } from '../../domain/operations/system/reconcile.ts';
 import { runUrl } from '../../domain/platform/run-url.ts';
 import { newId } from '../../lib/ids.ts';
+import { approverCtx, createApproval } from '../harness/approvals.ts';
 import { startEngine } from '../harness/engine.ts';
 import { eventually } from '../harness/eventually.ts';
 import { call, createWorld } from '../harness/world.ts';
@@ -16,7 +17,8 @@ const world = await createWorld({
 });
 const engine = await startEngine(world);
 try {
-  const { organizationId, apiKey: token } = await world.tenant();
+  const tenant = await world.tenant();
+  const { organizationId, apiKey: token } = tenant;
   const id = newId();
   const now = world.deps.clock.now();
   const rows = () => world.deps.db('contact_imports').where({ id });
@@ -29,7 +31,7 @@ try {
     created_at: now,
     updated_at: now,
   });
-  const { contract } = FAMILIES.find((family) => family.contract.kind === 'planted')!;
+  const planted = FAMILIES.find((family) => family.contract.kind === 'planted')!;
   const reports = await reconcile(world.deps);
 
   await eventually(async () => (await rows().first()).blocked_reason !== null);
@@ -39,20 +41,23 @@ try {
   await rows().update({ error: null });
   const replayed = await call(world, 'POST', `/v1/tasks/dlq/${letter.id}/replay`, { token });
   const result = await engine.temporal.workflow.getHandle(`planted/${id}`).result();
-  const decided = signalSubject(
-    world.deps.families,
-    { id: newId(), organization_id: organizationId, subject_type: 'mailbox_order', subject_id: id },
-    'approved',
-  );
+  const subject = { type: 'mailbox_order', id } as const;
+  const approval = await createApproval(world.system(organizationId), tenant, { subject });
+  // The type belongs to another family, too.
+  const person = { ...approverCtx(world.deps, tenant), families: [planted] };
+  const blockedReason = (await rows().first()).blocked_reason;
+  const decided = await decideApproval(person, approval.id, { decision: 'approved' });
   process.stdout.write(
     JSON.stringify({
       missing: reports.find(({ family }) => family === 'planted')?.missing,
       deadLetter: [letter.task_type, letter.payload.workflow_id === `planted/${id}`],
       replayed: replayed.status,
-      blockedReason: (await rows().first()).blocked_reason,
+      blockedReason,
       result,
-      link: runUrl(world.deps.config, contract, { plantedId: id }).temporal_url?.endsWith(`/workflows/planted%2F${id}`),
-      approval: decided?.workflowId === `planted/${id}`,
+      link: runUrl(world.deps.config, planted.contract, { plantedId: id }).temporal_url?.endsWith(
+        `/workflows/planted%2F${id}`,
+      ),
+      approval: [decided.status, (await rows().first()).error],
     }),
   );
 } finally {

@@ -1,5 +1,6 @@
 import { createConnectionRow } from '../harness/integrations.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
+import { words } from '../../domain/platform/words.ts';
 
 /** A flow with a condition and both its ways, one by the names that people paste, and accounts at other services. */
 export async function sceneOfAutomations({ world, tenant, post }: Stage): Promise<PageToSee[]> {
@@ -47,7 +48,7 @@ export async function sceneOfAutomations({ world, tenant, post }: Stage): Promis
   await world.deps
     .db('integration_connections')
     .where({ id: connection })
-    .update({ label: HOSTILE.slice(0, 60), health: 'degraded', health_detail: HOSTILE });
+    .update({ label: HOSTILE.slice(0, 60), health: 'degraded', health_detail: words(HOSTILE) });
   const lapsed = await createConnectionRow(world, tenant);
   await world.deps
     .db('integration_connections')

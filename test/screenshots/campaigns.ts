@@ -1,16 +1,22 @@
 import { newId } from '../../lib/ids.ts';
 import { createMailbox } from '../harness/factories.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
+import { words } from '../../domain/platform/words.ts';
 
 /** How many leads went each way through the sequence, by the indexes of its steps, and how they stand. */
 const WAYS: readonly [count: number, state: string, steps: readonly number[], why?: Record<string, unknown>][] = [
   [6, 'pending', []],
-  [5, 'active', [0, 1], { waiting_for: 'the event trial.started', waiting_until: new Date(Date.now() + 86_400_000) }],
+  [
+    5,
+    'active',
+    [0, 1],
+    { waiting_for: words('the event trial.started'), waiting_until: new Date(Date.now() + 86_400_000) },
+  ],
   [4, 'active', [0, 1, 2]],
   [3, 'replied', [0, 1, 2]],
-  [1, 'bounced', [0], { failure_reason: 'The address does not exist' }],
-  [1, 'failed', [0, 1, 3], { failure_reason: HOSTILE }],
-  [1, 'active', [0, 1, 3], { hold_since: new Date(), hold_reason: WIDE, hold_source: 'manual' }],
+  [1, 'bounced', [0], { failure_reason: words('The address does not exist') }],
+  [1, 'failed', [0, 1, 3], { failure_reason: words(HOSTILE) }],
+  [1, 'active', [0, 1, 3], { hold_since: new Date(), hold_reason: words(WIDE), hold_source: 'manual' }],
   [4, 'completed', [0, 1, 3, 4]],
 ];
 

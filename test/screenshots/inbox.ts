@@ -4,6 +4,7 @@ import { createCampaign, createMailbox } from '../harness/factories.ts';
 import { awayFrom, replyTo, type Original } from '../harness/inbound.ts';
 import { createSentLead } from '../harness/standing-leads.ts';
 import { ENDLESS, HOSTILE, STRANGER, WIDE, type PageToSee, type Stage } from './stage.ts';
+import { words } from '../../domain/platform/words.ts';
 
 /** A message in HTML, as mail programs and attackers write it. */
 export function htmlFrom(original: Original, html: string, subject = 'Re: Hello'): Buffer {
@@ -88,7 +89,7 @@ export async function sceneOfInbox({ world, tenant, post }: Stage): Promise<Page
     .where({ id: katherine.enrollmentId })
     .update({
       current_step_id: stepIds[1],
-      waiting_for: 'step 2 of 2 (Follow-up): waiting',
+      waiting_for: words('step 2 of 2 (Follow-up): waiting'),
       waiting_until: hoursAgo(-24),
     });
   for (const lead of [grace, mallory, katherine]) {

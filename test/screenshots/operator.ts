@@ -4,6 +4,7 @@ import { newId } from '../../lib/ids.ts';
 import { createDelivery } from '../harness/webhook-rows.ts';
 import { createEndpoint } from '../harness/webhooks.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
+import { words } from '../../domain/platform/words.ts';
 
 /** An installation with findings, work that is stuck, and webhook endpoints that answer, fail and were switched off. */
 export async function sceneOfOperator({ world, tenant }: Stage): Promise<PageToSee[]> {
@@ -35,8 +36,8 @@ export async function sceneOfOperator({ world, tenant }: Stage): Promise<PageToS
     description: HOSTILE,
     consecutive_failures: 4,
     last_failure_at: now,
-    last_failure_reason: WIDE,
-    disabled_reason: 'It failed for three days',
+    last_failure_reason: words(WIDE),
+    disabled_reason: words('It failed for three days'),
     enabled: false,
   });
   await createDelivery(deps, organizationId, id);
@@ -45,7 +46,7 @@ export async function sceneOfOperator({ world, tenant }: Stage): Promise<PageToS
     attempt_count: 8,
     response_status: 500,
     response_body_excerpt: HOSTILE,
-    error_reason: `answered 500 ${WIDE}`,
+    error_reason: words(`answered 500 ${WIDE}`),
   });
   return [
     ['operations', '/operations'],

@@ -13,6 +13,7 @@ import { sceneOfAgents } from './agents.ts';
 import { sceneOfReports } from './reports.ts';
 import { sceneOfOrders } from './orders.ts';
 import { ENDLESS, HOSTILE, WIDE, type PageToSee, type SceneWorld, type Stage } from './stage.ts';
+import { message } from '../../messages/index.ts';
 
 export interface Scene {
   tenant: Tenant;
@@ -89,7 +90,7 @@ async function sceneOfCampaigns({ world, tenant, post }: Stage): Promise<PageToS
   };
   await createApproval(world.system(tenant.organizationId), tenant);
   await createApproval(world.system(tenant.organizationId), tenant, {
-    content: approvalContent({ title: HOSTILE, samples: [letter] }),
+    content: approvalContent({ title: message('action.launch', { name: HOSTILE }), samples: [letter] }),
   });
   return [
     ['start-empty', '/', 'empty'],

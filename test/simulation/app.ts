@@ -1,5 +1,6 @@
 import { EgressError, type Egress, type EgressResponse } from '../../lib/egress/index.ts';
 import type { AppAnswer, LeadSpec, StepSpec } from './draw.ts';
+import { message } from '../../messages/index.ts';
 
 /** Attempts of a call, and the time (ms) between the first two, which doubles: those of the engine's settings and of its runs. */
 const ATTEMPTS = 5;
@@ -80,7 +81,7 @@ export class ScriptedApp {
       this.#failures.set(lead, failures);
       if (failures <= answer.times) {
         if (answer.kind === 'fails') return respond(lead % 2 === 0 ? 503 : 429);
-        throw new EgressError('timeout', 'exchange', 'The app did not answer in time');
+        throw new EgressError('timeout', 'exchange', message('egress.timeout'));
       }
     }
     return respond(200);

@@ -35,12 +35,12 @@ interface LeadState {
   state: string;
   /** The campaign's. */
   status: string;
-  waiting_for: string | null;
+  waiting_for: object | null;
   waiting_until: Date | null;
   blocked: boolean;
   hold_since: Date | null;
   hold_until: Date | null;
-  failure_reason: string | null;
+  failure_reason: object | null;
   waits: boolean;
   slot: boolean;
   /** When its email falls or fell due (epoch ms), where it stands at one. */
@@ -102,7 +102,7 @@ export async function checkHour(
              and not exists (select 1 from sends s where s.enrollment_id = e.id and s.step_id = st.id)) end as due
        from enrollments e join campaigns c on c.id = e.campaign_id
        where e.organization_id = :org and e.campaign_id = any(:campaigns::uuid[])
-         and (e.state in ('pending', 'active') or e.contact_id = any(:sleeping::uuid[]) or e.state <> 'completed' and coalesce(e.failure_reason, '') = ''
+         and (e.state in ('pending', 'active') or e.contact_id = any(:sleeping::uuid[]) or e.state <> 'completed' and e.failure_reason is null
            or exists (select 1 from sends s where s.enrollment_id = e.id and s.state in ('reserved', 'sending')))) lead on true`,
     {
       org: ledger.built.organizationId,

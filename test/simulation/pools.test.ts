@@ -7,6 +7,7 @@ import { removeMailbox, updateMailbox } from '../../domain/mailboxes/update.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { createCampaign, createContact, createLabel, createMailbox, enroll } from '../harness/factories.ts';
 import { createWorld, type World } from '../harness/world.ts';
+import { words } from '../../domain/platform/words.ts';
 
 const clock = new ManualClock(new Date('2026-03-02T08:00:00Z'));
 let world: World;
@@ -61,7 +62,7 @@ test.serial(
     await transact(ctx, (tx) =>
       holdMailbox(tx, mailboxId, {
         code: 'auth_failed',
-        reason: 'no',
+        reason: words('no'),
         until: new Date(clock.now().getTime() + 3600_000),
       }),
     );

@@ -28,6 +28,7 @@ import { editCampaign, editMailbox, type Stage } from './edits.ts';
 import { HOLD_LEAD_MS, type Happening, type WorldSpec } from './draw.ts';
 import { checkHour, checkLeads } from './invariants.ts';
 import { Ledger, type Fault, type Letter, type MailboxState } from './ledger.ts';
+import { words } from '../../domain/platform/words.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -421,7 +422,7 @@ class Simulation {
         return transact(ctx, (tx) =>
           holdMailbox(tx, mailboxes[happening.mailbox]!, {
             code: 'sender_refused',
-            reason: 'too many',
+            reason: words('too many'),
             until: new Date(happening.until),
           }),
         );
@@ -454,7 +455,7 @@ class Simulation {
         return transact(ctx, (tx) =>
           holdMailbox(tx, mailboxes[happening.mailbox]!, {
             code: 'imap_auth_failed',
-            reason: 'refused',
+            reason: words('refused'),
             until: new Date(happening.until),
           }),
         );

@@ -22,6 +22,7 @@ import { requestRefund } from '../../domain/billing/payments/request-refund.ts';
 import { newId } from '../../lib/ids.ts';
 import { startBacking } from '../../local/backing.ts';
 import { createWorld } from '../harness/world.ts';
+import { message } from '../../messages/index.ts';
 
 /** What Heron asks of Stripe; ids are left out. */
 const EXPECTED = [
@@ -138,8 +139,8 @@ async function open(ctx: Ctx, interval: 'month' | 'once'): Promise<string> {
       amountCents: 1_900,
       currency: 'USD',
       lineItems: [
-        { label: 'Domain', quantity: 1, unit_cents: 1_200, interval: 'once' },
-        { label: 'Mailbox', quantity: 2, unit_cents: 350, interval },
+        { label: message('line.domain', { domain: 'acme.example' }), quantity: 1, unit_cents: 1_200, interval: 'once' },
+        { label: message('line.mailboxes', { provider: 'google' }), quantity: 2, unit_cents: 350, interval },
       ],
     }),
   );

@@ -6,19 +6,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { connectRaw } from '../../db/connection.ts';
-import type { RawDb } from '../harness/database.ts';
+import { createTestDatabase, testPostgresUrl, type RawDb, type TestDatabase } from '../harness/database.ts';
 import { startChild } from '../../local/child.ts';
 import { startLocalStack } from '../../local/stack.ts';
 import { waitForDatabase } from '../../deploy/waiting.ts';
 import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
 import { newId } from '../../lib/ids.ts';
 import { localSecrets } from '../../local/secrets.ts';
-import { createTestDatabase, testPostgresUrl, type TestDatabase } from '../harness/database.ts';
 import { eventually } from '../harness/eventually.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
 import { heron } from '../harness/heron.ts';
 import { createWorld } from '../harness/world.ts';
 import { assertNowhere, drawnSecret } from '../harness/secrets.ts';
+import { words } from '../../domain/platform/words.ts';
 
 /** An empty database, as an operator's PostgreSQL gives it. */
 async function emptyDatabase(t: ExecutionContext): Promise<string> {
@@ -315,7 +315,7 @@ test('heron enrollment tells the story from the database, by either id', async (
   await world.deps
     .db('enrollments')
     .where({ id: enrollmentId })
-    .update({ hold_since: now, hold_source: 'manual', hold_reason: 'asked to' });
+    .update({ hold_since: now, hold_source: 'manual', hold_reason: words('asked to') });
   const later = await heron(['enrollment', `enrollment/${campaignId}/${contactId}`], env);
   t.true(later.stdout.includes(`event ${eventId} at `));
   t.regex(later.stdout, /2\. step 2 of 2 \(Hello\), email\n.*\n +email: reserved, slot /);

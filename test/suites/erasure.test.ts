@@ -10,6 +10,7 @@ import { createCampaign, createContact } from '../harness/factories.ts';
 import { createMondayWorld } from '../harness/lead.ts';
 import { call } from '../harness/world.ts';
 import { createSentLead } from '../harness/standing-leads.ts';
+import { words } from '../../domain/platform/words.ts';
 
 /** What is known of the person who is erased. Each is found nowhere else. */
 const MARKS = {
@@ -150,7 +151,7 @@ async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; send
       subject: `Hello ${MARKS.name}`,
       conversation: JSON.stringify({ subject: `Hello ${MARKS.name}`, messageIds: [original.messageId] }),
       smtp_response: `250 ${MARKS.server}`,
-      error_detail: MARKS.server,
+      error_detail: words(MARKS.server),
     });
   const key = () => ({ 'idempotency-key': newId() });
   const post = async (path: string, body: object) => {

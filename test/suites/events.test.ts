@@ -21,11 +21,11 @@ import { publishEvent } from '../../domain/audience/product-events/publish.ts';
 import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
 import { createRun } from '../../domain/campaigns/runs/create.ts';
 import { sentFacts, settleDelivered, settleSent } from '../../domain/sending/settle.ts';
-import { executeApproval } from '../../domain/approvals/decide.ts';
+import { decideApproval } from '../../domain/approvals/decide.ts';
 import { withdrawApproval } from '../../domain/approvals/expire.ts';
 import { newId } from '../../lib/ids.ts';
 import { PERMISSIONS } from '../../lib/permissions.ts';
-import { createApproval, createDecided, policyBody } from '../harness/approvals.ts';
+import { approverCtx, createApproval, policyBody } from '../harness/approvals.ts';
 import { createFakeSmtp } from '../harness/fake-smtp.ts';
 import { deliverSend } from '../../domain/sending/deliver.ts';
 import { openDesk, type Desk } from '../harness/campaign-desk.ts';
@@ -43,8 +43,11 @@ import { openPayment } from '../../domain/billing/payments/open.ts';
 import { registerSubscribers } from '../../domain/platform/events/register.ts';
 import { SUBSCRIBERS } from '../../domain/operations/subscribers/index.ts';
 import { react } from '../harness/reactions.ts';
+import { message } from '../../messages/index.ts';
 
 const OK = { response: '250 ok', assignedId: null, at: null };
+const WARMUP = { label: message('line.warmup'), quantity: 2, unit_cents: 350, interval: 'month' } as const;
+const PAYMENT = { subject: 'order', amountCents: 700, currency: 'usd', lineItems: [WARMUP] } as const;
 let world: World;
 test.before(async () => {
   world = await createWorld({
@@ -137,13 +140,16 @@ const report = async (s: Stage, event_type: string) => {
 };
 
 /** An email that a person wrote and that has a slot. */
-const written = async (s: Stage) => {
+const written = async (s: Stage, token = s.desk.tenant.sessionToken) => {
   const email = `sam-${newId()}@ours.test`;
   const org = s.desk.tenant.organizationId;
   const id = await createMailbox(world.deps, org, email);
   const body = { email_account_id: id, to: ['lea@else.test'], subject: 'Hello', body_plain: 'Hi' };
-  return s.ok('POST', '/unibox/compose', body, s.desk.tenant.sessionToken);
+  return s.ok('POST', '/unibox/compose', body, token);
 };
+
+const decide = async ({ desk }: Stage, id: string, decision: 'approved' | 'denied') =>
+  void (await decideApproval(approverCtx(world.deps, desk.tenant), id, { decision }));
 
 const arrive = async (s: Stage, letter: (original: { messageId: string; from: string; to: string }) => Buffer) => {
   const [lead] = await createSentLeads(s);
@@ -319,14 +325,7 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   },
   'payment.state_changed': async (s) => {
     const opened = await transact(s.ctx, (tx) =>
-      openPayment(tx, {
-        organizationId: tx.org.organizationId,
-        subject: 'order',
-        subjectId: newId(),
-        amountCents: 700,
-        currency: 'usd',
-        lineItems: [{ label: 'Mailbox', quantity: 2, unit_cents: 350, interval: 'month' }],
-      }),
+      openPayment(tx, { organizationId: tx.org.organizationId, subjectId: newId(), ...PAYMENT }),
     );
     await expireCheckout(s.ctx, opened.id);
   },
@@ -407,15 +406,12 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'agent_policy.deleted': async (s) =>
     s.ok('DELETE', `/agent-policies/${(await ownPolicy(s)).id}`, undefined, s.desk.tenant.sessionToken),
   'approval.requested': async (s) => void (await createApproval(s.ctx, s.desk.tenant)),
-  'approval.decided': async (s) => void (await createDecided(world.deps, s.ctx, s.desk.tenant, 'denied')),
+  'approval.decided': async (s) => decide(s, (await createApproval(s.ctx, s.desk.tenant)).id, 'denied'),
   'approval.expired': async (s) => {
     const { subject_type, subject_id } = await createApproval(s.ctx, s.desk.tenant);
     await transact(s.ctx, (tx) => withdrawApproval(tx, { type: subject_type, id: subject_id }, 'Cancelled'));
   },
-  'approval.executed': async (s) => {
-    const { id, payload } = await createDecided(world.deps, s.ctx, s.desk.tenant, 'approved');
-    await transact(s.ctx, (tx) => executeApproval(tx, id, payload));
-  },
+  'approval.executed': async (s) => decide(s, (await written(s, s.desk.tenant.apiKey)).approval_id, 'approved'),
   'settings.updated': async (s) => {
     await s.ok('PATCH', '/organizations/current', { name: 'New name' }, s.desk.tenant.sessionToken);
     await s.ok('PATCH', '/outreach/settings', { settings: { reply_intent: { enabled: false } } });

@@ -56,7 +56,7 @@ export async function planted(args: PlantedArgs): Promise<string> {
   return takeTurns(plantedWorkflow, args, listenForHints(decided, retry), plantedTurn);
 }
 `,
-  'activities/planted.ts': `import { plantedTurn } from '../domain/audience/planted/turn.ts';
+  'activities/planted.ts': `import { plantedApproval, plantedTurn } from '../domain/audience/planted/turn.ts';
 import { plantedWorkflow, type PlantedActivities } from '../workflows/planted/contract.ts';
 import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
@@ -70,11 +70,23 @@ export const planted = family<PlantedActivities>({
   }),
   mustBeOpen: { table: 'contact_imports', open: \`status = 'completed' and filename = 'planted.csv'\` },
   blocked: { taskType: 'planted', isStamped: true },
-  approval: 'mailbox_order',
+  approval: plantedApproval,
 });
 `,
   'domain/audience/planted/turn.ts': `import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
+import type { ApprovalSubject } from '../../platform/kernel/tx.ts';
+
+/** Something of the family that waits for a person. */
+export const plantedApproval: ApprovalSubject<string> = {
+  type: 'mailbox_order',
+  lock: async (_tx, id) => id,
+  content: async (_tx, _id, { payload }) => payload,
+  async execute(tx, id) {
+    await tx.org.table('contact_imports').where({ id }).update({ error: 'approved' });
+  },
+  refused: async () => {},
+};
 
 /**
  * Ends a planted run.
@@ -90,11 +102,11 @@ export async function plantedTurn(ctx: Ctx, id: string): Promise<{ kind: 'done';
 
 /** Folders and files that a copy needs to be compiled, linted and run. */
 const COPIED = (
-  'activities api bundle client db deploy domain lib local temporal test web workers workflows ' +
+  'activities api bundle client db deploy domain lib local messages temporal test web workers workflows ' +
   'package.json tsconfig.json oxlint.config.mjs'
 ).split(' ');
 
-test('a family planted by the six files of CONTRIBUTING.md is served, reconciled, blocked, replayed, linked and told of decisions', async (t) => {
+test('a family planted by the six files of CONTRIBUTING.md is served, reconciled, blocked, replayed, linked and carries out what was approved', async (t) => {
   t.timeout(300_000);
   const guide = await readFile(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
   const section = guide.slice(guide.indexOf('## Adding a workflow'), guide.indexOf('## Adding a subscriber'));
@@ -127,7 +139,7 @@ test('a family planted by the six files of CONTRIBUTING.md is served, reconciled
     blockedReason: null,
     result: 'planted',
     link: true,
-    approval: true,
+    approval: ['executed', 'approved'],
   });
 });
 

@@ -7,7 +7,7 @@ import { createAppConnection } from '../../domain/connect/app-connections/connec
 import { findCampaign } from '../../domain/sending/campaign/find.ts';
 import { launchRefusal } from '../../domain/sending/campaign/launch-checks.ts';
 import { reader } from '../../domain/platform/kernel/transact.ts';
-import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
+import { ERROR_CODES, type ErrorCode, inWords } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { allowEverything } from '../harness/approvals.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
@@ -304,10 +304,11 @@ const SHOWN: Record<string, () => Promise<Issue | null>> = {
   no_remaining_leads: async () => {
     const { tenant, campaignId } = await given({ leads: [], fields: { had_leads: true } });
     const org = reader(world.system(tenant.organizationId));
-    return launchRefusal(org, await findCampaign(org, campaignId), {
+    const refusal = await launchRefusal(org, await findCampaign(org, campaignId), {
       now: new Date(),
       byPlatform: true,
-    }) as Promise<Issue>;
+    });
+    return refusal && { code: refusal.code, message: refusal.message, fix: inWords(refusal.fix!) };
   },
 };
 
@@ -353,7 +354,7 @@ test('every code that these areas raise has a case', async (t) => {
 
 test('a fix and every other text names endpoints that are there', async (t) => {
   const paths = new Set(routes.map(({ method, path }) => `${method.toUpperCase()} ${path.replace(/:\w+/g, ':')}`));
-  const sources = (await Promise.all(['domain', 'api', 'lib', 'deploy'].map(sourcesOf))).flat();
+  const sources = (await Promise.all(['messages', 'domain', 'api', 'lib', 'deploy'].map(sourcesOf))).flat();
   const named = sources.flatMap(([file, text]) =>
     [...text.replaceAll(/\$\{[^}]*\}/g, ':id').matchAll(/\b(GET|POST|PUT|PATCH|DELETE) \/v1(\/[\w/:.-]*[\w])/g)].map(
       ([, method, path]) => ({

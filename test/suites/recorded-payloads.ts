@@ -67,7 +67,7 @@ const side = z.union([
   z.strictObject({
     ok: z.literal(false),
     stage: z.enum(['dns', 'connect', 'tls', 'greeting', 'auth', 'session']),
-    message: why,
+    message: z.strictObject({ code: z.string(), values: z.record(z.string(), z.unknown()) }),
   }),
   z.null(),
 ]);

@@ -80,7 +80,7 @@ test('a bundle holds what a helper asks for, and no secret, token, password or a
     /^LOG_LEVEL\s+warn\s+environment$/m,
     /outbox, waiting: 0/,
     /^0001_baseline$/m,
-    /the schema is that of this build/,
+    /The schema is that of this build/,
     /"msg":"refused \[address\]"/,
     /disk: \d+ MiB free/,
   ])

@@ -52,7 +52,8 @@ skipping(
       const row = await lead.enrollment();
       return row.hold_until !== null && row;
     });
-    t.like(held, { state: 'active', hold_source: 'out_of_office', hold_reason: `away until ${back.toISODate()}` });
+    const reason = { code: 'away.until', values: { at: back.toISODate() } };
+    t.like(held, { state: 'active', hold_source: 'out_of_office', hold_reason: reason });
     const workingDay = monday.plus({ weeks: 1 });
     t.deepEqual(held.hold_until, workingDay.startOf('day').toJSDate());
 

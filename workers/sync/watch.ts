@@ -18,6 +18,8 @@ import {
 } from '../../lib/imap/index.ts';
 import type { TargetLimits } from '../../lib/target-limits.ts';
 import { syncFolder, type FolderParts } from './folder.ts';
+import { inWords } from '../../lib/errors.ts';
+import { message } from '../../messages/index.ts';
 
 export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'record' | 'onMessage'> {
   deps: Deps;
@@ -68,9 +70,9 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
   const mailbox = await watchedMailbox(ctx, lease.mailboxId);
   if (!mailbox) return;
   const signIn = await readSignIn(ctx, mailbox);
-  if (signIn.kind === 'refused') throw new ConsentEnded(signIn.reason);
+  if (signIn.kind === 'refused') throw new ConsentEnded(inWords(signIn.reason));
   if (signIn.kind === 'unavailable')
-    throw new ImapError('unreachable', 'auth', 'The provider gives no new access token now');
+    throw new ImapError('unreachable', 'auth', inWords(message('mailboxes.no_access_token')));
   const target = signIn.imap;
   if (!target) return;
   const lookMs = Math.max(parts.pollMs, IDLE_LOOK_MS);

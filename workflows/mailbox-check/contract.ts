@@ -17,8 +17,14 @@ export type MailboxCheckArgs = ArgsOf<typeof mailboxCheckWorkflow>;
 /** The stage at which a connection failed. */
 export type CheckStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session';
 
-/** The result of one server; null when it was not called. The message is for people and holds no secret. */
-export type SideResult = { ok: true } | { ok: false; stage: CheckStage; message: string } | null;
+/** A sentence by its code, with its values. It holds no secret. */
+interface Sentence {
+  code: string;
+  values: Record<string, unknown>;
+}
+
+/** The result of one server; null when it was not called. */
+export type SideResult = { ok: true } | { ok: false; stage: CheckStage; message: Sentence } | null;
 
 export interface MailboxCheckResult {
   smtp: SideResult;

@@ -1,5 +1,7 @@
 import type { Middleware } from 'koa';
 import { MCP_PATHS } from '../../../domain/identity/oauth/urls.ts';
+import { message } from '../../../messages/index.ts';
+import { render } from '../../../messages/render.ts';
 
 /**
  * Answers 405 to everything but POST: the endpoint keeps no sessions to end (DELETE) and sends no messages of its own
@@ -11,7 +13,7 @@ export const onlyPost: Middleware = (koa, next) => {
   koa.set('Allow', 'POST');
   koa.body = {
     jsonrpc: '2.0',
-    error: { code: -32000, message: 'Only POST: this server keeps no sessions and opens no streams' },
+    error: { code: -32000, message: render(message('mcp.only_post')) },
     id: null,
   };
   return undefined;

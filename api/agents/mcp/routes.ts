@@ -5,6 +5,8 @@ import { AppError } from '../../../lib/errors.ts';
 import { CALL_LIMIT } from '../tools/routes.ts';
 import { route, type AnyRoute, type StreamReply } from '../../http/route.ts';
 import { answerMessage } from './server.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { render } from '../../../messages/render.ts';
 
 /** Error codes of the MCP transport, in the range JSON-RPC leaves to implementations. */
 const REFUSED = -32000;
@@ -73,9 +75,8 @@ function endpoint(operationId: string, where: string, at: { atRoot?: true }): An
     handler: async (ctx, { body, headers, invoke }) => {
       refuseForeignOrigin(ctx, headers.origin);
       const text = await readText(body);
-      if (text === undefined) return rpcError(413, REFUSED, `The message is larger than ${CALL_LIMIT} bytes`);
-      if (text.trimStart().startsWith('['))
-        return rpcError(400, INVALID_REQUEST, 'Batches are not taken: one message per request');
+      if (text === undefined) return rpcError(413, REFUSED, message('mcp.too_large', { max: CALL_LIMIT }));
+      if (text.trimStart().startsWith('[')) return rpcError(400, INVALID_REQUEST, message('mcp.batch'));
       return answerMessage(ctx, invoke, text, headers);
     },
   });
@@ -89,8 +90,8 @@ function refuseForeignOrigin(ctx: Ctx, origin: string | undefined): void {
   if (origin === undefined) return;
   const { API_PUBLIC_URL, APP_URL, CORS_ALLOW_ORIGINS } = ctx.config;
   if ([new URL(API_PUBLIC_URL).origin, new URL(APP_URL).origin, ...CORS_ALLOW_ORIGINS].includes(origin)) return;
-  throw new AppError('forbidden', 'Pages of this origin may not use the MCP endpoint', {
-    fix: 'The operator can list the origin in CORS_ALLOW_ORIGINS.',
+  throw new AppError('forbidden', message('mcp.origin'), {
+    fix: message('mcp.origin.fix'),
   });
 }
 
@@ -111,10 +112,10 @@ async function readText(body: Readable): Promise<string | undefined> {
   return undefined;
 }
 
-function rpcError(status: number, code: number, message: string): StreamReply {
+function rpcError(status: number, code: number, said: Message): StreamReply {
   return {
     status,
     contentType: 'application/json',
-    stream: JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }),
+    stream: JSON.stringify({ jsonrpc: '2.0', error: { code, message: render(said) }, id: null }),
   };
 }

@@ -6,6 +6,7 @@ import { requestProblems } from '../../http/input.ts';
 import type { Invoke, RouteAnswer } from '../../http/route.ts';
 import { AGENT_TOOLS } from './catalogue.ts';
 import { asArgumentError, asArgumentProblem, IDEMPOTENCY_KEY, ownProblems, toRequest, type AgentTool } from './tool.ts';
+import { message } from '../../../messages/index.ts';
 
 /** In every answer of a route that waits for a person. */
 const AWAITING = '"awaiting_approval"';
@@ -50,7 +51,7 @@ export async function callTool(
   const request = toRequest(tool, args);
   if (isPermitted(tool.route, ctx.actor) && ownProblems(tool, args).length > 0) {
     const problems = await callProblems(ctx, tool, args, prefix);
-    throw new AppError('bad_request', `The call has ${problems.length} problem${problems.length === 1 ? '' : 's'}`, {
+    throw new AppError('bad_request', message('call.problems', { count: problems.length }), {
       problems,
     });
   }

@@ -3,6 +3,7 @@ import { AppError, type Problem } from '../../../lib/errors.ts';
 import { toSchema } from '../../http/openapi-schema.ts';
 import { MAX_KEY_LENGTH } from '../../http/once.ts';
 import { idempotencyOf, isWrite, type AnyRoute, type RouteRequest } from '../../http/route.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** A JSON Schema, as much of it as is read here. */
 interface JsonSchema {
@@ -119,20 +120,26 @@ export function toRequest(tool: AgentTool, args: Record<string, unknown>): Route
 export function ownProblems(tool: AgentTool, args: Record<string, unknown>): Problem[] {
   const problems = Object.keys(args)
     .filter((name) => !Object.hasOwn(tool.arguments, name))
-    .map((path) => ({ path, message: 'Unknown argument' }));
+    .map((path) => ({ path, message: message('field.unknown_argument') }));
   for (const [name, argument] of Object.entries(tool.arguments)) {
     const { at, required } = toArgumentSpec(argument);
     const missing = args[name] === undefined;
     if (missing && (required || (at === KEY_HEADER && idempotencyOf(tool.route) === 'required')))
-      problems.push({ path: name, message: 'Required' });
+      problems.push({ path: name, message: message('field.required') });
     if (at === KEY_HEADER && !missing && !isKey(args[name]))
-      problems.push({ path: name, message: `Must be a text of at most ${MAX_KEY_LENGTH} characters` });
+      problems.push({ path: name, message: keyFault(args[name]) });
   }
   return problems;
 }
 
 function isKey(value: unknown): boolean {
   return typeof value === 'string' && value.length <= MAX_KEY_LENGTH;
+}
+
+function keyFault(key: unknown): Message {
+  return typeof key === 'string'
+    ? message('field.text_longer', { max: MAX_KEY_LENGTH })
+    : message('field.type', { type: message('type.string') });
 }
 
 /** A fault of the route's request as a fault of the tool's arguments; one that is about no argument stays as it is. */

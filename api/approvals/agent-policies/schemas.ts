@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { besideFaults, inputTimestamp, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { says } from '../../../lib/issue-message.ts';
 
 /** The largest number that PostgreSQL's integer holds. */
 const MAX_INT = 2_147_483_647;
@@ -37,12 +38,12 @@ export const policyBody = z
   })
   .refine(({ api_key_id: key, oauth_grant_id: grant }) => (key ?? null) === null || (grant ?? null) === null, {
     path: ['oauth_grant_id'],
-    message: 'A policy is for a key or for a grant, not for both',
+    message: says('field.key_and_grant'),
     ...besideFaults,
   })
   .refine(({ api_key_id: key, oauth_grant_id: grant }) => (key ?? null) !== null || (grant ?? null) !== null, {
     path: ['api_key_id'],
-    message: 'Exactly one of api_key_id and oauth_grant_id must be given',
+    message: says('field.key_or_grant'),
     ...besideFaults,
   });
 

@@ -1,7 +1,9 @@
 import type { ApprovalRow } from '../../../domain/approvals/view.ts';
-import type { PageTexts } from '../../pages/texts/index.ts';
+import type { PageTexts } from '../../pages/texts.ts';
+import { presentReport } from '../../http/findings.ts';
 import { html, type Html } from '../../http/html.ts';
 import { readableSchedule } from './schedule.ts';
+import type { Message } from '../../../messages/index.ts';
 
 type Content = ApprovalRow['payload'];
 type Sample = Content['samples'][number];
@@ -18,10 +20,10 @@ const SHOWN_ADDRESSES = 20;
 export function contentView(text: PageTexts, { payload, preflight }: ApprovalRow, samplePath: string): Html {
   const { approval: words } = text;
   const mails = payload.recipients.count > 0 || payload.senders.length > 0 || payload.samples.length > 0;
-  return html`${mails ? mailing(text, payload) : null}${payload.details ? html`<h2 class="part">${words.details}</h2>${facts(words, payload.details)}` : null}
-${preflight ? findings(text, preflight) : null}
+  return html`${mails ? mailing(text, payload) : null}${payload.details ? html`<h2 class="part">${words.details}</h2>${facts(text, payload.details)}` : null}
+${preflight ? checked(text, preflight) : null}
 ${payload.samples.length > 0 ? html`<h2 class="part">${words.asSeen}</h2>${payload.samples.map((one, index) => sample(words, one, `${samplePath}?n=${index}`))}` : null}
-${payload.steps.length > 0 ? html`<h2 class="part">${words.template}</h2>${payload.steps.map((one, index) => step(words, one, index))}` : null}`;
+${payload.steps.length > 0 ? html`<h2 class="part">${words.template}</h2>${payload.steps.map((one, index) => step(text, one, index))}` : null}`;
 }
 
 /** Whom it mails, from where and when. An order of mailboxes mails nobody. */
@@ -30,7 +32,7 @@ function mailing(text: PageTexts, payload: Content): Html {
   return html`<dl class="places">
 <dt>${words.recipients}</dt><dd>${recipients(words, payload.recipients)}</dd>
 <dt>${words.from}</dt><dd>${payload.senders.length === 0 ? words.noMailbox : payload.senders.map(({ name, email }) => html`<div>${name} &lt;${email}&gt;</div>`)}</dd>
-<dt>${words.when}</dt><dd>${payload.schedule === null ? words.atOnce : facts(words, readableSchedule(text, payload.schedule))}</dd>
+<dt>${words.when}</dt><dd>${payload.schedule === null ? words.atOnce : facts(text, readableSchedule(text, payload.schedule))}</dd>
 </dl>
 `;
 }
@@ -46,9 +48,9 @@ function recipients(words: Words, { count, source, addresses = [] }: Content['re
 }
 
 /** An object of which only its writer knows the keys: one line each. */
-function facts(words: Words, values: Record<string, unknown>): Html {
+function facts(text: PageTexts, values: Record<string, unknown>): Html {
   const shown = Object.entries(values).filter(([, value]) => !isBare(value));
-  return html`<dl class="places">${shown.map(([name, value]) => html`<dt>${words.fact(name)}</dt><dd>${written(words, value, name)}</dd>`)}</dl>`;
+  return html`<dl class="places">${shown.map(([name, value]) => html`<dt>${text.approval.fact(name)}</dt><dd>${written(text, value, name)}</dd>`)}</dl>`;
 }
 
 /** Whether there is nothing to show of a value. */
@@ -57,28 +59,28 @@ function isBare(value: unknown): boolean {
 }
 
 /** A list has a line for each of its entries; an entry with parts is their values in their order. */
-function written(words: Words, value: unknown, name = ''): Html | string {
+function written(text: PageTexts, value: unknown, name = ''): Html | string {
+  const { approval: words } = text;
+  if (isMessage(value)) return text.plainly(value);
   if (typeof value === 'boolean') return value ? words.yes : words.no;
-  if (Array.isArray(value)) return html`${value.map((one) => html`<div>${written(words, one)}</div>`)}`;
+  if (Array.isArray(value)) return html`${value.map((one) => html`<div>${written(text, one)}</div>`)}`;
   if (typeof value === 'object' && value !== null)
-    return html`${Object.values(value).map((part, index) => html`${index > 0 ? ', ' : ''}${written(words, part)}`)}`;
+    return html`${Object.values(value).map((part, index) => html`${index > 0 ? ', ' : ''}${written(text, part)}`)}`;
   return words.value(String(value), name);
 }
 
-interface Finding {
-  code?: string;
-  severity?: string;
-  message?: string;
-  fix?: string;
+function isMessage(value: unknown): value is Message {
+  return typeof value === 'object' && value !== null && 'code' in value && 'values' in value;
 }
 
 /** The report of the checks when it was asked for: its score, and each finding with its remedy. */
-function findings({ approval: words, said }: PageTexts, report: Record<string, unknown>): Html {
-  const list = (Array.isArray(report.findings) ? report.findings : []) as Finding[];
-  const score = typeof report.score === 'number' ? words.score(report.score) : '';
-  const verdict = report.passed === false ? words.faults(score) : words.passed(score);
-  return html`<h2 class="part">${words.checks}</h2><div class="note ${report.passed === false ? 'bad' : 'good'}"><p>${verdict}</p></div>
-${list.length > 0 ? html`<ul class="plain">${list.map(({ code = '', severity, message, fix }) => html`<li>${severity ? html`<span class="mark">${words.severity(severity)}</span> ` : null}${message ? said(code, message) : null} ${fix ? html`<span class="soft">${said(code, fix)}</span>` : null}</li>`)}</ul>` : null}`;
+function checked({ approval: words, lang }: PageTexts, preflight: Record<string, unknown>): Html {
+  const report = presentReport(preflight, lang);
+  const { score, passed } = preflight;
+  const points = Number(score);
+  const verdict = passed === false ? words.faults(points) : words.passed(points);
+  return html`<h2 class="part">${words.checks}</h2><div class="note ${passed === false ? 'bad' : 'good'}"><p>${verdict}</p></div>
+${report.findings.length > 0 ? html`<ul class="plain">${report.findings.map(({ severity, message, fix }) => html`<li><span class="mark">${words.severity(severity)}</span> ${message} <span class="soft">${fix}</span></li>`)}</ul>` : null}`;
 }
 
 function sample(words: Words, { from, to, cc, subject, text, html: body, attachments }: Sample, source: string): Html {
@@ -88,13 +90,14 @@ ${attachments && attachments.length > 0 ? html`<p class="soft">${words.attached(
 ${body === '' ? html`<pre>${text}</pre>` : html`<iframe class="letter" sandbox src="${source}" title="${words.emailTo(to)}" loading="lazy" referrerpolicy="no-referrer"></iframe>${text === '' ? null : html`<details><summary>${words.textVersion}</summary><pre>${text}</pre></details>`}`}</div>`;
 }
 
-function step(words: Words, { name, type, wait_after: days, variants = [], settings }: Step, index: number): Html {
+function step(text: PageTexts, { name, type, wait_after: days, variants = [], settings }: Step, index: number): Html {
+  const { approval: words } = text;
   const when = days ? words.later(days) : '';
   return html`<details><summary>${index + 1}. ${name || words.step(actionOf(settings) ?? type)}${when}</summary>
 ${variants.map(
   ({ subject, body_plain: plain, body_html: rich }) =>
     html`<p><strong>${subject || words.sameConversation}</strong></p>${plain ? html`<pre>${plain}</pre>` : null}${rich ? html`<pre><code>${rich}</code></pre>` : null}`,
-)}${settings ? facts(words, readableSettings(words, settings)) : null}</details>`;
+)}${settings ? facts(text, readableSettings(words, settings)) : null}</details>`;
 }
 
 function actionOf(settings: Step['settings']): string | undefined {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decideApproval, type ApprovalSubject } from '../../../domain/approvals/decide.ts';
+import { decideApproval } from '../../../domain/approvals/decide.ts';
 import { approvalPlace, type ApprovalPlace } from '../../../domain/approvals/place.ts';
 import { findApproval, type ApprovalRow } from '../../../domain/approvals/view.ts';
 import { may } from '../../../domain/platform/kernel/actor.ts';
@@ -13,7 +13,7 @@ import { messagePage, page, redirect } from '../../pages/layout.ts';
 import { APPROVAL_PATH, approvalRequest } from '../../pages/return-to.ts';
 import { hiddenFields, signInPage } from '../../pages/sign-in.ts';
 import type { Visit } from '../../pages/visit.ts';
-import type { PageTexts } from '../../pages/texts/index.ts';
+import type { PageTexts } from '../../pages/texts.ts';
 import { presentApproval } from '../present.ts';
 import { contentView } from './content.ts';
 import { letterReply } from './letter.ts';
@@ -21,7 +21,7 @@ import { letterReply } from './letter.ts';
 const path = (id: string) => `${APPROVAL_PATH}/${encodeURIComponent(id)}`;
 
 /** The pages to which the link of an approval leads: what waits, as it would be sent, and the decision. Looking at it decides nothing. */
-export const approvalPageRoutes = (subjects: readonly ApprovalSubject[]): readonly AnyRoute[] => [
+export const approvalPageRoutes: readonly AnyRoute[] = [
   shownPage({
     operationId: 'pages.approval',
     path: `${APPROVAL_PATH}/:token`,
@@ -54,7 +54,7 @@ export const approvalPageRoutes = (subjects: readonly ApprovalSubject[]): readon
     back: path,
     act: async (visit, { decision, reason }, id) => {
       if (!visit.signedIn) return signInPage(visit, { request: approvalRequest(id) });
-      await decideApproval(visit.ctx, subjects, id, { decision, reason: reason.trim() });
+      await decideApproval(visit.ctx, id, { decision, reason: reason.trim() });
       return redirect(path(id));
     },
   }),
@@ -94,7 +94,7 @@ function otherWorkspacePage(visit: Visit, id: string, place: { id: string; name:
 async function approvalPage(visit: Visit, approval: ApprovalRow, place: ApprovalPlace): Promise<StreamReply> {
   const { ctx, text } = visit;
   const title = text.plainly(approval.payload.title);
-  const shown = presentApproval({ config: ctx.config, now: ctx.clock.now() }, approval);
+  const shown = presentApproval({ config: ctx.config, now: ctx.clock.now(), language: ctx.language }, approval);
   return page(text, {
     title,
     wide: true,
@@ -110,18 +110,18 @@ ${shown.status === 'pending' ? decisionForm(visit, approval) : null}
 
 function state(text: PageTexts, status: ApprovalRow['status'], approval: ApprovalRow) {
   const { approval: words, moment } = text;
-  const at = approval.decided_at && moment(approval.decided_at);
+  const at = () => moment(approval.decided_at!);
   const reason = approval.reason ? html`<p>${approval.reason}</p>` : null;
   switch (status) {
     case 'pending':
       return html`<div class="note warn"><p>${words.waits(moment(approval.expires_at))}</p>
-<ul class="plain">${approval.reasons.map(({ message }) => html`<li>${text.said('approval_reason', message)}.</li>`)}</ul></div>`;
+<ul class="plain">${approval.reasons.map(({ message }) => html`<li>${text.plainly(message)}.</li>`)}</ul></div>`;
     case 'approved':
-      return html`<div class="note good" role="status"><p>${words.approved(at)}</p>${reason}</div>`;
+      return html`<div class="note good" role="status"><p>${words.approved(at())}</p>${reason}</div>`;
     case 'executed':
-      return html`<div class="note good" role="status"><p>${words.executed(at)}</p>${reason}</div>`;
+      return html`<div class="note good" role="status"><p>${words.executed(at())}</p>${reason}</div>`;
     case 'denied':
-      return html`<div class="note bad" role="status"><p>${words.denied(at)}</p>${reason}</div>`;
+      return html`<div class="note bad" role="status"><p>${words.denied(at())}</p>${reason}</div>`;
     case 'expired':
       return html`<div class="note bad" role="status"><p><strong>${words.expired}</strong></p><p>${approval.reason ? text.plainly(approval.reason) : words.undecided}</p></div>`;
   }

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { addMember, createMember } from '../../../test/harness/factories.ts';
-import { approvalContent, createApproval } from '../../../test/harness/approvals.ts';
+import { approvalContent, createApproval, recordedSubject } from '../../../test/harness/approvals.ts';
 import { browserTests, findChromium, launchBrowser, type TestBrowser } from '../../../test/harness/browser.ts';
 import { assertBothLanguagesIn } from '../../../test/harness/both-languages.ts';
 import { signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';
@@ -12,10 +12,15 @@ import { hashPassword } from '../../../lib/crypto.ts';
 import { newId } from '../../../lib/ids.ts';
 import { PASSWORD } from '../../../test/harness/people.ts';
 import type { ApprovalRow } from '../../../domain/approvals/view.ts';
-import { de } from '../../pages/texts/de.ts';
-import { en } from '../../pages/texts/en.ts';
+import { textsFor } from '../../pages/texts.ts';
 import { contentView } from './content.ts';
 import { letterReply } from './letter.ts';
+import { message } from '../../../messages/index.ts';
+
+const en = textsFor('en');
+const de = textsFor('de');
+const eight = new Date('2026-03-02T08:00:00Z');
+const AT_EIGHT = { en: en.moment(eight), de: de.moment(eight) };
 
 const browserTest = browserTests(test);
 const PHONE = { width: 360, height: 740 };
@@ -26,6 +31,7 @@ let chrome: TestBrowser;
 let elsewhere: Receiver;
 test.before(async () => {
   world = await createWorld({ ownAddress: true, env: { AUTH_LOGIN_CODE: 'off' } });
+  world.deps.families = [recordedSubject().family];
   elsewhere = await startReceiver();
   if (findChromium()) chrome = await launchBrowser();
 });
@@ -42,7 +48,7 @@ browserTest(
   async (t) => {
     const tenant = await tenantWithPassword(world, 'Northwind');
     const content = approvalContent({
-      title: 'Launch "Spring <b>"',
+      title: message('action.launch', { name: 'Spring <b>' }),
       recipients: {
         count: 212,
         source: { kind: 'campaign', id: newId(), name: 'Spring' },
@@ -75,7 +81,14 @@ browserTest(
     const preflight = {
       passed: true,
       score: 88,
-      findings: [{ severity: 'warning', message: 'No DMARC record', fix: 'Publish one.' }],
+      findings: [
+        {
+          check: 'sending_domains',
+          severity: 'warning',
+          code: 'finding.dmarc_missing',
+          values: { domains: ['acme.example'] },
+        },
+      ],
     };
     const { id } = await createApproval(world.system(tenant.organizationId), tenant, { content, preflight });
 
@@ -91,8 +104,8 @@ browserTest(
       'Europe/Budapest',
       'The credential has no policy',
       'score 88 of 100',
-      'No DMARC record',
-      'Publish one.',
+      'acme.example: no DMARC record',
+      'Publish a TXT record',
       'Hi Ada',
       tenant.email,
     ])
@@ -110,17 +123,17 @@ browserTest(
       'nothing is wider than the phone',
     );
     t.is(await stateOf(id), 'pending', 'looking at it decides nothing');
-    const given = ['Europe/Budapest', 'Monday to Friday', 'No DMARC record', 'Publish one.', 'test', tenant.email];
+    const given = ['Europe/Budapest', 'Monday to Friday', 'acme.example', 'test', tenant.email];
     const written = ['1. hello', 'Hi {{.FirstName}}', 'Hi Ada', 'Me &lt;me@acme.example&gt;'];
     await assertBothLanguagesIn(t, world, page, [...given, ...written]);
 
     await page.getByLabel('Reason').fill('Good <list>');
     await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByText('Approved at').waitFor();
+    await page.getByText('Approved on').waitFor();
     t.regex(await page.getByRole('status').innerText(), /Good <list>/);
     t.is(await page.getByRole('button', { name: 'Approve' }).count(), 0);
     t.like(await world.deps.db('approvals').where({ id }).first(), {
-      status: 'approved',
+      status: 'executed',
       decided_by: tenant.userId,
       reason: 'Good <list>',
     });
@@ -134,8 +147,8 @@ test('a schedule says on which days and hours it sends, in words, and its moment
   const cases: [schedule: Record<string, unknown>, english: string[], german: string[]][] = [
     [
       { ...daily, ...dates, days: 0b0010111, daily_limit: 40 },
-      ['sending hours', 'Monday–Wednesday 09:00–17:30', 'Friday 09:00–17:30', '2026-03-02 08:00 UTC', '40'],
-      ['Sendezeiten', 'Montag–Mittwoch 09:00–17:30', 'Freitag 09:00–17:30', '02.03.2026, 08:00 UTC', '40'],
+      ['sending hours', 'Monday–Wednesday 09:00–17:30', 'Friday 09:00–17:30', AT_EIGHT.en, '40'],
+      ['Sendezeiten', 'Montag–Mittwoch 09:00–17:30', 'Freitag 09:00–17:30', AT_EIGHT.de, '40'],
     ],
     [
       {
@@ -151,7 +164,7 @@ test('a schedule says on which days and hours it sends, in words, and its moment
       ['Monday–Sunday 00:00–24:00'],
       ['Montag–Sonntag 00:00–24:00'],
     ],
-    [{ at: '2026-03-02T08:00:00.000Z' }, ['2026-03-02 08:00 UTC'], ['02.03.2026, 08:00 UTC']],
+    [{ at: '2026-03-02T08:00:00.000Z' }, [AT_EIGHT.en], [AT_EIGHT.de]],
     [{ timezone: 'UTC', days: 'weekdays' }, ['weekdays'], ['weekdays']],
   ];
   for (const [schedule, english, german] of cases) {
@@ -213,7 +226,15 @@ browserTest('an order of mailboxes: what is bought, for how much, and the addres
     warmup: true,
     domains: [{ domain: 'acme-mail.example', registration: true, price_cents: 1_200, mailboxes: 2 }],
     mailboxes: [{ email: 'ada@acme-mail.example' }, { email: 'bo@acme-mail.example' }],
-    line_items: [{ label: 'Mailboxes', quantity: 2, unit_cents: 350, total_cents: 700, interval: 'month' }],
+    line_items: [
+      {
+        label: message('line.mailboxes', { provider: 'google' }),
+        quantity: 2,
+        unit_cents: 350,
+        total_cents: 700,
+        interval: 'month',
+      },
+    ],
   } as QuoteRow);
   const { id } = await createApproval(world.system(tenant.organizationId), tenant, { content });
   const { page } = await chrome.visit({ javaScriptEnabled: false, viewport: PHONE });
@@ -224,7 +245,7 @@ browserTest('an order of mailboxes: what is bought, for how much, and the addres
   for (const words of [
     'acme-mail.example (new)',
     'bo@acme-mail.example',
-    '2 × Mailboxes: 7.00 USD a month',
+    '2 × Mailboxes (google): 7.00 USD a month',
     '19.00 USD',
   ])
     t.true(text.includes(words), text);
@@ -289,13 +310,13 @@ browserTest('deny; a decision that comes too late says so; other workspaces and 
   await page.goto(`${world.url}/approvals/${id}`);
   await signInOn(page, tenant.email);
   await page.getByRole('button', { name: 'Go to Second' }).click();
-  await page.getByRole('heading', { name: 'Send an email to ada@example.com' }).waitFor();
+  await page.getByRole('heading', { name: 'Email "Hello Ada"' }).waitFor();
   const late = await context.newPage();
   await late.goto(`${world.url}/approvals/${id}`);
   await page.getByRole('button', { name: 'Deny' }).click();
-  await page.getByText('Denied at').waitFor();
+  await page.getByText('Denied on').waitFor();
   await late.getByRole('button', { name: 'Approve' }).click();
-  t.regex(await late.getByRole('alert').innerText(), /has been decided: it is denied/);
+  t.regex(await late.getByRole('alert').innerText(), /has been denied already/);
   t.is(await stateOf(id), 'denied');
 
   const foreign = await world.tenant();

@@ -1,5 +1,5 @@
-import { hoursOfWeek } from '../../../web/src/text/hours.ts';
-import type { PageTexts } from '../../pages/texts/index.ts';
+import { hoursOfWeek } from '../../../messages/hours.ts';
+import type { PageTexts } from '../../pages/texts.ts';
 
 /**
  * A schedule as people read it: the days of a campaign with their hours are one entry, and moments are written out. What else its writer put

@@ -6,6 +6,10 @@ import type { ContactView } from '../../../domain/directory/contact-view.ts';
 import type { LeadRow } from '../../../domain/sending/leads/list.ts';
 import { iso } from '../../http/schemas.ts';
 import type { contact, contactDetail, foundContact, leadHold } from './schemas.ts';
+import { inWords } from '../../../lib/errors.ts';
+import type { Language } from '../../../messages/index.ts';
+import { reasonIn } from '../../http/said.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 
 /** A contact, as writes and lists answer it, with its campaigns and categories but without what it did. */
 export function presentContact(view: ContactView): z.input<typeof contact> {
@@ -32,15 +36,18 @@ export function presentContact(view: ContactView): z.input<typeof contact> {
 }
 
 /** A found contact, with its progress where the search names one campaign. */
-export function presentFound(found: FoundContact): z.input<typeof foundContact> {
+export function presentFound(found: FoundContact, { language }: Pick<Ctx, 'language'>): z.input<typeof foundContact> {
   return {
     ...presentContact(found),
-    ...(found.campaign_lead ? { campaign_lead: presentProgress(found.campaign_lead) } : {}),
+    ...(found.campaign_lead ? { campaign_lead: presentProgress(found.campaign_lead, language) } : {}),
   };
 }
 
-function presentProgress(lead: LeadProgress): NonNullable<z.input<typeof foundContact>['campaign_lead']> {
-  const hold = presentHoldOf(lead);
+function presentProgress(
+  lead: LeadProgress,
+  language: Language | undefined,
+): NonNullable<z.input<typeof foundContact>['campaign_lead']> {
+  const hold = presentHoldOf(lead, language);
   return {
     status: lead.status,
     sent: lead.sent,
@@ -49,7 +56,7 @@ function presentProgress(lead: LeadProgress): NonNullable<z.input<typeof foundCo
     replied: lead.replied,
     bounced: lead.bounced,
     ...(lead.current_step === null ? {} : { current_step: lead.current_step }),
-    ...(lead.failure_reason === null ? {} : { failure_reason: lead.failure_reason }),
+    ...(lead.failure_reason === null ? {} : { failure_reason: inWords(lead.failure_reason, language) }),
     last_activity_at: iso(lead.last_activity_at),
     ...(hold ? { hold } : {}),
   };
@@ -85,12 +92,13 @@ export function presentDetail({
 /** The hold of a lead that is paused, for itself and for its contact; null while it is not. */
 export function presentHoldOf(
   lead: Pick<LeadRow, 'status' | 'hold_since' | 'hold_until' | 'hold_reason' | 'hold_source'>,
+  language: Language | undefined,
 ): z.input<typeof leadHold> | null {
   if (lead.status !== 'paused' || lead.hold_since === null) return null;
   return {
     since: iso(lead.hold_since),
     until: iso(lead.hold_until),
-    reason: lead.hold_reason ?? '',
+    reason: reasonIn(lead.hold_reason, language) ?? '',
     source: lead.hold_source ?? 'manual',
   };
 }

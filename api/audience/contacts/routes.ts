@@ -65,7 +65,7 @@ export const contactRoutes = [
     errors: ['invalid_lead_status', 'invalid_engagement', 'lead_filter_requires_campaign'],
     handler: async (ctx, { query: { limit, cursor, category }, body }) => {
       const search = category ? { ...body, category_ids: [...(body.category_ids ?? []), category] } : body;
-      return presentPage(await searchContacts(ctx, { limit, cursor }, search), presentFound);
+      return presentPage(await searchContacts(ctx, { limit, cursor }, search), (found) => presentFound(found, ctx));
     },
   }),
   route({

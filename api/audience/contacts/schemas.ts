@@ -1,19 +1,15 @@
 import { z } from 'zod';
 import { parseAddress } from '../../../domain/directory/address.ts';
-import {
-  CONTACT_LIMITS,
-  fitCustomFields,
-  isCustomKey,
-  TOO_MANY_FIELDS,
-} from '../../../domain/directory/contact-fields.ts';
+import { CONTACT_LIMITS, fitCustomFields, isCustomKey, MOST_FIELDS } from '../../../domain/directory/contact-fields.ts';
 import { ENGAGEMENTS, LEAD_STATUSES } from '../../../domain/directory/contact-filters.ts';
 import { inputTimestamp, paged, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { says } from '../../../lib/issue-message.ts';
 
 /** An address as people paste it: trimmed, lower-cased, taken out of `Name <addr>`. */
 const address = z.string().transform((value, ctx) => {
   const email = parseAddress(value);
   if (email) return email;
-  ctx.addIssue({ code: 'custom', message: 'Not a valid email address' });
+  ctx.addIssue({ code: 'custom', message: says('directory.not_email') });
   return z.NEVER;
 });
 
@@ -25,9 +21,11 @@ const customKey = z
   .trim()
   .min(1)
   .max(CONTACT_LIMITS.customKey)
-  .refine(isCustomKey, 'Not a name that a custom field may have');
+  .refine(isCustomKey, says('directory.custom_key'));
 const customValue = z.string().max(CONTACT_LIMITS.customValue);
-const customFields = z.record(customKey, customValue).refine(fitCustomFields, TOO_MANY_FIELDS);
+const customFields = z
+  .record(customKey, customValue)
+  .refine(fitCustomFields, says('directory.too_many_fields', MOST_FIELDS));
 const ids = z.array(z.string()).max(100);
 
 /** The fields of a contact that templates can use, within the limits of stored ones. */

@@ -82,7 +82,12 @@ test('an event of the future and a number that would change are refused; a clock
   const ahead = (minutes: number) => new Date(world.deps.clock.now().getTime() + minutes * 60_000).toISOString();
   for (const occurred_at of ['2099-01-01T00:00:00Z', ahead(70)])
     t.deepEqual((await report({ occurred_at })).body.problems, [
-      { path: 'body.occurred_at', message: 'must be at most one hour in the future' },
+      {
+        path: 'body.occurred_at',
+        message: 'must be at most one hour in the future',
+        code: 'audience.event_ahead',
+        values: {},
+      },
     ]);
   for (const occurred_at of ['1970-01-01T00:00:00Z', ahead(-1), ahead(50)])
     assertStatus(t, await report({ occurred_at }), 202);

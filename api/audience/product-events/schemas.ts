@@ -8,11 +8,12 @@ import {
   timestamp,
   uuid,
 } from '../../http/schemas.ts';
+import { says } from '../../../lib/issue-message.ts';
 
 const eventName = z
   .string()
   .max(120)
-  .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, 'must be dot-separated segments of a-z, 0-9, _ and -');
+  .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, says('directory.event_name'));
 
 /** Kept as it is: case and spaces inside count. */
 const identifier = z.string().trim().min(1).max(255);
@@ -34,9 +35,9 @@ export const publishBody = z
   })
   .superRefine((body, context) => {
     if ((body.email === undefined) !== (body.contact_id === undefined)) return;
-    const message = 'exactly one of email and contact_id must be given';
-    context.addIssue({ code: 'custom', path: ['email'], message });
-    context.addIssue({ code: 'custom', path: ['contact_id'], message });
+    const fault = says('audience.event_owner');
+    context.addIssue({ code: 'custom', path: ['email'], message: fault });
+    context.addIssue({ code: 'custom', path: ['contact_id'], message: fault });
   }, besideFaults);
 
 export const listQuery = z.strictObject({

@@ -3,13 +3,21 @@ import { MAX_SELECTED } from '../../../domain/audience/prospect-catalogue/import
 import { CATALOGUE_ID, MAX_TEXT_BYTES, searchKey } from '../../../domain/audience/prospect-catalogue/records.ts';
 import { contact } from '../contacts/schemas.ts';
 import { paged, pageWords, resource, uuid } from '../../http/schemas.ts';
+import { says } from '../../../lib/issue-message.ts';
 
 /** Trimmed and lower-case, as the catalogue keeps what it is compared with. */
 const text = (description: string) =>
   z
     .string()
     .transform(searchKey)
-    .pipe(z.string().refine((value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES, `At most ${MAX_TEXT_BYTES} bytes`))
+    .pipe(
+      z
+        .string()
+        .refine(
+          (value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES,
+          says('audience.too_many_bytes', { max: MAX_TEXT_BYTES }),
+        ),
+    )
     .optional()
     .meta({ description });
 const size = (description: string) => z.int().min(0).optional().meta({ description });
@@ -24,7 +32,7 @@ const companyFilters = {
   technology: text('One of the technologies of the company'),
   min_employees: size('At least so many; companies of unknown size are left out'),
   max_employees: size('At most so many; companies of unknown size are left out'),
-  company_id: z.string().regex(CATALOGUE_ID, 'Not an id of the catalogue').optional(),
+  company_id: z.string().regex(CATALOGUE_ID, says('audience.not_catalogue_id')).optional(),
 };
 const page = {
   limit: z.int().min(1).max(100).default(50).meta({ description: pageWords.limit }),

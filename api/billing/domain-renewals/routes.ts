@@ -3,6 +3,8 @@ import { listRenewals, type RenewalView } from '../../../domain/billing/domain-r
 import { OPEN_RENEWAL, RENEW_AHEAD_MS } from '../../../domain/billing/domain-renewals/states.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { iso, paged, pageQuery, presentPage, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
+import { issue, presentIssue } from '../../http/said.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 
 const cents = z.int().nullable();
 
@@ -26,7 +28,7 @@ const renewal = resource('DomainRenewal', {
     .boolean()
     .meta({ description: 'Whether a person is needed; otherwise the domain renews by itself' }),
   checkout_url: z.url().nullable().meta({ description: 'Where a person pays, with `renewal_payment_required`' }),
-  error: z.strictObject({ code: z.string(), message: z.string(), fix: z.string() }).nullable().meta({
+  error: issue.nullable().meta({
     description:
       '`renewal_not_eligible`, `renewal_payment_required`, `renewal_request_failed`, `renewal_refused` or `renewal_failed`',
   }),
@@ -48,11 +50,11 @@ export const domainRenewalRoutes: readonly AnyRoute[] = [
       'which its order was paid. Where that does not work, `requires_action` is true and `error.fix` says what a person does; otherwise the domain and its mailboxes lapse: they are held, and 30 days later gone.',
     query: z.strictObject(pageQuery()),
     success: { status: 200, body: paged(renewal) },
-    handler: async (ctx, { query }) => presentPage(await listRenewals(ctx, query), present),
+    handler: async (ctx, { query }) => presentPage(await listRenewals(ctx, query), (row) => present(row, ctx)),
   }),
 ];
 
-function present(row: RenewalView): z.input<typeof renewal> {
+function present(row: RenewalView, { language }: Pick<Ctx, 'language'>): z.input<typeof renewal> {
   const lapsed = row.domain_state === 'lapsed';
   const state = lapsed || row.state === 'ended' ? 'lapsed' : ((row.state ?? 'scheduled') as 'scheduled');
   return {
@@ -70,7 +72,7 @@ function present(row: RenewalView): z.input<typeof renewal> {
     last_renewed_at: row.last_renewed_at ? iso(row.last_renewed_at) : null,
     requires_action: row.state === 'requires_action',
     checkout_url: row.checkout_url,
-    error: row.state === 'requires_action' ? row.error : null,
+    error: row.state === 'requires_action' && row.error ? presentIssue(row.error, language) : null,
     ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
   };
 }

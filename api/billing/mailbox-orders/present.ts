@@ -9,6 +9,9 @@ import { runUrl } from '../../../domain/platform/run-url.ts';
 import { mailboxOrderWorkflow } from '../../../workflows/mailbox-order/contract.ts';
 import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
+import type { Language } from '../../../messages/index.ts';
+import { render } from '../../../messages/render.ts';
+import { presentIssue } from '../../http/said.ts';
 
 /** What the provider sells, with prices per month in cents. */
 export function presentOffers(offers: readonly Offer[]): z.input<typeof schemas.providers> {
@@ -25,7 +28,7 @@ export function presentOffers(offers: readonly Offer[]): z.input<typeof schemas.
 }
 
 /** A priced selection that can be ordered until `expires_at`; all amounts in cents. */
-export function presentQuote(row: QuoteRow): z.input<typeof schemas.quote> {
+export function presentQuote(row: QuoteRow, { language }: Pick<Ctx, 'language'>): z.input<typeof schemas.quote> {
   return {
     quote_id: row.id,
     count: row.count,
@@ -40,7 +43,7 @@ export function presentQuote(row: QuoteRow): z.input<typeof schemas.quote> {
     domain_cents: row.domain_cents,
     total_monthly_cents: row.total_monthly_cents,
     total_due_today_cents: row.total_due_today_cents,
-    line_items: row.line_items,
+    line_items: presentLines(row.line_items, language),
     expires_at: iso(row.expires_at),
   };
 }
@@ -48,7 +51,7 @@ export function presentQuote(row: QuoteRow): z.input<typeof schemas.quote> {
 /** An order from payment to ready mailboxes. The address to pay at is there while it waits for payment; moments and errors only once there are such. */
 export function presentOrder(
   { order, payment, steps, mailboxes, refundNeedsPerson }: OrderView,
-  { config }: Pick<Ctx, 'config'>,
+  { config, language }: Pick<Ctx, 'config' | 'language'>,
 ): z.input<typeof schemas.order> {
   const waits = order.state === 'awaiting_payment';
   return {
@@ -63,7 +66,7 @@ export function presentOrder(
     currency: order.currency,
     total_monthly_cents: order.total_monthly_cents,
     total_due_today_cents: order.total_due_today_cents,
-    line_items: order.line_items,
+    line_items: presentLines(order.line_items, language),
     ...(waits && payment?.checkoutUrl ? { checkout_url: payment.checkoutUrl } : {}),
     ...(waits ? { pay_by: iso(order.pay_by) } : {}),
     ...(payment?.subscriptionId ? { stripe_subscription_id: payment.subscriptionId } : {}),
@@ -82,7 +85,7 @@ export function presentOrder(
       ...(mailbox.warmup_external_status ? { warmup_external_status: mailbox.warmup_external_status } : {}),
     })),
     needs_person: refundNeedsPerson || steps.some(({ state }) => state === 'needs_person'),
-    ...(order.error ? { error: order.error } : {}),
+    ...(order.error ? { error: presentIssue(order.error, language) } : {}),
     created_at: iso(order.created_at),
     updated_at: iso(order.updated_at),
     ...moment('paid_at', order.paid_at),
@@ -95,14 +98,21 @@ export function presentOrder(
 }
 
 /** The answer 202 to an order that a credential may not place without a person: where to decide, and until when. */
-export function presentApproval(row: ApprovalRow, { config }: Pick<Ctx, 'config'>): z.input<typeof schemas.approval> {
+export function presentApproval(
+  row: ApprovalRow,
+  { config, language }: Pick<Ctx, 'config' | 'language'>,
+): z.input<typeof schemas.approval> {
   return {
     result: 'awaiting_approval',
-    reasons: row.reasons.map(({ message }) => message),
+    reasons: row.reasons.map(({ message }) => render(message, language)),
     approval_id: row.id,
     approval_url: approvalUrl(config, row.id),
     expires_at: iso(row.expires_at),
   };
+}
+
+function presentLines(lines: QuoteRow['line_items'], language: Language | undefined) {
+  return lines.map((line) => ({ ...line, label: render(line.label, language) }));
 }
 
 function presentDomains(domains: QuoteRow['domains']) {

@@ -8,6 +8,7 @@ import {
   type OrderWorld,
 } from '../../../test/harness/mailbox-orders.ts';
 import { assertStatus, call, createWorld } from '../../../test/harness/world.ts';
+import { message } from '../../../messages/index.ts';
 
 let orders: OrderWorld;
 test.before(async () => {
@@ -206,7 +207,7 @@ test.serial(
     const above = await desk.order((await desk.quote({ count: 3 }, apiKey)).body.quote_id, apiKey);
     assertStatus(t, above, 202);
     t.like(above.body, { result: 'awaiting_approval' });
-    t.regex(above.body.reasons[0], /costs 1050 cents a month; the policy allows 700/);
+    t.regex(above.body.reasons[0], /costs 1,050 cents a month; the policy allows 700/);
     await orders.world.deps
       .db('agent_policies')
       .where({ id: policyId })
@@ -217,7 +218,7 @@ test.serial(
 );
 
 test.serial(
-  'approved: the same quote passes, once, also when it is older than 15 minutes by then; denied: it does not',
+  'approved: the order is made, once, also from a quote older than 15 minutes by then; denied: it is not',
   async (t) => {
     const desk = await openOrderDesk(orders);
     const { apiKey } = desk.tenant;
@@ -228,15 +229,19 @@ test.serial(
     t.is((await desk.order(id, apiKey)).body.approval_id, held.body.approval_id, 'asked again');
     const shown = (await desk.call('GET', '/approvals')).body.data[0];
     t.like(shown, { action_type: 'mailbox.provision', subject_type: 'mailbox_order' });
-    t.like(shown.payload.details, { monthly: '7.00 USD a month', due_today: '19.00 USD' });
+    t.like(shown.payload.details, { monthly: message('price.monthly', { price: '7.00 USD' }), due_today: '19.00 USD' });
     await age(id, 20);
-    assertStatus(t, await decide(desk, held.body.approval_id, 'approved'), 200);
+    const decided = await decide(desk, held.body.approval_id, 'approved');
+    assertStatus(t, decided, 200);
+    t.is(decided.body.status, 'executed', 'the approval makes the order');
+    const ordered = await orders.world.deps.db('mailbox_orders').where({ id: shown.subject_id }).first();
+    t.like(ordered, { actor_kind: 'api_key', api_key_id: desk.tenant.apiKeyId, user_id: desk.tenant.userId });
     const passed = await desk.order(id, apiKey);
     assertStatus(t, passed, 202);
     t.is(passed.body.status, 'awaiting_payment');
     t.is(passed.body.provisioning_id, shown.subject_id);
-    t.is((await orders.world.deps.db('approvals').where({ id: held.body.approval_id }).first()).status, 'executed');
-    t.like((await desk.order(id, apiKey)).body, { code: 'quote_consumed' });
+    t.is((await desk.order(id, apiKey)).body.provisioning_id, shown.subject_id, 'the same order');
+    t.like((await desk.order(id)).body, { code: 'quote_consumed' }, 'somebody else did not ask for it');
 
     const { quote_id: refusedQuote } = (await desk.quote({}, apiKey)).body;
     const asked = await desk.order(refusedQuote, apiKey);

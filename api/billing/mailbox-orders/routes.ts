@@ -55,7 +55,7 @@ export const mailboxOrdersRoutes: readonly AnyRoute[] = [
       'domain_unavailable',
     ],
     prepare: (ctx, { body }) => priceOrder(ctx, body),
-    handler: async (ctx, { body, prepared }) => presentQuote(await storeQuote(ctx, body, prepared)),
+    handler: async (ctx, { body, prepared }) => presentQuote(await storeQuote(ctx, body, prepared), ctx),
   }),
   route({
     ...write,
@@ -66,8 +66,8 @@ export const mailboxOrdersRoutes: readonly AnyRoute[] = [
     summary: 'Order the mailboxes of a quote',
     description:
       'A signed-in person orders at once; a key or application when its policy has `mailbox.provision` and the monthly total is within ' +
-      '`max_monthly_mailbox_spend_cents`. Otherwise the answer is `awaiting_approval` with a link at which a person decides within 30 minutes: send the ' +
-      'request again, with the same `quote_id` and another Idempotency-Key, once they have approved. The order waits for its payment: read it for its `checkout_url`.',
+      '`max_monthly_mailbox_spend_cents`. Otherwise the answer is `awaiting_approval` with a link at which a person decides within 30 minutes. Their approval makes the ' +
+      'order; the same request, with another Idempotency-Key, then answers with it. The order waits for its payment: read it for its `checkout_url`.',
     body: schemas.orderRequest,
     success: { status: 202, body: schemas.ordered },
     errors: [

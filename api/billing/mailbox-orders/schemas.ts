@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MAX_DOMAINS } from '../../../domain/billing/mailbox-orders/quote.ts';
 import { ORDER_STATES } from '../../../domain/billing/mailbox-orders/states.ts';
 import { paged, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
+import { issue } from '../../http/said.ts';
 
 const cents = z.int().min(0);
 const name = z.string().trim().max(100);
@@ -118,7 +119,7 @@ export const order = resource('MailboxOrder', {
     }),
   ),
   needs_person: z.boolean().meta({ description: 'Something of it could not be undone or given back without a person' }),
-  error: z.strictObject({ code: z.string(), message: z.string(), fix: z.string() }).optional(),
+  error: issue.optional(),
   created_at: timestamp,
   updated_at: timestamp,
   paid_at: timestamp.optional(),

@@ -4,23 +4,28 @@ import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import type { RunEventRow, RunRow } from '../../../domain/campaigns/runs/states.ts';
 import { runWorkflow } from '../../../workflows/run/contract.ts';
+import { presentReport } from '../../http/findings.ts';
 import { iso } from '../../http/schemas.ts';
 import type { run, runEvent } from './schemas.ts';
+import { presentIssue } from '../../http/said.ts';
+import type { Language } from '../../../messages/index.ts';
+import { presentReasons } from '../../approvals/held.ts';
+import type { ApprovalRow } from '../../../domain/approvals/view.ts';
 
 /** An agent's run and how far it is, with the page to decide at while it waits for a person, and its run in the Temporal UI. */
-export function presentRun(row: RunRow, { config }: Pick<Ctx, 'config'>): z.input<typeof run> {
+export function presentRun(row: RunRow, { config, language }: Pick<Ctx, 'config' | 'language'>): z.input<typeof run> {
   return {
     id: row.id,
     state: row.state,
     intent: row.intent,
     input: row.input as z.input<typeof run>['input'],
-    policy_decision: row.policy_decision,
+    policy_decision: presentDecision(row.policy_decision, language),
     campaign_id: row.campaign_id,
     frozen_sender_ids: row.frozen_sender_ids,
     recipient_count: row.recipient_count,
     action_count: row.action_count,
-    ...(row.preflight_report ? { preflight_report: row.preflight_report } : {}),
-    ...(row.error_details ? { error_details: row.error_details } : {}),
+    ...(row.preflight_report ? { preflight_report: presentReport(row.preflight_report, language) } : {}),
+    ...(row.error_details ? { error_details: presentIssue(row.error_details, language) } : {}),
     ...(row.approval_id ? { approval_id: row.approval_id, approval_url: approvalUrl(config, row.approval_id) } : {}),
     ...(row.state === 'awaiting_approval' ? { approval_expires_at: iso(row.expires_at!) } : {}),
     created_at: iso(row.created_at),
@@ -28,6 +33,11 @@ export function presentRun(row: RunRow, { config }: Pick<Ctx, 'config'>): z.inpu
     ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
     ...runUrl(config, runWorkflow, { runId: row.id }),
   };
+}
+
+function presentDecision(decision: RunRow['policy_decision'], language: Language | undefined) {
+  const { reasons } = decision as { reasons?: ApprovalRow['reasons'] };
+  return reasons ? { ...decision, reasons: presentReasons(reasons, language) } : decision;
 }
 
 /** One change of a run's state, in the order of `seq`, with who made it. */

@@ -19,6 +19,7 @@ import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { react } from '../../../test/harness/reactions.ts';
 import { openRunDesk } from '../../../test/harness/run-desk.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
+import { message } from '../../../messages/index.ts';
 
 const MINUTE_MS = 60_000;
 const clock = new ManualClock(new Date('2026-11-20T08:00:00Z'));
@@ -347,7 +348,10 @@ test.serial('denied, or not decided within 30 minutes: denied, and nothing is se
   await desk.decide(denied.id, 'denied', 'Too pushy');
   const ended = await desk.step(denied);
   t.is(ended.state, 'denied');
-  t.like(ended.error_details, { code: 'approval_denied', message: 'A person denied the launch: Too pushy' });
+  t.like(ended.error_details, {
+    code: 'approval_denied',
+    message: message('runs.denied_because', { reason: 'Too pushy' }),
+  });
 
   const late = await desk.step(await desk.create());
   clock.advance(30 * MINUTE_MS - 1);

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { listBlockedRuns, retryStepRun, type StepRunView } from '../../../domain/campaigns/step-runs/step-runs.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso, pageQuery, paged, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import { issue, presentIssue, reasonIn } from '../../http/said.ts';
 
 const stepRun = resource('StepRun', {
   id: uuid,
@@ -14,7 +16,7 @@ const stepRun = resource('StepRun', {
   outcome: z.string().nullable(),
   detail: z.string().nullable(),
   attempts: z.int(),
-  error: z.strictObject({ code: z.string(), message: z.string(), fix: z.string() }).nullable(),
+  error: issue.nullable(),
   started_at: timestamp,
   completed_at: timestamp.nullable(),
 });
@@ -36,7 +38,8 @@ export const stepRunsRoutes: readonly AnyRoute[] = [
       state: z.enum(['blocked']).default('blocked').meta({ description: 'There is no other state to ask for' }),
     }),
     success: { status: 200, body: paged(stepRun) },
-    handler: async (ctx, { params, query }) => presentPage(await listBlockedRuns(ctx, params.id, query), present),
+    handler: async (ctx, { params, query }) =>
+      presentPage(await listBlockedRuns(ctx, params.id, query), (run) => present(run, ctx)),
   }),
   route({
     area: 'campaign-checks',
@@ -50,13 +53,18 @@ export const stepRunsRoutes: readonly AnyRoute[] = [
     params: z.object({ id: z.string(), runId: z.string() }),
     success: { status: 200, body: stepRun },
     errors: ['conflict'],
-    handler: async (ctx, { params }) => present(await retryStepRun(ctx, params.id, params.runId)),
+    handler: async (ctx, { params }) => present(await retryStepRun(ctx, params.id, params.runId), ctx),
   }),
 ];
 
-function present({ enrollment_id: _, ...run }: StepRunView): z.input<typeof stepRun> {
+function present(
+  { enrollment_id: _, ...run }: StepRunView,
+  { language }: Pick<Ctx, 'language'>,
+): z.input<typeof stepRun> {
   return {
     ...run,
+    detail: reasonIn(run.detail, language),
+    error: run.error && presentIssue(run.error, language),
     state: run.state as z.input<typeof stepRun>['state'],
     started_at: iso(run.started_at),
     completed_at: iso(run.completed_at),

@@ -15,6 +15,7 @@ import {
 } from '../../../domain/campaigns/templates/templates.ts';
 import { route } from '../../http/route.ts';
 import { asSeen, idParams, iso, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { says } from '../../../lib/issue-message.ts';
 
 const area = 'templates';
 const read = { area, scope: ['READ_TEMPLATES'], permission: 'view_campaigns' } as const;
@@ -211,7 +212,10 @@ export const templateRoutes = [
       .strictObject({
         variables: z
           .record(z.string().max(100), z.string().max(10_000))
-          .refine((given) => Object.keys(given).length <= MAX_VARIABLES, `At most ${MAX_VARIABLES}`)
+          .refine(
+            (given) => Object.keys(given).length <= MAX_VARIABLES,
+            says('templates.too_many_variables', { max: MAX_VARIABLES }),
+          )
           .default({}),
       })
       .prefault({}),
@@ -233,7 +237,10 @@ function presentAnalysis(found: Analysis): z.input<typeof analysis> {
     improvements: found.improvements,
     rules: {
       score: found.rules.score,
-      issues: found.rules.issues.map(({ points: _points, spans, ...issue }) => ({ ...issue, spans: [...spans] })),
+      issues: found.rules.issues.map(({ points: _points, values: _values, spans, ...issue }) => ({
+        ...issue,
+        spans: [...spans],
+      })),
     },
     model: found.model,
     tokens_used: found.tokensUsed,

@@ -64,7 +64,12 @@ test('what a test needs is asked for, and what it may not do refused', async (t)
   t.deepEqual([nobody.status, nobody.body.problems[0].path], [400, 'body.prospect_email']);
   assertStatus(t, await start({ contact_id: newId() }), 404);
   t.deepEqual((await start({ prospect_email: 'a@x.example', mailbox_id: newId() })).body.problems, [
-    { path: 'body.mailbox_id', message: 'is not an active mailbox of this workspace' },
+    {
+      path: 'body.mailbox_id',
+      message: 'is not an active mailbox of this workspace',
+      code: 'tests.mailbox_inactive',
+      values: {},
+    },
   ]);
   const wrong = await start({ prospect_email: 'nobody', max_wait_seconds: 0 });
   t.deepEqual(wrong.body.problems.map((problem: { path: string }) => problem.path).sort(), [

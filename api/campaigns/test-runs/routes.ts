@@ -16,8 +16,9 @@ import {
   timestamp,
   uuid,
 } from '../../http/schemas.ts';
-
-const issue = z.strictObject({ code: z.string(), message: z.string(), fix: z.string() });
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import type { Language } from '../../../messages/index.ts';
+import { issue, presentIssue, reasonIn } from '../../http/said.ts';
 
 const testStep = resource('TestStep', {
   step_id: uuid,
@@ -104,6 +105,7 @@ export const testRunRoutes = [
           mailboxId: body.mailbox_id,
           maxWaitSeconds: body.max_wait_seconds,
         }),
+        ctx,
       ),
   }),
   route({
@@ -116,7 +118,8 @@ export const testRunRoutes = [
     query: z.object(pageQuery(100)),
     success: { status: 200, body: paged(testRun) },
     errors: ['not_found'],
-    handler: async (ctx, { params, query }) => presentPage(await listTestRuns(ctx, params.id, query), present),
+    handler: async (ctx, { params, query }) =>
+      presentPage(await listTestRuns(ctx, params.id, query), (run) => present(run, ctx)),
   }),
   route({
     ...read,
@@ -128,7 +131,7 @@ export const testRunRoutes = [
     params: runParams,
     success: { status: 200, body: testRun },
     errors: ['event_run_not_found'],
-    handler: async (ctx, { params }) => present(await getTestRun(ctx, params.id, params.runId)),
+    handler: async (ctx, { params }) => present(await getTestRun(ctx, params.id, params.runId), ctx),
   }),
   route({
     ...send,
@@ -140,11 +143,11 @@ export const testRunRoutes = [
     params: runParams,
     success: { status: 200, body: testRun },
     errors: ['event_run_not_found', 'conflict'],
-    handler: async (ctx, { params }) => present(await cancelTestRun(ctx, params.id, params.runId)),
+    handler: async (ctx, { params }) => present(await cancelTestRun(ctx, params.id, params.runId), ctx),
   }),
 ];
 
-function present(run: TestRunView): z.input<typeof testRun> {
+function present(run: TestRunView, { language }: Pick<Ctx, 'language'>): z.input<typeof testRun> {
   const waitsForEvent = run.state === 'waiting_for_event';
   return {
     id: run.id,
@@ -153,7 +156,7 @@ function present(run: TestRunView): z.input<typeof testRun> {
     contact_id: run.contact_id,
     prospect_email: run.prospect_email,
     state: run.state,
-    steps: run.steps.map(presentStep),
+    steps: run.steps.map((step) => presentStep(step, language)),
     app_variables: run.app_values,
     step_count: run.step_count,
     created_at: iso(run.created_at),
@@ -161,7 +164,7 @@ function present(run: TestRunView): z.input<typeof testRun> {
     ...known({
       email_account_id: run.mailbox_id,
       current_step_id: run.current_step_id,
-      error: run.error,
+      error: run.error && presentIssue(run.error, language),
       waiting_event: waitsForEvent ? run.waiting_for : null,
       waiting_until: iso(run.waiting_until),
       blocked_reason: run.blocked_reason,
@@ -170,7 +173,7 @@ function present(run: TestRunView): z.input<typeof testRun> {
   };
 }
 
-function presentStep(step: TestStepRow): z.input<typeof testStep> {
+function presentStep(step: TestStepRow, language: Language | undefined): z.input<typeof testStep> {
   return {
     step_id: step.step_id,
     name: step.name,
@@ -180,12 +183,12 @@ function presentStep(step: TestStepRow): z.input<typeof testStep> {
     started_at: iso(step.started_at),
     ...known({
       outcome: step.outcome,
-      detail: step.detail,
+      detail: reasonIn(step.detail, language),
       output_key: step.output_key,
       output: step.output,
       event_name: step.event_name,
       completed_at: iso(step.completed_at),
-      error: step.error,
+      error: step.error && presentIssue(step.error, language),
     }),
   };
 }

@@ -16,7 +16,7 @@ import { createRateLimiter } from '../../../lib/rate-limit.ts';
 import { inRequest } from '../../../lib/request-span.ts';
 import { strictTransport } from '../../../lib/strict-transport.ts';
 import { traceIds } from '../../../lib/trace.ts';
-import { textsFor, type PageTexts } from '../../pages/texts/index.ts';
+import { textsFor, type PageTexts } from '../../pages/texts.ts';
 import { metricsEndpoint } from '../../http/metrics.ts';
 import { confirmPage, donePage, PAGE_POLICY, troublePage, unknownPage } from './pages.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { html, Html } from '../../http/html.ts';
-import type { PageTexts } from '../../pages/texts/index.ts';
+import type { PageTexts } from '../../pages/texts.ts';
 
 const STYLE = `body{font:17px/1.5 system-ui,sans-serif;color:#1b2733;background:#f6f8fa;margin:0;padding:1rem}
 main{max-width:30rem;margin:12vh auto 0;background:#fff;border:1px solid #d5dde5;border-radius:8px;padding:1.5rem 2rem}

@@ -10,6 +10,7 @@ import {
 } from '../../../domain/connect/app-connections/connections.ts';
 import { testAppConnection } from '../../../domain/connect/app-connections/ping.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
+import { inWords } from '../../../lib/errors.ts';
 import { idParams, iso } from '../../http/schemas.ts';
 import * as schemas from './schemas.ts';
 
@@ -103,7 +104,17 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
     params: idParams,
     success: { status: 200, body: schemas.connectionTest },
     prepare: (ctx, { params }) => testAppConnection(ctx, params.id),
-    handler: async (_ctx, { prepared: { latencyMs, ...check } }) => ({ ...check, latency_ms: latencyMs }),
+    handler: async ({ language }, { prepared: { latencyMs, error, ...check } }) => ({
+      ...check,
+      latency_ms: latencyMs,
+      ...(error && {
+        error: {
+          code: 'app_connection_failed' as const,
+          message: inWords(error.said, language),
+          fix: inWords(error.fix, language),
+        },
+      }),
+    }),
   }),
 ];
 

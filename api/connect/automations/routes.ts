@@ -14,6 +14,10 @@ import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { reader } from '../../../domain/platform/kernel/transact.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import { automationWorkflow } from '../../../workflows/automation/contract.ts';
+import type { AutomationNodeResult } from '../../../domain/connect/automations/graph.ts';
+import { inWords } from '../../../lib/errors.ts';
+import type { Language } from '../../../messages/index.ts';
+import { reasonIn } from '../../http/said.ts';
 import { route } from '../../http/route.ts';
 import { asSeen, idParams, iso } from '../../http/schemas.ts';
 import * as schemas from './schemas.ts';
@@ -108,7 +112,10 @@ export const automationRoutes = [
     params: idParams,
     body: schemas.testBody,
     success: { status: 200, body: schemas.dryRun },
-    handler: async (ctx, { params, body }) => dryRun(ctx, params.id, body.data),
+    handler: async (ctx, { params, body }) => {
+      const { trace, data } = await dryRun(ctx, params.id, body.data);
+      return { data, trace: trace.map(({ preview, ...node }) => ({ ...presentResult(node, ctx.language), preview })) };
+    },
   }),
   route({
     ...automations,
@@ -142,7 +149,7 @@ function present(row: AutomationRow): z.input<typeof schemas.automation>['automa
   };
 }
 
-function presentRun({ config }: Ctx, run: AutomationRun): z.input<typeof schemas.runs>['runs'][number] {
+function presentRun({ config, language }: Ctx, run: AutomationRun): z.input<typeof schemas.runs>['runs'][number] {
   const { id, organization_id, automation_id, trigger_event, status, node_results, error_detail } = run;
   return {
     id,
@@ -150,11 +157,16 @@ function presentRun({ config }: Ctx, run: AutomationRun): z.input<typeof schemas
     automation_id,
     trigger_event,
     status,
-    node_results,
-    error_detail,
+    node_results: node_results.map((result) => presentResult(result, language)),
+    error_detail: reasonIn(error_detail, language) ?? '',
     started_at: iso(run.started_at),
     finished_at: iso(run.finished_at),
     ...(run.blocked_reason === null ? {} : { blocked_reason: run.blocked_reason }),
     ...(status === 'running' ? runUrl(config, automationWorkflow, { runId: id }) : {}),
   };
+}
+
+/** The result of a node, in the language of the request. */
+function presentResult({ label, error, ...result }: AutomationNodeResult, language: Language | undefined) {
+  return { ...result, label: inWords(label, language), error: error ? inWords(error, language) : '' };
 }

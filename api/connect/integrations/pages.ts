@@ -8,6 +8,7 @@ import { readBytes } from '../../http/raw-body.ts';
 import { shownPage } from '../../pages/declare.ts';
 import { html } from '../../http/html.ts';
 import { messagePage } from '../../pages/layout.ts';
+import { says } from '../../../lib/issue-message.ts';
 
 const MAX_WEBHOOK_BYTES = 512 * 1024;
 /** What a provider sends along: visible ASCII, so that the longest URL that is taken is one that the server reads. */
@@ -15,7 +16,7 @@ const visible = (most: number, description: string) =>
   z
     .string()
     .max(most)
-    .regex(/^[\x20-\x7e]*$/, 'must be visible ASCII characters')
+    .regex(/^[\x20-\x7e]*$/, says('connect.visible_ascii'))
     .default('')
     .meta({ description });
 

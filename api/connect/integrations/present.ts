@@ -4,7 +4,11 @@ import type { IntegrationRun } from '../../../domain/connect/integrations/connec
 import type { Mappings } from '../../../domain/connect/integrations/mappings.ts';
 import type { Provider } from '../../../domain/connect/integrations/providers/provider.ts';
 import { actionNames } from '../../../domain/connect/integrations/registry.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import { inWords } from '../../../lib/errors.ts';
+import type { Language, MessageCode } from '../../../messages/index.ts';
 import type { Subscription } from '../../../domain/connect/integrations/subscriptions.ts';
+import { reasonIn } from '../../http/said.ts';
 import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 
@@ -12,21 +16,24 @@ import type * as schemas from './schemas.ts';
 export function presentProvider({
   provider,
   configured,
+  language,
 }: {
   provider: Provider;
   configured: boolean;
+  language: Language | undefined;
 }): z.input<typeof schemas.catalogueEntry> {
+  const words = (code: MessageCode) => inWords({ code, values: {} }, language);
   return {
     provider: provider.id,
     name: provider.name,
-    tagline: provider.tagline,
+    tagline: words(provider.tagline),
     category: provider.category,
     docs_url: provider.docsUrl,
     auth_method: provider.authMethod,
     badge_color: provider.badgeColor,
     beta: provider.beta ?? false,
-    webhook_hint: provider.webhookHint ?? '',
-    highlights: [...provider.highlights],
+    webhook_hint: provider.webhookHint ? words(provider.webhookHint) : '',
+    highlights: provider.highlights.map(words),
     scopes: [...(provider.oauth?.scopes ?? [])],
     events: [...provider.events],
     action_types: actionNames(provider),
@@ -39,6 +46,7 @@ export function presentProvider({
 /** A connection of the workspace to a provider, with its health. Keys and tokens are never part of it; `inbound_webhook_url` is shown once, when it is made. */
 export function presentConnection(
   row: ConnectionRow,
+  { language }: Pick<Ctx, 'language'>,
   inboundUrl: string | null = null,
 ): z.input<typeof schemas.connection> {
   return {
@@ -57,10 +65,10 @@ export function presentConnection(
     granted_scopes: row.granted_scopes,
     token_expires_at: iso(row.token_expires_at),
     health: row.health,
-    health_detail: row.health_detail,
+    health_detail: reasonIn(row.health_detail, language),
     health_checked_at: iso(row.health_checked_at),
     last_synced_at: iso(row.last_synced_at),
-    last_error: row.last_error,
+    last_error: reasonIn(row.last_error, language),
     last_error_at: iso(row.last_error_at),
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
@@ -87,6 +95,11 @@ export function presentMappings({ mappings, updatedAt }: Mappings): z.input<type
 }
 
 /** A line of a connection's log: one thing that was done at the provider, or failed. */
-export function presentRun(row: IntegrationRun): z.input<typeof schemas.run> {
-  return { ...row, started_at: iso(row.started_at), finished_at: iso(row.finished_at) };
+export function presentRun(row: IntegrationRun, { language }: Pick<Ctx, 'language'>): z.input<typeof schemas.run> {
+  return {
+    ...row,
+    detail: reasonIn(row.detail, language) ?? '',
+    started_at: iso(row.started_at),
+    finished_at: iso(row.finished_at),
+  };
 }

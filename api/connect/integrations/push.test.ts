@@ -69,7 +69,7 @@ test.serial('an answer that nobody foresaw fails one contact of a push, and the 
   t.like(body, { pushed: 1, failed: 1 });
   t.deepEqual(
     body.results.map(({ ok, error }: { ok: boolean; error?: string }) => error ?? ok),
-    ['The answer of Close could not be understood.', true],
+    ['The answer of Close cannot be read', true],
   );
 });
 

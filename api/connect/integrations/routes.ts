@@ -27,6 +27,7 @@ import {
 } from '../../../domain/connect/integrations/subscriptions.ts';
 import { fireTest } from '../../../domain/connect/integrations/test-notice.ts';
 import { listBookings } from '../../../domain/crm/meetings/read.ts';
+import { inWords } from '../../../lib/errors.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { asSeen, idParams, timestamp } from '../../http/schemas.ts';
 import { presentConnection, presentMappings, presentProvider, presentRun, presentSubscription } from './present.ts';
@@ -62,7 +63,7 @@ const connectionRoutes = [
       '`configured` is false where the installation has no OAuth client at the provider: docs/integrations says how to get one.',
     success: { status: 200, body: z.strictObject({ catalog: z.array(schemas.catalogueEntry) }) },
     handler: async (ctx) => ({
-      catalog: listCatalogue(ctx).map(presentProvider),
+      catalog: listCatalogue(ctx).map((entry) => presentProvider({ ...entry, language: ctx.language })),
     }),
   }),
   route({
@@ -72,7 +73,7 @@ const connectionRoutes = [
     path: '/integrations/connections',
     summary: 'Connected accounts, newest first',
     success: { status: 200, body: z.strictObject({ connections: z.array(schemas.connection) }) },
-    handler: async (ctx) => ({ connections: (await listConnections(ctx)).map((row) => presentConnection(row)) }),
+    handler: async (ctx) => ({ connections: (await listConnections(ctx)).map((row) => presentConnection(row, ctx)) }),
   }),
   route({
     ...write,
@@ -91,7 +92,7 @@ const connectionRoutes = [
     prepare: (ctx, { body }) => checkCredentials(ctx, body),
     handler: async (ctx, { body, prepared }) => {
       const { connection, inboundUrl } = await createConnection(ctx, body, prepared);
-      return presentConnection(connection, inboundUrl);
+      return presentConnection(connection, ctx, inboundUrl);
     },
   }),
   route({
@@ -138,9 +139,9 @@ const connectionRoutes = [
       const connection = await readConnection(ctx, id);
       const [events, runs] = await Promise.all([listSubscriptions(ctx, id), listRuns(ctx, id, RECENT_RUNS)]);
       return {
-        connection: presentConnection(connection),
+        connection: presentConnection(connection, ctx),
         events: events.map(presentSubscription),
-        runs: runs.map(presentRun),
+        runs: runs.map((run) => presentRun(run, ctx)),
       };
     },
   }),
@@ -156,7 +157,7 @@ const connectionRoutes = [
     body: schemas.configBody,
     success: { status: 200, body: z.strictObject({ connection: schemas.connection }) },
     handler: async (ctx, { params, body }) => ({
-      connection: presentConnection(await updateConnectionConfig(ctx, params.id, body)),
+      connection: presentConnection(await updateConnectionConfig(ctx, params.id, body), ctx),
     }),
   }),
   route({
@@ -252,7 +253,9 @@ const useRoutes = [
     summary: 'What was done with a connection, the latest 50 first',
     params: idParams,
     success: { status: 200, body: z.strictObject({ runs: z.array(schemas.run) }) },
-    handler: async (ctx, { params }) => ({ runs: (await listRuns(ctx, params.id, LISTED_RUNS)).map(presentRun) }),
+    handler: async (ctx, { params }) => ({
+      runs: (await listRuns(ctx, params.id, LISTED_RUNS)).map((run) => presentRun(run, ctx)),
+    }),
   }),
   route({
     area,
@@ -307,7 +310,13 @@ const useRoutes = [
     success: { status: 200, body: schemas.pushResult },
     errors: ['conflict', 'selection_too_large', 'service_unavailable'],
     prepare: (ctx, { params, body }) => pushContacts(ctx, params.id, body),
-    handler: async (_ctx, { prepared }) => prepared,
+    handler: async ({ language }, { prepared: { results, ...pushed } }) => ({
+      ...pushed,
+      results: results.map(({ error, ...result }) => ({
+        ...result,
+        ...(error === undefined ? {} : { error: inWords(error, language) }),
+      })),
+    }),
   }),
   route({
     ...read,

@@ -64,9 +64,8 @@ export const appWebhooksRoutes: readonly AnyRoute[] = [
     success: { status: 200, body: paged(schemas.applicationDelivery) },
     errors: ['no_organization'],
     handler: async (ctx, { params, query: { status, event_type, ...page } }) =>
-      presentPage(
-        await listApplicationDeliveries(ctx, params.id, { status, event_type }, page),
-        presentApplicationDelivery,
+      presentPage(await listApplicationDeliveries(ctx, params.id, { status, event_type }, page), (row) =>
+        presentApplicationDelivery(row, ctx),
       ),
   }),
 ];

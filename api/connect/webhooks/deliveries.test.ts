@@ -1,5 +1,6 @@
 import test from 'ava';
 import { newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { createDelivery } from '../../../test/harness/webhook-rows.ts';
 import { createEndpoint } from '../../../test/harness/webhooks.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
@@ -48,7 +49,7 @@ test('a delivery shows its state, attempts and last answer, with the body its re
     attempt_count: 2,
     response_status: 503,
     response_body_excerpt: 'try later',
-    error_reason: 'The receiver answered 503.',
+    error_reason: message('connect.receiver_status', { status: 503 }),
     next_attempt_at: now,
     last_attempt_at: now,
   });
@@ -66,7 +67,7 @@ test('a delivery shows its state, attempts and last answer, with the body its re
     last_attempt_at: now.toISOString(),
     response_status: 503,
     response_body_excerpt: 'try later',
-    error_reason: 'The receiver answered 503.',
+    error_reason: 'The receiver answered 503',
   });
   t.deepEqual(Object.keys(shown.payload), ['id', 'event_type', 'organization_id', 'created_at', 'data']);
   t.is(shown.payload.id, shown.event_id);
@@ -169,8 +170,13 @@ test('every attempt of a delivery is shown, the last one first, and those of ano
   const startedAt = new Date('2026-03-02T12:00:00Z');
   await world.deps.db('webhook_attempts').insert(
     [
-      { attempt: 1, response_status: 500, error_reason: 'answered 500', duration_ms: 120 },
-      { attempt: 2, response_status: null, error_reason: 'timeout', duration_ms: 15_000 },
+      {
+        attempt: 1,
+        response_status: 500,
+        error_reason: message('connect.receiver_status', { status: 500 }),
+        duration_ms: 120,
+      },
+      { attempt: 2, response_status: null, error_reason: message('egress.timeout'), duration_ms: 15_000 },
       { attempt: 3, response_status: 204, error_reason: null, duration_ms: 40 },
     ].map((one) => ({ ...one, delivery_id: id, organization_id: tenant.organizationId, started_at: startedAt })),
   );
@@ -186,8 +192,8 @@ test('every attempt of a delivery is shown, the last one first, and those of ano
     ]),
     [
       [3, 204, null, 40],
-      [2, null, 'timeout', 15_000],
-      [1, 500, 'answered 500', 120],
+      [2, null, 'The host did not answer in time', 15_000],
+      [1, 500, 'The receiver answered 500', 120],
     ],
   );
   t.is(body.data[0].started_at, startedAt.toISOString());

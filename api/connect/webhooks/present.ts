@@ -13,11 +13,15 @@ import type { ChallengeResult } from '../../../domain/connect/webhooks/verify.ts
 import { webhookBatchWorkflow } from '../../../workflows/webhook-batch/contract.ts';
 import { webhookDeliveryWorkflow } from '../../../workflows/webhook-delivery/contract.ts';
 import { webhookEndpointWorkflow } from '../../../workflows/webhook-endpoint/contract.ts';
+import { reasonIn } from '../../http/said.ts';
 import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 
 /** An endpoint of the workspace with its health. Its secret is shown by creation and rotation alone. */
-export function presentEndpoint(row: WebhookEndpointRow): z.input<typeof schemas.endpoint> {
+export function presentEndpoint(
+  row: WebhookEndpointRow,
+  { language }: Pick<Ctx, 'language'>,
+): z.input<typeof schemas.endpoint> {
   return {
     id: row.id,
     organization_id: row.organization_id,
@@ -25,12 +29,12 @@ export function presentEndpoint(row: WebhookEndpointRow): z.input<typeof schemas
     description: row.description,
     event_types: row.event_types,
     enabled: row.enabled,
-    disabled_reason: row.disabled_reason,
+    disabled_reason: reasonIn(row.disabled_reason, language),
     verified_at: iso(row.verified_at),
     ownership_confirmed: row.ownership_confirmed,
     last_success_at: iso(row.last_success_at),
     last_failure_at: iso(row.last_failure_at),
-    last_failure_reason: row.last_failure_reason,
+    last_failure_reason: reasonIn(row.last_failure_reason, language),
     consecutive_failures: row.consecutive_failures,
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
@@ -41,20 +45,24 @@ export function presentEndpoint(row: WebhookEndpointRow): z.input<typeof schemas
 export function presentVerification(
   row: WebhookEndpointRow,
   result: ChallengeResult,
+  ctx: Pick<Ctx, 'language'>,
 ): z.input<typeof schemas.verification> {
   return {
-    endpoint: presentEndpoint(row),
+    endpoint: presentEndpoint(row, ctx),
     verified: row.verified_at !== null,
     passed: result.passed,
     challenge_echoed: result.echoed,
     status: result.status,
-    reason: result.reason,
+    reason: reasonIn(result.reason, ctx.language),
     latency_ms: result.latencyMs,
   };
 }
 
 /** A delivery as the makers of an application see it: over all workspaces, without the body. */
-export function presentApplicationDelivery(row: DeliveryView): z.input<typeof schemas.applicationDelivery> {
+export function presentApplicationDelivery(
+  row: DeliveryView,
+  { language }: Pick<Ctx, 'language'>,
+): z.input<typeof schemas.applicationDelivery> {
   return {
     id: row.id,
     endpoint_id: row.endpoint_id,
@@ -68,7 +76,7 @@ export function presentApplicationDelivery(row: DeliveryView): z.input<typeof sc
     last_attempt_at: iso(row.last_attempt_at),
     response_status: row.response_status,
     response_body_excerpt: row.response_body_excerpt,
-    error_reason: row.error_reason,
+    error_reason: reasonIn(row.error_reason, language),
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
   };
@@ -77,12 +85,12 @@ export function presentApplicationDelivery(row: DeliveryView): z.input<typeof sc
 /** A delivery as its workspace sees it: with the body, and with its run in the Temporal UI where it has one of its own. */
 export function presentDelivery(
   row: DeliveryWithPayload,
-  { config }: Pick<Ctx, 'config'>,
+  { config, language }: Pick<Ctx, 'config' | 'language'>,
 ): z.input<typeof schemas.delivery> {
   // A delivery whose first attempt succeeds, or is to come, is in a batch and has no run of its own.
   const hasRun = row.attempt_count > 1 || row.status === 'failed' || row.blocked_reason !== null;
   return {
-    ...presentApplicationDelivery(row),
+    ...presentApplicationDelivery(row, { language }),
     payload: row.payload,
     ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
     ...(hasRun ? runUrl(config, webhookDeliveryWorkflow, { deliveryId: row.id }) : {}),
@@ -93,9 +101,14 @@ export function presentDelivery(
 export function presentAttempt(
   { batch_id: batchId, endpoint_id: endpointId, started_at: startedAt, ...attempt }: DeliveryAttempt,
   deliveryId: string,
-  { config }: Pick<Ctx, 'config'>,
+  { config, language }: Pick<Ctx, 'config' | 'language'>,
 ): z.input<typeof schemas.attempts>['data'][number] {
-  return { ...attempt, started_at: iso(startedAt), ...urlOfAttempt() };
+  return {
+    ...attempt,
+    error_reason: reasonIn(attempt.error_reason, language),
+    started_at: iso(startedAt),
+    ...urlOfAttempt(),
+  };
 
   function urlOfAttempt(): { temporal_url?: string } {
     if (batchId === null) return runUrl(config, webhookDeliveryWorkflow, { deliveryId });

@@ -3,6 +3,8 @@ import { EVENT_TYPES } from '../../../domain/platform/kernel/events.ts';
 import { createEgress } from '../../../lib/egress/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { maskOf } from '../../../lib/permissions.ts';
+import { inWords } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { createApiKey, createMember, type Tenant } from '../../../test/harness/factories.ts';
 import { createApplication } from '../../../test/harness/oauth.ts';
 import { createDelivery } from '../../../test/harness/webhook-rows.ts';
@@ -79,8 +81,15 @@ test('the catalogue says of each event what it is, and no challenge can be subsc
   );
   t.deepEqual(
     body.event_types.find((entry: { type: string }) => entry.type === 'campaign.email_sent'),
-    { type: 'campaign.email_sent', ...EVENT_TYPES['campaign.email_sent'] },
+    {
+      type: 'campaign.email_sent',
+      ...EVENT_TYPES['campaign.email_sent'],
+      description: 'The mailbox server accepted a campaign email.',
+    },
   );
+  const headers = { 'accept-language': 'de' };
+  const german = await call(world, 'GET', '/v1/webhooks/event-types', { token: tenant.apiKey, headers });
+  t.is(german.body.event_types[0].description, 'Eine Kampagne wurde angelegt.');
   const refused = await create(tenant, { event_types: ['webhook.test'] });
   t.deepEqual([refused.status, paths(refused)], [400, ['body.event_types.0']]);
 });
@@ -200,7 +209,7 @@ test('another host has to be verified again; the same host, or anything else, ke
     ownership_confirmed: true,
     consecutive_failures: 3,
     last_failure_at: new Date(),
-    last_failure_reason: 'The receiver answered 500.',
+    last_failure_reason: message('connect.receiver_status', { status: 500 }),
     failing_since: new Date(),
   });
   const patch = async (url: string, rest: object = {}) =>
@@ -229,14 +238,14 @@ test('switching on what the installation switched off starts the failure count a
   const { id } = await createEndpoint(world.deps, tenant.organizationId, HOOK);
   const off = {
     enabled: false,
-    disabled_reason: 'It failed for a day.',
+    disabled_reason: message('connect.switched_off', { failures: 40, since: '2026-03-01T12:00:00.000Z' }),
     consecutive_failures: 40,
     failing_since: new Date(),
   };
   await world.deps.db('webhook_endpoints').where({ id }).update(off);
   t.like((await call(world, 'GET', '/v1/webhooks', { token: tenant.apiKey })).body.endpoints[0], {
     enabled: false,
-    disabled_reason: 'It failed for a day.',
+    disabled_reason: inWords(off.disabled_reason),
     consecutive_failures: 40,
   });
   const on = await call(world, 'PATCH', `/v1/webhooks/${id}`, {

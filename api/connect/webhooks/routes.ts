@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENT_TYPES, TEST_EVENT } from '../../../domain/platform/kernel/events.ts';
+import { EVENT_TYPES, TEST_EVENT, type EventType } from '../../../domain/platform/kernel/events.ts';
 import { listAttempts, listDeliveries, listEndpointDeliveries } from '../../../domain/connect/webhooks/deliveries.ts';
 import {
   assertTarget,
@@ -16,6 +16,8 @@ import { redeliver } from '../../../domain/connect/webhooks/redeliver.ts';
 import { listThrottleDrops } from '../../../domain/connect/webhooks/throttle-drops.ts';
 import { challengeEndpoint, recordChallenge } from '../../../domain/connect/webhooks/verify.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
+import { inWords } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { asSeen, idParams, paged, presentPage } from '../../http/schemas.ts';
 import { presentAttempt, presentDelivery, presentDrop, presentEndpoint, presentVerification } from './present.ts';
 import * as schemas from './schemas.ts';
@@ -27,14 +29,11 @@ const webhooks = {
   everyMailbox: true,
 } as const;
 
-const CATALOGUE = Object.entries(EVENT_TYPES).map(([type, facts]) => ({ type, ...facts }));
-
-const TEST_ENTRY = {
-  type: TEST_EVENT,
-  category: 'test',
-  description: 'The verification challenge of an endpoint, and its later test.',
-  firehose: false,
-};
+const TYPES = Object.keys(EVENT_TYPES) as EventType[];
+const CATALOGUE = [
+  ...TYPES.map((type) => ({ type, ...EVENT_TYPES[type] })),
+  { type: TEST_EVENT, category: 'test', firehose: false },
+] as const;
 
 /** A workspace's webhook endpoints and what was delivered to them. */
 export const webhooksRoutes: readonly AnyRoute[] = [
@@ -48,8 +47,8 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     success: { status: 200, body: schemas.endpointList },
     errors: ['no_organization'],
     handler: async (ctx) => ({
-      endpoints: (await listEndpoints(ctx)).map(presentEndpoint),
-      event_types: CATALOGUE.map(({ type }) => type),
+      endpoints: (await listEndpoints(ctx)).map((endpoint) => presentEndpoint(endpoint, ctx)),
+      event_types: TYPES,
     }),
   }),
   route({
@@ -63,11 +62,11 @@ export const webhooksRoutes: readonly AnyRoute[] = [
       'when asked for, and no endpoint subscribes to it.',
     success: { status: 200, body: schemas.eventTypeList },
     errors: ['no_organization'],
-    handler: async () => ({
-      event_types: [...CATALOGUE, TEST_ENTRY].map(({ type, category, description, firehose }) => ({
+    handler: async ({ language }) => ({
+      event_types: CATALOGUE.map(({ type, category, firehose }) => ({
         type,
         category,
-        description,
+        description: inWords(message(`event.${type}`), language),
         firehose,
       })),
     }),
@@ -88,7 +87,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     prepare: (ctx, { body }) => assertTarget(ctx, body.url),
     handler: async (ctx, { body }) => {
       const { endpoint, secret } = await createEndpoint(ctx, inputOf(body));
-      return { ...presentEndpoint(endpoint), secret };
+      return { ...presentEndpoint(endpoint, ctx), secret };
     },
   }),
   route({
@@ -113,6 +112,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     handler: async (ctx, { params, body }) =>
       presentEndpoint(
         await updateEndpoint(ctx, params.id, inputOf(body), { expectedUpdatedAt: body.expected_updated_at }),
+        ctx,
       ),
   }),
   route({
@@ -155,7 +155,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     errors: ['no_organization'],
     prepare: (ctx, { params }) => challengeEndpoint(ctx, params.id),
     handler: async (ctx, { params, prepared }) =>
-      presentVerification(await recordChallenge(ctx, params.id, prepared), prepared),
+      presentVerification(await recordChallenge(ctx, params.id, prepared), prepared, ctx),
   }),
   route({
     ...webhooks,

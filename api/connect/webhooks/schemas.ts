@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../../domain/connect/webhooks/deliveries.ts';
 import { EVENT_TYPES, type EventType } from '../../../domain/platform/kernel/events.ts';
 import { outboundUrl, pageQuery, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
+import { says } from '../../../lib/issue-message.ts';
 
 const MAX_DESCRIPTION = 1000;
 
@@ -17,7 +18,7 @@ export const endpointBody = z.strictObject({
     .string()
     .trim()
     .max(MAX_DESCRIPTION)
-    .refine((text) => !text.includes('\0'), 'Contains a NUL character')
+    .refine((text) => !text.includes('\0'), says('field.nul'))
     .default(''),
   event_types: z.array(eventType).max(200).default([]).meta({ description: 'Empty: every event that is not firehose' }),
   enabled: z.boolean().default(true),

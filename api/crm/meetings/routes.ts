@@ -21,6 +21,7 @@ import {
 } from '../../http/schemas.ts';
 import { presentBooking } from './present.ts';
 import { booking } from './schemas.ts';
+import { says } from '../../../lib/issue-message.ts';
 
 const write = { area: 'meetings', scope: ['WRITE_CONTACTS'], permission: 'manage_contacts' } as const;
 const text = z.string().trim().max(500);
@@ -60,10 +61,10 @@ const createBody = z
       context.addIssue({
         code: 'custom',
         path: ['contact_id'],
-        message: 'Exactly one of contact_id and invitee_email must be given',
+        message: says('crm.meeting_with_whom'),
       });
     if (endsEarly(given))
-      context.addIssue({ code: 'custom', path: ['end_time'], message: 'must be after scheduled_for' });
+      context.addIssue({ code: 'custom', path: ['end_time'], message: says('crm.meeting_ends_early') });
   }, besideFaults);
 
 const updateBody = z
@@ -74,7 +75,7 @@ const updateBody = z
   })
   .refine((given) => !endsEarly(given), {
     path: ['end_time'],
-    message: 'must be after scheduled_for',
+    message: says('crm.meeting_ends_early'),
     ...besideFaults,
   });
 

@@ -78,7 +78,7 @@ test('the catalogue holds every bit and the presets', async (t) => {
   t.deepEqual(body.permissions[0], {
     name: 'READ_EMAILS',
     value: 1,
-    description: PERMISSIONS[0]!.description,
+    description: 'See mailboxes, their settings and health',
     category: 'read',
   });
   t.deepEqual(body.presets, { read_only: 4_329_731, full_access: 8_388_607 });

@@ -10,6 +10,7 @@ import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, paged, presentPage } from '../../http/schemas.ts';
 import { presentAnalytics, presentKey, presentSummary, presentUsageLog } from './present.ts';
 import * as schemas from './schemas.ts';
+import { render } from '../../../messages/render.ts';
 
 const keys = { area: 'api-keys', scope: ['API_KEYS'], permission: 'manage_api_keys' } as const;
 
@@ -55,7 +56,13 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
       "Every scope with its bit: the sum of bits is a key's `permissions`. `read_only` and `full_access` are ready sums. Scopes with which a program acts without a person are in neither and are added by name: `READ_RUNS`, `WRITE_RUNS`, `EXECUTE_RUNS`, `SEND_DIRECT_EMAIL`, `SEND_INBOX_REPLY`, `WRITE_EVENTS`, `MANAGE_MAILBOX_PROVISIONING`, `MANAGE_ACQUISITION`.",
     success: { status: 200, body: schemas.catalogue },
     errors: ['no_organization'],
-    handler: async () => ({ permissions: [...PERMISSIONS], presets: { ...PRESETS } }),
+    handler: async (ctx) => ({
+      permissions: PERMISSIONS.map((entry) => ({
+        ...entry,
+        description: render({ code: `permission.${entry.name}`, values: {} }, ctx.language),
+      })),
+      presets: { ...PRESETS },
+    }),
   }),
   route({
     ...keys,

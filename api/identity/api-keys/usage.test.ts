@@ -370,12 +370,12 @@ test('analytics: defaults, the whole workspace, and every refusal of a range', a
     t.is(answer.status, 400, query);
     return answer.body.problems as { path: string; message: string }[];
   };
-  t.deepEqual(await refused(`from=${to}&to=${to}`), [{ path: 'query.from', message: 'Must lie before to' }]);
+  t.like((await refused(`from=${to}&to=${to}`))[0], { path: 'query.from', message: 'must be before to' });
   t.regex((await refused('from=2999-01-01T00:00:00Z'))[0]!.message, /before now/);
   for (const [interval, days, said] of [
-    ['minute', 1, '24 hours'],
-    ['hour', 31, '31 days'],
-    ['day', 92, '92 days'],
+    ['minute', 1, '1 day '],
+    ['hour', 31, '31 days '],
+    ['day', 92, '92 days '],
   ] as const) {
     const longest = Date.parse(to) - days * 86_400_000;
     const [problem] = await refused(`interval=${interval}&to=${to}&from=${new Date(longest - 1).toISOString()}`);

@@ -31,6 +31,7 @@ export function presentUser(
     email: row.email,
     first_name: row.first_name,
     last_name: row.last_name,
+    language: row.language,
     avatar_url: null,
     roles: roleIds,
     is_admin: row.is_platform_admin,

@@ -187,7 +187,7 @@ const sessionRoutes = [
     operationId: 'auth.updateMe',
     method: 'patch',
     path: '/auth/me',
-    summary: 'Change the own name',
+    summary: 'Change the own name or language',
     body: schemas.profileBody,
     success: { status: 200, body: schemas.user },
     handler: async (ctx, { body }) => presentUser(await updateProfile(ctx, body), ctx.actor.organizationId),

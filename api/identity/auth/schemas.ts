@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { emailAddress, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { LANGUAGES } from '../../../messages/index.ts';
 
 const secret = z.string().min(1).max(1024);
 const personName = z.string().trim().max(100);
@@ -42,7 +43,11 @@ export const resetConfirmBody = z.strictObject({
   turnstile,
 });
 export const passwordBody = z.strictObject({ current_password: secret, new_password: secret });
-export const profileBody = z.strictObject({ first_name: personName.optional(), last_name: personName.optional() });
+export const profileBody = z.strictObject({
+  first_name: personName.optional(),
+  last_name: personName.optional(),
+  language: z.enum(LANGUAGES).optional().meta({ description: 'Language of the mails that Heron sends to the person' }),
+});
 
 export const setupBody = z.strictObject({
   token: secret.meta({ description: 'The last part of the setup link the starting process printed' }),
@@ -73,6 +78,10 @@ export const user = resource('User', {
   email: z.string(),
   first_name: z.string(),
   last_name: z.string(),
+  language: z
+    .string()
+    .nullable()
+    .meta({ description: 'Language of mails to the person; null until their first browser has told it' }),
   avatar_url: z.string().nullable(),
   roles: z.array(uuid).meta({ description: 'Ids of the roles held, over all workspaces' }),
   is_admin: z.boolean().meta({ description: 'Administrator of the installation' }),

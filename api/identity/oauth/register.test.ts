@@ -58,7 +58,7 @@ test('scopes a client that registers itself can never hold are refused by name',
   const { status, body } = await register({ ...GOOD, scope: 'read_emails send_campaigns api_keys' });
   t.is(status, 400);
   t.is(body.error, 'invalid_client_metadata');
-  t.true(body.error_description.includes('send_campaigns, api_keys'), body.error_description);
+  t.true(body.error_description.includes('send_campaigns and api_keys'), body.error_description);
 });
 
 test('every fault is named at once, in the form of RFC 7591', async (t) => {

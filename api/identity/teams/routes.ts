@@ -14,6 +14,7 @@ import {
 import { color } from '../../crm/schemas.ts';
 import { route } from '../../http/route.ts';
 import { besideFaults, idParams, iso, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { says } from '../../../lib/issue-message.ts';
 
 const area = 'teams';
 const read = { area, scope: ['READ_CRM'], permission: 'view_contacts' } as const;
@@ -75,7 +76,11 @@ export const teamRoutes = [
     params: idParams,
     body: z
       .strictObject({ name: name.optional(), color: color.optional() })
-      .refine((edit) => Object.keys(edit).length > 0, { path: [], error: 'At least one field', ...besideFaults }),
+      .refine((edit) => Object.keys(edit).length > 0, {
+        path: [],
+        error: says('field.one_of_fields'),
+        ...besideFaults,
+      }),
     success: { status: 200, body: team },
     handler: async (ctx, { params, body }) => present(await updateTeam(ctx, params.id, body)),
   }),

@@ -137,6 +137,6 @@ export const draftRoutes: readonly AnyRoute[] = [
     bodyLimit: MAX_REQUEST_BYTES,
     success: { status: 200, body: accepted },
     errors: ['not_found', 'storage_limit_reached'],
-    handler: async (ctx, { params, body }) => presentAccepted(await sendDraft(ctx, params.id, body)),
+    handler: async (ctx, { params, body }) => presentAccepted(await sendDraft(ctx, params.id, body), ctx),
   }),
 ];

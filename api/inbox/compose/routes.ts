@@ -6,6 +6,11 @@ import { assertMailboxExists } from '../../../domain/inbox/compose/sender.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso } from '../../http/schemas.ts';
 import { accepted, composeBody, MAX_REQUEST_BYTES, replyBody, scheduledList, sendBody } from './schemas.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import { inWords } from '../../../lib/errors.ts';
+import type { Language } from '../../../messages/index.ts';
+import { reasonIn } from '../../http/said.ts';
+import { presentReasons } from '../../approvals/held.ts';
 
 const area = 'direct-sends';
 const permission = 'send_campaigns';
@@ -17,18 +22,25 @@ const WHO_DECIDES =
   'gap of the mailbox rule in any case: the email takes the first time that keeps them.';
 
 /** What became of an email that was written. */
-export function presentAccepted({ approval, scheduled_at, ...rest }: Accepted): z.input<typeof accepted> {
+export function presentAccepted(
+  { approval, scheduled_at, left_out, ...rest }: Accepted,
+  { language }: Pick<Ctx, 'language'>,
+): z.input<typeof accepted> {
   return {
     ...rest,
+    left_out: left_out.map(({ address, reason }) => ({ address, reason: inWords(reason, language) })),
     scheduled_at: iso(scheduled_at),
     approval_id: approval?.id ?? null,
     approval_url: approval?.url ?? null,
     approval_expires_at: approval ? iso(approval.expires_at) : null,
-    reasons: approval?.reasons.map(({ code, message }) => ({ code, message })) ?? [],
+    reasons: presentReasons(approval?.reasons ?? [], language),
   };
 }
 
-function presentScheduled(email: ScheduledSend): z.input<typeof scheduledList>['data'][number] {
+function presentScheduled(
+  email: ScheduledSend,
+  language: Language | undefined,
+): z.input<typeof scheduledList>['data'][number] {
   const { id, kind, state, to_emails: to, subject, thread_id, approval_id, waiting_for, blocked_reason } = email;
   return {
     task_id: id,
@@ -38,7 +50,7 @@ function presentScheduled(email: ScheduledSend): z.input<typeof scheduledList>['
     subject,
     thread_id,
     approval_id,
-    waiting_for,
+    waiting_for: reasonIn(waiting_for, language),
     scheduled_at: iso(email.at),
     created_at: iso(email.created_at),
     account_id: email.mailbox_id,
@@ -67,7 +79,7 @@ export const directSendRoutes: readonly AnyRoute[] = [
     errors: ['not_found', 'storage_limit_reached'],
     handler: async (ctx, { params, body }) => {
       await assertMailboxExists(ctx, params.id);
-      return presentAccepted(await acceptDirectSend(ctx, 'compose', { ...body, email_account_id: params.id }));
+      return presentAccepted(await acceptDirectSend(ctx, 'compose', { ...body, email_account_id: params.id }), ctx);
     },
   }),
   route({
@@ -82,7 +94,7 @@ export const directSendRoutes: readonly AnyRoute[] = [
     furtherProblems: (ctx, body) => directSendProblems(ctx, 'compose', body),
     success,
     errors: ['storage_limit_reached'],
-    handler: async (ctx, { body }) => presentAccepted(await acceptDirectSend(ctx, 'compose', body)),
+    handler: async (ctx, { body }) => presentAccepted(await acceptDirectSend(ctx, 'compose', body), ctx),
   }),
   route({
     area,
@@ -100,7 +112,7 @@ export const directSendRoutes: readonly AnyRoute[] = [
     furtherProblems: (ctx, body) => directSendProblems(ctx, 'reply', body),
     success,
     errors: ['storage_limit_reached'],
-    handler: async (ctx, { body }) => presentAccepted(await acceptDirectSend(ctx, 'reply', body)),
+    handler: async (ctx, { body }) => presentAccepted(await acceptDirectSend(ctx, 'reply', body), ctx),
   }),
   route({
     area,
@@ -115,7 +127,9 @@ export const directSendRoutes: readonly AnyRoute[] = [
       thread_id: z.string().min(1).max(2000).optional().meta({ description: 'Only those of this conversation' }),
     }),
     success: { status: 200, body: scheduledList },
-    handler: async (ctx, { query }) => ({ data: (await listScheduled(ctx, query.thread_id)).map(presentScheduled) }),
+    handler: async (ctx, { query }) => ({
+      data: (await listScheduled(ctx, query.thread_id)).map((email) => presentScheduled(email, ctx.language)),
+    }),
   }),
   route({
     area,

@@ -10,6 +10,7 @@ import {
   timestamp,
   uuid,
 } from '../../http/schemas.ts';
+import { says } from '../../../lib/issue-message.ts';
 
 /** Bytes of a request: attachments in base64 and two bodies. */
 export const MAX_REQUEST_BYTES = 12 * 1024 * 1024;
@@ -24,11 +25,11 @@ const attachment = resource('Attachment', {
     .string()
     .min(1)
     .max(255)
-    .refine((text) => !/[\p{Cc}/\\]/u.test(text), 'A name without a path'),
+    .refine((text) => !/[\p{Cc}/\\]/u.test(text), says('compose.file_name')),
   content_type: z
     .string()
     .max(127)
-    .regex(/^[\w.+-]+\/[\w.+-]+$/, 'A media type such as application/pdf'),
+    .regex(/^[\w.+-]+\/[\w.+-]+$/, says('compose.media_type')),
   content: z.string().min(1).max(MAX_REQUEST_BYTES).meta({ description: 'The bytes, in base64' }),
 });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { INBOUND_KINDS } from '../../../domain/sending/outcomes/record-inbound.ts';
 import { FOLDERS, TARGET_FOLDERS } from '../../../domain/inbox/threads/folder.ts';
 import { inputDay, inputTimestamp, paged, pageQuery, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { says } from '../../../lib/issue-message.ts';
 
 const MAX_MAILBOXES = 100;
 const text = z.string().min(1).max(200);
@@ -125,7 +126,7 @@ export const threadQuery = z
   })
   .superRefine((query, context) => {
     if (query.thread_id === undefined && query.id === undefined)
-      context.addIssue({ code: 'custom', path: ['thread_id'], message: 'Required' });
+      context.addIssue({ code: 'custom', path: ['thread_id'], message: says('threads.at_least_one') });
   });
 
 const files = z
@@ -219,7 +220,7 @@ export const threadIdQuery = z
   })
   .superRefine((query, context) => {
     if (query.thread_id === undefined && query.id === undefined)
-      context.addIssue({ code: 'custom', path: ['thread_id'], message: 'Required' });
+      context.addIssue({ code: 'custom', path: ['thread_id'], message: says('threads.at_least_one') });
   });
 
 export const snoozedQuery = z.strictObject({ thread_id: threadId });

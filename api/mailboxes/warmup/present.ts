@@ -3,6 +3,8 @@ import type { WarmupRule } from '../../../domain/mailboxes/warmup/routing.ts';
 import type { WarmupStanding } from '../../../domain/mailboxes/warmup/standing.ts';
 import { iso } from '../../http/schemas.ts';
 import type { rule, standing } from './schemas.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import { inWords } from '../../../lib/errors.ts';
 
 /** A rule that decides between which mailboxes warmup emails go; the workspace has them in the order in which they are tried. */
 export function presentRule(row: WarmupRule): z.input<typeof rule> {
@@ -10,7 +12,10 @@ export function presentRule(row: WarmupRule): z.input<typeof rule> {
 }
 
 /** How the warmup of a mailbox stands; what does not apply is left out. */
-export function presentStanding({ mailbox, status, health, dailyTarget }: WarmupStanding): z.input<typeof standing> {
+export function presentStanding(
+  { mailbox, status, health, dailyTarget }: WarmupStanding,
+  { language }: Pick<Ctx, 'language'>,
+): z.input<typeof standing> {
   return {
     email_account_id: mailbox.id,
     enabled: mailbox.warmup !== null,
@@ -25,6 +30,6 @@ export function presentStanding({ mailbox, status, health, dailyTarget }: Warmup
     reply_rate: mailbox.warmup_reply_rate,
     health_state: health.health_state,
     ...(health.blocked_until ? { blocked_until: iso(health.blocked_until) } : {}),
-    ...(health.reason ? { blocked_reason: health.reason } : {}),
+    ...(health.reason ? { blocked_reason: inWords(health.reason, language) } : {}),
   };
 }

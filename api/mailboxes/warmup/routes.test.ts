@@ -4,6 +4,7 @@ import { createApiKey, createMailbox, type Tenant } from '../../../test/harness/
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
 import { newId } from '../../../lib/ids.ts';
+import { words } from '../../../domain/platform/words.ts';
 
 const SERVER = { host: '127.0.0.1', port: 1 };
 const START = new Date('2026-05-04T10:00:00Z');
@@ -77,15 +78,15 @@ test.serial('warmup is refused with the reason where a mailbox cannot send or be
   const tenant = await world.tenant();
   const later = new Date(START.getTime() + DAY_MS);
   const refusals: [Record<string, unknown>, RegExp][] = [
-    [{ status: 'inactive' }, /is inactive/],
+    [{ status: 'inactive' }, /is switched off/],
     [{ imap: null }, /no IMAP/],
-    [{ hold_code: 'auth_failed', hold_reason: 'wrong password', hold_until: later }, /held: wrong password/],
+    [{ hold_code: 'auth_failed', hold_reason: words('wrong password'), hold_until: later }, /held: wrong password/],
   ];
-  for (const [fields, words] of refusals) {
+  for (const [fields, said] of refusals) {
     const id = await mailbox(tenant, undefined, fields);
     const answer = await act(tenant, id, 'start');
     t.is(answer.body.code, 'warmup_enable_failed');
-    t.regex(answer.body.message, words);
+    t.regex(answer.body.message, said);
     t.is((await standing(tenant, id)).status, 'stopped');
   }
   const id = await mailbox(tenant);
@@ -93,7 +94,7 @@ test.serial('warmup is refused with the reason where a mailbox cannot send or be
   await world.deps
     .db('warmup_standings')
     .where({ mailbox_id: id })
-    .update({ health_state: 'blocked', blocked_until: later, reason: '70 % in spam' });
+    .update({ health_state: 'blocked', blocked_until: later, reason: words('70 % in spam') });
   t.like(await standing(tenant, id), {
     status: 'blocked',
     daily_target: 0,

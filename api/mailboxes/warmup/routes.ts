@@ -42,7 +42,7 @@ export const warmupRoutes = [
     summary: 'How the warmup of a mailbox stands',
     description: 'Its ramp, the emails of today, and its health by where its mail has landed.',
     success: { status: 200, body: schemas.standing },
-    handler: async (ctx, { params }) => presentStanding(await readStanding(ctx, params.id)),
+    handler: async (ctx, { params }) => presentStanding(await readStanding(ctx, params.id), ctx),
   }),
   route({
     ...change,
@@ -52,7 +52,7 @@ export const warmupRoutes = [
     description: 'Its ramp begins today. A paused one goes on where it was.',
     success: changed,
     errors: ['warmup_enable_failed'],
-    handler: async (ctx, { params }) => presentMailbox(await startWarmup(ctx, params.id)),
+    handler: async (ctx, { params }) => presentMailbox(await startWarmup(ctx, params.id), ctx),
   }),
   route({
     ...change,
@@ -62,7 +62,7 @@ export const warmupRoutes = [
     description: 'The ramp is kept. Refused with 409 where warmup is off.',
     success: changed,
     errors: ['conflict'],
-    handler: async (ctx, { params }) => presentMailbox(await pauseWarmup(ctx, params.id)),
+    handler: async (ctx, { params }) => presentMailbox(await pauseWarmup(ctx, params.id), ctx),
   }),
   route({
     ...change,
@@ -72,7 +72,7 @@ export const warmupRoutes = [
     description: 'The anchor of the ramp moves by the length of the pause, so that the ramp goes on where it was.',
     success: changed,
     errors: ['warmup_enable_failed'],
-    handler: async (ctx, { params }) => presentMailbox(await resumeWarmup(ctx, params.id)),
+    handler: async (ctx, { params }) => presentMailbox(await resumeWarmup(ctx, params.id), ctx),
   }),
   route({
     ...change,
@@ -81,7 +81,7 @@ export const warmupRoutes = [
     summary: 'End the warmup of a mailbox',
     description: 'The ramp is forgotten: the next start begins anew.',
     success: changed,
-    handler: async (ctx, { params }) => presentMailbox(await stopWarmup(ctx, params.id)),
+    handler: async (ctx, { params }) => presentMailbox(await stopWarmup(ctx, params.id), ctx),
   }),
   route({
     ...routing,

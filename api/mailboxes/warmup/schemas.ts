@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MATCH_TYPES, PROVIDER_BUCKETS } from '../../../domain/mailboxes/warmup/routing.ts';
 import { resource, timestamp, uuid } from '../../http/schemas.ts';
+import { says } from '../../../lib/issue-message.ts';
 
 const matchType = z.enum(MATCH_TYPES);
 const matchValue = z
@@ -43,13 +44,13 @@ export const ruleInput = z
 
 function faultOf(type: (typeof MATCH_TYPES)[number], value: string): string | undefined {
   if (type === 'any') return undefined;
-  if (value === '') return 'Needed unless the type is any';
+  if (value === '') return says('warmup.value_required');
   if (type === 'provider')
     return (PROVIDER_BUCKETS as readonly string[]).includes(value)
       ? undefined
-      : `One of ${PROVIDER_BUCKETS.join(', ')}`;
-  if (type === 'domain') return /^[^\s@.]+(\.[^\s@.]+)+$/.test(value) ? undefined : 'Not a domain';
-  return /^\.?[^\s@.]+(\.[^\s@.]+)*$/.test(value) ? undefined : 'Not a top-level domain';
+      : says('field.choice', { choices: PROVIDER_BUCKETS });
+  if (type === 'domain') return /^[^\s@.]+(\.[^\s@.]+)+$/.test(value) ? undefined : says('warmup.not_a_domain');
+  return /^\.?[^\s@.]+(\.[^\s@.]+)*$/.test(value) ? undefined : says('warmup.not_a_tld');
 }
 
 export const rule = resource('WarmupRule', {

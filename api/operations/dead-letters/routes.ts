@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { listDeadLetters, replayTask, type DeadLetter } from '../../../domain/operations/dead-letters/dead-letters.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso, resource, timestamp, uuid } from '../../http/schemas.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import { inWords } from '../../../lib/errors.ts';
 
 const area = 'task-dead-letters';
 const STATUSES = ['pending', 'replayed'] as const;
@@ -39,7 +41,9 @@ export const tasksRoutes: readonly AnyRoute[] = [
       limit: z.coerce.number().int().min(1).max(200).default(100).meta({ description: 'The newest so many' }),
     }),
     success: { status: 200, body: z.strictObject({ data: z.array(deadLetter) }) },
-    handler: async (ctx, { query }) => ({ data: (await listDeadLetters(ctx, query)).map(present) }),
+    handler: async (ctx, { query }) => ({
+      data: (await listDeadLetters(ctx, query)).map((letter) => present(letter, ctx)),
+    }),
   }),
   route({
     operationId: 'tasks.replayDeadLetter',
@@ -69,10 +73,11 @@ export const tasksRoutes: readonly AnyRoute[] = [
   }),
 ];
 
-function present(letter: DeadLetter): z.input<typeof deadLetter> {
+function present(letter: DeadLetter, { language }: Pick<Ctx, 'language'>): z.input<typeof deadLetter> {
   return {
     ...letter,
     payload: letter.payload as Record<string, unknown>,
+    last_error: inWords(letter.last_error, language),
     next_retry_at: iso(letter.next_retry_at),
     replayed_at: iso(letter.replayed_at),
     created_at: iso(letter.created_at),

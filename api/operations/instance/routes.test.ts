@@ -15,6 +15,7 @@ import { readUpdate } from '../../../domain/operations/instance/update.ts';
 import { openBlobStores } from '../../../lib/blobs/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { createMetrics } from '../../../lib/metrics.ts';
+import { render } from '../../../messages/render.ts';
 import { VERSION } from '../../../lib/version.ts';
 import { createMailbox, createMember } from '../../../test/harness/factories.ts';
 import { startMailWorld } from '../../../test/harness/mail.ts';
@@ -174,14 +175,14 @@ test.serial('what other parts answer when they are asked', async (t) => {
   await appearsAndGoes(t, 'fleet_infra_unreachable', ask, () => (isTemporalThere = true));
   await appearsAndGoes(t, 'no_worker_heartbeat', ask, () => (workers = 2));
   workers = 1;
-  t.regex((await ask()).no_worker_heartbeat!, /mail/, 'a part of the work that nobody does');
+  t.regex(render((await ask()).no_worker_heartbeat!), /mail/, 'a part of the work that nobody does');
   const both = await ask();
-  t.regex(both.tracking_domain_unreachable!, /502/);
+  t.regex(render(both.tracking_domain_unreachable!), /502/);
   await appearsAndGoes(t, 'websocket_unreachable', ask, () => part.respond(200));
   t.is((await ask()).tracking_domain_unreachable, undefined);
   covered.add('tracking_domain_unreachable');
   // The server of this world is the API, but its settings say another address.
-  t.regex((await ask()).oidc_discovery_failed!, /names http/);
+  t.regex(render((await ask()).oidc_discovery_failed!), /names http/);
   const there = await createWorld({ ownAddress: true });
   t.teardown(() => there.close());
   await appearsAndGoes(t, 'oidc_discovery_failed', ask, () => (env.API_PUBLIC_URL = there.url));
@@ -238,20 +239,20 @@ test.serial('processes that do not fit together, and a place of files that is no
   };
   let ours = disk(join(root, 'later'));
   const ask = () => lookAtFleet(ours);
-  t.regex((await ask()).blob_root_missing!, /BLOB_ROOT\) is not there/);
+  t.regex(render((await ask()).blob_root_missing!), /BLOB_ROOT\) is not there/);
   await appearsAndGoes(t, 'blob_root_missing', ask, () => mkdir(join(root, 'later')));
   const other = await mkdtemp(join(root, 'other-'));
   const elsewhere = await alive(disk(other));
   await appearsAndGoes(t, 'fleet_blobs_not_shared', ask, () => (ours = disk(other)));
   ours = at({});
-  t.regex((await ask()).fleet_blobs_not_shared!, /PostgreSQL/);
+  t.regex(render((await ask()).fleet_blobs_not_shared!), /PostgreSQL/);
   await elsewhere.stop();
   t.is((await ask()).fleet_blobs_not_shared, undefined);
 
   const [one, two] = [`one:${'1a'.repeat(32)}`, `two:${'2b'.repeat(32)}`];
   await alive(at({ CODEC_KEYS: `${one},${two}` }));
   ours = at({ CODEC_PROVIDER: 'aes', CODEC_KEYS: two });
-  t.regex((await ask()).codec_registry!, /keys two of CODEC_KEYS, and a worker has one, two/);
+  t.regex(render((await ask()).codec_registry!), /keys two of CODEC_KEYS, and a worker has one, two/);
   await appearsAndGoes(t, 'codec_registry', ask, () => (ours = at({ CODEC_KEYS: `${two},${one}` })));
   await db('workers').delete();
 });
@@ -293,10 +294,16 @@ test.serial('only administrators of the installation see it, each page with its 
   );
 
   const { body: health } = await call(world, 'GET', paths[0]!, { token: tenant.sessionToken });
-  for (const { code, message, severity } of health.findings) {
-    t.is(severity, FINDINGS[code as FindingCode].severity);
-    t.true(message.endsWith(FINDINGS[code as FindingCode].fix), message);
+  for (const { code, message, title, fix, severity, docs } of health.findings) {
+    t.like({ severity, docs }, FINDINGS[code as FindingCode]);
+    t.true([message, title, fix].every(Boolean), code);
   }
+  const { body: german } = await call(world, 'GET', paths[0]!, {
+    token: tenant.sessionToken,
+    headers: { 'accept-language': 'de' },
+  });
+  const unsafe = german.findings.find(({ code }: { code: string }) => code === 'unsafe_webhook_urls');
+  t.is(unsafe.title, 'Anfragen dürfen an Adressen im eigenen Netz gehen');
   t.true(health.findings.some(({ code }: { code: string }) => code === 'unsafe_webhook_urls'));
 
   const { body: config, text } = await call(world, 'GET', paths[1]!, { token: tenant.sessionToken });

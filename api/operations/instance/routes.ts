@@ -4,16 +4,18 @@ import { examineInstance } from '../../../domain/operations/instance/health.ts';
 import { readLimits } from '../../../domain/operations/instance/limits.ts';
 import { readUpdate } from '../../../domain/operations/instance/update.ts';
 import { describeConfig } from '../../../lib/config/index.ts';
+import { besideFinding, findingCode, sayFinding } from '../../../lib/finding.ts';
+import { render } from '../../../messages/render.ts';
+import { saidFinding } from '../../http/findings.ts';
 import { route } from '../../http/route.ts';
 import { resource, timestamp } from '../../http/schemas.ts';
 
 const administrators = { area: 'operations', scope: 'session', platformAdmin: true } as const;
 
 const finding = resource('Finding', {
+  ...saidFinding,
   code: z.enum(Object.keys(FINDINGS) as [FindingCode, ...FindingCode[]]),
   title: z.string(),
-  message: z.string().meta({ description: 'What was found, and what to do' }),
-  severity: z.enum(['error', 'warning', 'info']),
   docs: z.string().meta({ description: 'Where it is explained, a path in the sources' }),
 });
 
@@ -40,7 +42,14 @@ export const instanceRoutes = [
       'Checks the settings, the database, and what the other parts of the installation answer now; lists only what was found. Takes up to five seconds when a part does not answer: a load balancer asks GET /health.',
     permission: 'view_analytics',
     success: { status: 200, body: z.strictObject({ findings: z.array(finding) }) },
-    handler: async (ctx) => ({ findings: await examineInstance(ctx) }),
+    handler: async (ctx) => ({
+      findings: (await examineInstance(ctx)).map((found) => ({
+        ...sayFinding(found, ctx.language),
+        code: findingCode(found) as FindingCode,
+        title: render(besideFinding(found, 'title')!, ctx.language),
+        docs: found.docs,
+      })),
+    }),
   }),
   route({
     ...administrators,

@@ -15,6 +15,7 @@ import { browserTests, launchBrowser } from '../../../test/harness/browser.ts';
 import { ensureReference } from '../../../local/reference.ts';
 import { documents } from './documents.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
+import { message } from '../../../messages/index.ts';
 
 let world: World;
 test.before(async (t) => {
@@ -63,7 +64,7 @@ test('readiness says that a database takes no writes', async (t) => {
   const failed = (name: string) => checks.find((check) => check.name === name);
   t.like(failed('database'), {
     ok: false,
-    detail: 'PostgreSQL answers and takes no writes: it is a standby, or set read-only',
+    detail: message('ready.database_read_only'),
   });
   t.like(failed('event_intake'), { ok: false });
 });

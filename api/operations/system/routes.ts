@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { readiness } from '../../../domain/operations/system/readiness.ts';
 import { route } from '../../http/route.ts';
 import { resource } from '../../http/schemas.ts';
+import { inWords } from '../../../lib/errors.ts';
 
 /** Liveness and readiness. */
 export const systemRoutes = [
@@ -47,8 +48,10 @@ export const systemRoutes = [
       const { ready, checks } = await readiness(ctx);
       return {
         ready,
-        checks: checks.map(({ latencyMs, ...check }) => ({
+        checks: checks.map(({ latencyMs, detail, fix, ...check }) => ({
           ...check,
+          detail: inWords(detail, ctx.language),
+          ...(fix ? { fix: inWords(fix, ctx.language) } : {}),
           ...(latencyMs === undefined ? {} : { latency_ms: latencyMs }),
         })),
       };

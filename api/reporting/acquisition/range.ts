@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
-import { badRequest } from '../../../lib/errors.ts';
+import { refuseProblems } from '../../../lib/errors.ts';
 import { rangeProblem } from './schemas.ts';
 
 const DEFAULT_DAYS = 30;
@@ -17,7 +17,7 @@ export function rangeOf(
 ): { from: Date; to: Date } {
   const to = given.to ?? ctx.clock.now();
   const from = given.from ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
-  const message = rangeProblem({ from, to });
-  if (message) throw badRequest('The range is not valid', [{ path: `${part}.to`, message }]);
+  const fault = rangeProblem({ from, to });
+  refuseProblems(fault ? [{ path: `${part}.to`, message: fault }] : []);
   return { from, to };
 }

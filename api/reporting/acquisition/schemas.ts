@@ -9,6 +9,8 @@ import { TIMELINE_KINDS } from '../../../domain/reporting/acquisition/timeline.t
 import { predicatesSchema } from '../../../domain/directory/predicates/predicate.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import { currencyCode } from '../../../lib/money.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { asIssue, says } from '../../../lib/issue-message.ts';
 import { besideFaults, inputTimestamp, paged, pageQuery, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const MAX_RANGE_DAYS = 366;
@@ -23,11 +25,11 @@ const rangeFields = {
 export const windowDays = z.coerce.number().int().min(1).max(365);
 
 /** What is wrong with a range of which both ends are given. */
-export const rangeProblem = ({ from, to }: { from?: unknown; to?: unknown }): string | undefined => {
+export const rangeProblem = ({ from, to }: { from?: unknown; to?: unknown }): Message | undefined => {
   if (!(from instanceof Date) || !(to instanceof Date)) return undefined;
-  if (to < from) return 'Lies before from';
+  if (to < from) return message('reporting.before_from');
   return to.getTime() - from.getTime() > MAX_RANGE_DAYS * DAY_MS
-    ? `At most ${MAX_RANGE_DAYS} days after from`
+    ? message('reporting.days_after_from', { max: MAX_RANGE_DAYS })
     : undefined;
 };
 
@@ -35,7 +37,7 @@ export const rangeProblem = ({ from, to }: { from?: unknown; to?: unknown }): st
 const ranged = <Shape extends z.core.$ZodLooseShape>(schema: z.ZodObject<Shape>) =>
   schema.refine((value) => rangeProblem(value) === undefined, {
     path: ['to'],
-    error: ({ input }) => rangeProblem(input as { from?: unknown; to?: unknown })!,
+    error: ({ input }) => asIssue(rangeProblem(input as { from?: unknown; to?: unknown })!),
     ...besideFaults,
   });
 
@@ -103,7 +105,7 @@ export const personParams = z.object({ personId: z.string() });
 const currency = z
   .string()
   .trim()
-  .refine((text) => currencyCode(text) !== undefined, 'Is no ISO 4217 currency code')
+  .refine((text) => currencyCode(text) !== undefined, says('directory.currency'))
   .transform((text) => currencyCode(text)!)
   .meta({ description: 'ISO 4217' });
 
@@ -343,7 +345,7 @@ export const restoreQuery = z.object({
 const eventName = z
   .string()
   .max(120)
-  .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, 'is no name of a product event')
+  .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, says('directory.event_name'))
   .meta({ description: 'As in POST /events' });
 
 export const trendBody = ranged(

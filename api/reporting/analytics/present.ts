@@ -8,8 +8,11 @@ import { hoursOf, percent, type DayRange } from '../../../domain/reporting/analy
 import { ratesOf, trendPoint } from '../../../domain/reporting/analytics/rates.ts';
 import type { Usage } from '../../../domain/reporting/analytics/usage.ts';
 import type { WarmupReport } from '../../../domain/reporting/analytics/warmup.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import { inWords } from '../../../lib/errors.ts';
 import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
+import { mailboxErrorTitle } from '../../../domain/sending/control/mailbox-hold.ts';
 
 const ALL_MAILBOXES = '00000000-0000-0000-0000-000000000000';
 
@@ -177,7 +180,10 @@ export function presentCampaignReport(report: CampaignReport): z.input<typeof sc
 }
 
 /** A mailbox in the list of accounts: its health, what is wrong with it, and what it has sent today. */
-export function presentAccount(status: AccountStatus): z.input<typeof schemas.accounts>['data'][number] {
+export function presentAccount(
+  status: AccountStatus,
+  { language }: Pick<Ctx, 'language'>,
+): z.input<typeof schemas.accounts>['data'][number] {
   const { mailbox } = status;
   return {
     id: mailbox.id,
@@ -185,18 +191,26 @@ export function presentAccount(status: AccountStatus): z.input<typeof schemas.ac
     provider: mailbox.provider,
     status: mailbox.status,
     last_synced_at: iso(status.lastSyncedAt),
-    health: status.health,
-    errors: status.errors.map((error) => ({ ...error, created_at: iso(error.created_at) })),
+    health: { ...status.health, issues: status.health.issues.map((issue) => inWords(issue, language)) },
+    errors: status.errors.map((error) => ({
+      ...error,
+      title: inWords(mailboxErrorTitle(error.error_code), language),
+      message: inWords(error.message, language),
+      created_at: iso(error.created_at),
+    })),
     daily_usage: status.usage,
     in_campaign: status.inCampaign,
   };
 }
 
 /** One account: the same as in the list, and its warmup where it has been warmed. */
-export function presentAccountDetail(detail: AccountDetail): z.input<typeof schemas.accountDetail> {
+export function presentAccountDetail(
+  detail: AccountDetail,
+  reader: Pick<Ctx, 'language'>,
+): z.input<typeof schemas.accountDetail> {
   const { mailbox, warmup, warmupHealth } = detail;
   return {
-    ...presentAccount(detail),
+    ...presentAccount(detail, reader),
     ...(warmup
       ? {
           warmup_status: {

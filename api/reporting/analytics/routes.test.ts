@@ -15,6 +15,7 @@ import { transact } from '../../../domain/platform/kernel/transact.ts';
 import { registerSubscribers } from '../../../domain/platform/events/register.ts';
 import { keepFacts } from '../../../domain/reporting/aggregates/keep-facts.ts';
 import { recordOpen } from '../../../domain/campaigns/tracking/opens.ts';
+import { words } from '../../../domain/platform/words.ts';
 
 const START = new Date('2026-11-18T23:30:00Z');
 const clock = new ManualClock(START);
@@ -204,7 +205,10 @@ test.serial('the dashboard adds up; a deleted campaign stays in the totals', asy
   t.deepEqual(body.recent_activity.map(({ type }: { type: string }) => type).sort(), ['bounced', 'opened', 'replied']);
   t.like(body.top_campaigns[0], { campaign_id: campaignId, emails_sent: 4 });
   t.deepEqual(body.account_health, { total_accounts: 1, healthy_accounts: 1, warning_accounts: 0, error_accounts: 0 });
-  await world.deps.db('mailboxes').where({ id: mailbox.id }).update({ hold_code: 'auth', hold_reason: 'refused' });
+  await world.deps
+    .db('mailboxes')
+    .where({ id: mailbox.id })
+    .update({ hold_code: 'auth', hold_reason: words('refused') });
   await world.deps.db('campaigns').where({ id: campaignId }).update({ status: 'draft' });
   assertStatus(t, await call(world, 'DELETE', `/v1/campaigns/${campaignId}`, { token: tenant.apiKey }), 204);
   const after = (await get(tenant, '/dashboard?period=30d')).body;
@@ -256,8 +260,7 @@ test.serial('mailboxes: health, problems, and what they sent today', async (t) =
     mailbox_id: mailbox.id,
     error_code: 'content_refused',
     severity: 'warning',
-    title: 'A server refused the content',
-    message: '554',
+    message: words('554'),
     created_at: clock.now(),
   });
   const one = (await get(tenant, `/accounts/${mailbox.id}`)).body;
@@ -271,7 +274,7 @@ test.serial('mailboxes: health, problems, and what they sent today', async (t) =
   const standing = { health_state: 'watch', score: 55, evaluated_at: clock.now() };
   await rawDb(world.deps.db)('warmup_standings').where({ mailbox_id: mailbox.id }).update(standing);
   const watched = (await get(tenant, `/accounts/${mailbox.id}`)).body;
-  t.like(watched.health, { score: 55, issues: ['1 open problem', 'Its warmup is watch'] });
+  t.like(watched.health, { score: 55, issues: ['1 open problem', 'Its warmup is at "watch"'] });
   t.like(watched.warmup_health, { state: 'watch', score: 55 });
   await call(world, 'POST', `/v1/emails/${mailbox.id}/warmup/stop`, { token: tenant.apiKey });
   const stopped = (await get(tenant, `/accounts/${mailbox.id}`)).body;

@@ -12,7 +12,8 @@ import { explainAnalytics } from '../../../domain/reporting/analytics/explain.ts
 import { readUsage, USAGE_PERIODS } from '../../../domain/reporting/analytics/usage.ts';
 import { readWarmup } from '../../../domain/reporting/analytics/warmup.ts';
 import { DAY_MS, utcDay } from '../../../lib/clock.ts';
-import { badRequest } from '../../../lib/errors.ts';
+import { refuseProblems } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { route } from '../../http/route.ts';
 import { idParams, presentPage } from '../../http/schemas.ts';
 import {
@@ -59,8 +60,7 @@ export const analyticsRoutes = [
     handler: async (ctx, { query }) => {
       const to = query.to ?? ctx.clock.now();
       const from = query.from ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
-      if (to < from)
-        throw badRequest('The range is not valid', [{ path: 'query.from', message: 'Lies in the future' }]);
+      if (to < from) refuseProblems([{ path: 'query.from', message: message('reporting.from_in_future') }]);
       return presentDeliverability(await readDeliverability(ctx, { from, to }));
     },
   }),
@@ -139,7 +139,7 @@ export const analyticsRoutes = [
     summary: 'How all mailboxes stand',
     description: 'Health, open problems, and what each sent today (UTC).',
     success: { status: 200, body: schemas.accounts },
-    handler: async (ctx) => ({ data: (await listAccounts(ctx)).map(presentAccount) }),
+    handler: async (ctx) => ({ data: (await listAccounts(ctx)).map((status) => presentAccount(status, ctx)) }),
   }),
   route({
     ...read,
@@ -150,7 +150,7 @@ export const analyticsRoutes = [
     description: 'With its warmup, where it was ever on.',
     params: idParams,
     success: { status: 200, body: schemas.accountDetail },
-    handler: async (ctx, { params }) => presentAccountDetail(await readAccount(ctx, params.id)),
+    handler: async (ctx, { params }) => presentAccountDetail(await readAccount(ctx, params.id), ctx),
   }),
   route({
     ...read,

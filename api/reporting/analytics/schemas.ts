@@ -4,6 +4,8 @@ import { ANALYTICS_FIGURES, COUNTED_KINDS, figureProblems } from '../../../domai
 import { MAX_DAYS } from '../../../domain/reporting/analytics/period.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { asIssue, says } from '../../../lib/issue-message.ts';
 import {
   besideFaults,
   inputDay,
@@ -22,24 +24,24 @@ const dayQuery = inputDay.meta({ description: 'YYYY-MM-DD, UTC' });
 const band = z.enum(BANDS);
 
 /** What is wrong with two moments of which both are given. */
-const orderProblem = ({ from, to }: { from?: unknown; to?: unknown }): string | undefined =>
-  from instanceof Date && to instanceof Date && to < from ? 'Lies before from' : undefined;
+const orderProblem = ({ from, to }: { from?: unknown; to?: unknown }): Message | undefined =>
+  from instanceof Date && to instanceof Date && to < from ? message('reporting.before_from') : undefined;
 
 /** What is wrong with two days of which both are given. */
-const daysProblem = ({ from, to }: { from?: unknown; to?: unknown }): string | undefined => {
+const daysProblem = ({ from, to }: { from?: unknown; to?: unknown }): Message | undefined => {
   const [begin, end] = [from, to].map((date) => Date.parse(`${String(date)}T00:00:00Z`)) as [number, number];
-  if (end < begin) return 'Lies before from';
-  return (end - begin) / DAY_MS >= MAX_DAYS ? `At most ${MAX_DAYS} days` : undefined;
+  if (end < begin) return message('reporting.before_from');
+  return (end - begin) / DAY_MS >= MAX_DAYS ? message('reporting.days', { max: MAX_DAYS }) : undefined;
 };
 
 /** Refuses a `to` that does not go with its `from`, beside the faults of other fields. */
 const bounded = <Shape extends z.core.$ZodLooseShape>(
   schema: z.ZodObject<Shape>,
-  problemOf: (range: { from?: unknown; to?: unknown }) => string | undefined,
+  problemOf: (range: { from?: unknown; to?: unknown }) => Message | undefined,
 ) =>
   schema.refine((value) => problemOf(value) === undefined, {
     path: ['to'],
-    error: ({ input }) => problemOf(input as { from?: unknown; to?: unknown })!,
+    error: ({ input }) => asIssue(problemOf(input as { from?: unknown; to?: unknown })!),
     ...besideFaults,
   });
 
@@ -63,7 +65,7 @@ export const compareQuery = dayRangeQuery.safeExtend({
   ids: z
     .string()
     .transform((named) => [...new Set(named.split(',').map((id) => id.trim().toLowerCase()))].filter(isUuid))
-    .refine((ids) => ids.length > 0, 'Holds no valid id')
+    .refine((ids) => ids.length > 0, says('reporting.no_valid_id'))
     .meta({ description: 'Ids of campaigns, separated by commas: the first ten valid ones' }),
 });
 export const hourlyQuery = z.object({ date: dayQuery.optional().meta({ description: 'Default: today' }) });
@@ -91,7 +93,8 @@ export const explainQuery = bounded(
   }),
   orderProblem,
 ).superRefine((asked, context) => {
-  for (const [part, message] of figureProblems(asked)) context.addIssue({ code: 'custom', path: [part], message });
+  for (const [part, fault] of figureProblems(asked))
+    context.addIssue({ code: 'custom', path: [part], message: asIssue(fault) });
 }, besideFaults);
 export const counted = paged(
   resource('CountedFact', {

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { definitionFields, GOAL_KINDS, lacksCurrency } from '../../../domain/reporting/goals/definition.ts';
 import { predicateSchema } from '../../../domain/directory/predicates/predicate.ts';
 import { besideFaults, inputTimestamp, named, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
-
-named('Predicate', predicateSchema);
+import { says } from '../../../lib/issue-message.ts';
 
 const name = z.string().trim().min(1).max(255);
 const kind = z.enum(GOAL_KINDS);
+named('Predicate', predicateSchema);
 
 const definition = z.strictObject(definitionFields).superRefine((given, context) => {
   if (lacksCurrency(given))
-    context.addIssue({ code: 'custom', path: ['value_path'], message: 'needs currency_path or default_currency' });
+    context.addIssue({ code: 'custom', path: ['value_path'], message: says('reporting.needs_currency') });
 }, besideFaults);
 
 export const createBody = z.strictObject({

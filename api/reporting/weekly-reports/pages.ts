@@ -6,7 +6,7 @@ import {
 } from '../../../domain/reporting/weekly-reports/opt-out.ts';
 import { html } from '../../http/html.ts';
 import { messagePage, page } from '../../pages/layout.ts';
-import { textsFor, type PageTexts } from '../../pages/texts/index.ts';
+import { textsFor, type PageTexts } from '../../pages/texts.ts';
 import { route, type StreamReply } from '../../http/route.ts';
 
 const link = {

@@ -1,11 +1,11 @@
-import type { IncomingMessage } from 'node:http';
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { STATUS_CODES } from 'node:http';
 import type { Config } from '../../../lib/config/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { asAppError, errorEnvelope } from '../../http/errors.ts';
 import { BEARER_SUBPROTOCOL } from './protocol.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Addresses of the stream. */
 const PATHS = ['/', '/v1/realtime'];
@@ -19,21 +19,20 @@ const PATHS = ['/', '/v1/realtime'];
 export function admitUpgrade(request: IncomingMessage, config: Config): string | undefined {
   const [path, query] = (request.url ?? '/').split('?', 2) as [string, string | undefined];
   if (!PATHS.includes(path))
-    throw new AppError('not_found', 'No such stream', { fix: 'The stream is at /v1/realtime.' });
+    throw new AppError('not_found', message('realtime.no_stream'), { fix: message('realtime.no_stream.fix') });
   if (query) {
-    throw new AppError('bad_request', 'The stream takes no query parameters, and never a credential there', {
-      fix: 'Send Authorization: Bearer, or authenticate by the first message.',
+    throw new AppError('bad_request', message('realtime.query'), {
+      fix: message('realtime.query.fix'),
     });
   }
   const { origin, authorization } = request.headers;
   if (origin !== undefined && !allowedOrigins(config).includes(origin)) {
-    throw new AppError('forbidden', 'Pages of this origin may not open the stream', {
-      fix: 'Add the origin to CORS_ALLOW_ORIGINS.',
+    throw new AppError('forbidden', message('realtime.origin'), {
+      fix: message('realtime.origin.fix'),
     });
   }
   if (authorization !== undefined) {
-    if (!/^bearer \S/i.test(authorization))
-      throw new AppError('unauthorized', 'The Authorization header is no bearer credential');
+    if (!/^bearer \S/i.test(authorization)) throw new AppError('unauthorized', message('realtime.no_bearer'));
     return authorization.slice(7).trim();
   }
   const offered = offeredProtocols(request).find((name) => name.startsWith(BEARER_SUBPROTOCOL));

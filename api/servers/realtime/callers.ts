@@ -8,6 +8,7 @@ import { ORG_PERMISSIONS } from '../../../lib/permissions.ts';
 import { toSource } from '../../../lib/source.ts';
 import { countKeyRequest } from '../../http/rate-limit.ts';
 import type { GatewayParts } from './gateway-parts.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Where a socket comes from. */
 export interface SocketOrigin {
@@ -27,12 +28,12 @@ export async function admitCaller(
   const caller = await actors.resolve(token, origin);
   await countKeyRequest(limiter, caller);
   if (!caller.actor.organizationId) {
-    throw new AppError('no_organization', 'No workspace is selected', {
-      fix: 'Select one with POST /v1/organizations/:id/select.',
+    throw new AppError('no_organization', message('access.no_workspace'), {
+      fix: message('access.no_workspace.fix'),
     });
   }
   if (!may(caller.actor, ['REALTIME_SUBSCRIBE'], ORG_PERMISSIONS)) {
-    throw new AppError('forbidden', 'The credential lacks the scope REALTIME_SUBSCRIBE');
+    throw new AppError('forbidden', message('realtime.lacks_scope'));
   }
   return caller;
 }
@@ -59,9 +60,9 @@ export class SocketCounts {
   assertRoom(actor: Caller['actor']): void {
     const [organization, credential] = countedAs(actor);
     if (this.#isFull(organization, this.#limits.REALTIME_ORG_CONNECTIONS))
-      throw new AppError('rate_limit_exceeded', 'This workspace has as many sockets open as it may');
+      throw new AppError('rate_limit_exceeded', message('realtime.workspace_full'));
     if (this.#isFull(credential, this.#limits.REALTIME_KEY_CONNECTIONS))
-      throw new AppError('rate_limit_exceeded', 'This credential has as many sockets open as it may');
+      throw new AppError('rate_limit_exceeded', message('realtime.credential_full'));
   }
 
   add(actor: Caller['actor']): void {
@@ -94,8 +95,8 @@ export class PendingCounts {
   /** @throws AppError rate_limit_exceeded */
   assertRoom(ipAddress: string): void {
     if (this.#most > 0 && (this.#open.get(toSource(ipAddress)) ?? 0) >= this.#most)
-      throw new AppError('rate_limit_exceeded', 'This address has too many sockets open that have not signed in', {
-        fix: 'Send the credential with the upgrade, in the Authorization header.',
+      throw new AppError('rate_limit_exceeded', message('realtime.address_full'), {
+        fix: message('realtime.address_full.fix'),
       });
   }
 

@@ -7,6 +7,7 @@ import {
   type EventType,
 } from '../../../domain/platform/kernel/events.ts';
 import { AppError, type Problem } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 
 const ALL = Object.keys(EVENT_TYPES) as EventType[];
 
@@ -21,12 +22,12 @@ function maySee(actor: Actor, type: EventType): boolean {
  */
 export function chosenEvents(actor: Actor, named: readonly string[]): Set<EventType> {
   const unknown: Problem[] = named.flatMap((name, index) =>
-    isEventType(name) ? [] : [{ path: `event_types.${index}`, message: `Unknown event type: ${name}` }],
+    isEventType(name) ? [] : [{ path: `event_types.${index}`, message: message('field.unknown_event') }],
   );
   if (unknown.length > 0) {
-    throw new AppError('bad_request', 'The subscription names events that do not exist', {
+    throw new AppError('bad_request', message('realtime.unknown_events'), {
       problems: unknown,
-      fix: 'See GET /v1/webhooks/event-types.',
+      fix: message('realtime.unknown_events.fix'),
     });
   }
   const refused: Problem[] = (named as EventType[]).flatMap((type, index) =>
@@ -35,19 +36,21 @@ export function chosenEvents(actor: Actor, named: readonly string[]): Set<EventT
       : [
           {
             path: `event_types.${index}`,
-            message: actor.kind === 'session' ? 'Your role may not see this event' : `Needs the scope ${scopeOf(type)}`,
+            message:
+              actor.kind === 'session'
+                ? message('field.event_not_allowed')
+                : message('field.event_needs_scope', { scope: scopeOf(type) }),
           },
         ],
   );
-  if (refused.length > 0)
-    throw new AppError('forbidden', 'The credential may not see some of these events', { problems: refused });
+  if (refused.length > 0) throw new AppError('forbidden', message('realtime.refused_events'), { problems: refused });
   const chosen =
     named.length > 0
       ? (named as EventType[])
       : ALL.filter((type) => !EVENT_TYPES[type].firehose && maySee(actor, type));
   if (chosen.length === 0) {
-    throw new AppError('forbidden', 'The credential may see no events but firehose events, which are to be named', {
-      fix: 'Grant the scope of an event family, such as READ_CAMPAIGNS, or name the events in event_types.',
+    throw new AppError('forbidden', message('realtime.no_events'), {
+      fix: message('realtime.no_events.fix'),
     });
   }
   return new Set(chosen);

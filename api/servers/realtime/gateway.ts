@@ -14,6 +14,7 @@ import { CLOSE, MAX_MESSAGE_BYTES, SUBPROTOCOL } from './protocol.ts';
 import { Sessions } from './sessions.ts';
 import { Tails } from './tails.ts';
 import { startUpkeep } from './upkeep.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Queries the gateway runs at once. */
 const MAX_QUERIES = 8;
@@ -57,11 +58,11 @@ export function createGateway(parts: GatewayParts): Gateway {
     };
     const token = admitUpgrade(request, config);
     if (sessions.connections.size >= config.REALTIME_MAX_CONNECTIONS)
-      throw new AppError('service_unavailable', 'This gateway holds as many sockets as it may');
+      throw new AppError('service_unavailable', message('realtime.full'));
     if (token === undefined) sessions.pending.assertRoom(origin.ipAddress);
     const caller = token === undefined ? undefined : await admitCaller(parts, token, origin);
     if (caller) sessions.counts.assertRoom(caller.actor);
-    if (closing) throw new AppError('service_unavailable', 'The gateway is restarting');
+    if (closing) throw new AppError('service_unavailable', message('realtime.restarting'));
     sockets.handleUpgrade(request, socket, head, (opened) =>
       sessions.open(opened, origin, token === undefined || !caller ? undefined : { token, caller }),
     );

@@ -48,7 +48,7 @@ export function readMessage(text: string): ClientMessage {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new AppError('bad_request', 'The message is not JSON');
+    throw new AppError('bad_request', message('realtime.no_json'));
   }
   const parsed = clientMessage.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -57,9 +57,9 @@ export function readMessage(text: string): ClientMessage {
       ? issue.keys.map((key) => ({ path: [...issue.path, key].join('.'), message: message('field.unknown') }))
       : [{ path: issue.path.join('.') || 'message', message: issueMessage(issue) }],
   );
-  throw new AppError('bad_request', 'The message is not one the gateway understands', {
+  throw new AppError('bad_request', message('realtime.unknown_message'), {
     problems,
-    fix: 'Send {"type":"subscribe"}.',
+    fix: message('realtime.unknown_message.fix'),
   });
 }
 
@@ -79,11 +79,11 @@ export type ServerMessage =
 
 /** An error as a message. */
 export function errorMessage(error: AppError): ServerMessage {
-  const { code, message, fix, problems } = error;
+  const { code, said, fix, problems } = error;
   return {
     type: 'error',
     code,
-    message,
+    message: inWords(said),
     ...traceOf(),
     ...(fix ? { fix: inWords(fix) } : {}),
     ...(problems ? { problems: problems.map((problem) => shownProblem(problem)) } : {}),
@@ -94,8 +94,8 @@ export function errorMessage(error: AppError): ServerMessage {
 export const RESUME_EXPIRED: ServerMessage = {
   type: 'error',
   code: 'resume_expired',
-  message: 'The stream cannot be gone on with after this event: it is not on record, or not any more',
-  fix: 'Subscribe without `after`, and read what may have been missed over the API.',
+  message: inWords(message('realtime.resume_expired')),
+  fix: inWords(message('realtime.resume_expired.fix')),
 };
 
 /** An event as a WebSocket frame; its payload is the JSON text of PostgreSQL, unchanged. */

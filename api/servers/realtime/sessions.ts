@@ -13,6 +13,7 @@ import type { GatewayParts, QueryLimit } from './gateway-parts.ts';
 import { CLOSE, errorMessage, readMessage, RESUME_EXPIRED, type ClientMessage } from './protocol.ts';
 import { StreamGone, Subscriber } from './subscriber.ts';
 import type { Tails } from './tails.ts';
+import { message } from '../../../messages/index.ts';
 
 /** The open sockets of one gateway, each from its first message to its end: authenticate, then subscribe. */
 export class Sessions {
@@ -49,7 +50,10 @@ export class Sessions {
     socket.on('message', (data, isBinary) => {
       if (connection.isClosing) return;
       if (!connection.countMessage())
-        return connection.end(CLOSE.tooMany, errorMessage(new AppError('rate_limit_exceeded', 'Too many messages')));
+        return connection.end(
+          CLOSE.tooMany,
+          errorMessage(new AppError('rate_limit_exceeded', message('realtime.too_many_messages'))),
+        );
       queue = queue.then(() =>
         inSpan('realtime message', { kind: 'server', stranger: undefined }, () =>
           this.#receive(connection, data, isBinary),
@@ -63,10 +67,10 @@ export class Sessions {
   async #receive(connection: Connection, data: RawData, isBinary: boolean): Promise<void> {
     if (connection.isClosing) return;
     try {
-      if (isBinary) throw new AppError('bad_request', 'Messages are text');
-      const message = readMessage((data as Buffer).toString('utf8'));
-      if (message.type === 'authenticate') await this.#authenticate(connection, message.token);
-      else await this.#subscribe(connection, message);
+      if (isBinary) throw new AppError('bad_request', message('realtime.not_text'));
+      const asked = readMessage((data as Buffer).toString('utf8'));
+      if (asked.type === 'authenticate') await this.#authenticate(connection, asked.token);
+      else await this.#subscribe(connection, asked);
     } catch (thrown) {
       const error = asAppError(thrown);
       if (error.status >= 500)
@@ -77,7 +81,7 @@ export class Sessions {
   }
 
   async #authenticate(connection: Connection, token: string): Promise<void> {
-    if (connection.identity) throw new AppError('conflict', 'This socket is authenticated already');
+    if (connection.identity) throw new AppError('conflict', message('realtime.authenticated_already'));
     const caller = await admitCaller(this.#parts, token, connection);
     this.counts.assertRoom(caller.actor);
     if (!connection.isClosing && this.connections.has(connection)) this.#identify(connection, token, caller);
@@ -121,19 +125,21 @@ export class Sessions {
     this.#signingIn.delete(connection);
   }
 
-  async #subscribe(connection: Connection, message: Extract<ClientMessage, { type: 'subscribe' }>): Promise<void> {
+  async #subscribe(connection: Connection, asked: Extract<ClientMessage, { type: 'subscribe' }>): Promise<void> {
     const { identity } = connection;
     if (!identity)
-      throw new AppError('unauthorized', 'Authenticate first', { fix: 'Send {"type":"authenticate","token":"…"}.' });
+      throw new AppError('unauthorized', message('realtime.authenticate_first'), {
+        fix: message('realtime.authenticate_first.fix'),
+      });
     const { actor, organizationId, subscriber } = identity;
-    const types = chosenEvents(actor, message.event_types);
+    const types = chosenEvents(actor, asked.event_types);
     // The one that it has followed since it signed in. Where that could not be read then, nothing would come by it: the socket ends, and another one begins anew.
     const { tail } = subscriber;
     await tail.ready;
     let from = subscriber.here ?? { ...tail.head, at: this.#parts.deps.clock.now() };
-    if (message.after !== undefined) {
+    if (asked.after !== undefined) {
       const cursor = await this.#limit(() =>
-        findCursor(systemCtx(this.#parts.deps, organizationId, 'realtime'), message.after!),
+        findCursor(systemCtx(this.#parts.deps, organizationId, 'realtime'), asked.after!),
       );
       if (!cursor) {
         connection.say(RESUME_EXPIRED);

@@ -1,10 +1,11 @@
 import { credentialKey, credentialStates } from '../../../domain/identity/credential-state.ts';
 import type { Deps } from '../../../domain/platform/kernel/context.ts';
-import { AppError } from '../../../lib/errors.ts';
+import { AppError, inWords } from '../../../lib/errors.ts';
 import { every } from '../../../lib/every.ts';
 import { endFor, type Connection } from './connection.ts';
 import type { GatewayParts, GatewayTimes, QueryLimit } from './gateway-parts.ts';
 import { CLOSE, errorMessage } from './protocol.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Sends heartbeats, and closes sockets that do not answer, read nothing, or whose credential has ended; until stopped. */
 export function startUpkeep(
@@ -34,13 +35,13 @@ function endLaggards(connections: Iterable<Connection>, times: GatewayTimes): vo
     if (!connection.identity && now - connection.openedAt > times.authenticateMs) {
       connection.end(
         CLOSE.tooSlowToAuthenticate,
-        errorMessage(new AppError('unauthorized', 'No credential came in time')),
+        errorMessage(new AppError('unauthorized', message('realtime.no_credential'))),
       );
     } else if (connection.identity && connection.identity.subscriber.stalledFor() > times.stallMs) {
       connection.end(CLOSE.slowConsumer, {
         type: 'error',
         code: 'slow_consumer',
-        message: 'The socket takes nothing any more',
+        message: inWords(message('realtime.slow')),
       });
     }
   }
@@ -60,12 +61,15 @@ async function checkCredentials(connections: Iterable<Connection>, deps: Deps, l
     const { identity } = connection;
     if (!identity) continue;
     const rights = states.get(credentialKey(identity.credential));
-    if (rights === undefined)
-      endFor(connection, new AppError('unauthorized', 'The credential is revoked or has expired'));
+    if (rights === undefined) endFor(connection, new AppError('unauthorized', message('realtime.credential_ended')));
     else if (rights !== identity.rights) {
       connection.end(
         CLOSE.rightsChanged,
-        errorMessage(new AppError('forbidden', 'What the credential may do has changed', { fix: 'Connect again.' })),
+        errorMessage(
+          new AppError('forbidden', message('realtime.rights_changed'), {
+            fix: message('realtime.rights_changed.fix'),
+          }),
+        ),
       );
     }
   }

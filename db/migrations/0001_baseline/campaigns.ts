@@ -189,11 +189,12 @@ create table campaign_logs (
   organization_id uuid not null references organizations on delete cascade,
   campaign_id uuid not null references campaigns on delete cascade,
   event_type text not null,
-  message text not null default '',
+  message jsonb not null,
   metadata jsonb not null default '{}',
   created_at timestamptz not null
 );
 comment on table campaign_logs is 'A line of the activity log of a campaign.';
+comment on column campaign_logs.message is 'The code of a sentence and its values; rendered when it is read.';
 create index campaign_logs_campaign on campaign_logs (campaign_id, id desc);
 call heron_guard_rows('campaign_logs');
 
@@ -216,7 +217,6 @@ create table preflight_reports (
   score integer not null check (score between 0 and 100),
   checks jsonb not null,
   findings jsonb not null,
-  recommendations text[] not null,
   created_at timestamptz not null
 );
 comment on table preflight_reports is 'The result of the checks before a launch; the newest of a campaign are kept.';
@@ -333,7 +333,7 @@ create table test_run_steps (
   kind text not null,
   state text not null check (state in ('running', 'waiting', 'completed', 'skipped', 'failed')),
   outcome text,
-  detail text,
+  detail jsonb,
   output_key text,
   output jsonb,
   event_name text,

@@ -28,12 +28,12 @@ create table webhook_endpoints (
   description text not null default '',
   event_types text[] not null default '{}',
   enabled boolean not null default true,
-  disabled_reason text,
+  disabled_reason jsonb,
   verified_at timestamptz,
   ownership_confirmed boolean not null default false,
   last_success_at timestamptz,
   last_failure_at timestamptz,
-  last_failure_reason text,
+  last_failure_reason jsonb,
   consecutive_failures integer not null default 0,
   failing_since timestamptz,
   challenging boolean not null default false,
@@ -43,7 +43,7 @@ create table webhook_endpoints (
 comment on table webhook_endpoints is 'A URL that receives domain events.';
 comment on column webhook_endpoints.application_id is 'Set when an application manages it; it is then no part of the workspace''s own list.';
 comment on column webhook_endpoints.event_types is 'Empty means all events that are not firehose.';
-comment on column webhook_endpoints.disabled_reason is 'Reason why the installation disabled it; null otherwise.';
+comment on column webhook_endpoints.disabled_reason is 'Message: the reason why the installation disabled it.';
 comment on column webhook_endpoints.failing_since is 'First failure since the last success.';
 comment on column webhook_endpoints.challenging is 'True while an armed endpoint of an application has not answered its challenge.';
 create index webhook_endpoints_org on webhook_endpoints (organization_id, id desc);
@@ -93,7 +93,7 @@ create table webhook_deliveries (
   last_attempt_at timestamptz,
   response_status integer,
   response_body_excerpt text,
-  error_reason text,
+  error_reason jsonb,
   secret_id uuid,
   blocked_reason text,
   created_at timestamptz not null,
@@ -127,7 +127,7 @@ create table webhook_attempts (
   started_at timestamptz not null,
   duration_ms integer not null,
   response_status integer,
-  error_reason text,
+  error_reason jsonb,
   batch_id uuid,
   primary key (delivery_id, attempt)
 ) partition by range (delivery_id);
@@ -215,7 +215,7 @@ create table automation_runs (
   status text not null check (status in ('running', 'success', 'error')),
   data jsonb not null,
   node_results jsonb not null,
-  error_detail text not null,
+  error_detail jsonb,
   hops integer not null,
   graph jsonb,
   waiting jsonb,
@@ -228,7 +228,7 @@ create table automation_runs (
 comment on table automation_runs is 'An execution of an automation.';
 comment on column automation_runs.cause is 'event/<id>, step/<step run> or node/<run>/<node>; an automation has one run for each.';
 comment on column automation_runs.data is 'Data of the trigger; empty once its contact was erased.';
-comment on column automation_runs.error_detail is 'Empty without a failure.';
+comment on column automation_runs.error_detail is 'Message: the reason of the failure.';
 comment on column automation_runs.hops is 'Reactions in a row that led to it.';
 comment on column automation_runs.graph is 'The graph it began with; null once it has ended.';
 comment on column automation_runs.waiting is 'The nodes it waits for; null once it has ended.';

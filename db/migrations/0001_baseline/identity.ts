@@ -6,6 +6,7 @@ create table users (
   password_hash text not null,
   first_name text not null default '',
   last_name text not null default '',
+  language text,
   is_platform_admin boolean not null default false,
   has_given_password boolean not null default false,
   created_at timestamptz not null,
@@ -13,6 +14,7 @@ create table users (
 );
 comment on table users is 'A person with an account; a person can be a member of several organizations.';
 comment on column users.email is 'Lower-case.';
+comment on column users.language is 'BCP 47 tag, for mails to the person; null until a browser has said it.';
 comment on column users.password_hash is 'Argon2id, in PHC format.';
 comment on column users.has_given_password is 'True while the account has the password that an operator gave it.';
 

@@ -20,11 +20,11 @@ create table integration_connections (
   sync_direction text not null check (sync_direction in ('push', 'pull', 'both')),
   connected_by uuid,
   health text not null default 'unknown' check (health in ('unknown', 'healthy', 'degraded', 'down')),
-  health_detail text,
+  health_detail jsonb,
   health_checked_at timestamptz,
   health_due_at timestamptz not null,
   last_synced_at timestamptz,
-  last_error text,
+  last_error jsonb,
   last_error_at timestamptz,
   signing_secret bytea,
   inbound_hash text,
@@ -112,7 +112,7 @@ create table integration_runs (
   connection_id uuid not null references integration_connections on delete cascade,
   kind text not null check (kind in ('connect', 'refresh', 'dispatch', 'push', 'health', 'inbound')),
   status text not null check (status in ('success', 'error')),
-  detail text not null,
+  detail jsonb,
   records_processed integer not null,
   started_at timestamptz not null,
   finished_at timestamptz
@@ -180,7 +180,7 @@ create table integration_deliveries (
   source jsonb,
   state text not null check (state in ('pending', 'failed')),
   attempts integer not null default 0,
-  last_error text,
+  last_error jsonb,
   failed_at timestamptz,
   created_at timestamptz not null
 );

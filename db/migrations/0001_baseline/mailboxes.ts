@@ -37,10 +37,10 @@ create table mailboxes (
   warmup_end_time text not null default '17:00',
   warmup_days integer not null default 31,
   hold_code text,
-  hold_reason text,
+  hold_reason jsonb,
   hold_until timestamptz,
   imap_hold_code text,
-  imap_hold_reason text,
+  imap_hold_reason jsonb,
   imap_hold_until timestamptz,
   next_free_at timestamptz not null default 'epoch',
   spent_days uuid[] not null default '{}',
@@ -104,8 +104,7 @@ create table mailbox_errors (
   mailbox_id uuid not null references mailboxes on delete cascade,
   error_code text not null,
   severity text not null check (severity in ('warning', 'error')),
-  title text not null,
-  message text not null,
+  message jsonb not null,
   resolved_at timestamptz,
   created_at timestamptz not null
 );
@@ -136,7 +135,7 @@ create table mailbox_consents (
   email text not null default '',
   mailbox_id uuid references mailboxes on delete set null,
   error_code text,
-  error_message text,
+  error_message jsonb,
   expires_at timestamptz not null,
   created_at timestamptz not null
 );
@@ -235,7 +234,7 @@ create table warmup_standings (
   organization_id uuid not null references organizations on delete cascade,
   health_state text not null default 'healthy' check (health_state in ('healthy', 'watch', 'throttled', 'quarantined', 'blocked')),
   score integer not null default 100,
-  reason text,
+  reason jsonb,
   blocked_until timestamptz,
   evaluated_at timestamptz,
   planned_day date,

@@ -8,16 +8,16 @@ create table enrollments (
   state text not null default 'pending' check (state in ('pending', 'active', 'completed', 'replied', 'bounced', 'failed', 'unsubscribed', 'undeliverable')),
   current_step_id uuid,
   step_started_at timestamptz,
-  waiting_for text,
+  waiting_for jsonb,
   waiting_until timestamptz,
   blocked boolean not null default false,
-  failure_reason text,
+  failure_reason jsonb,
   mailbox_id uuid references mailboxes on delete set null,
   app_values jsonb not null default '{}',
   conversation jsonb not null default '{"subject": "", "messageIds": []}',
   hold_since timestamptz,
   hold_until timestamptz,
-  hold_reason text,
+  hold_reason jsonb,
   hold_source text check (hold_source in ('manual', 'out_of_office')),
   signalled_epoch integer not null default 0,
   entered_at timestamptz not null,
@@ -31,7 +31,7 @@ create table enrollments (
   constraint enrollments_contact_key unique (campaign_id, contact_id)
 );
 comment on table enrollments is 'One contact in one campaign: a lead.';
-comment on column enrollments.waiting_for is 'Reason of the current wait, as text for operators and the API.';
+comment on column enrollments.waiting_for is 'The current wait: the code of a sentence and its values, rendered when it is read.';
 comment on column enrollments.conversation is 'Subject and Message-IDs of the conversation so far; the next email replies in it.';
 comment on column enrollments.signalled_epoch is 'The control_epoch that its workflow run was last signalled with.';
 comment on column enrollments.launch_after is 'The launcher passes the lead over before this moment; ''epoch'' was never refused.';
@@ -114,7 +114,7 @@ create table step_runs (
   kind text not null,
   state text not null check (state in ('running', 'waiting', 'completed', 'skipped', 'failed', 'blocked')),
   outcome text,
-  detail text,
+  detail jsonb,
   attempts integer not null default 0,
   output_key text,
   output jsonb,

@@ -7,6 +7,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 import { assertAsSeen } from '../../platform/as-seen.ts';
 import { idProblems } from '../../platform/references.ts';
+import { message } from '../../../messages/index.ts';
 
 export type { AgentPolicyRow };
 
@@ -33,14 +34,10 @@ type Given = { [Field in keyof PolicyInput]?: PolicyInput[Field] | undefined };
 export async function policyProblems(org: OrgScope, given: Given, now: Date): Promise<Problem[]> {
   return [
     ...(await credentialProblems(org, given, now)),
-    ...(await idProblems(
-      org,
-      'mailboxes',
-      given.mailbox_ids ?? [],
-      'body.mailbox_ids',
-      'No mailbox of this workspace',
-    )),
-    ...(given.expires_at && given.expires_at <= now ? [{ path: 'body.expires_at', message: 'Lies in the past' }] : []),
+    ...(await idProblems(org, 'mailboxes', given.mailbox_ids ?? [], 'body.mailbox_ids', message('field.no_mailbox'))),
+    ...(given.expires_at && given.expires_at <= now
+      ? [{ path: 'body.expires_at', message: message('field.past') }]
+      : []),
   ];
 }
 
@@ -50,13 +47,13 @@ async function credentialProblems(org: OrgScope, given: Given, now: Date): Promi
   if (keyId) {
     const key = isUuid(keyId) ? await org.table('api_keys').where({ id: keyId, status: 'active' }).first() : undefined;
     if (!key || (key.expires_at && key.expires_at <= now))
-      problems.push({ path: 'body.api_key_id', message: 'No usable API key of this workspace' });
+      problems.push({ path: 'body.api_key_id', message: message('field.no_api_key') });
   }
   if (grantId) {
     const grant = isUuid(grantId)
       ? await org.table('oauth_grants').where({ id: grantId }).whereNull('revoked_at').first('id')
       : undefined;
-    if (!grant) problems.push({ path: 'body.oauth_grant_id', message: 'No standing OAuth grant of this workspace' });
+    if (!grant) problems.push({ path: 'body.oauth_grant_id', message: message('field.no_grant') });
   }
   return problems;
 }
@@ -113,7 +110,7 @@ export async function replacePolicy(
   return transact(ctx, async (tx) => {
     const before = await tx.org.query(AgentPolicies).findById(id).forUpdate();
     if (!before) throw notFound('policy');
-    assertAsSeen('The policy', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('policy', before.updated_at, expectedUpdatedAt);
     refuseProblems(await policyProblems(tx.org, input, tx.now));
     const columns = toColumns(input);
     const changes = changesBetween(before, columns);

@@ -1,13 +1,14 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { AppError, badRequest } from '../../../lib/errors.ts';
+import { AppError, refuseProblems } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { addLeads } from '../leads/add.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { suppressedAmong } from '../../directory/suppression-check.ts';
 import { announceUpdates } from '../../directory/announce-contact.ts';
-import { cleanText, fieldsFit, TOO_MANY_FIELDS } from '../../directory/contact-fields.ts';
+import { cleanText, fieldsFit, MOST_FIELDS } from '../../directory/contact-fields.ts';
 import { assertKnown, leaveCampaigns, type NamedRecords } from '../../sending/leads/membership.ts';
 import { resolveSelection, type Selection } from './selection.ts';
 import { fileContacts } from './upsert.ts';
@@ -65,8 +66,8 @@ const FIELD_SQL: Record<FieldOperation['type'], string> = {
  */
 export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactView[]> {
   if (edit.verify && ctx.config.EMAIL_VERIFICATION === 'off')
-    throw new AppError('bad_request', 'This installation verifies no addresses', {
-      fix: 'Its operator sets EMAIL_VERIFICATION.',
+    throw new AppError('bad_request', message('audience.no_verification'), {
+      fix: message('audience.no_verification.fix'),
     });
   return transact(ctx, async (tx) => {
     await assertKnown(tx.org, namedByBulkEdit(edit));
@@ -91,7 +92,7 @@ export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactV
       );
     }
     const leave = (edit.remove_campaigns ?? []).filter(isUuid);
-    if (leave.length > 0) await leaveCampaigns(tx, ids, leave, 'removed_from_campaign');
+    if (leave.length > 0) await leaveCampaigns(tx, ids, leave, message('ended.removed'));
     for (const campaignId of edit.add_campaigns ?? []) await addLeads(tx, campaignId, ids);
     await tx.org.sql(
       'update contacts set updated_at = :now where organization_id = :org and id = any(cast(:ids as uuid[]))',
@@ -124,8 +125,11 @@ async function changeField(tx: Tx, ids: readonly string[], operation: FieldOpera
           bindings,
         );
   if (full && full.contacts > 0)
-    throw badRequest('Some contacts cannot have this field as well', [
-      { path: `body.fields.${index}`, message: `${full.contacts} contacts would have too many: ${TOO_MANY_FIELDS}` },
+    refuseProblems([
+      {
+        path: `body.fields.${index}`,
+        message: message('directory.contacts_too_many_fields', { contacts: full.contacts, ...MOST_FIELDS }),
+      },
     ]);
   await tx.org.sql(`update contacts set custom_fields = ${changed} where ${chosen}`, bindings);
 }
@@ -141,13 +145,9 @@ async function assertAnswerable(org: OrgScope, ids: readonly string[]): Promise<
     { ids },
   );
   if (row!.bytes <= MAX_ANSWER_BYTES) return;
-  throw new AppError(
-    'selection_too_large',
-    'The custom fields of the selected contacts are larger than one answer; nothing changed',
-    {
-      fix: 'Select fewer contacts and repeat.',
-    },
-  );
+  throw new AppError('selection_too_large', message('audience.answer_too_large'), {
+    fix: message('audience.answer_too_large.fix'),
+  });
 }
 
 async function setSubscribed(tx: Tx, ids: readonly string[], subscribe: boolean | undefined): Promise<void> {

@@ -1,4 +1,5 @@
-import { AppError, badRequest, refuseProblems } from '../../../lib/errors.ts';
+import { AppError, refuseProblems } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { addLeads } from '../leads/add.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
@@ -8,7 +9,7 @@ import {
   cleanCustomFields,
   cleanText,
   fitCustomFields,
-  TOO_MANY_FIELDS,
+  MOST_FIELDS,
   type ContactDraft,
 } from '../../directory/contact-fields.ts';
 import { assertKnown, type NamedRecords } from '../../sending/leads/membership.ts';
@@ -48,10 +49,10 @@ export function namedByContacts(
  * @throws AppError too_many_contacts, bad_request (empty, unknown category or campaign, more custom fields than a contact may have)
  */
 export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]): Promise<ContactView[]> {
-  if (inputs.length === 0) throw badRequest('Send at least one contact', [{ path: 'body', message: 'Empty' }]);
+  if (inputs.length === 0) refuseProblems([{ path: 'body', message: message('field.list_shorter', { min: 1 }) }]);
   if (inputs.length > MAX_CONTACTS_PER_REQUEST) {
-    throw new AppError('too_many_contacts', `At most ${MAX_CONTACTS_PER_REQUEST} contacts per request`, {
-      fix: 'Split the list, or use POST /v1/contacts/import.',
+    throw new AppError('too_many_contacts', message('audience.too_many_contacts', { max: MAX_CONTACTS_PER_REQUEST }), {
+      fix: message('audience.too_many_contacts.fix'),
     });
   }
   return transact(ctx, async (tx) => {
@@ -68,7 +69,9 @@ export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]):
     const isFull = (email: string) => !idOf.has(email) || !fitCustomFields(drafts.get(email)!.customFields);
     refuseProblems(
       inputs.flatMap(({ email }, index) =>
-        isFull(email) ? [{ path: `body.${index}.custom_fields`, message: TOO_MANY_FIELDS }] : [],
+        isFull(email)
+          ? [{ path: `body.${index}.custom_fields`, message: message('directory.too_many_fields', MOST_FIELDS) }]
+          : [],
       ),
     );
 

@@ -1,5 +1,6 @@
 import { badRequest, notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { suppressedAmong, type SuppressionHit } from '../../directory/suppression-check.ts';
@@ -56,7 +57,7 @@ export async function getContact(ctx: Ctx, id: string): Promise<ContactDetail> {
 export async function lookupContact(ctx: Ctx, text: string): Promise<ContactView | null> {
   const email = parseAddress(text);
   if (!email)
-    throw badRequest('This is not an email address', [{ path: 'query.email', message: 'Not a valid email address' }]);
+    throw badRequest(message('audience.not_email'), [{ path: 'query.email', message: message('directory.not_email') }]);
   const [contact] = await reader(ctx).sql<ContactView>(
     `select ${CONTACT_VIEW} from contacts c where c.organization_id = :org and c.email = :email`,
     { email },

@@ -8,6 +8,7 @@ import { abandonDeliveries } from '../../directory/integration-deliveries.ts';
 import { eraseTraces } from '../../directory/erase-traces.ts';
 import { leaveCampaigns } from '../../sending/leads/membership.ts';
 import { resolveSelection, type Selection } from './selection.ts';
+import { message } from '../../../messages/index.ts';
 
 /**
  * Deletes a contact with its person, events and conversions. Its runs are signalled first; emails already sent and messages received stay for
@@ -46,7 +47,7 @@ export async function deleteContacts(ctx: Ctx, selection: Selection): Promise<nu
 /** Ends what goes on for contacts that are about to be deleted, and erases their traces. */
 async function endWork(tx: Tx, ids: readonly string[]): Promise<void> {
   // Leads before their contact, the lock order of every writer.
-  await leaveCampaigns(tx, ids, null, 'contact_deleted');
+  await leaveCampaigns(tx, ids, null, message('ended.removed'));
   await cancelUnsent(tx, ids);
   await eraseTraces(tx, ids);
   // Locked, so that no delivery is added for them from now on.
@@ -54,5 +55,5 @@ async function endWork(tx: Tx, ids: readonly string[]): Promise<void> {
     'select id from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) order by id for update',
     { ids },
   );
-  await abandonDeliveries(tx, { contactIds: ids }, 'The contact was deleted');
+  await abandonDeliveries(tx, { contactIds: ids }, message('audience.contact_deleted'));
 }

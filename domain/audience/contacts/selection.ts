@@ -1,7 +1,8 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { AppError, badRequest } from '../../../lib/errors.ts';
+import { AppError, badRequest, refuseProblems } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { compileFilters, type ContactFilters } from '../../directory/contact-filters.ts';
 
 const MAX_IDS = 1000;
@@ -22,15 +23,14 @@ export interface Selection {
  */
 export async function resolveSelection(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
   const ids = selection.all ? await matching(org, selection, now) : await listed(org, selection.contacts ?? []);
-  if (ids.length === 0)
-    throw badRequest('The selection contains no contact', [{ path: 'body', message: 'Nothing selected' }]);
+  if (ids.length === 0) refuseProblems([{ path: 'body', message: message('directory.nothing_selected') }]);
   return ids;
 }
 
 async function listed(org: OrgScope, asked: readonly string[]): Promise<string[]> {
   if (asked.length > MAX_IDS) {
-    throw new AppError('too_many_contacts', `At most ${MAX_IDS} contacts per call`, {
-      fix: 'Split the list, or select with all and filters.',
+    throw new AppError('too_many_contacts', message('audience.too_many_selected', { max: MAX_IDS }), {
+      fix: message('audience.too_many_selected.fix'),
     });
   }
   const rows = await org.sql<Columns<'contacts', 'id'>>(
@@ -42,13 +42,15 @@ async function listed(org: OrgScope, asked: readonly string[]): Promise<string[]
 
 async function matching(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
   if (!selection.filters) {
-    throw badRequest('Selecting all needs filters', [
-      { path: 'body.filters', message: 'Required with all; {} means every contact' },
+    throw badRequest(message('audience.filters_needed'), [
+      { path: 'body.filters', message: message('audience.filters_with_all') },
     ]);
   }
   const exclude = (selection.exclude ?? []).filter(isUuid);
   if (exclude.length > MAX_SELECTED)
-    throw new AppError('too_many_contacts', `At most ${MAX_SELECTED} exclusions per call`);
+    throw new AppError('too_many_contacts', message('audience.too_many_exclusions', { max: MAX_SELECTED }), {
+      fix: message('audience.too_many_exclusions.fix'),
+    });
   const where = compileFilters(selection.filters, now);
   if (exclude.length > 0)
     where.add(`not exists (select 1 from unnest(${where.bind(exclude, 'uuid[]')}) as out(id) where out.id = c.id)`);
@@ -57,8 +59,8 @@ async function matching(org: OrgScope, selection: Selection, now: Date): Promise
     { ...where.bindings, limit: MAX_SELECTED + 1 },
   );
   if (rows.length > MAX_SELECTED) {
-    throw new AppError('selection_too_large', `The filters match more than ${MAX_SELECTED} contacts; nothing changed`, {
-      fix: 'Narrow the filters and repeat.',
+    throw new AppError('selection_too_large', message('audience.selection_too_large', { max: MAX_SELECTED }), {
+      fix: message('audience.selection_too_large.fix'),
     });
   }
   return rows.map((row) => row.id);

@@ -1,6 +1,7 @@
 import { Contacts } from '../../../db/models/contact.ts';
 import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { addLeads } from '../leads/add.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
@@ -45,15 +46,15 @@ export async function updateContact(
   return transact(ctx, async (tx) => {
     const before = await tx.org.query(Contacts).findById(id).forUpdate();
     if (!before) throw notFound('contact');
-    assertAsSeen('The contact', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('contact', before.updated_at, expectedUpdatedAt);
     await assertKnown(tx.org, namedByEdit(edit));
     const columns = changedColumns(edit, before.email);
     const email = edit.email ?? before.email;
     if (edit.email !== undefined || edit.subscribed) {
       const suppressed = (await suppressedAmong(tx.org, [email], tx.now)).has(email);
       if (suppressed && edit.subscribed) {
-        throw new AppError('conflict', 'This address is suppressed', {
-          fix: 'Lift the entry with DELETE /v1/suppressions/:id first.',
+        throw new AppError('conflict', message('audience.suppressed'), {
+          fix: message('audience.suppressed.fix'),
         });
       }
       if (suppressed) columns.subscribed = false;
@@ -122,7 +123,7 @@ async function setCampaigns(tx: Tx, contactId: string, campaigns: readonly strin
   const wanted = new Set(campaigns.map((id) => id.toLowerCase()));
   const before = await tx.org.table('enrollments').where({ contact_id: contactId }).pluck('campaign_id');
   const gone = before.filter((id) => !wanted.has(id));
-  if (gone.length > 0) await leaveCampaigns(tx, [contactId], gone, 'removed_from_campaign');
+  if (gone.length > 0) await leaveCampaigns(tx, [contactId], gone, message('ended.removed'));
   const present = new Set(before);
   for (const campaignId of wanted) if (!present.has(campaignId)) await addLeads(tx, campaignId, [contactId]);
 }

@@ -3,6 +3,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
 import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { lockPeople, mergePeople } from './merge.ts';
@@ -66,8 +67,8 @@ async function lockOpenConflict(tx: Tx, id: string): Promise<ConflictView> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     if (!conflict) throw notFound('identity_conflict');
     if (conflict.state !== 'open') {
-      throw new AppError('conflict', 'This conflict was resolved before', {
-        fix: 'GET /v1/identity-conflicts lists the conflicts that are open.',
+      throw new AppError('conflict', message('audience.conflict_resolved'), {
+        fix: message('audience.conflict_resolved.fix'),
       });
     }
     const { person_id: personId, other_person_id: otherId } = conflict;
@@ -76,8 +77,8 @@ async function lockOpenConflict(tx: Tx, id: string): Promise<ConflictView> {
     if (conflict?.state === 'open' && conflict.person_id === personId && conflict.other_person_id === otherId)
       return conflict;
   }
-  throw new AppError('conflict', 'The people of this conflict are being changed by other requests', {
-    fix: 'Send the request again.',
+  throw new AppError('conflict', message('audience.conflict_busy'), {
+    fix: message('audience.conflict_busy.fix'),
   });
 }
 

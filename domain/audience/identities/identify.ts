@@ -1,5 +1,6 @@
 import { AppError } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import type { Columns } from '../../../db/rows.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { attachContact } from './attach.ts';
@@ -69,8 +70,8 @@ export async function identifyPerson(tx: Tx, identity: Identity): Promise<Identi
     if ((found.contact && !found.contactLocked) || found.owners.some((owner) => !owner.locked)) continue;
     return accept(identity, await link(tx, identity, found));
   }
-  throw new AppError('conflict', 'The person of this event is being changed by other requests', {
-    fix: 'Send the request again.',
+  throw new AppError('conflict', message('audience.person_busy'), {
+    fix: message('audience.person_busy.fix'),
   });
 }
 
@@ -81,8 +82,8 @@ function accept(identity: Identity, person: Identified): Identified {
 }
 
 function contactNotFound(): AppError {
-  return new AppError('event_contact_not_found', 'No contact with this address or id', {
-    fix: 'Create the contact first with POST /v1/contacts, or send the user_id or anonymous_id of a person without a contact.',
+  return new AppError('event_contact_not_found', message('audience.event_contact_unknown'), {
+    fix: message('audience.event_contact_unknown.fix'),
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Columns } from '../../../db/rows.ts';
 import { AppError, notFound } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { announceChanged } from './announce.ts';
 
@@ -16,8 +17,8 @@ export async function mergePeople(tx: Tx, personId: string, otherId: string): Pr
   const other = people.find(({ id }) => id === otherId);
   if (!person || !other || personId === otherId) throw notFound('person');
   if (person.contact_id !== null && other.contact_id !== null) {
-    throw new AppError('identity_merge_contacts', 'Both people have a contact', {
-      fix: 'Delete one of the contacts, or dismiss the conflict.',
+    throw new AppError('identity_merge_contacts', message('audience.both_have_contacts'), {
+      fix: message('audience.both_have_contacts.fix'),
     });
   }
   const ids = { person: personId, other: otherId, contact: person.contact_id ?? other.contact_id };

@@ -1,5 +1,6 @@
 import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { announceChanged } from './announce.ts';
@@ -15,8 +16,8 @@ export async function deletePerson(ctx: Ctx, id: string): Promise<void> {
     const [person] = await lockPeople(tx, [id]);
     if (!person) throw notFound('person');
     if (person.contact_id !== null) {
-      throw new AppError('person_has_contact', 'This person has a contact', {
-        fix: 'Delete the contact with DELETE /v1/contacts/:id: its person is erased with it.',
+      throw new AppError('person_has_contact', message('audience.person_has_contact'), {
+        fix: message('audience.person_has_contact.fix'),
       });
     }
     await tx.org.table('people').where({ id }).delete();

@@ -1,8 +1,9 @@
 import { defined } from '../../../lib/defined.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { Labels, type LabelRegistry, type LabelRow } from '../../../db/models/label.ts';
-import { AppError, badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { AppError, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { poolChanged } from '../../sending/control/reschedule.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
@@ -20,7 +21,6 @@ const CAMPAIGN_COLUMN: Partial<Record<LabelRegistry, 'folders' | 'email_tags'>> 
   folder: 'folders',
   tag: 'email_tags',
 };
-const PLURAL: Record<LabelRegistry, string> = { folder: 'folders', tag: 'tags', category: 'categories' };
 
 /** A registry in its order. */
 export async function listLabels(ctx: Ctx, registry: LabelRegistry): Promise<LabelRow[]> {
@@ -38,7 +38,7 @@ export async function createLabel(
 ): Promise<LabelRow> {
   return transact(ctx, async (tx) => {
     const rows = await lockRegistry(tx, registry);
-    assertNotFull(rows.length, { most: MAX_LABELS, what: PLURAL[registry] });
+    assertNotFull(rows.length, { most: MAX_LABELS, what: message(`audience.labels_${registry}`) });
     const label = await tx.org.create(Labels, {
       id: newId(),
       registry,
@@ -116,7 +116,9 @@ export async function newPositionProblems(
 }
 
 function positionProblems(position: number, count: number): Problem[] {
-  return position >= count ? [{ path: 'body.position', message: `At most ${count - 1}` }] : [];
+  return position >= count
+    ? [{ path: 'body.position', message: message('field.number_greater', { max: count - 1 }) }]
+    : [];
 }
 
 /**
@@ -132,8 +134,7 @@ export async function moveLabel(
   return transact(ctx, async (tx) => {
     const rows = await lockRegistry(tx, registry);
     await findLabel(tx, registry, id);
-    const problems = positionProblems(position, rows.length);
-    if (problems.length > 0) throw badRequest('The position is out of range', problems);
+    refuseProblems(positionProblems(position, rows.length));
     const order = movedTo(
       rows.map((row) => row.id),
       id,
@@ -159,12 +160,12 @@ async function refuseWidening(tx: Tx, tagId: string): Promise<void> {
     { id: tagId, limit: MAX_NAMED },
   );
   if (campaigns.length === 0) return;
-  throw new AppError('conflict', 'The tag alone says which mailboxes a campaign sends from', {
+  throw new AppError('conflict', message('audience.tag_chooses_senders'), {
     problems: campaigns.map(({ id, name }) => ({
       path: `campaigns.${id}`,
-      message: `"${name}" would send from every mailbox`,
+      message: message('audience.would_send_from_all', { name }),
     })),
-    fix: 'Give these campaigns another tag or senders of their own first.',
+    fix: message('audience.tag_chooses_senders.fix'),
   });
 }
 

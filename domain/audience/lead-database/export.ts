@@ -3,6 +3,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import { inSnapshot } from '../../../db/transaction.ts';
 import { csvLines } from '../../../lib/csv.ts';
 import { tooManyRequests } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 import { compileLeadQuery, type LeadQuery } from './query.ts';
@@ -56,7 +57,7 @@ export async function exportLeadPeople(
   const where = await compileLeadQuery(reader(ctx), query);
   const workspace = organizationOf(ctx);
   if (open.length >= MAX_OPEN || open.filter((each) => each === workspace).length >= MAX_OPEN_EACH)
-    throw tooManyRequests(5_000, 'other exports are running');
+    throw tooManyRequests(5_000, message('audience.exports_running'));
   open.push(workspace);
   const end = new AbortController();
   const timer = setTimeout(() => end.abort(), MAX_MS);

@@ -2,6 +2,7 @@ import type { CampaignRow } from '../../../db/models/campaign.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { refuseProblems, type Problem } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { signalLauncher } from '../../sending/control/signals.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
@@ -102,8 +103,8 @@ export async function audienceProblems(
   { contactIds, segmentIds }: { contactIds: readonly string[]; segmentIds: readonly string[] },
 ): Promise<Problem[]> {
   return [
-    ...(await idProblems(org, 'contacts', contactIds, 'body.contact_ids', 'is not a contact of this workspace')),
-    ...(await idProblems(org, 'segments', segmentIds, 'body.segment_ids', 'is not a segment of this workspace')),
+    ...(await idProblems(org, 'contacts', contactIds, 'body.contact_ids', message('directory.unknown_contact'))),
+    ...(await idProblems(org, 'segments', segmentIds, 'body.segment_ids', message('audience.unknown_segment'))),
   ];
 }
 
@@ -164,10 +165,18 @@ async function welcomeLeads(tx: Tx, campaign: CampaignRow, { added, already }: A
     'update campaigns set had_leads = true, idle_since = null where organization_id = :org and id = :id and (not had_leads or idle_since is not null)',
     { id: campaign.id },
   );
-  await logCampaign(tx, campaign.id, 'leads_added', `${added} lead${added === 1 ? '' : 's'} added`, { added, already });
+  await logCampaign(tx, campaign.id, 'leads_added', message('log.leads_added', { count: added }), { added, already });
   if (campaign.status === 'active') signalLauncher(tx, campaign.id, 'leads_added');
   if (campaign.status !== 'completed') return;
   const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, byPlatform: true });
-  if (refusal) await logCampaign(tx, campaign.id, 'campaign_restart_refused', refusal.message, { code: refusal.code });
-  else await activateCampaign(tx, campaign, { type: 'campaign_restarted', message: 'Leads were added' });
+  if (refusal)
+    await logCampaign(
+      tx,
+      campaign.id,
+      'campaign_restart_refused',
+      message('log.restart_refused', { reason: refusal.said }),
+      { code: refusal.code },
+    );
+  else
+    await activateCampaign(tx, campaign, { type: 'campaign_restarted', message: message('log.restarted_for_leads') });
 }

@@ -1,6 +1,7 @@
 import { ProductEvents, type ProductEventRow } from '../../../db/models/product-event.ts';
-import { AppError, type Problem } from '../../../lib/errors.ts';
+import { refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { signalEvent } from '../../sending/control/signals.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
@@ -50,8 +51,7 @@ interface PublishedEvent {
  *   future: until then it would stand in every report and range
  */
 export async function publishEvent(ctx: Ctx, report: EventReport): Promise<PublishedEvent> {
-  const problems = eventProblems(report, ctx.clock.now());
-  if (problems.length > 0) throw new AppError('bad_request', 'The event cannot be stored', { problems });
+  refuseProblems(eventProblems(report, ctx.clock.now()));
   return transact(ctx, async (tx) => {
     const { personId, contactId } = await identifyPerson(tx, report);
     const occurredAt = report.occurredAt ?? tx.now;
@@ -127,8 +127,11 @@ export function eventProblems(
 ): Problem[] {
   const problems: Problem[] = [];
   if (data && Buffer.byteLength(JSON.stringify(data)) > MAX_EVENT_DATA_BYTES)
-    problems.push({ path: 'body.data', message: 'is larger than 64 KiB' });
+    problems.push({
+      path: 'body.data',
+      message: message('audience.event_too_large', { kib: MAX_EVENT_DATA_BYTES / 1024 }),
+    });
   if (occurredAt && occurredAt.getTime() > now.getTime() + MAX_AHEAD_MS)
-    problems.push({ path: 'body.occurred_at', message: 'must be at most one hour in the future' });
+    problems.push({ path: 'body.occurred_at', message: message('audience.event_ahead') });
   return problems;
 }

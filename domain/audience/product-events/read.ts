@@ -3,6 +3,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { decodeCursor, encodeCursor, isInstant, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 
@@ -69,8 +70,8 @@ async function findByEmail(
 export async function getEvent(ctx: Ctx, id: string): Promise<ProductEventRow> {
   const event = isUuid(id) ? await reader(ctx).query(ProductEvents).findById(id) : undefined;
   if (!event)
-    throw new AppError('event_not_found', 'Event not found', {
-      fix: 'GET /v1/events lists the events of the workspace; they are kept for a limited time.',
+    throw new AppError('event_not_found', message('audience.event_not_found'), {
+      fix: message('audience.event_not_found.fix'),
     });
   return event;
 }

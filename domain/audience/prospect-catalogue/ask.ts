@@ -1,5 +1,6 @@
 import { CatalogueError } from '../../../db/catalogue/reader.ts';
 import { AppError } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import type { Conditions } from '../../platform/conditions.ts';
 
@@ -12,27 +13,22 @@ export async function askCatalogue<Row>(
   text: string,
   bindings: Readonly<Record<string, unknown>> = {},
 ): Promise<Row[]> {
-  if (!catalogue) throw unavailable('This installation has no prospect catalogue', 'The operator sets PROSPECT_DB.');
+  if (!catalogue) throw unavailable('audience.no_catalogue');
   try {
     return await catalogue.query<Row>(text, bindings);
   } catch (error) {
     if (!(error instanceof CatalogueError)) throw error;
     log.warn({ reason: error.reason }, 'the prospect catalogue gave no answer');
-    if (error.reason === 'missing')
-      throw unavailable(
-        'The prospect catalogue is empty',
-        'The operator runs `heron catalogue load` on the database of PROSPECT_DB.',
-        error,
-      );
-    throw new AppError('b2b_query_failed', 'The prospect catalogue gave no answer in time', {
-      fix: 'Narrow the filters and try again.',
+    if (error.reason === 'missing') throw unavailable('audience.catalogue_empty', error);
+    throw new AppError('b2b_query_failed', message('audience.catalogue_slow'), {
+      fix: message('audience.catalogue_slow.fix'),
       cause: error,
     });
   }
 }
 
-function unavailable(message: string, fix: string, cause?: unknown): AppError {
-  return new AppError('b2b_unavailable', message, { fix, cause });
+function unavailable(code: 'audience.no_catalogue' | 'audience.catalogue_empty', cause?: unknown): AppError {
+  return new AppError('b2b_unavailable', message(code), { fix: message(`${code}.fix`), cause });
 }
 
 /** How many rows of a walk cost as much as one that an index of a filter finds: those of a walk stand together. */

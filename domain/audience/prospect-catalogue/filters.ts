@@ -1,6 +1,7 @@
 import { bodyCursorProblems } from '../../../lib/cursor.ts';
 import { BRACKET_OF_ROW, bracketOf } from '../../../db/catalogue/schema.ts';
 import { refuseProblems, type ErrorCode, type Problem } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { Conditions, likeLiteral } from '../../platform/conditions.ts';
 import { domainKey, tagOf } from './records.ts';
 
@@ -47,7 +48,7 @@ export function searchProblems({
 }: CompanyFilters & { cursor?: string | undefined }): Problem[] {
   return [
     ...(least !== undefined && most !== undefined && least > most
-      ? [{ path: 'body.max_employees', message: 'Less than min_employees' }]
+      ? [{ path: 'body.max_employees', message: message('audience.fewer_than_min') }]
       : []),
     ...bodyCursorProblems(cursor),
   ];

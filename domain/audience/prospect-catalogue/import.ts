@@ -1,9 +1,10 @@
 import { AppError, type Problem } from '../../../lib/errors.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import { upsertContacts } from '../contacts/upsert.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { isAddress } from '../../directory/address.ts';
-import { CONTACT_LIMITS, TOO_MANY_FIELDS, type ContactDraft } from '../../directory/contact-fields.ts';
+import { CONTACT_LIMITS, MOST_FIELDS, type ContactDraft } from '../../directory/contact-fields.ts';
 import { contactPayload, contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
 import { suppressedAmong } from '../../directory/suppression-check.ts';
 import { scheduleVerification } from '../verification/schedule.ts';
@@ -28,8 +29,8 @@ export function selectionProblems(ids: readonly string[]): Problem[] {
   const seen = new Set<string>();
   return ids.flatMap((id, index) => {
     const path = `body.person_ids.${index}`;
-    if (!isCatalogueId(id)) return [{ path, message: 'Not an id of the catalogue' }];
-    if (seen.has(id)) return [{ path, message: 'Named before' }];
+    if (!isCatalogueId(id)) return [{ path, message: message('audience.not_catalogue_id') }];
+    if (seen.has(id)) return [{ path, message: message('audience.named_before') }];
     seen.add(id);
     return [];
   });
@@ -41,20 +42,23 @@ export function selectionProblems(ids: readonly string[]): Problem[] {
  */
 export async function selectPeople(ctx: Ctx, ids: readonly string[]): Promise<CataloguePerson[]> {
   const problems = selectionProblems(ids);
-  if (problems.length > 0) throw refusal('invalid_selection', 'Some ids cannot be selected', problems);
+  if (problems.length > 0) throw refusal('invalid_selection', problems);
   const people = await cataloguePeople(ctx, ids);
   const byId = new Map(people.map((person) => [person.id, person]));
-  const each = (isFaulty: (person: CataloguePerson | undefined) => boolean, message: string): Problem[] =>
-    ids.flatMap((id, index) => (isFaulty(byId.get(id)) ? [{ path: `body.person_ids.${index}`, message }] : []));
-  const unknown = each((person) => person === undefined, 'No person of the catalogue');
-  if (unknown.length > 0) throw refusal('invalid_selection', 'Some people are not in the catalogue', unknown);
-  const mute = each((person) => !isAddress(person!.email), 'Without a valid email address');
-  if (mute.length > 0) throw refusal('b2b_email_required', 'Some people have no valid email address', mute);
+  const each = (isFaulty: (person: CataloguePerson | undefined) => boolean, fault: Message): Problem[] =>
+    ids.flatMap((id, index) => (isFaulty(byId.get(id)) ? [{ path: `body.person_ids.${index}`, message: fault }] : []));
+  const unknown = each((person) => person === undefined, message('audience.not_in_catalogue'));
+  if (unknown.length > 0) throw refusal('invalid_selection', unknown);
+  const mute = each((person) => !isAddress(person!.email), message('audience.no_valid_email'));
+  if (mute.length > 0) throw refusal('b2b_email_required', mute);
   return people;
 }
 
-function refusal(code: 'invalid_selection' | 'b2b_email_required', message: string, problems: Problem[]): AppError {
-  return new AppError(code, message, { problems, fix: 'Leave these people out; nothing was imported.' });
+function refusal(code: 'invalid_selection' | 'b2b_email_required', problems: Problem[]): AppError {
+  return new AppError(code, message('audience.catalogue_selection'), {
+    problems,
+    fix: message('audience.catalogue_selection.fix'),
+  });
 }
 
 /**
@@ -75,10 +79,11 @@ export async function importPeople(ctx: Ctx, people: readonly CataloguePerson[])
     });
     const idOf = new Map(stored.map(({ email, id }) => [email, id]));
     const full = people.flatMap(({ email }, index) =>
-      idOf.has(email) ? [] : [{ path: `body.person_ids.${index}`, message: TOO_MANY_FIELDS }],
+      idOf.has(email)
+        ? []
+        : [{ path: `body.person_ids.${index}`, message: message('directory.too_many_fields', MOST_FIELDS) }],
     );
-    if (full.length > 0)
-      throw refusal('invalid_selection', 'Some people are contacts with as many custom fields as they may have', full);
+    if (full.length > 0) throw refusal('invalid_selection', full);
     await scheduleVerification(tx, [...idOf.values()]);
     const contacts = await viewContacts(
       tx.org,

@@ -70,7 +70,7 @@ test('a CSV file: columns by name, bad lines told with their number and left out
       [4, 5, 6, 7, 10, 12],
       JSON.stringify(refused),
     );
-    t.regex(refused[0]![1], /id is missing/);
+    t.regex(refused[0]![1], /id is required/);
     t.regex(refused[2]![1], /employees/);
     t.like(report, { people: 3, companies: 1, refused: 6, resumedAt: 0, indexedAfter: true });
     const { rows } = await db.query('select first_name, last_name, email from catalogue_people order by first_name');

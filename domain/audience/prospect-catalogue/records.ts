@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import type { CopyRow } from '../../../db/catalogue/writer.ts';
 import { sha256 } from '../../../lib/crypto.ts';
+import { inWords } from '../../../lib/errors.ts';
+import { issueMessage, says } from '../../../lib/issue-message.ts';
+import { message } from '../../../messages/index.ts';
 import { isAddress } from '../../directory/address.ts';
 
 /** Bytes of one text in the catalogue, and of a filter that looks for it. */
@@ -51,8 +54,8 @@ const text = (max: number) =>
     .union([z.string(), z.number().transform(String)])
     .nullish()
     .transform((value) => cleanText(value ?? ''))
-    .refine((value) => Buffer.byteLength(value) <= max, `is longer than ${max} bytes`)
-    .refine((value) => !/\p{Surrogate}/u.test(value), 'holds half of a character');
+    .refine((value) => Buffer.byteLength(value) <= max, says('audience.too_many_bytes', { max }))
+    .refine((value) => !/\p{Surrogate}/u.test(value), says('audience.half_character'));
 const short = text(MAX_TEXT_BYTES);
 const whole = (min: number, max: number) =>
   z
@@ -60,7 +63,7 @@ const whole = (min: number, max: number) =>
     .nullish()
     .transform((value) => (value === undefined || value === null || value === '' ? null : Number(value)))
     .refine((value) => value === null || (Number.isInteger(value) && value >= min && value <= max), {
-      message: `is not a whole number from ${min} to ${max}`,
+      message: says('audience.not_whole', { min, max }),
     });
 /** A list, or text with `;` between its values. */
 const values = z
@@ -70,16 +73,16 @@ const values = z
     const parts = typeof value === 'string' ? value.split(';') : (value ?? []);
     return [...new Set(parts.map(searchKey).filter(Boolean))].sort();
   })
-  .refine((list) => list.length <= MAX_VALUES, `has more than ${MAX_VALUES} values`)
+  .refine((list) => list.length <= MAX_VALUES, says('field.list_longer', { max: MAX_VALUES }))
   .refine((list) => list.every((value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES), {
-    message: `has a value longer than ${MAX_TEXT_BYTES} bytes`,
+    message: says('audience.value_too_many_bytes', { max: MAX_TEXT_BYTES }),
   });
-const id = text(MAX_TEXT_BYTES).refine((value) => value !== '', 'is missing');
+const id = text(MAX_TEXT_BYTES).refine((value) => value !== '', says('field.required'));
 const moment = short.transform((value, context) => {
   if (value === '') return '';
   const at = new Date(/^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : value);
   if (Number.isNaN(at.getTime())) {
-    context.addIssue('is no date');
+    context.addIssue(says('field.format', { format: message('form.date') }));
     return z.NEVER;
   }
   return at.toISOString();
@@ -184,7 +187,7 @@ function read<S extends z.ZodType>(schema: S, fields: object, rowOf: (record: z.
   if (parsed.success) return rowOf(parsed.data);
   return {
     kind: 'refused',
-    faults: parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`),
+    faults: parsed.error.issues.map((issue) => `${issue.path.join('.')} ${inWords(issueMessage(issue))}`),
   };
 }
 

@@ -1,7 +1,7 @@
 import { defined } from '../../../lib/defined.ts';
 import { Segments, type SegmentCondition, type SegmentRow } from '../../../db/models/segment.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
-import { badRequest, notFound } from '../../../lib/errors.ts';
+import { notFound, refuseProblems } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
@@ -69,7 +69,7 @@ export async function updateSegment(
   return transact(ctx, async (tx) => {
     const before = isUuid(id) ? await tx.org.query(Segments).findById(id).forUpdate() : undefined;
     if (!before) throw notFound('segment');
-    assertAsSeen('The segment', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('segment', before.updated_at, expectedUpdatedAt);
     const change = defined(edit);
     const segment = await tx.org.query(Segments).patchAndFetchById(id, { ...change, updated_at: tx.now });
     tx.audit({ action: 'update', entityType: 'segment', entityId: id, changes: { fields: Object.keys(change) } });
@@ -87,6 +87,5 @@ export async function deleteSegment(ctx: Ctx, id: string): Promise<void> {
 }
 
 function refuseFaulty(conditions: readonly SegmentCondition[]): void {
-  const problems = conditionProblems(conditions, 'body.conditions');
-  if (problems.length > 0) throw badRequest('Some conditions cannot be used', problems);
+  refuseProblems(conditionProblems(conditions, 'body.conditions'));
 }

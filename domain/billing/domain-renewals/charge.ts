@@ -29,7 +29,7 @@ export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport
   let charged: ChargeResult;
   try {
     const method = await methodOfOrder(ctx, cycle);
-    charged = method ? await chargeSaved(ctx, payment, method) : { kind: 'refused', code: 'no_method', message: '' };
+    charged = method ? await chargeSaved(ctx, payment, method) : { kind: 'refused', code: 'no_method' };
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
     if (refusalOf(error)) return refused(ctx, cycle, payment, 'no_method');

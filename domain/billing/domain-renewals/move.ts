@@ -4,6 +4,8 @@ import { domainRenewalWorkflow, type DomainRenewalSignals } from '../../../workf
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { addDeadLetter, dropDeadLetter, RENEWAL } from '../../platform/dead-letters.ts';
 import type { RenewalCode, RenewalRow, RenewalState } from './states.ts';
+import { message } from '../../../messages/index.ts';
+import type { StoredIssue } from '../../../db/json-columns.ts';
 
 /** What a transition changes beside the state. What is left out stays. */
 type RenewalChange = Partial<
@@ -34,30 +36,6 @@ export async function moveRenewal(
   return moved;
 }
 
-/** What a person is told when a renewal needs one. */
-const WORDS: Record<RenewalCode, { message: string; fix: string }> = {
-  renewal_not_eligible: {
-    message: 'The order of the domain is not in good standing, so it is not renewed',
-    fix: 'Settle what the order says (GET /v1/mailbox-provisioning/:id); it is looked at again every day.',
-  },
-  renewal_payment_required: {
-    message: 'The renewal could not be charged to the saved method of payment',
-    fix: 'Pay it at its checkout_url before the registration ends; in the 30 days after that it releases the mailboxes again.',
-  },
-  renewal_request_failed: {
-    message: 'The provider did not tell the price of the renewal for days',
-    fix: 'Ask the operator whether the provider can be reached; it is asked again every day.',
-  },
-  renewal_refused: {
-    message: 'The provider refuses to renew the domain; what was paid is given back',
-    fix: 'Ask the provider why, then replay the task of the renewal (POST /v1/tasks/dlq/:id/replay).',
-  },
-  renewal_failed: {
-    message: 'The renewal was paid, and the provider has not confirmed it for days',
-    fix: 'Ask the operator to look at the provider; it is asked again every day, and the payment is given back if the domain ends.',
-  },
-};
-
 /**
  * Records that a cycle needs a person, with the code and what to do: in the list of renewals, as a dead letter and by an event. A cycle
  * that needs one for the same reason already is left as it is.
@@ -70,8 +48,7 @@ export async function requireAction(
   { detail, change = {} }: { detail?: string; change?: RenewalChange } = {},
 ): Promise<void> {
   if (renewal.state === 'requires_action' && renewal.error?.code === code) return;
-  const { message, fix } = WORDS[code];
-  const error = { code, message: detail ? `${message} (${detail})` : message, fix };
+  const error = issueOf(code, detail);
   const [moved] = await tx.org
     .table('domain_renewals')
     .where({ id: renewal.id, state: renewal.state })
@@ -86,12 +63,29 @@ export async function requireAction(
       domain_id: renewal.domain_id,
       renewal_id: renewal.id,
     },
-    error: `${code}: ${error.message}`,
+    error: error.message,
     attempts: 0,
     maxAttempts: 0,
     nextRetryAt: null,
   });
   await record(tx, moved, code);
+}
+
+function issueOf(code: RenewalCode, detail: string | undefined): StoredIssue & { code: RenewalCode } {
+  switch (code) {
+    case 'renewal_not_eligible':
+      return { code, message: message('renewal.not_eligible'), fix: message('renewal.not_eligible.fix') };
+    case 'renewal_payment_required':
+      return { code, message: message('renewal.payment_required'), fix: message('renewal.payment_required.fix') };
+    case 'renewal_request_failed':
+      return { code, message: message('renewal.request_failed'), fix: message('renewal.request_failed.fix') };
+    case 'renewal_failed':
+      return { code, message: message('renewal.failed'), fix: message('renewal.failed.fix') };
+    case 'renewal_refused': {
+      const refused = detail ? message('renewal.refused_because', { code: detail }) : message('renewal.refused');
+      return { code, message: refused, fix: message('renewal.refused.fix') };
+    }
+  }
 }
 
 async function record(tx: Tx, renewal: RenewalRow, code: RenewalCode | null): Promise<void> {

@@ -9,6 +9,7 @@ import { openPayment } from '../payments/open.ts';
 import { lookAgain, needPerson, orderInUse, type Cycle } from './cycle.ts';
 import { moveRenewal } from './move.ts';
 import { GIVE_UP_MS, priceOf } from './states.ts';
+import { message } from '../../../messages/index.ts';
 
 /**
  * Asks the provider what a year more costs now, and opens the payment of it: the cost and the processing. Needs a person where the order of the
@@ -46,8 +47,13 @@ export async function priceCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport 
       amountCents,
       currency: offer.currency,
       lineItems: [
-        { label: `Renewal of ${domain.domain}`, quantity: 1, unit_cents: offer.renewalCents, interval: 'once' },
-        { label: 'Processing', quantity: 1, unit_cents: processingCents, interval: 'once' },
+        {
+          label: message('line.renewal', { domain: domain.domain }),
+          quantity: 1,
+          unit_cents: offer.renewalCents,
+          interval: 'once',
+        },
+        { label: message('line.processing'), quantity: 1, unit_cents: processingCents, interval: 'once' },
       ],
     });
     await tx.org.table('domain_renewals').where({ id: renewal.id }).update({ payment_id: payment.id });

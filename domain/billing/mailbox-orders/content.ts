@@ -1,12 +1,13 @@
 import type { ApprovalContent } from '../../../db/json-columns.ts';
 import { hashRecipients } from '../../approvals/payload.ts';
 import type { QuoteRow } from './states.ts';
+import { message } from '../../../messages/index.ts';
 
 /** What an approver of an order decides on: what is bought, for how much, and the addresses. It mails nobody. */
 export function orderContent(quote: QuoteRow): ApprovalContent {
-  const price = `${amount(quote.total_monthly_cents, quote.currency)} a month`;
+  const price = amount(quote.total_monthly_cents, quote.currency);
   return {
-    title: `Order ${quote.count} ${quote.count === 1 ? 'mailbox' : 'mailboxes'} for ${price}`,
+    title: message('action.order', { count: quote.count, price }),
     recipients: { count: 0, source: { kind: 'addresses' }, fingerprint: hashRecipients([]) },
     senders: [],
     schedule: null,
@@ -15,14 +16,19 @@ export function orderContent(quote: QuoteRow): ApprovalContent {
     details: {
       quote_id: quote.id,
       provider: quote.provider,
-      domains: quote.domains.map(({ domain, registration }) => `${domain}${registration ? ' (new)' : ''}`),
+      domains: quote.domains.map(({ domain, registration }) =>
+        registration ? message('domain.new', { domain }) : domain,
+      ),
       mailboxes: quote.mailboxes.map(({ email }) => email),
       warmup: quote.warmup,
-      line_items: quote.line_items.map(
-        ({ label, quantity, total_cents: total, interval }) =>
-          `${quantity} × ${label}: ${amount(total, quote.currency)} ${interval === 'month' ? 'a month' : 'once'}`,
+      line_items: quote.line_items.map(({ label, quantity, total_cents: total, interval }) =>
+        message(interval === 'month' ? 'price.order_line_monthly' : 'price.order_line_once', {
+          quantity,
+          label,
+          price: amount(total, quote.currency),
+        }),
       ),
-      monthly: price,
+      monthly: message('price.monthly', { price }),
       due_today: amount(quote.total_due_today_cents, quote.currency),
     },
   };

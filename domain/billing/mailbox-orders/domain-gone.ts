@@ -1,5 +1,6 @@
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { failOrder } from './end.ts';
+import { message } from '../../../messages/index.ts';
 
 /**
  * Ends the orders that a domain was the last one of, when it is gone for good: it was not renewed while that was possible. Their mailboxes are
@@ -16,8 +17,8 @@ export async function failOrdersWithoutDomain(tx: Tx, domain: string): Promise<v
   for (const { id } of orders)
     await failOrder(tx, id, ['ready'], {
       code: 'domain_unavailable',
-      message: 'No domain of the order is registered any more',
-      fix: 'Order mailboxes on another domain. The month under way is given back.',
+      message: message('order.domain_gone'),
+      fix: message('order.domain_gone.fix'),
     });
 }
 

@@ -1,10 +1,11 @@
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { ORDER_HOLDS, type OrderHoldCode } from '../../sending/control/hold-codes.ts';
 import { clearHold, holdMailbox } from '../../sending/control/mailbox-hold.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
-const REASONS: Record<OrderHoldCode, string> = {
-  order_unpaid: 'The last month of the order of this mailbox was not paid',
-  domain_lapsed: 'The registration of the domain of this mailbox has ended without a renewal',
+const REASONS: Record<OrderHoldCode, Message> = {
+  order_unpaid: message('mailboxes.month_unpaid'),
+  domain_lapsed: message('mailboxes.domain_ended'),
 };
 
 interface Held {

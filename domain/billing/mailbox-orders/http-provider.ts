@@ -5,6 +5,7 @@ import { AppError } from '../../../lib/errors.ts';
 import { signPayload } from '../../../lib/signature.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { ProviderRefusal, ProviderUnreachable, type MailboxProvider, type StepKey } from './ports.ts';
+import { message } from '../../../messages/index.ts';
 
 const MAX_ANSWER_BYTES = 256 * 1024;
 /** Refusals that pass: our credentials are wrong or the clock is off (an operator mends that), or the provider is busy with the same call. */
@@ -64,8 +65,8 @@ function offersMailboxes(config: Config): boolean {
  */
 export function mailboxProvider({ config, egress, clock }: Pick<Ctx, 'config' | 'egress' | 'clock'>): MailboxProvider {
   if (!offersMailboxes(config))
-    throw new AppError('mailbox_provisioning_unavailable', 'This installation does not offer managed mailboxes', {
-      fix: 'Connect mailboxes of your own with POST /v1/emails.',
+    throw new AppError('mailbox_provisioning_unavailable', message('order.not_offered'), {
+      fix: message('order.not_offered.fix'),
     });
   const asking: Asking = {
     egress,

@@ -15,6 +15,7 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { refundTurn } from '../payments/refund.ts';
 import { isBalanced, readBooks } from './books.ts';
 import { cancelOrder } from './end.ts';
+import { words } from '../../platform/words.ts';
 
 let orders: OrderWorld;
 const clock = new ManualClock();
@@ -108,10 +109,10 @@ test.serial(
     // Neither a person nor another refusal ends it; reading is held beside it.
     await desk.call('PATCH', `/emails/${mailbox}`, { status: 'active' });
     await transact(desk.ctx, (tx) =>
-      holdMailbox(tx, mailbox!, { code: 'server_refused', reason: 'busy', until: clock.now() }),
+      holdMailbox(tx, mailbox!, { code: 'server_refused', reason: words('busy'), until: clock.now() }),
     );
     await transact(desk.ctx, (tx) =>
-      holdMailbox(tx, mailbox!, { code: 'imap_auth_failed', reason: 'no', until: clock.now() }),
+      holdMailbox(tx, mailbox!, { code: 'imap_auth_failed', reason: words('no'), until: clock.now() }),
     );
     t.like((await read(desk, `/emails/${mailbox}`)).hold, { code: 'order_unpaid' });
     t.true(await transact(desk.ctx, (tx) => clearHold(tx, mailbox!)));

@@ -5,6 +5,7 @@ import { requestRefund } from '../payments/request-refund.ts';
 import { isLapsed, settleHolds } from './hold.ts';
 import { lockOrder } from './move.ts';
 import { hasEnded, type OrderRow } from './states.ts';
+import { message } from '../../../messages/index.ts';
 
 /**
  * Records that a later month of an order was paid, whose first payment is locked. The mailboxes that were held for it are released. Money for
@@ -59,8 +60,8 @@ export async function leaveUnpaid(tx: Tx, orderId: string): Promise<boolean> {
 
 const UNPAID = {
   code: 'payment_failed',
-  message: 'A month of the order was not paid; its mailboxes are held',
-  fix: 'Pay the invoice that the payment provider has mailed; the mailboxes send again then.',
+  message: message('order.month_unpaid'),
+  fix: message('order.month_unpaid.fix'),
 };
 
 /**

@@ -1,32 +1,36 @@
 import { json } from '../../../db/connection.ts';
+import type { Config } from '../../../lib/config/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { start } from '../../../temporal/dispatch.ts';
 import { mailboxOrderWorkflow } from '../../../workflows/mailbox-order/contract.ts';
 import { authorizeAction } from '../../approvals/authorize.ts';
-import { executeApproval } from '../../approvals/decide.ts';
 import { withdrawApproval } from '../../approvals/expire.ts';
 import { holdForApproval } from '../../approvals/hold.ts';
 import { approvalOfSubject, approvalStatus, type ApprovalRow } from '../../approvals/view.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { transact } from '../../platform/kernel/transact.ts';
+import type { ApprovalSubject, Tx } from '../../platform/kernel/tx.ts';
 import { assertRoom } from '../../mailboxes/allowance.ts';
 import { assertMayConnect } from '../../mailboxes/connect.ts';
 import { openPayment } from '../payments/open.ts';
 import { orderContent } from './content.ts';
 import { mailboxProvider } from './http-provider.ts';
-import { recordChange } from './move.ts';
-import { QUOTE_MS } from './quote.ts';
+import { lockOrder, recordChange } from './move.ts';
 import type { OrderRow, QuoteRow } from './states.ts';
+import { message } from '../../../messages/index.ts';
 
 /** What became of a request to order: an order that waits for its payment, or an approval that it waits for. */
 type Ordered = { order: OrderRow } | { approval: ApprovalRow };
 
+/** Whose order it is. */
+type Orderer = Pick<Actor, 'kind' | 'userId' | 'apiKeyId' | 'oauthGrantId'>;
+
 /**
- * Turns a quote into an order that waits for its payment (POST /mailboxes/provision). A signed-in person may spend; a key or
- * application within its policy; otherwise it waits for a person, and the same quote passes once they have approved. A quote is
- * good for 15 minutes: while a person decides, until their time is over, and again 15 minutes from their approval.
+ * Turns a quote into an order that waits for its payment (POST /mailboxes/provision). A signed-in person may spend, a key or
+ * application within its policy. Otherwise the order waits for a person, whose approval makes it; the same quote then
+ * answers with the order. A quote is good for 15 minutes, and for as long as a person may decide on it.
  * @throws AppError mailbox_provisioning_unavailable, quote_not_found, quote_expired, quote_consumed, mailbox_allowance_reached, forbidden;
  *   conflict when an address of the quote was taken by another order
  */
@@ -34,17 +38,15 @@ export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered
   mailboxProvider(ctx);
   assertMayConnect(ctx, undefined);
   return transact(ctx, async (tx) => {
-    const quote = await lockQuote(tx, quoteId);
-    const subject = { type: 'mailbox_order', id: quote.order_id } as const;
+    const quote = isUuid(quoteId) ? await lockQuote(tx, { id: quoteId }) : undefined;
+    if (!quote)
+      throw new AppError('quote_not_found', message('quote.not_found'), { fix: message('quote.ask_again.fix') });
+    const subject = { type: mailboxOrderApproval.type, id: quote.order_id };
     const approval = await approvalOfSubject(tx.org, subject.type, subject.id);
+    if (approval?.status === 'executed' && isOf(approval, tx.actor))
+      return { order: await lockOrder(tx, quote.order_id) };
     assertOpen(quote, approval, tx.now);
-    await assertRoom(ctx, tx.org, quote.count);
-    const isApproved = approval?.status === 'approved' && isOf(approval, tx.actor);
-    if (isApproved) {
-      const outcome = await executeApproval(tx, approval.id, orderContent(quote));
-      if (outcome !== 'executed') throw new AppError('conflict', 'What was approved is not what the quote says');
-      return { order: await createOrder(ctx, tx, quote) };
-    }
+    await assertRoom(tx.org, quote.count);
     const authorization = await authorizeAction(tx, tx.actor, {
       capability: 'mailbox.provision',
       mailboxIds: [],
@@ -62,46 +64,57 @@ export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered
         }),
       };
     await withdrawApproval(tx, subject, 'The mailboxes were ordered meanwhile');
-    return { order: await createOrder(ctx, tx, quote) };
+    return { order: await createOrder(ctx.config, tx, quote, tx.actor) };
   });
 }
 
-/** Two requests with one quote: the second sees what the first has done. */
-async function lockQuote(tx: Tx, id: string): Promise<QuoteRow> {
-  const [quote] = isUuid(id)
-    ? await tx.org.sql<QuoteRow>('select * from mailbox_quotes where organization_id = :org and id = :id for update', {
-        id,
-      })
-    : [];
-  if (!quote) throw new AppError('quote_not_found', 'Quote not found', { fix: ASK_AGAIN });
-  return quote;
-}
+/** The order of a quote, as a person approves it: with its approval it is made, and waits for its payment. */
+export const mailboxOrderApproval: ApprovalSubject<QuoteRow> = {
+  type: 'mailbox_order',
+  lock: (tx, orderId) => lockQuote(tx, { order_id: orderId }),
+  content: async (_tx, quote) => orderContent(quote),
+  async execute(tx, quote, approval, config) {
+    await assertRoom(tx.org, quote.count);
+    await createOrder(config, tx, quote, requesterOf(approval, tx.actor));
+  },
+  // The quote is as it was: who asked may ask again while it is good.
+  refused: async () => {},
+};
 
-const ASK_AGAIN = 'Ask for another with POST /v1/mailboxes/provision/quote.';
+/** Two requests with one quote: the second sees what the first has done. */
+async function lockQuote(tx: Tx, by: { id: string } | { order_id: string }): Promise<QuoteRow | undefined> {
+  return tx.org.table('mailbox_quotes').where(by).forUpdate().first();
+}
 
 /** @throws AppError quote_consumed, quote_expired */
 function assertOpen(quote: QuoteRow, approval: ApprovalRow | undefined, now: Date): void {
   if (quote.consumed_at)
-    throw new AppError('quote_consumed', 'The quote has been ordered', {
-      fix: `GET /v1/mailbox-provisioning/${quote.order_id} shows the order.`,
+    throw new AppError('quote_consumed', message('quote.ordered'), {
+      fix: message('quote.ordered.fix', { order: quote.order_id }),
     });
   if (quote.expires_at > now || heldUntil(approval, now) > now) return;
-  throw new AppError('quote_expired', 'The quote is older than 15 minutes', { fix: ASK_AGAIN });
+  throw new AppError('quote_expired', message('quote.expired'), { fix: message('quote.ask_again.fix') });
 }
 
 /** Until when a quote holds because of its approval. */
 function heldUntil(approval: ApprovalRow | undefined, now: Date): Date {
   if (!approval) return new Date(0);
   const status = approvalStatus(approval, now);
-  if (status === 'pending') return approval.expires_at;
-  return status === 'approved' ? new Date(approval.decided_at!.getTime() + QUOTE_MS) : new Date(0);
+  return status === 'pending' ? approval.expires_at : new Date(0);
 }
 
 function isOf(approval: ApprovalRow, { apiKeyId, oauthGrantId }: Actor): boolean {
   return approval.api_key_id ? approval.api_key_id === apiKeyId : approval.oauth_grant_id === oauthGrantId;
 }
 
-async function createOrder({ config }: Ctx, tx: Tx, quote: QuoteRow): Promise<OrderRow> {
+/** The credential that asked for an order, and the person who approved it. */
+function requesterOf({ api_key_id: apiKeyId, oauth_grant_id: oauthGrantId }: ApprovalRow, { userId }: Actor): Orderer {
+  return apiKeyId
+    ? { kind: 'api_key', userId, apiKeyId }
+    : { kind: 'oauth', userId, ...(oauthGrantId ? { oauthGrantId } : {}) };
+}
+
+async function createOrder(config: Config, tx: Tx, quote: QuoteRow, by: Orderer): Promise<OrderRow> {
   const { organizationId } = tx.org;
   await tx.org.table('mailbox_quotes').where({ id: quote.id }).update({ consumed_at: tx.now });
   const payment = await openPayment(tx, {
@@ -127,10 +140,10 @@ async function createOrder({ config }: Ctx, tx: Tx, quote: QuoteRow): Promise<Or
       line_items: json(quote.line_items),
       payment_id: payment.id,
       pay_by: new Date(tx.now.getTime() + config.PROVISIONING_PAYMENT_MS),
-      actor_kind: tx.actor.kind as OrderRow['actor_kind'],
-      user_id: tx.actor.userId,
-      api_key_id: tx.actor.apiKeyId ?? null,
-      oauth_grant_id: tx.actor.oauthGrantId ?? null,
+      actor_kind: by.kind as OrderRow['actor_kind'],
+      user_id: by.userId,
+      api_key_id: by.apiKeyId ?? null,
+      oauth_grant_id: by.oauthGrantId ?? null,
       created_at: tx.now,
       updated_at: tx.now,
     })

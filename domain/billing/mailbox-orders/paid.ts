@@ -5,6 +5,7 @@ import { failOrder } from './end.ts';
 import { leaveUnpaid } from './months.ts';
 import { moveOrder } from './move.ts';
 import { WORKING } from './states.ts';
+import { message } from '../../../messages/index.ts';
 
 /**
  * Records that an order was paid, within the transaction that records the payment: one conditional UPDATE decides between the payment, the
@@ -31,17 +32,8 @@ export async function orderPaymentFailed(
   orderId: string,
   code: 'payment_expired' | 'payment_failed' | 'subscription_ended',
 ): Promise<boolean> {
-  const error = { code, ...WORDS[code] };
+  const error = { code, message: message(`order.${code}`), fix: message(`order.${code}.fix`) };
   if (code === 'subscription_ended') return (await failOrder(tx, orderId, ['ready', ...WORKING], error)) !== undefined;
   if ((await failOrder(tx, orderId, ['awaiting_payment'], error)) !== undefined) return true;
   return code === 'payment_failed' && leaveUnpaid(tx, orderId);
 }
-
-const WORDS = {
-  payment_expired: { message: 'The checkout was not paid in time', fix: 'Ask for another quote and order again.' },
-  payment_failed: { message: 'The payment was refused', fix: 'Order again with another method of payment.' },
-  subscription_ended: {
-    message: 'The subscription has ended, and with it the mailboxes',
-    fix: 'Order mailboxes anew to go on.',
-  },
-} as const;

@@ -12,6 +12,8 @@ import { ProviderRefusal, ProviderUnreachable, type CreatedMailbox, type Registe
 import type { ProvidedPasswords } from './ready.ts';
 import { parseStep, stepKey, WORKING, type OrderRow, type StepRow } from './states.ts';
 import { readStep } from './steps.ts';
+import { message } from '../../../messages/index.ts';
+import type { StoredIssue } from '../../../db/json-columns.ts';
 
 /** What became of a step. `retry`: the provider has not said; the same call is made again after `inMs`. */
 export type StepOutcome = { outcome: 'done' | 'skipped' | 'failed' } | { outcome: 'retry'; inMs: number };
@@ -166,11 +168,10 @@ async function refuse(ctx: Ctx, orderId: string, step: string, { code }: Provide
   });
 }
 
-function refusalOf(code: string) {
-  const fix = 'Nothing is charged: the payment is refunded. Ask for another quote.';
-  if (code === 'domain_unavailable')
-    return { code, message: 'A domain was registered by somebody else meanwhile', fix };
-  return { code: 'mailbox_provisioning_failed', message: `The provider refused a step of the order (${code})`, fix };
+function refusalOf(code: string): StoredIssue {
+  const fix = message('order.refused.fix');
+  if (code === 'domain_unavailable') return { code, message: message('order.domain_taken'), fix };
+  return { code: 'mailbox_provisioning_failed', message: message('order.refused', { code }), fix };
 }
 
 async function giveUpOrRetry(
@@ -185,8 +186,8 @@ async function giveUpOrRetry(
   await transact(ctx, (tx) =>
     failOrder(tx, orderId, WORKING, {
       code: 'mailbox_provisioning_failed',
-      message: 'The provider did not answer for too long',
-      fix: 'Nothing is charged: the payment is refunded. Order again later.',
+      message: message('order.provider_gone'),
+      fix: message('order.provider_gone.fix'),
     }),
   );
   return { outcome: 'failed' };

@@ -1,5 +1,6 @@
 import type { OrderedDomain, OrderedMailbox, OrderLine, PersonName } from '../../../db/json-columns.ts';
 import type { Offer } from './ports.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** A quote or an order cannot cost more than this, in cents: what PostgreSQL and the payment provider take. */
 export const MAX_CENTS = 99_999_999;
@@ -32,18 +33,18 @@ export function billOf(
 ): Bill {
   const line = (
     key: string,
-    label: string,
+    label: Message,
     quantity: number,
     unit: number,
     interval: OrderLine['interval'],
   ): OrderLine => ({ key, label, quantity, unit_cents: unit, total_cents: quantity * unit, interval });
   const lines = [
-    line('mailboxes', `Mailboxes (${offer.name})`, count, offer.mailboxMonthlyCents, 'month'),
-    ...(warmup ? [line('warmup', 'Warmup', count, offer.warmupMonthlyCents, 'month')] : []),
+    line('mailboxes', message('line.mailboxes', { provider: offer.name }), count, offer.mailboxMonthlyCents, 'month'),
+    ...(warmup ? [line('warmup', message('line.warmup'), count, offer.warmupMonthlyCents, 'month')] : []),
     ...domains
       .filter(({ registration }) => registration)
       .map(({ domain, price_cents: price }) =>
-        line(`domain:${domain}`, `Domain ${domain}, one year`, 1, price, 'once'),
+        line(`domain:${domain}`, message('line.domain', { domain }), 1, price, 'once'),
       ),
   ];
   const sum = (some: readonly OrderLine[]) => some.reduce((total, { total_cents: cents }) => total + cents, 0);

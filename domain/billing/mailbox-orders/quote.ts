@@ -11,9 +11,10 @@ import { mailboxProvider } from './http-provider.ts';
 import { billOf, MAX_CENTS, nameMailboxes, spreadMailboxes } from './plan.ts';
 import { ProviderRefusal, ProviderUnreachable, type MailboxProvider, type Offer } from './ports.ts';
 import type { QuoteRow } from './states.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** How long (ms) a quote is valid. */
-export const QUOTE_MS = 15 * MINUTE_MS;
+const QUOTE_MS = 15 * MINUTE_MS;
 /** Domains that one order may have: each is asked about at the provider. */
 export const MAX_DOMAINS = 20;
 
@@ -51,9 +52,9 @@ interface PricedOrder {
 export async function priceOrder(ctx: Ctx, input: QuoteInput): Promise<PricedOrder> {
   const { offer, domains, faults } = await look(ctx, input);
   if (input.domain === undefined && (input.domains ?? []).length === 0)
-    faults.push(fault('provision_domain_invalid', 'domain', 'A domain is needed'));
+    faults.push(fault('provision_domain_invalid', 'domain', message('field.required')));
   if (faults.length === 0 && billOf(offer!, { ...input, domains }).dueTodayCents > MAX_CENTS)
-    faults.push(fault('provision_count_invalid', 'count', 'The order is too large to be paid at once'));
+    faults.push(fault('provision_count_invalid', 'count', message('field.order_too_large')));
   refuseFaults(faults);
   return { offer: offer!, domains };
 }
@@ -64,7 +65,7 @@ export async function priceOrder(ctx: Ctx, input: QuoteInput): Promise<PricedOrd
  */
 export async function quoteProblems(ctx: Ctx, input: Partial<QuoteInput>): Promise<Problem[]> {
   try {
-    return (await look(ctx, input)).faults.map(({ path, message }) => ({ path, message }));
+    return (await look(ctx, input)).faults.map(problemOf);
   } catch (error) {
     if (error instanceof AppError) return [];
     throw error;
@@ -81,7 +82,7 @@ async function look(
   const names = wanted.sound.map(({ domain }) => domain);
   const offers = await asked(provider.catalogue());
   const offer = offers.find((one) => one.provider === input.provider);
-  const known = offers.map((one) => one.provider).join(', ');
+  const known = offers.map((one) => one.provider);
   const most = offer?.maxMailboxes ?? Math.max(...offers.map((one) => one.maxMailboxes));
   const checked = await checkDomains(provider, wanted.sound, await ownedDomains(reader(ctx), names), offer);
   const counts = names.length > 0 ? spreadMailboxes(Math.max(input.count ?? 0, 0), names) : [];
@@ -91,7 +92,7 @@ async function look(
     faults: [
       ...(offer || input.provider === undefined
         ? []
-        : [fault('provision_provider_invalid', 'provider', `Can be ordered: ${known}`)]),
+        : [fault('provision_provider_invalid', 'provider', message('field.choice', { choices: known }))]),
       ...wanted.faults,
       ...(input.count === undefined ? [] : countFaults(input.count, names.length, most)),
       ...checked.faults,
@@ -142,8 +143,8 @@ async function asked<T>(question: Promise<T>): Promise<T> {
     return await question;
   } catch (error) {
     if (!(error instanceof ProviderUnreachable || error instanceof ProviderRefusal)) throw error;
-    throw new AppError('mailbox_provisioning_failed', 'The provider of mailboxes did not answer; nothing was ordered', {
-      fix: 'Try again in a minute.',
+    throw new AppError('mailbox_provisioning_failed', message('order.provider_silent'), {
+      fix: message('order.provider_silent.fix'),
       cause: error,
     });
   }
@@ -158,9 +159,9 @@ interface WantedDomain {
 function domainsOf({ domain, domains }: Partial<QuoteInput>): { sound: WantedDomain[]; faults: QuoteFault[] } {
   const faults: QuoteFault[] = [];
   if (domain !== undefined && domains !== undefined)
-    faults.push(fault('provision_domains_invalid', 'domains', 'Either domain or domains, not both'));
+    faults.push(fault('provision_domains_invalid', 'domains', message('field.order_domain_or_domains')));
   if ((domains?.length ?? 0) > MAX_DOMAINS)
-    faults.push(fault('provision_domains_invalid', 'domains', `At most ${MAX_DOMAINS} domains in one order`));
+    faults.push(fault('provision_domains_invalid', 'domains', message('field.list_longer', { max: MAX_DOMAINS })));
   const given = [
     ...(domain === undefined ? [] : [{ domain, path: 'domain' }]),
     ...(domains ?? []).slice(0, MAX_DOMAINS).map((name, index) => ({ domain: name, path: `domains.${index}` })),
@@ -168,10 +169,9 @@ function domainsOf({ domain, domains }: Partial<QuoteInput>): { sound: WantedDom
   const sound: WantedDomain[] = [];
   for (const { domain: name, path } of given) {
     const normal = registrable(name);
-    if (!normal)
-      faults.push(fault('provision_domain_invalid', path, 'No domain that can be registered, such as example.com'));
+    if (!normal) faults.push(fault('provision_domain_invalid', path, message('field.order_domain')));
     else if (sound.some((other) => other.domain === normal))
-      faults.push(fault('provision_domains_invalid', path, 'The domain is named twice'));
+      faults.push(fault('provision_domains_invalid', path, message('field.order_domain_twice')));
     else sound.push({ domain: normal, path });
   }
   return { sound, faults };
@@ -187,11 +187,14 @@ function registrable(name: string): string | null {
 
 /** @param most mailboxes that one order may have: of a provider that is not known, what any would take */
 function countFaults(count: number, domains: number, most: number): QuoteFault[] {
-  if (count < 1) return [fault('provision_count_invalid', 'count', 'At least one mailbox')];
+  if (count < 1) return [fault('provision_count_invalid', 'count', message('field.order_count', { min: 1 }))];
   const faults: QuoteFault[] = [];
-  if (count > most) faults.push(fault('provision_count_invalid', 'count', `At most ${most} mailboxes in one order`));
+  if (count > most)
+    faults.push(fault('provision_count_invalid', 'count', message('field.order_count_most', { max: most })));
   if (domains > count)
-    faults.push(fault('provision_domains_invalid', 'domains', `${domains} domains are more than ${count} mailboxes`));
+    faults.push(
+      fault('provision_domains_invalid', 'domains', message('field.order_more_domains', { domains, mailboxes: count })),
+    );
   return faults;
 }
 
@@ -217,7 +220,7 @@ async function checkDomains(
       if (owned.has(domain)) return { domain, registration: false, price_cents: 0 };
       const answer = await asked(provider.checkDomain(domain));
       if (!answer.available || (offer && answer.currency !== offer.currency))
-        faults.push(fault('domain_unavailable', path, `${domain} cannot be registered`));
+        faults.push(fault('domain_unavailable', path, message('field.order_domain_taken', { domain })));
       return { domain, registration: true, price_cents: answer.registrationCents };
     }),
   );
@@ -233,17 +236,20 @@ async function takenAddresses(org: OrgScope, domains: readonly string[]): Promis
   return new Set(rows.map(({ email }) => email));
 }
 
-function fault(code: ErrorCode, path: string, message: string): QuoteFault {
-  return { code, path: `body.${path}`, message };
+function fault(code: ErrorCode, path: string, said: Message): QuoteFault {
+  return { code, path: `body.${path}`, message: said };
+}
+
+function problemOf({ path, message: said }: QuoteFault): Problem {
+  return { path, message: said };
 }
 
 /** @throws AppError with the code of the first fault, and all of them */
 function refuseFaults(faults: readonly QuoteFault[]): void {
   const [first] = faults;
   if (!first) return;
-  const more = faults.length > 1 ? `, and ${faults.length - 1} more` : '';
-  throw new AppError(first.code, `${first.message}${more}`, {
-    problems: faults.map(({ path, message }) => ({ path, message })),
-    fix: 'GET /v1/mailboxes/provision/providers lists what can be ordered.',
+  throw new AppError(first.code, message('request.problems', { count: faults.length }), {
+    problems: faults.map(problemOf),
+    fix: message('order.faults.fix'),
   });
 }

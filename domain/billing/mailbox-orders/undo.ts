@@ -11,6 +11,7 @@ import { retryInMs, type StepOutcome } from './perform.ts';
 import { ProviderRefusal, ProviderUnreachable } from './ports.ts';
 import { hasEnded, parseStep, stepKey, undoKey, type StepRow } from './states.ts';
 import { readSteps } from './steps.ts';
+import { message } from '../../../messages/index.ts';
 
 /**
  * Undoes one step of an order that failed or was cancelled: a mailbox leaves Heron and is retired, a domain is given back; records and warmup go
@@ -152,7 +153,7 @@ async function needPerson(
       taskId: orderId,
       taskType: UNDO_OF_ORDER,
       payload: { order_id: orderId, steps: steps.map((one) => one.step).join(' ') },
-      error: `What the order made at the provider could not be undone (${code})`,
+      error: message('order.undo_failed', { code }),
       attempts,
       maxAttempts: 0,
       nextRetryAt: null,

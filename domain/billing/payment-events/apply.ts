@@ -8,6 +8,7 @@ import { refundArgs, requestRefund } from '../payments/request-refund.ts';
 import type { PaymentRow, PaymentState } from '../payments/states.ts';
 import type { PaymentNews } from './read.ts';
 import { subjectOf } from './subjects.ts';
+import { message } from '../../../messages/index.ts';
 
 /** States in which no money has come yet. */
 const UNPAID: readonly PaymentState[] = ['open', 'expired', 'failed'];
@@ -128,8 +129,7 @@ async function failRefund(
 ): Promise<string> {
   // An earlier refund that failed says nothing of the one that a person had made since.
   if (payment.provider_refund_id !== null && payment.provider_refund_id !== refundId) return 'ignored';
-  const message = 'The bank did not take it';
-  if (!(await refundNeedsPerson(tx, payment.id, { code, message }))) return 'ignored';
+  if (!(await refundNeedsPerson(tx, payment.id, { code, reason: message('refund.bank') }))) return 'ignored';
   wakeRefund(tx, payment);
   return 'needs_person';
 }

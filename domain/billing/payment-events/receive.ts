@@ -8,6 +8,7 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { lockPayment } from '../payments/move.ts';
 import { applyNews } from './apply.ts';
 import { readPaymentEvent, type PaymentReference } from './read.ts';
+import { message } from '../../../messages/index.ts';
 
 /** How old (s) the signature of an event may be. */
 const TOLERANCE_S = 300;
@@ -48,8 +49,7 @@ export async function receivePaymentEvent(deps: Deps, body: Buffer, signature: s
 
 /** The SDK computes the signature over the bytes and compares in constant time. */
 function verify({ config, clock }: Deps, body: Buffer, signature: string | undefined): Stripe.Event {
-  if (!config.STRIPE_WEBHOOK_SECRET)
-    throw new AppError('mailbox_provisioning_unavailable', 'This installation takes no payments');
+  if (!config.STRIPE_WEBHOOK_SECRET) throw new AppError('mailbox_provisioning_unavailable', message('payments.none'));
   try {
     const event = Stripe.webhooks.constructEvent(
       body,
@@ -68,8 +68,8 @@ function verify({ config, clock }: Deps, body: Buffer, signature: string | undef
 }
 
 function unsigned(cause: unknown): AppError {
-  return new AppError('bad_request', 'The event has no valid signature', {
-    fix: 'Compare STRIPE_WEBHOOK_SECRET with the signing secret of the webhook in the dashboard of Stripe, and the clock of this machine.',
+  return new AppError('bad_request', message('payments.unsigned'), {
+    fix: message('payments.unsigned.fix'),
     cause,
   });
 }

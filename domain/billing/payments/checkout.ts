@@ -6,6 +6,7 @@ import { atOnce, reader, transact } from '../../platform/kernel/transact.ts';
 import { movePayment } from './move.ts';
 import type { PaymentRow } from './states.ts';
 import { idOf, refusalOf, stripeOf } from './stripe.ts';
+import { render } from '../../../messages/render.ts';
 
 /**
  * Makes the page on which a person pays an open payment. Its idempotency key is the id of the payment, so that asking again,
@@ -82,7 +83,7 @@ function checkoutOf(
       price_data: {
         currency: payment.currency,
         unit_amount: unit_cents,
-        product_data: { name: label },
+        product_data: { name: render(label) },
         ...(interval === 'month' ? { recurring: { interval } } : {}),
       },
     })),
@@ -119,7 +120,7 @@ export async function savedMethod(ctx: Ctx, paid: PaymentRow): Promise<SavedMeth
 export type ChargeResult =
   | { kind: 'paid'; paymentIntentId: string; receivedCents: number; currency: string }
   | { kind: 'processing' }
-  | { kind: 'refused'; code: string; message: string };
+  | { kind: 'refused'; code: string };
 
 /**
  * Charges an open payment to a saved method while nobody is there. Its idempotency key is made of the id of the payment.
@@ -135,7 +136,7 @@ export async function chargeSaved(ctx: Ctx, payment: PaymentRow, method: SavedMe
         payment_method: method.methodId,
         off_session: true,
         confirm: true,
-        description: payment.line_items.map(({ label }) => label).join(', '),
+        description: payment.line_items.map(({ label }) => render(label)).join(', '),
         metadata: { payment_id: payment.id, organization_id: payment.organization_id },
       },
       { idempotencyKey: `${payment.id}/charge` },
@@ -148,10 +149,10 @@ export async function chargeSaved(ctx: Ctx, payment: PaymentRow, method: SavedMe
         currency: intent.currency,
       };
     if (intent.status === 'processing') return { kind: 'processing' };
-    return { kind: 'refused', code: intent.status, message: 'The bank asks for the confirmation of a person' };
+    return { kind: 'refused', code: intent.status };
   } catch (error) {
     const refusal = refusalOf(error);
     if (!refusal) throw error;
-    return { kind: 'refused', ...refusal };
+    return { kind: 'refused', code: refusal.code };
   }
 }

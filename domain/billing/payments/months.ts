@@ -2,6 +2,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { movePayment } from './move.ts';
 import { openPayment } from './open.ts';
 import type { PaymentRow } from './states.ts';
+import { message } from '../../../messages/index.ts';
 
 /** A later month of a subscription, as its invoice says. */
 export interface Month {
@@ -31,7 +32,7 @@ export async function recordMonth(tx: Tx, orderId: string, month: Month): Promis
     subjectId: orderId,
     amountCents: cents,
     currency,
-    lineItems: [{ label: 'A month more', quantity: 1, unit_cents: cents, interval: 'month' }],
+    lineItems: [{ label: message('line.another_month'), quantity: 1, unit_cents: cents, interval: 'month' }],
   });
   return movePayment(tx, id, ['open'], 'paid', {
     reason: 'paid',

@@ -1,7 +1,10 @@
 import Stripe from 'stripe';
 import { HOUR_MS, MINUTE_MS } from '../../../lib/clock.ts';
-import type { OrderRefundArgs, RefundReport } from '../../../workflows/order-refund/contract.ts';
-import { orderRefundWorkflow } from '../../../workflows/order-refund/contract.ts';
+import {
+  orderRefundWorkflow,
+  type OrderRefundArgs,
+  type RefundReport,
+} from '../../../workflows/order-refund/contract.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { atOnce, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { addDeadLetter, dropDeadLetter, REFUND } from '../../platform/dead-letters.ts';
@@ -10,6 +13,7 @@ import { movePayment } from './move.ts';
 import { refundArgs } from './request-refund.ts';
 import type { PaymentRow } from './states.ts';
 import { idOf, refusalOf, stripeOf, type StripeRefusal } from './stripe.ts';
+import { message } from '../../../messages/index.ts';
 
 /** The first wait (ms) for a provider that does not answer; it doubles up to {@link LONGEST_WAIT_MS}. */
 const FIRST_WAIT_MS = MINUTE_MS / 2;
@@ -52,12 +56,12 @@ async function askRefund(ctx: Ctx, payment: PaymentRow): Promise<Asked> {
     await cancelSubscription(ctx, payment.id);
     const refund = await findOrCreate(ctx, stripe, payment);
     if (!refund)
-      return { kind: 'refused', refusal: { code: 'nothing_to_refund', message: 'The provider knows of no payment' } };
+      return { kind: 'refused', refusal: { code: 'nothing_to_refund', reason: message('refund.no_payment') } };
     if (refund.status === 'succeeded') return { kind: 'done', refundId: refund.id };
     if (refund.status === 'failed' || refund.status === 'canceled')
       return {
         kind: 'refused',
-        refusal: { code: refund.failure_reason ?? refund.status, message: 'The refund did not go through' },
+        refusal: { code: refund.failure_reason ?? refund.status, reason: message('refund.not_through') },
       };
     return { kind: 'pending', refundId: refund.id };
   } catch (error) {
@@ -147,7 +151,7 @@ async function waitOn(
       updated_at: tx.now,
     });
   if (until <= tx.now.getTime()) {
-    await refundNeedsPerson(tx, payment.id, { code: 'refund_late', message: 'It was not done in two weeks' });
+    await refundNeedsPerson(tx, payment.id, { code: 'refund_late', reason: message('refund.late') });
     return { kind: 'done', why: 'needs_person' };
   }
   const waitMs = asked.kind === 'pending' ? LONGEST_WAIT_MS : Math.min(FIRST_WAIT_MS * 2 ** attempts, LONGEST_WAIT_MS);
@@ -178,13 +182,14 @@ export async function settleRefund(
  * Records that a refund needs a person: a dead letter lists it, an event tells of it, and replaying the letter asks the provider again.
  * @returns false when no refund is due
  */
-export async function refundNeedsPerson(tx: Tx, paymentId: string, { code, message }: StripeRefusal): Promise<boolean> {
+export async function refundNeedsPerson(tx: Tx, paymentId: string, { code, reason }: StripeRefusal): Promise<boolean> {
+  const said = message('refund.refused', { code, reason });
   const payment = await movePayment(tx, paymentId, ['refund_due', 'refunded'], 'needs_person', {
     reason: code === 'refund_late' ? code : 'refund_refused',
     error: {
       code: code === 'refund_late' ? code : 'refund_refused',
-      message: `The refund was not made (${code}): ${message}`,
-      fix: 'Refund it in the dashboard of the payment provider, which tells Heron; or replay its task to ask again.',
+      message: said,
+      fix: message('refund.refused.fix'),
     },
   });
   if (!payment) return false;
@@ -192,7 +197,7 @@ export async function refundNeedsPerson(tx: Tx, paymentId: string, { code, messa
     taskId: paymentId,
     taskType: REFUND,
     payload: { workflow_id: orderRefundWorkflow.id(refundArgs(payment)), payment_id: paymentId },
-    error: `${code}: ${message}`,
+    error: said,
     attempts: payment.refund_attempts,
     maxAttempts: 0,
     nextRetryAt: null,

@@ -1,6 +1,7 @@
 import Stripe from 'stripe';
 import type { Egress } from '../../../lib/egress/index.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
+import type { Message } from '../../../messages/index.ts';
 
 /** How long (ms) one request to Stripe may take. */
 const TIMEOUT_MS = 30_000;
@@ -58,8 +59,8 @@ function fetchBy(egress: Egress): typeof fetch {
 export interface StripeRefusal {
   /** Its code, such as card_declined or charge_disputed. */
   code: string;
-  /** Words of the provider about it, that name no person and no card. */
-  message: string;
+  /** The reason: words of the provider, that name no person and no card, or a sentence of ours. */
+  reason: string | Message;
 }
 
 /**
@@ -73,7 +74,7 @@ export function refusalOf(error: unknown): StripeRefusal | undefined {
     error instanceof Stripe.errors.StripeInvalidRequestError ||
     error instanceof Stripe.errors.StripeIdempotencyError;
   if (!refused) return undefined;
-  return { code: error.decline_code || error.code || error.type, message: error.message.slice(0, 300) };
+  return { code: error.decline_code || error.code || error.type, reason: error.message.slice(0, 300) };
 }
 
 /** The id of an object of Stripe that may come whole or as its id; null when there is none. */

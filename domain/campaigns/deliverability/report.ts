@@ -7,6 +7,7 @@ import { recordBounce, recordComplaint, recordUnsubscribe } from '../../sending/
 import { recordReply } from '../../sending/outcomes/reply.ts';
 import { storableText } from '../../sending/outcomes/storable.ts';
 import { lockSubject, recordEngagement, subjectPayload, type Subject } from '../../sending/outcomes/subject.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Signals a client may report. */
 export const REPORTED_TYPES = ['bounce', 'complaint', 'unsubscribe', 'open', 'click', 'reply'] as const;
@@ -116,8 +117,8 @@ async function findSubject(tx: Tx, event: ReportedEvent): Promise<Subject> {
   if (event.task_id && !subject) throw notFound('email');
   if (subject) {
     if (subject.email !== email)
-      throw badRequest('The email went to another recipient', [
-        { path: 'body.recipient_email', message: 'Not the recipient of this task_id' },
+      throw badRequest(message('deliverability.other_recipient'), [
+        { path: 'body.recipient_email', message: message('deliverability.other_recipient.problem') },
       ]);
     return subject;
   }

@@ -1,8 +1,8 @@
 import type { PolicyReason } from '../../../db/json-columns.ts';
 import type { CampaignRow } from '../../../db/models/campaign.ts';
-import { expireApproval, expireApprovals } from '../../approvals/expire.ts';
+import type { Config } from '../../../lib/config/index.ts';
+import { expireApprovals } from '../../approvals/expire.ts';
 import { holdForApproval } from '../../approvals/hold.ts';
-import { NO_DECISION } from '../../approvals/link.ts';
 import { findApproval } from '../../approvals/view.ts';
 import { launchContent } from '../launch-content.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
@@ -13,14 +13,16 @@ import { deny, type RunError } from './end.ts';
 import { moveRun, moveRuns } from './move.ts';
 import { requesterOf } from './requester.ts';
 import type { RunRow } from './states.ts';
+import { message } from '../../../messages/index.ts';
+import { words } from '../../platform/words.ts';
 
 /** Runs that are denied in one transaction at most. */
 const AT_ONCE = 200;
 
 const EXPIRED: RunError = {
   code: 'approval_expired',
-  message: 'The approval ended without a decision',
-  fix: 'Create another run, and have a person decide in time.',
+  message: message('runs.approval_expired'),
+  fix: message('runs.approval_expired.fix'),
 };
 
 /** Why a run waits for a person, with what they will see. */
@@ -32,18 +34,18 @@ interface Wait {
 
 /** Has a locked run wait for a person, who sees what would be sent exactly as it is now. */
 export async function holdRun(
-  ctx: Ctx,
+  config: Config,
   tx: Tx,
   run: RunRow,
   campaign: CampaignRow,
   { checked, recipients, reasons }: Wait,
 ): Promise<RunRow> {
-  const approval = await holdForApproval(tx, ctx.config, {
+  const approval = await holdForApproval(tx, config, {
     requester: requesterOf(run),
     capability: 'campaign.launch',
     subject: { type: 'run', id: run.id },
     reasons,
-    content: await launchContent(tx.org, campaign, ctx.config),
+    content: await launchContent(tx.org, campaign, config),
     preflight: checked.report,
   });
   return (await moveRun(tx, run.id, ['preflighting', 'launching'], 'awaiting_approval', {
@@ -57,30 +59,18 @@ export async function holdRun(
 }
 
 /**
- * Follows what became of the approval of a locked run: approved, it goes on to the launch; denied or without a decision when its time
- * has passed, it is denied.
- * @returns the run as it is now; one whose time is not over is left alone
+ * Denies a locked run that waits for a person, once its time has passed or its approval has ended.
+ * @returns the run as it is now; one that has time left is left alone
  */
-export async function settleRunApproval(tx: Tx, run: RunRow): Promise<RunRow> {
-  await expireApproval(tx, run.approval_id!, { signalled: false });
-  const approval = await findApproval(tx.org, run.approval_id!);
-  switch (approval.status) {
-    case 'pending':
-      return run;
-    case 'approved':
-      return (await moveRun(tx, run.id, ['awaiting_approval'], 'launching', {
-        reason: 'approved',
-        data: { approval_id: approval.id, decided_by: approval.decided_by },
-      }))!;
-    case 'denied':
-      return deny(tx, run, {
-        code: 'approval_denied',
-        message: approval.reason ? `A person denied the launch: ${approval.reason}` : 'A person denied the launch',
-        fix: 'Change what was objected to, and create another run.',
-      });
-    default:
-      return deny(tx, run, { ...EXPIRED, message: approval.reason ?? EXPIRED.message });
-  }
+export async function expireRun(tx: Tx, run: RunRow): Promise<RunRow> {
+  await expireApprovals(tx, [run.approval_id!]);
+  const { status, reason } = await findApproval(tx.org, run.approval_id!);
+  return status === 'pending' ? run : denyUndecided(tx, run, reason);
+}
+
+/** Denies a locked run whose approval ended without a decision. */
+export function denyUndecided(tx: Tx, run: RunRow, reason: string | null): Promise<RunRow> {
+  return deny(tx, run, { ...EXPIRED, message: reason ? words(reason) : EXPIRED.message });
 }
 
 /** A run was denied because nobody decided in time. */
@@ -103,15 +93,12 @@ export async function denyOverdueRuns(ctx: Ctx): Promise<number> {
       { now: tx.now, limit: AT_ONCE },
     );
     if (due.length === 0) return 0;
-    const ended = new Set(
-      await expireApprovals(
-        tx,
-        due.map((run) => run.approval_id),
-      ),
+    const ended = await expireApprovals(
+      tx,
+      due.map((run) => run.approval_id),
     );
-    const ids = due.filter((run) => ended.has(run.approval_id)).map(({ id }) => id);
-    const error = { ...EXPIRED, message: NO_DECISION };
-    await moveRuns(tx, ids, ['awaiting_approval'], 'denied', { reason: error.code, errorDetails: error });
+    const ids = ended.map(({ subject_id: runId }) => runId);
+    await moveRuns(tx, ids, ['awaiting_approval'], 'denied', { reason: EXPIRED.code, errorDetails: EXPIRED });
     return ids.length;
   });
 }

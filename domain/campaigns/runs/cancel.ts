@@ -7,6 +7,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { lockRun, moveRun } from './move.ts';
 import { FOLLOWING, RUN_STATES, hasEnded, type RunRow } from './states.ts';
+import { message } from '../../../messages/index.ts';
 
 /**
  * Cancels a run at any moment (POST /runs/:id/cancel). Before the launch nothing is sent; the campaign stays as a draft. During a launch the
@@ -19,8 +20,8 @@ export async function cancelRun(ctx: Ctx, runId: string): Promise<RunRow> {
     const run = await lockRun(tx, runId);
     if (run.state === 'cancelled') return run;
     if (hasEnded(run.state))
-      throw new AppError('conflict', `It is too late to cancel the run: it is ${run.state}`, {
-        fix: run.state === 'completed' ? 'Pause or delete its campaign instead.' : 'There is nothing left to cancel.',
+      throw new AppError('conflict', message('runs.too_late_to_cancel', { state: run.state }), {
+        fix: run.state === 'completed' ? message('runs.pause_instead.fix') : message('nothing_to_cancel.fix'),
       });
     return endCancelled(tx, run, 'request');
   });
@@ -28,9 +29,9 @@ export async function cancelRun(ctx: Ctx, runId: string): Promise<RunRow> {
 
 /** Cancels a locked run that has not ended: its approval ends, its workflow is signalled, a campaign that it launched is paused. */
 export async function endCancelled(tx: Tx, run: RunRow, cause: RunSignals['cancelled']['cause']): Promise<RunRow> {
-  if (run.approval_id) await endApproval(tx, run.approval_id, 'The run was cancelled', { signalled: false });
+  if (run.approval_id) await endApproval(tx, run.approval_id, 'The run was cancelled');
   if (cause === 'request' && (FOLLOWING as readonly string[]).includes(run.state))
-    await pauseCampaign(tx, run.campaign_id, 'paused', 'Its run was cancelled');
+    await pauseCampaign(tx, run.campaign_id, 'paused', message('log.run_cancelled'));
   const moved = await moveRun(tx, run.id, RUN_STATES, 'cancelled', { reason: cause });
   tx.intend(signalOpen(runWorkflow, { organizationId: tx.org.organizationId, runId: run.id }, 'cancelled', { cause }));
   return moved!;

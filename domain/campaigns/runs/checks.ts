@@ -1,10 +1,11 @@
 import type { CampaignRow } from '../../../db/models/campaign.ts';
 import type { JsonObject } from '../../../db/json-columns.ts';
+import type { Finding } from '../../../lib/finding.ts';
 import { preflightFound } from '../preflight.ts';
 import { readCampaignDns, recallCampaignDns, type CampaignDns } from '../preflight-dns.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { isGone } from './gone.ts';
+import { isGone } from '../gone.ts';
 
 /** What the network was asked before the transaction; undefined for a campaign that is gone. */
 export type OutsideFacts = CampaignDns | undefined;
@@ -15,7 +16,7 @@ export interface LaunchCheck {
   /** As the run shows it. */
   report: JsonObject;
   /** The first thing that keeps the campaign from being launched. */
-  refusal: { code: string; message: string; fix: string } | null;
+  refusal: Finding | null;
 }
 
 /** Asks the network what the checks need of it; called before the transaction opens. */
@@ -30,11 +31,11 @@ export function recallOutside({ dns }: Pick<Ctx, 'dns'>, tx: Tx, campaign: Campa
 
 /** Checks a locked campaign before its launch and stores the report, in the caller's transaction. */
 export async function checkLaunch(tx: Tx, campaign: CampaignRow, outside: CampaignDns): Promise<LaunchCheck> {
-  const { id, passed, score, checks, findings, recommendations } = await preflightFound(tx, campaign, outside);
+  const { id, passed, score, checks, findings } = await preflightFound(tx, campaign, outside);
   const error = findings.find(({ severity }) => severity === 'error');
   return {
     passed,
-    report: { id, passed, score, checks, findings, recommendations },
-    refusal: error ? { code: error.code, message: error.message, fix: error.fix } : null,
+    report: { id, passed, score, checks, findings },
+    refusal: error ?? null,
   };
 }

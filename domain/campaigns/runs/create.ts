@@ -20,6 +20,7 @@ import { MAX_RUN_RECIPIENTS, type CreateRun } from './input.ts';
 import { recordEvents } from './move.ts';
 import { allProblems, planRun, refuseFaulty, type RunPlan } from './plan.ts';
 import type { RunRow } from './states.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Contacts that are stored at once. */
 const LEADS_AT_ONCE = 1_000;
@@ -61,8 +62,8 @@ export async function runProblems(ctx: Ctx, input: Partial<CreateRun>): Promise<
  */
 function assertMayExecute(actor: Actor, intent: CreateRun['intent']): void {
   if (intent === 'draft' || may(actor, ['EXECUTE_RUNS'], ['send_campaigns'])) return;
-  throw new AppError('forbidden', 'A run that launches needs EXECUTE_RUNS (keys) or send_campaigns (people)', {
-    fix: 'Use a key with EXECUTE_RUNS, or intent = draft.',
+  throw new AppError('forbidden', message('runs.needs_execute'), {
+    fix: message('runs.needs_execute.fix'),
   });
 }
 
@@ -154,8 +155,8 @@ async function storeLeads(
 async function storeRun(tx: Tx, campaign: CampaignRow, input: CreateRun, plan: RunPlan): Promise<RunRow> {
   const recipients = await countRecipients(tx.org, campaign.id);
   if (recipients.count > MAX_RUN_RECIPIENTS)
-    throw new AppError('selection_too_large', `A run has at most ${MAX_RUN_RECIPIENTS} recipients`, {
-      fix: 'Split the audience over several runs.',
+    throw new AppError('selection_too_large', message('runs.too_many_recipients', { max: MAX_RUN_RECIPIENTS }), {
+      fix: message('runs.too_many_recipients.fix'),
     });
   const { leads: _leads, ...stored } = input;
   const [run] = (await tx.org

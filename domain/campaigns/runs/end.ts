@@ -1,27 +1,35 @@
+import { besideFinding, findingCode, type Finding } from '../../../lib/finding.ts';
 import { endApproval } from '../../approvals/expire.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { Recipients } from './audience.ts';
 import type { LaunchCheck } from './checks.ts';
 import { moveRun } from './move.ts';
 import { UNDER_WAY, type RunRow } from './states.ts';
+import { message } from '../../../messages/index.ts';
+import type { StoredIssue } from '../../../db/json-columns.ts';
 
 /** Why a run ended without a launch, as the run shows it. */
-export interface RunError {
-  code: string;
-  message: string;
-  fix: string;
-}
+export type RunError = StoredIssue;
 
 /** Ends a run whose campaign does not pass the checks. */
 export function failChecks(tx: Tx, run: RunRow, checked: LaunchCheck, recipients: Recipients): Promise<RunRow> {
-  const { code, message, fix } = checked.refusal!;
-  return end(tx, run, 'failed', { code, message, fix }, { preflightReport: checked.report, recipients });
+  return end(tx, run, 'failed', asIssue(checked.refusal!), { preflightReport: checked.report, recipients });
+}
+
+/** An error of the checks, as the reason why the run ended. */
+function asIssue(finding: Finding): StoredIssue {
+  const { code, values } = finding;
+  const fix = besideFinding(finding, 'fix') ?? message('runs.another.fix');
+  return { code: findingCode(finding), message: { code, values }, fix };
 }
 
 /** Ends a run whose campaign was deleted. */
 export function failGone(tx: Tx, run: RunRow): Promise<RunRow> {
-  const fix = 'Create another run.';
-  return end(tx, run, 'failed', { code: 'campaign_deleted', message: 'The campaign of the run was deleted', fix });
+  return end(tx, run, 'failed', {
+    code: 'campaign_deleted',
+    message: message('runs.campaign_deleted'),
+    fix: message('runs.another.fix'),
+  });
 }
 
 /** Ends a run that was not approved. */
@@ -37,12 +45,10 @@ async function end(
   change: { preflightReport?: LaunchCheck['report']; recipients?: Recipients } = {},
 ): Promise<RunRow> {
   if (run.approval_id)
-    await endApproval(tx, run.approval_id, `The run has ${state === 'failed' ? 'failed' : 'been denied'}`, {
-      signalled: false,
-    });
+    await endApproval(tx, run.approval_id, `The run has ${state === 'failed' ? 'failed' : 'been denied'}`);
   return (await moveRun(tx, run.id, UNDER_WAY, state, {
     reason: error.code,
-    errorDetails: { ...error },
+    errorDetails: error,
     ...change,
   }))!;
 }

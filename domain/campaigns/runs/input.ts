@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { appPath, eventName, MAX_WAIT_MINUTES, outputKey } from '../../sending/campaign/actions.ts';
 import { MAX_STEPS, variantInputSchema } from '../input.ts';
-import { CONTACT_LIMITS, fitCustomFields, TOO_MANY_FIELDS } from '../../directory/contact-fields.ts';
+import { CONTACT_LIMITS, fitCustomFields, MOST_FIELDS } from '../../directory/contact-fields.ts';
+import { says } from '../../../lib/issue-message.ts';
 
 /** Inline leads of one run at most; more are imported first and named as a segment. */
 const MAX_RUN_LEADS = 5_000;
@@ -29,7 +30,7 @@ const lead = z.strictObject({
   phone: text(CONTACT_LIMITS.phone),
   custom_fields: z
     .record(z.string().min(1).max(CONTACT_LIMITS.customKey), z.string().max(CONTACT_LIMITS.customValue))
-    .refine(fitCustomFields, { message: TOO_MANY_FIELDS })
+    .refine(fitCustomFields, says('directory.too_many_fields', MOST_FIELDS))
     .optional()
     .meta({ description: 'Usable in emails as {{.key}}' }),
 });

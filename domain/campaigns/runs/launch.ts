@@ -1,16 +1,14 @@
-import type { CampaignRow } from '../../../db/models/campaign.ts';
-import { executeApproval } from '../../approvals/decide.ts';
-import { launchContent } from '../launch-content.ts';
-import { launch } from '../start.ts';
+import { carryOut } from '../../approvals/decide.ts';
+import { findApproval } from '../../approvals/view.ts';
 import { lockCampaign } from '../../sending/control/status.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
-import { holdRun } from './approval.ts';
 import { countRecipients } from './audience.ts';
 import { checkLaunch, readOutside, type OutsideFacts } from './checks.ts';
 import { deny, failChecks, failGone } from './end.ts';
-import { isGone } from './gone.ts';
-import { lockRun, moveRun } from './move.ts';
+import { isGone } from '../gone.ts';
+import { runLaunch } from './launch-approval.ts';
+import { lockRun } from './move.ts';
 import { refusedRequester } from './requester.ts';
 import type { RunRow } from './states.ts';
 
@@ -38,32 +36,7 @@ async function launchApproved(ctx: Ctx, tx: Tx, run: RunRow, outside: OutsideFac
   const checked = await checkLaunch(tx, campaign, outside);
   const recipients = await countRecipients(tx.org, campaign.id);
   if (!checked.passed) return failChecks(tx, run, checked, recipients);
-  const content = await launchContent(tx.org, campaign, ctx.config);
-  switch (await executeApproval(tx, run.approval_id!, content)) {
-    case 'executed':
-      return activate(tx, run, campaign);
-    case 'changed':
-      return holdRun(ctx, tx, run, campaign, {
-        checked,
-        recipients,
-        reasons: [
-          { code: 'content_changed', message: 'What was approved has changed since: it needs another approval' },
-        ],
-      });
-    case 'not_approved':
-      return deny(tx, run, {
-        code: 'approval_withdrawn',
-        message: 'The approval of the run is no longer in force',
-        fix: 'Create another run.',
-      });
-  }
-}
-
-/**
- * Starts the campaign of a locked run in state launching, whose checks have passed in this transaction: they are those of a start and more. A
- * campaign that a person has started meanwhile is followed as it is.
- */
-export async function activate(tx: Tx, run: RunRow, campaign: CampaignRow): Promise<RunRow> {
-  if (campaign.status !== 'active') await launch(tx, campaign);
-  return (await moveRun(tx, run.id, ['launching'], 'active', { reason: 'launched' }))!;
+  const approval = await findApproval(tx.org, run.approval_id!);
+  await carryOut(tx, runLaunch, { run, ready: { campaign, checked, recipients } }, approval, ctx.config);
+  return lockRun(tx, run.id);
 }

@@ -1,5 +1,5 @@
 import { json } from '../../../db/connection.ts';
-import type { JsonObject } from '../../../db/json-columns.ts';
+import type { JsonObject, StoredIssue } from '../../../db/json-columns.ts';
 import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
@@ -13,7 +13,7 @@ interface RunChange {
   data?: JsonObject;
   policyDecision?: JsonObject;
   preflightReport?: JsonObject;
-  errorDetails?: JsonObject;
+  errorDetails?: StoredIssue;
   /** The approval that it waits for from now on. */
   approval?: { id: string; expiresAt: Date };
   recipients?: { count: number; actions: number };
@@ -135,6 +135,6 @@ export async function lockRun(tx: Tx, runId: string): Promise<RunRow> {
   return run;
 }
 
-function jsonOrNull(value: JsonObject | undefined): string | null {
+function jsonOrNull(value: object | undefined): string | null {
   return value === undefined ? null : json(value);
 }

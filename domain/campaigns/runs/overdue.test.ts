@@ -42,7 +42,7 @@ test.serial(
       approvals.map(({ status, reason }) => `${status}: ${reason}`),
       Array(3).fill('expired: No decision within 30 minutes'),
     );
-    t.is(await stateOf(desk, approved.id), 'awaiting_approval', 'decided in time');
+    t.is(await stateOf(desk, approved.id), 'launching', 'decided in time');
     t.is(await stateOf(desk, inTime.id), 'awaiting_approval', 'has time left');
     t.is(await stateOf(other, elsewhere.id), 'awaiting_approval', 'of another workspace');
   },

@@ -9,6 +9,7 @@ import { scheduleProblems } from '../../platform/scheduling/problems.ts';
 import type { CreateRun } from './input.ts';
 import { chooseSenders } from './senders.ts';
 import { planSteps, type PlannedSteps } from './steps.ts';
+import { message } from '../../../messages/index.ts';
 
 /** A request for a run, resolved to ids and checked. */
 export interface RunPlan {
@@ -34,7 +35,7 @@ export async function planRun(org: OrgScope, actor: Actor, input: Partial<Create
     : { mailboxIds: [], problems: [], empty: false };
   const steps = await planSteps(org, input.steps ?? []);
   const problems = [
-    ...campaignProblems(input, campaign),
+    ...targetProblems(input, campaign),
     ...senders.problems,
     ...timingProblems(input.schedule),
     ...steps.problems,
@@ -43,16 +44,16 @@ export async function planRun(org: OrgScope, actor: Actor, input: Partial<Create
   const refusals: AppError[] = [];
   if (steps.connectionProblems.length > 0)
     refusals.push(
-      new AppError('app_connection_not_found', 'A step names an app connection that does not exist', {
+      new AppError('app_connection_not_found', message('runs.no_connection'), {
         problems: steps.connectionProblems,
-        fix: 'Use the name or id of one of GET /v1/app-connections.',
+        fix: message('runs.no_connection.fix'),
       }),
     );
   if (senders.empty)
     refusals.push(
-      new AppError('campaign_no_mailbox', 'The senders of the run hold no active mailbox', {
-        problems: [{ path: 'body.senders', message: 'selects no mailbox that may send' }],
-        fix: 'Connect or resume a mailbox, or choose others.',
+      new AppError('campaign_no_mailbox', message('runs.no_mailbox'), {
+        problems: [{ path: 'body.senders', message: message('runs.no_mailbox.problem') }],
+        fix: message('runs.no_mailbox.fix'),
       }),
     );
   return { campaign, senderIds: senders.mailboxIds, steps, problems, refusals };
@@ -78,15 +79,14 @@ async function findTaken(org: OrgScope, id: string | undefined): Promise<Campaig
 }
 
 /** A run takes an existing campaign as it is, or describes a new one. */
-function campaignProblems(input: Partial<CreateRun>, campaign: CampaignRow | undefined): Problem[] {
+function targetProblems(input: Partial<CreateRun>, campaign: CampaignRow | undefined): Problem[] {
   if (input.campaign_id === undefined) return launchInputProblems(input);
   const problems: Problem[] = [];
-  if (!campaign) problems.push({ path: 'body.campaign_id', message: 'is not a campaign of this workspace' });
+  if (!campaign) problems.push({ path: 'body.campaign_id', message: message('directory.unknown_campaign') });
   else if (campaign.status === 'active')
-    problems.push({ path: 'body.campaign_id', message: 'is active already; pause the campaign first' });
+    problems.push({ path: 'body.campaign_id', message: message('runs.campaign_active') });
   for (const field of ['name', 'description', 'steps'] as const) {
-    if (input[field] !== undefined)
-      problems.push({ path: `body.${field}`, message: 'belongs to a new campaign; the existing one has its own' });
+    if (input[field] !== undefined) problems.push({ path: `body.${field}`, message: message('runs.of_new_campaign') });
   }
   return problems;
 }
@@ -94,12 +94,12 @@ function campaignProblems(input: Partial<CreateRun>, campaign: CampaignRow | und
 /** Faults of a run that describes its campaign: fields that a launch needs. */
 function launchInputProblems({ name, intent, steps, ...audience }: Partial<CreateRun>): Problem[] {
   const problems: Problem[] = [];
-  if (name === undefined) problems.push({ path: 'body.name', message: 'is needed without campaign_id' });
+  if (name === undefined) problems.push({ path: 'body.name', message: message('runs.required_without_campaign') });
   if (intent !== 'launch') return problems;
-  if (!steps?.length) problems.push({ path: 'body.steps', message: 'are needed to launch' });
+  if (!steps?.length) problems.push({ path: 'body.steps', message: message('runs.required_to_launch') });
   const { leads, contact_ids: contactIds, segment_ids: segmentIds } = audience;
   if (!leads?.length && !contactIds?.length && !segmentIds?.length)
-    problems.push({ path: 'body.leads', message: 'name leads, contact_ids or segment_ids to launch' });
+    problems.push({ path: 'body.leads', message: message('runs.audience_required') });
   return problems;
 }
 
@@ -110,7 +110,7 @@ function timingProblems(schedule: CreateRun['schedule'] | undefined): Problem[] 
     (field) => mode === 'auto' && fields[field] !== undefined,
   );
   return [
-    ...scheduleProblems(fields).map(({ path, message }) => ({ path: `body.schedule.${path}`, message })),
-    ...foreign.map((field) => ({ path: `body.schedule.${field}`, message: 'belongs to mode explicit' })),
+    ...scheduleProblems(fields).map((problem) => ({ ...problem, path: `body.schedule.${problem.path}` })),
+    ...foreign.map((field) => ({ path: `body.schedule.${field}`, message: message('runs.mode_explicit_only') })),
   ];
 }

@@ -1,16 +1,14 @@
 import type { CampaignRow } from '../../../db/models/campaign.ts';
-import { authorizeAction } from '../../approvals/authorize.ts';
-import { sendersToAllow } from '../../sending/campaign/sender-pool.ts';
 import { lockCampaign } from '../../sending/control/status.ts';
-import { isCredential } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
-import { denyOverdueRuns, hasExpired, holdRun, settleRunApproval } from './approval.ts';
+import { authorizeLaunch } from '../start.ts';
+import { denyOverdueRuns, expireRun, hasExpired, holdRun } from './approval.ts';
 import { countRecipients, type Recipients } from './audience.ts';
 import { checkLaunch, readOutside, recallOutside, type LaunchCheck, type OutsideFacts } from './checks.ts';
 import { deny, failChecks, failGone } from './end.ts';
-import { isGone } from './gone.ts';
-import { activate } from './launch.ts';
+import { isGone } from '../gone.ts';
+import { activate } from './launch-approval.ts';
 import { lockRun, moveRun } from './move.ts';
 import { requesterOf, refusedRequester } from './requester.ts';
 import type { RunRow } from './states.ts';
@@ -21,8 +19,8 @@ const FEW_RECIPIENTS = 1_000;
 /**
  * Moves a run on that is queued or waits for a person. A queued one begins: where it has few recipients and DNS told this process about its senders a
  * moment ago, its checks and what follows from them are of the same transaction, as {@link preflightRun} has them: of many runs one after the other, few
- * have to ask the network. Otherwise, and when that fails, its checks come next. One that waits follows what became of its approval; with one whose time
- * has passed, other runs of the workspace that nobody decided on in time are denied.
+ * have to ask the network. Otherwise, and when that fails, its checks come next. One that waits is denied when its time has passed; with it, other runs of
+ * the workspace that nobody decided on in time are denied.
  * @returns the run as it is now, in whatever state
  */
 export async function advanceRun(ctx: Ctx, runId: string): Promise<RunRow> {
@@ -43,7 +41,7 @@ async function advance(
 ): Promise<RunRow> {
   return transact(ctx, async (tx) => {
     const run = await lockRun(tx, runId);
-    if (run.state === 'awaiting_approval') return settleRunApproval(tx, run);
+    if (run.state === 'awaiting_approval') return expireRun(tx, run);
     if (run.state !== 'queued') return run;
     return next(ctx, tx, (await moveRun(tx, run.id, ['queued'], 'preflighting'))!);
   });
@@ -88,15 +86,9 @@ async function judge(
   if (run.intent === 'draft') return complete(tx, run, checked, recipients);
   const refused = await refusedRequester(tx, run);
   if (refused) return deny(tx, run, refused);
-  const requester = requesterOf(run);
-  const authorization = await authorizeAction(tx, requester, {
-    capability: 'campaign.launch',
-    // Those of this moment: between the request and here the senders can have been replaced. People need no policy.
-    mailboxIds: isCredential(requester) ? await sendersToAllow(tx.org, campaign) : [],
-    recipients: recipients.count + campaign.cc.length + campaign.bcc.length,
-  });
+  const authorization = await authorizeLaunch(tx, requesterOf(run), campaign, recipients.count);
   if (authorization.decision === 'awaiting_approval')
-    return holdRun(ctx, tx, run, campaign, { checked, recipients, reasons: authorization.reasons });
+    return holdRun(ctx.config, tx, run, campaign, { checked, recipients, reasons: authorization.reasons });
   return launchAtOnce(tx, run, campaign, checked, recipients);
 }
 

@@ -16,13 +16,12 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** A run right before the step that is raced: the checks, the decision that was made, or the launch. */
+/** A run right before the step that is raced: the checks, or the launch that a person has approved. */
 const MOMENTS = {
   checks: () => desk.create(),
   launchAtOnce: () => desk.create({}, desk.tenant.sessionToken),
   failingChecks: () => desk.create({ steps: [{ variants: [{ subject: 'Hi' }] }] }),
-  decision: () => approved(),
-  launch: async () => desk.step(await approved()),
+  launch: () => approved(),
 };
 
 /** How long (ms) the raced step takes on this machine right now. */

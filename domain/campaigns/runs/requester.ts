@@ -2,6 +2,7 @@ import type { Requester } from '../../approvals/authorize.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { RunError } from './end.ts';
 import type { RunRow } from './states.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Who asked for a run, for the policy. */
 export function requesterOf(run: Pick<RunRow, 'actor_kind' | 'api_key_id' | 'oauth_grant_id'>): Requester {
@@ -20,8 +21,8 @@ export async function refusedRequester(tx: Tx, run: RunRow): Promise<RunError | 
   if (run.actor_kind === 'system' || (await isStanding(tx, run))) return undefined;
   return {
     code: 'credential_revoked',
-    message: 'The credential that asked for the run can no longer be used',
-    fix: 'Create another run with a credential that is in force.',
+    message: message('runs.credential_revoked'),
+    fix: message('runs.credential_revoked.fix'),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Actor } from '../../platform/kernel/actor.ts';
 import { senderProblems, labelProblems } from '../checks.ts';
 import { COMES_BACK } from '../../sending/campaign/sender-pool.ts';
 import type { RunSenders } from './input.ts';
+import { message } from '../../../messages/index.ts';
 
 /** The mailboxes that a run's selection names at this moment. */
 interface ChosenSenders {
@@ -26,9 +27,9 @@ export async function chooseSenders(org: OrgScope, actor: Actor, senders: RunSen
   const { mode, mailbox_ids: mailboxIds = [], tag_ids: tagIds = [] } = senders;
   const inputs = mailboxIds.map((id) => ({ email_account_id: id, weight: 1, enabled: true }));
   problems.push(
-    ...(await senderProblems(org, actor, inputs, `${PATH}.mailbox_ids`)).map(({ path, message }) => ({
-      path: path.replace(/\.email_account_id$/, ''),
-      message,
+    ...(await senderProblems(org, actor, inputs, `${PATH}.mailbox_ids`)).map((problem) => ({
+      ...problem,
+      path: problem.path.replace(/\.email_account_id$/, ''),
     })),
     ...(await labelProblems(org, 'tag', tagIds, `${PATH}.tag_ids`)),
   );
@@ -46,8 +47,9 @@ function modeProblems({ mode, mailbox_ids: mailboxIds, tag_ids: tagIds }: RunSen
   ] as const;
   return lists.flatMap(({ field, owner, ids }) => {
     const path = `${PATH}.${field}`;
-    if (mode === owner) return ids && ids.length > 0 ? [] : [{ path, message: `is needed with mode ${owner}` }];
-    return ids && ids.length > 0 ? [{ path, message: `belongs to mode ${owner}` }] : [];
+    if (mode === owner)
+      return ids && ids.length > 0 ? [] : [{ path, message: message('runs.required_with_mode', { mode: owner }) }];
+    return ids && ids.length > 0 ? [{ path, message: message('runs.only_with_mode', { mode: owner }) }] : [];
   });
 }
 

@@ -4,6 +4,7 @@ import { buildSteps } from '../build-steps.ts';
 import type { StepInput, VariantInput } from '../input.ts';
 import { stepProblems } from '../../sending/campaign/step-findings.ts';
 import type { RunStep } from './input.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Steps of a run as those of a campaign, with what is wrong with them. */
 export interface PlannedSteps {
@@ -32,7 +33,7 @@ export async function planSteps(org: OrgScope, inputs: readonly RunStep[]): Prom
   const shape = inputs.flatMap(shapeProblems);
   const connectionProblems = inputs.flatMap((step, index) =>
     step.type === 'app_action' && step.app_action && !connections.has(step.app_action.connection.toLowerCase())
-      ? [{ path: `body.steps.${index}.app_action.connection`, message: 'names no app connection of this workspace' }]
+      ? [{ path: `body.steps.${index}.app_action.connection`, message: message('directory.unknown_app_connection') }]
       : [],
   );
   if (shape.length > 0 || connectionProblems.length > 0)
@@ -57,8 +58,9 @@ function shapeProblems(step: RunStep, index: number): Problem[] {
   return Object.values(BODY_OF).flatMap((field) => {
     const given = step[field] !== undefined;
     const path = `body.steps.${index}.${field}`;
-    if (field === needed) return given ? [] : [{ path, message: `is needed by a step of type ${step.type}` }];
-    return given ? [{ path, message: `does not belong to a step of type ${step.type}` }] : [];
+    if (field === needed)
+      return given ? [] : [{ path, message: message('runs.required_by_step', { type: step.type }) }];
+    return given ? [{ path, message: message('runs.not_of_step', { type: step.type }) }] : [];
   });
 }
 

@@ -8,6 +8,8 @@ import { assertLeadAllowed } from '../../sending/campaign/sender-pool.ts';
 import { signalRetry } from '../../sending/control/signals.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { message } from '../../../messages/index.ts';
+import type { StoredIssue } from '../../../db/json-columns.ts';
 
 /** One execution of one step for one contact, as lists and answers show it. */
 export interface StepRunView extends Columns<
@@ -27,7 +29,7 @@ export interface StepRunView extends Columns<
 > {
   /** Null when the step was deleted. */
   step_name: string | null;
-  error: { code: string; message: string; fix: string } | null;
+  error: StoredIssue | null;
 }
 
 const VIEW = `r.id, r.campaign_id, r.contact_id, r.enrollment_id, r.step_id, s.name as step_name, r.kind, r.state, r.outcome, r.detail,
@@ -62,8 +64,8 @@ export async function retryStepRun(ctx: Ctx, campaignId: string, runId: string):
     const { lead, run } = found;
     await assertLeadAllowed(tx, campaign, lead);
     if (run.state !== 'blocked') {
-      throw new AppError('conflict', 'Only a blocked step run can be retried', {
-        fix: `This one is ${run.state}. GET /v1/campaigns/:id/step-runs lists the blocked ones.`,
+      throw new AppError('conflict', message('step_runs.not_blocked'), {
+        fix: message('step_runs.not_blocked.fix', { state: run.state }),
       });
     }
     await tx.org
@@ -75,7 +77,7 @@ export async function retryStepRun(ctx: Ctx, campaignId: string, runId: string):
       .where({ id: run.enrollment_id })
       .update({ blocked: false, last_activity_at: tx.now });
     signalRetry(tx, { campaign_id: campaignId, contact_id: run.contact_id }, { cause: 'operator', stepRunId: runId });
-    await logCampaign(tx, campaignId, 'step_retried', `Step "${run.step_name ?? ''}" runs again`, {
+    await logCampaign(tx, campaignId, 'step_retried', message('log.step_retried', { step: run.step_name ?? '' }), {
       step_id: run.step_id,
       contact_id: run.contact_id,
       step_run_id: runId,

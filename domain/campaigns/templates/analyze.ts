@@ -5,6 +5,7 @@ import { EgressError } from '../../../lib/egress/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { scoreContent, type ContentScore } from '../../mail/messages/score.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** Copy to be judged; HTML only where there is no plain text. */
 interface AnalyzedCopy {
@@ -87,8 +88,8 @@ the copy it is about, issue, suggestion, category: ${CATEGORIES.join('|')}}), su
 export async function analyzeCopy(ctx: Ctx, copy: AnalyzedCopy): Promise<Analysis> {
   const { AI_BASE_URL: base, AI_MODEL: model } = ctx.config;
   if (!base || !model)
-    throw new AppError('ai_not_configured', 'This installation has no AI provider', {
-      fix: 'The operator sets AI_BASE_URL, AI_MODEL and, where the provider asks for one, AI_API_KEY.',
+    throw new AppError('ai_not_configured', message('ai.not_configured'), {
+      fix: message('ai.not_configured.fix'),
     });
   const body = copy.body_plain.trim() === '' ? copy.body_html : copy.body_plain;
   const judged = { subject: copy.subject.slice(0, MAX_COPY), body: body.slice(0, MAX_COPY) };
@@ -151,19 +152,19 @@ async function ask(ctx: Ctx, base: string, model: string, judged: object): Promi
       maxResponseBytes: MAX_ANSWER_BYTES,
     })
     .catch((error: unknown) => {
-      if (error instanceof EgressError) throw unavailable(`did not answer (${error.kind})`);
+      if (error instanceof EgressError) throw unavailable(message('ai.no_answer', { kind: error.kind }));
       throw error;
     });
-  if (response.status !== 200) throw unavailable(`answered ${response.status}`);
+  if (response.status !== 200) throw unavailable(message('ai.answered', { status: String(response.status) }));
   const completion = completionSchema.safeParse(parsed(response.body.toString('utf8')));
-  if (!completion.success) throw unavailable('gave an answer of another form');
+  if (!completion.success) throw unavailable(message('ai.other_form'));
   const said = answerSchema.safeParse(parsed(completion.data.choices[0]!.message.content));
-  if (!said.success) throw unavailable('gave no judgement');
+  if (!said.success) throw unavailable(message('ai.no_judgement'));
   return { said: said.data, model: completion.data.model ?? model, tokens: completion.data.usage?.total_tokens };
 }
 
-function unavailable(what: string): AppError {
-  return new AppError('service_unavailable', `The AI provider ${what}`, { fix: 'Try again later.' });
+function unavailable(said: Message): AppError {
+  return new AppError('service_unavailable', said, { fix: message('ai.try_later.fix') });
 }
 
 function parsed(json: string): unknown {
@@ -201,8 +202,8 @@ async function spend(ctx: Ctx, day: string, tokens: number): Promise<void> {
     { day, tokens, limit },
   );
   if (!row)
-    throw new AppError('usage_cap_exceeded', 'The workspace has used what it may of the AI provider today', {
-      fix: 'Try again tomorrow (UTC), or have the operator raise AI_TOKENS_PER_DAY.',
+    throw new AppError('usage_cap_exceeded', message('ai.cap_reached'), {
+      fix: message('ai.cap_reached.fix'),
     });
 }
 

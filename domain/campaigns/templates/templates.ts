@@ -8,6 +8,7 @@ import { assertAsSeen } from '../../platform/as-seen.ts';
 import { likeLiteral } from '../../platform/conditions.ts';
 import { assertNotFull } from '../../platform/full-list.ts';
 import { storePositions } from '../../platform/positions.ts';
+import { message } from '../../../messages/index.ts';
 
 export type { ReplyTemplateRow } from '../../../db/models/reply-template.ts';
 
@@ -58,7 +59,7 @@ export async function updateTemplate(
   return transact(ctx, async (tx) => {
     const before = isUuid(id) ? await tx.org.query(ReplyTemplates).findById(id).forNoKeyUpdate() : undefined;
     if (!before) throw notFound('template');
-    assertAsSeen('The template', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('template', before.updated_at, expectedUpdatedAt);
     if (Object.keys(edit).length > 0) {
       await tx.org
         .query(ReplyTemplates)
@@ -100,8 +101,8 @@ export async function orderProblems(ctx: Ctx, ids: readonly string[]): Promise<P
   return ids.flatMap((id, index) => {
     const named = id.toLowerCase();
     if (ids.findIndex((other) => other.toLowerCase() === named) < index)
-      return [{ path: `body.ids.${index}`, message: 'Named twice' }];
-    return known.has(named) ? [] : [{ path: `body.ids.${index}`, message: 'No template' }];
+      return [{ path: `body.ids.${index}`, message: message('campaigns.listed_twice') }];
+    return known.has(named) ? [] : [{ path: `body.ids.${index}`, message: message('templates.unknown') }];
   });
 }
 
@@ -115,7 +116,7 @@ export async function reorderTemplates(ctx: Ctx, ids: readonly string[]): Promis
     const rows = await lockTemplates(tx);
     const inside: Ctx = { ...ctx, trx: tx.trx };
     const problems = await orderProblems(inside, ids);
-    if (problems.length > 0) throw badRequest('This is no order of templates', problems);
+    if (problems.length > 0) throw badRequest(message('templates.order_wrong'), problems);
     const next = ids.map((id) => id.toLowerCase());
     const named = new Set(next);
     await storePositions(
@@ -146,7 +147,7 @@ export async function renderReply(
 
 async function append(tx: Tx, text: TemplateText): Promise<ReplyTemplateRow> {
   const rows = await lockTemplates(tx);
-  assertNotFull(rows.length, { most: MAX_TEMPLATES, what: 'templates' });
+  assertNotFull(rows.length, { most: MAX_TEMPLATES, what: message('templates.most') });
   const template = await tx.org.create(ReplyTemplates, {
     id: newId(),
     user_id: tx.actor.userId,

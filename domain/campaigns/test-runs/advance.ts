@@ -26,6 +26,8 @@ import {
   type TestStepResult,
   type TestStepRow,
 } from '../../sending/control/test-runs.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { inWords } from '../../../lib/errors.ts';
 
 /** Steps a prospect may pass in one decision; more means a circle, which saving a campaign refuses. */
 const MAX_HOPS = 100;
@@ -43,7 +45,7 @@ interface Walk {
 type Verdict =
   | (TestStepResult & { kind: 'passed'; outcome: Outcome })
   | { kind: 'failed'; error: StoredIssue }
-  | { kind: 'over'; detail: string }
+  | { kind: 'over'; detail: Message }
   | TestDecision;
 
 /** Moves a test run as far as it can go now and says what its workflow does next. */
@@ -67,8 +69,8 @@ const NO_GRAPH: Graph = { steps: [], variants: [], removed: new Map() };
 
 const OUT_OF_TIME: StoredIssue = {
   code: 'run_failed',
-  message: 'The test did not finish in its time',
-  fix: 'Start another with max_wait_seconds, which shortens its waits.',
+  message: message('tests.out_of_time'),
+  fix: message('tests.out_of_time.fix'),
 };
 
 async function walk(at: Walk): Promise<TestDecision> {
@@ -77,7 +79,7 @@ async function walk(at: Walk): Promise<TestDecision> {
     if (at.step === null || at.step.state === 'completed' || at.step.state === 'skipped') {
       const next = at.step === null ? { step: firstStep(at.graph.steps), since: at.tx.now } : await after(at, at.step);
       if ('unrouted' in next) return failAtApp(at);
-      if ('until' in next) return wait(at, next.until, 'waiting', 'waiting to see what becomes of the email');
+      if ('until' in next) return wait(at, next.until, 'waiting', message('wait.for_outcome'));
       if (next.step === null) return finish(at, 'completed');
       await enter(at, next.step, next.since);
     }
@@ -194,7 +196,7 @@ async function atStep(at: Walk): Promise<Verdict> {
   if (!own) {
     if (await isLeaving(tx, step)) return sendNow(at, tx.now);
     await releaseReservedSends(tx, { sendId: step!.id });
-    return { kind: 'passed', state: 'skipped', outcome: 'skipped', detail: 'the step was removed' };
+    return { kind: 'passed', state: 'skipped', outcome: 'skipped', detail: message('tests.step_removed') };
   }
   if (own.kind === 'email') return atEmail(at, own);
   if (!own.action) return { kind: 'passed', state: 'completed', outcome: 'done' };
@@ -207,7 +209,7 @@ async function atEmail(at: Walk, own: EngineStep): Promise<Verdict> {
   const email = await emailOf(tx, step.id);
   if (email) return sendNow(at, email.slot_at);
   const due = step.started_at.getTime() + shortened(run, own.wait_after * DAY_MS);
-  if (due > tx.now.getTime()) return wait(at, new Date(due), 'waiting', 'waiting for its day');
+  if (due > tx.now.getTime()) return wait(at, new Date(due), 'waiting', message('wait.for_day'));
   const slot = await reserveDirect(tx, {
     id: step.id,
     mailbox_id: run.mailbox_id,
@@ -222,8 +224,8 @@ async function atEmail(at: Walk, own: EngineStep): Promise<Verdict> {
     kind: 'failed',
     error: {
       code: 'campaign_no_mailbox',
-      message: 'The mailbox of the test is gone',
-      fix: 'Start another test with a mailbox that can send.',
+      message: message('tests.mailbox_gone'),
+      fix: message('tests.mailbox_gone.fix'),
     },
   };
 }
@@ -233,40 +235,24 @@ async function atAction(at: Walk, action: StepAction): Promise<Verdict> {
   const step = at.step!;
   switch (action.type) {
     case 'app_action':
-      await show(at, 'running', 'asking the app', null);
-      return { kind: 'call', stepRunId: step.id, where: label(at, 'asking the app') };
+      await show(at, 'running', null, null);
+      return { kind: 'call', stepRunId: step.id, where: label(at, message('wait.asking_app')) };
     case 'wait': {
       const until = step.started_at.getTime() + shortened(run, action.wait_minutes * MINUTE_MS);
       return until > tx.now.getTime()
-        ? wait(at, new Date(until), 'waiting', 'waiting')
+        ? wait(at, new Date(until), 'waiting', message('wait.waiting'))
         : { kind: 'passed', state: 'completed', outcome: 'elapsed' };
     }
     case 'wait_for_event':
       return atWait(at, action);
     case 'end':
-      return { kind: 'over', detail: 'an end step' };
+      return { kind: 'over', detail: message('tests.end_step') };
     case 'unsubscribe':
-      return { kind: 'over', detail: notDone(action.type) };
+      return { kind: 'over', detail: message(`tests.${action.type}`) };
     default:
-      return { kind: 'passed', state: 'completed', outcome: 'done', detail: notDone(action.type) };
+      return { kind: 'passed', state: 'completed', outcome: 'done', detail: message(`tests.${action.type}`) };
   }
 }
-
-/** What a step that changes records shows in a test, which changes none. */
-function notDone(type: keyof typeof RECORD_CHANGES): string {
-  return `not carried out in a test: a lead ${RECORD_CHANGES[type]}`;
-}
-
-const RECORD_CHANGES = {
-  add_tag: 'gets the category',
-  remove_tag: 'loses the category',
-  create_task: 'gets a task',
-  create_deal: 'gets a deal',
-  move_deal_stage: 'has its newest open deal moved to the stage',
-  run_automation: 'starts the automation',
-  notify: 'is announced by campaign.action',
-  unsubscribe: 'is unsubscribed, and ends here',
-};
 
 /** Opens the wait, or sees that its time is over. An event settles the step itself, with the run locked as it is here. */
 async function atWait(at: Walk, action: Extract<StepAction, { type: 'wait_for_event' }>): Promise<Verdict> {
@@ -281,9 +267,14 @@ async function atWait(at: Walk, action: Extract<StepAction, { type: 'wait_for_ev
       .table('test_run_steps')
       .where({ id: step.id })
       .update({ state: 'waiting', event_name: action.wait_event_name, deadline });
-  const what = `waiting for ${step.event_name ?? action.wait_event_name}`;
-  await show(at, 'waiting_for_event', step.event_name ?? action.wait_event_name, deadline);
-  return { kind: 'wait', state: 'waiting', until: deadline.getTime(), where: label(at, what) };
+  const event = step.event_name ?? action.wait_event_name;
+  await show(at, 'waiting_for_event', event, deadline);
+  return {
+    kind: 'wait',
+    state: 'waiting',
+    until: deadline.getTime(),
+    where: label(at, message('wait.for_event', { event })),
+  };
 }
 
 /** How long (ms) a wait lasts in this test. */
@@ -292,22 +283,27 @@ function shortened({ max_wait_seconds: most }: TestRunRow, waitMs: number): numb
 }
 
 async function sendNow(at: Walk, slot: Date): Promise<TestDecision> {
-  await show(at, 'running', 'the email has its slot', slot);
-  return { kind: 'send', sendId: at.step!.id, at: slot.getTime(), where: label(at, 'sending') };
+  await show(at, 'running', null, slot);
+  return { kind: 'send', sendId: at.step!.id, at: slot.getTime(), where: label(at, message('wait.sending')) };
 }
 
-async function wait(at: Walk, until: Date, state: 'waiting' | 'held', why: string): Promise<TestDecision> {
+async function wait(at: Walk, until: Date, state: 'waiting' | 'held', why: Message): Promise<TestDecision> {
   const end = until < at.run.ends_at ? until : at.run.ends_at;
-  await show(at, 'running', why, end);
+  await show(at, 'running', null, end);
   return { kind: 'wait', state, until: end.getTime(), where: label(at, why) };
 }
 
-/** Keeps what the run waits for where the API reads it. */
-async function show({ tx, run }: Walk, state: TestRunRow['state'], what: string, until: Date | null): Promise<void> {
+/** Keeps the event that the run waits for, and until when, where the API reads it. */
+async function show(
+  { tx, run }: Walk,
+  state: TestRunRow['state'],
+  event: string | null,
+  until: Date | null,
+): Promise<void> {
   await tx.org
     .table('test_runs')
     .where({ id: run.id })
-    .update({ state, waiting_for: what, waiting_until: until, blocked_reason: null, updated_at: tx.now });
+    .update({ state, waiting_for: event, waiting_until: until, blocked_reason: null, updated_at: tx.now });
 }
 
 async function finish(
@@ -337,16 +333,20 @@ async function finish(
 /** Why a run whose step has failed fails. */
 function issueOf({ step }: Walk): StoredIssue {
   const { name, error, detail } = step!;
+  const reason = error?.message ?? detail;
   return {
     code: 'run_failed',
-    message: `Step "${name}" failed: ${error?.message ?? detail ?? 'no reason is known'}`,
-    fix: error?.fix ?? 'Mend the step, then start another test.',
+    message: reason
+      ? message('tests.step_failed', { step: name, reason })
+      : message('tests.step_failed_unknown', { step: name }),
+    fix: error?.fix ?? message('tests.step_failed.fix'),
   };
 }
 
-function label({ graph, step }: Walk, what: string): string {
+/** The wait of the run as Temporal's UI shows it, whose readers have no known language. */
+function label({ graph, step }: Walk, what: Message): string {
   const own = graph.steps.find(({ id }) => id === step!.step_id);
-  return own ? `${stepLabel(graph, own)}, ${what}` : what;
+  return own ? `${inWords(stepLabel(graph, own))}, ${inWords(what)}` : inWords(what);
 }
 
 async function latestStep(tx: Tx, runId: string): Promise<TestStepRow | null> {

@@ -5,6 +5,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { lockTestRun, OPEN_TEST_RUN, signalCancelled } from '../../sending/control/test-runs.ts';
 import { testRunNotFound, viewTestRun, type TestRunView } from './read.ts';
+import { message } from '../../../messages/index.ts';
 
 /**
  * Ends a test run where it stands. An email that a worker is handing over at this moment still leaves. One that was cancelled
@@ -16,7 +17,9 @@ export async function cancelTestRun(ctx: Ctx, campaignId: string, id: string): P
     const run = isUuid(id) ? await lockTestRun(tx, id) : undefined;
     if (run?.campaign_id !== campaignId.toLowerCase()) throw testRunNotFound();
     if (run.state === 'completed' || run.state === 'failed')
-      throw new AppError('conflict', `The test run has ${run.state}`, { fix: 'There is nothing left to cancel.' });
+      throw new AppError('conflict', message('tests.ended', { state: run.state }), {
+        fix: message('nothing_to_cancel.fix'),
+      });
     if (run.state === 'cancelled') return viewTestRun(tx.org, run.campaign_id, id);
     const [step] = await tx.org.sql<{ id: string }>(
       `update test_run_steps set state = 'skipped', outcome = 'cancelled', completed_at = :now

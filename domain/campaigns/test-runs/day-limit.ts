@@ -3,6 +3,7 @@ import { tooManyRequests } from '../../../lib/errors.ts';
 import { isCredential } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
+import { message } from '../../../messages/index.ts';
 
 /**
  * Keeps a key or application from mailing many strangers by tests, which no policy and no person stands in front of: it may start CREDENTIAL_TESTS_PER_DAY
@@ -17,11 +18,7 @@ export async function assertTestsLeft({ config }: Pick<Ctx, 'config'>, tx: Tx): 
   await tx.org.lock(`test-runs/${tx.org.organizationId}`);
   const midnight = Math.floor(tx.now.getTime() / DAY_MS) * DAY_MS;
   const begun = await testsOfFamily(tx, (tx.actor.apiKeyId ?? tx.actor.oauthGrantId)!, new Date(midnight));
-  if (begun >= limit)
-    throw tooManyRequests(
-      midnight + DAY_MS - tx.now.getTime(),
-      `the credential may start ${limit} tests of campaigns a day, with the keys that it has made`,
-    );
+  if (begun >= limit) throw tooManyRequests(midnight + DAY_MS - tx.now.getTime(), message('tests.per_day', { limit }));
 }
 
 /** Tests since a moment by all credentials that go back to the one of a person to which this one goes back. */

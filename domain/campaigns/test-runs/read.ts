@@ -7,6 +7,7 @@ import { findCampaign } from '../../sending/campaign/find.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import type { TestRunRow, TestStepRow } from '../../sending/control/test-runs.ts';
+import { message } from '../../../messages/index.ts';
 
 /** A test run as answers show it. */
 export interface TestRunView extends TestRunRow {
@@ -18,8 +19,8 @@ export interface TestRunView extends TestRunRow {
 
 /** 404 of a test run that does not exist, or is another campaign's. */
 export function testRunNotFound(): AppError {
-  return new AppError('event_run_not_found', 'Test run not found', {
-    fix: 'GET /v1/campaigns/:id/test-runs lists the test runs of a campaign.',
+  return new AppError('event_run_not_found', message('tests.not_found'), {
+    fix: message('tests.not_found.fix'),
   });
 }
 

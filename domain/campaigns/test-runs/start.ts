@@ -1,5 +1,6 @@
 import { newId } from '../../../lib/ids.ts';
 import { AppError, badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import type { CampaignRow } from '../../../db/models/campaign.ts';
 import { start } from '../../../temporal/dispatch.ts';
@@ -14,6 +15,7 @@ import { suppressedAmong } from '../../directory/suppression-check.ts';
 import { OPEN_TEST_RUN } from '../../sending/control/test-runs.ts';
 import { assertTestsLeft } from './day-limit.ts';
 import { viewTestRun, type Prospect, type TestRunView } from './read.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Whom a test is about, and where its emails go. */
 interface TestRequest {
@@ -45,18 +47,15 @@ export async function startCampaignTest(ctx: Ctx, campaignId: string, request: T
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     if (request.prospectEmail === undefined && request.contactId === undefined)
-      throw badRequest('A test needs a prospect', [
-        { path: 'body.prospect_email', message: 'or contact_id is needed: emails go to a real address' },
+      throw badRequest(message('tests.no_prospect'), [
+        { path: 'body.prospect_email', message: message('tests.no_prospect.problem') },
       ]);
     await assertRoom(tx, campaign);
     await assertTestsLeft(ctx, tx);
     const prospect = await findProspect({ ...ctx, trx: tx.trx }, tx, request);
     const email = request.prospectEmail ?? prospect.email;
     if (email !== prospect.email && !may(ctx.actor, ['READ_CONTACTS'], ['view_contacts']))
-      throw new AppError(
-        'forbidden',
-        'To send the fields of a contact to another address needs READ_CONTACTS (keys) or view_contacts (people)',
-      );
+      throw new AppError('forbidden', message('tests.other_address'));
     await assertMailable(tx, email);
     const mailboxId = await chooseMailbox(tx, campaign, request.mailboxId);
     const id = newId();
@@ -91,12 +90,12 @@ async function assertRoom(tx: Tx, campaign: CampaignRow): Promise<void> {
     { campaign: campaign.id, states: [...OPEN_TEST_RUN] },
   );
   if (found!.steps === 0)
-    throw new AppError('campaign_invalid', 'The campaign has no steps', {
-      fix: 'Add one with POST /v1/campaigns/:id/steps.',
+    throw new AppError('campaign_invalid', message('finding.campaign_invalid.no_steps'), {
+      fix: message('finding.campaign_invalid.no_steps.fix'),
     });
   if (found!.open >= MAX_OPEN)
-    throw new AppError('conflict', `The campaign has ${MAX_OPEN} tests under way`, {
-      fix: 'Cancel one with POST /v1/campaigns/:id/test-runs/:runId/cancel.',
+    throw new AppError('conflict', message('tests.too_many', { count: MAX_OPEN }), {
+      fix: message('tests.too_many.fix'),
     });
 }
 
@@ -127,19 +126,19 @@ async function assertMailable(tx: Tx, email: string): Promise<void> {
     { email },
   );
   if (!suppressed && !optedOut) return;
-  throw new AppError('conflict', 'The address of the prospect is suppressed or has opted out', {
-    fix: 'Test with another prospect_email.',
+  throw new AppError('conflict', message('tests.suppressed'), {
+    fix: message('tests.suppressed.fix'),
   });
 }
 
 async function chooseMailbox(tx: Tx, campaign: CampaignRow, wanted: string | undefined): Promise<string> {
   if (wanted !== undefined) {
-    const problem: Problem = { path: 'body.mailbox_id', message: 'is not an active mailbox of this workspace' };
+    const problem: Problem = { path: 'body.mailbox_id', message: message('tests.mailbox_inactive') };
     const [mailbox] = await tx.org.sql<{ id: string }>(
       `select id from mailboxes where organization_id = :org and id = :id and status = 'active'`,
       { id: wanted },
     );
-    if (!mailbox) throw badRequest('The mailbox cannot send', [problem]);
+    if (!mailbox) throw badRequest(message('tests.mailbox_cannot_send'), [problem]);
     assertMailboxAllowed(tx.actor, mailbox.id);
     return mailbox.id;
   }
@@ -147,8 +146,8 @@ async function chooseMailbox(tx: Tx, campaign: CampaignRow, wanted: string | und
   const allowed = tx.actor.allowedMailboxes;
   const member = pool.find(({ mailboxId }) => !allowed || allowed.includes(mailboxId));
   if (!member)
-    throw new AppError('campaign_no_mailbox', 'The campaign has no active mailbox to send from', {
-      fix: 'Name one in mailbox_id, connect a mailbox, or change the senders of the campaign.',
+    throw new AppError('campaign_no_mailbox', message('finding.campaign_no_mailbox'), {
+      fix: message('tests.no_mailbox.fix'),
     });
   return member.mailboxId;
 }

@@ -1,10 +1,12 @@
 import { EgressError, type EgressErrorKind, type EgressResponse } from '../../../lib/egress/index.ts';
 import { composed, isJsonObject, jsonProblem, parseKeepingNumbers } from '../../../lib/storable-json.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { MAX_ANSWER_BYTES } from './signed-request.ts';
 
 /** The result of one attempt. `retryable` says whether another one may succeed. */
 export type Answer =
   | { ok: true; output: Record<string, unknown> }
-  | { ok: false; retryable: boolean; message: string; fix: string };
+  | { ok: false; retryable: boolean; said: Message; fix: Message };
 
 /** Failures of the connection to the app that usually pass. */
 const PASSING: ReadonlySet<EgressErrorKind> = new Set(['dns', 'connect', 'tls', 'timeout', 'protocol', 'aborted']);
@@ -16,16 +18,16 @@ export function readAnswer({ status, body, truncated }: EgressResponse): Answer 
     return {
       ok: false,
       retryable: false,
-      message: 'The answer is larger than 64 KiB.',
-      fix: 'Answer with the values later steps use, and nothing else.',
+      said: message('connect.app_answer_too_large', { kib: MAX_ANSWER_BYTES / 1024 }),
+      fix: message('connect.app_answer_too_large.fix'),
     };
   const value = parse(body);
   if (!isJsonObject(value)) {
     return {
       ok: false,
       retryable: false,
-      message: 'The answer is not a JSON object.',
-      fix: 'Answer 2xx with a JSON object, {} when there is nothing to say.',
+      said: message('connect.app_answer_no_object'),
+      fix: message('connect.app_answer_no_object.fix'),
     };
   }
   const problem = jsonProblem(value);
@@ -33,8 +35,8 @@ export function readAnswer({ status, body, truncated }: EgressResponse): Answer 
     return {
       ok: false,
       retryable: false,
-      message: `The answer ${problem}.`,
-      fix: 'Correct the text in the answer of the app.',
+      said: message('connect.app_answer_fault', { problem }),
+      fix: message('connect.app_answer_fault.fix'),
     };
   return { ok: true, output: value };
 }
@@ -44,8 +46,8 @@ export function readFailure(error: EgressError): Answer {
   return {
     ok: false,
     retryable: PASSING.has(error.kind),
-    message: error.message,
-    fix: 'Test the app connection with POST /v1/app-connections/:id/test, then retry the step run.',
+    said: error.said,
+    fix: message('connect.app_not_reached.fix'),
   };
 }
 
@@ -55,12 +57,8 @@ function refusedStatus(status: number): Answer {
   return {
     ok: false,
     retryable,
-    message: isRedirect
-      ? `The app answered with a redirect (${status}), which is not followed.`
-      : `The app answered ${status}.`,
-    fix: isRedirect
-      ? 'Point the app connection and the path of the step to the final address.'
-      : 'Check the log of the app for this request, then retry the step run.',
+    said: isRedirect ? message('connect.app_redirect', { status }) : message('connect.app_status', { status }),
+    fix: isRedirect ? message('connect.app_redirect.fix') : message('connect.app_status.fix'),
   };
 }
 

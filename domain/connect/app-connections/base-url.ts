@@ -1,5 +1,6 @@
-import { AppError, type Problem } from '../../../lib/errors.ts';
+import { badRequest, type Problem } from '../../../lib/errors.ts';
 import { checkOutboundUrl } from '../../../lib/egress/index.ts';
+import { message } from '../../../messages/index.ts';
 
 /**
  * The base URL of an app as it is stored: query and fragment dropped, no trailing slash.
@@ -8,11 +9,10 @@ import { checkOutboundUrl } from '../../../lib/egress/index.ts';
  */
 export function normalizeBaseUrl(input: string, { allowUnsafe }: { allowUnsafe: boolean }): string {
   const check = checkOutboundUrl(input, { allowUnsafe });
-  if (!check.ok) {
-    throw new AppError('bad_request', 'The base URL cannot be called', {
-      problems: [{ path: 'body.base_url', message: check.problem }],
-    });
-  }
+  if (!check.ok)
+    throw badRequest(message('connect.base_url_fault', { problem: check.problem }), [
+      { path: 'body.base_url', message: check.problem },
+    ]);
   return check.url.origin + check.url.pathname.replace(/\/+$/, '');
 }
 

@@ -1,6 +1,9 @@
 import { json } from '../../../db/connection.ts';
+import type { StoredIssue } from '../../../db/json-columns.ts';
 import { EgressError } from '../../../lib/egress/index.ts';
+import { inWords } from '../../../lib/errors.ts';
 import type { Permit, TargetLimits } from '../../../lib/target-limits.ts';
+import { message } from '../../../messages/index.ts';
 import { branchesInSuspense, factsAfter, matchingBranch } from '../../sending/campaign/graph.ts';
 import { logCampaign } from '../../sending/campaign/log.ts';
 import { LEFT } from '../../sending/enrollment/snapshot.ts';
@@ -53,11 +56,16 @@ export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits)
   return storeFailure(ctx, call, attempts, answer);
 }
 
+/** A failed call as it is stored with its step. */
+export function issueOf({ said, fix }: Failure): StoredIssue {
+  return { code: 'app_action_failed', message: said, fix };
+}
+
 export const NO_CONNECTION: Failure = {
   ok: false,
   retryable: false,
-  message: 'The app connection of this step does not exist.',
-  fix: 'Choose another app connection for the step, then retry the step run.',
+  said: message('connect.app_gone'),
+  fix: message('connect.app_gone.fix'),
 };
 
 /** Calls the app with a permit, which is released as soon as the app has answered or failed. */
@@ -84,8 +92,8 @@ export async function askApp(
       return {
         ok: false,
         retryable: false,
-        message: 'The inputs of this step are too large once their fields are filled in.',
-        fix: 'Shorten the inputs of the step or the values that they use, then retry the step run.',
+        said: message('connect.app_inputs_too_large'),
+        fix: message('connect.app_inputs_too_large.fix'),
       };
     }
     if (!(error instanceof EgressError)) throw error;
@@ -126,13 +134,13 @@ async function storeAnswer(
 
 async function storeRetry(ctx: Ctx, call: ActionCall, attempts: number, failure: Failure): Promise<CallResult> {
   return settle(ctx, call, async (tx) => {
-    const settled = await closeRun(tx, call.runId, { attempts, detail: failure.message });
-    return settled ? { outcome: 'retry', detail: failure.message } : undefined;
+    const settled = await closeRun(tx, call.runId, { attempts, detail: json(failure.said) });
+    return settled ? { outcome: 'retry', detail: inWords(failure.said) } : undefined;
   });
 }
 
 async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failure: Failure): Promise<CallResult> {
-  const error = json({ code: 'app_action_failed', message: failure.message, fix: failure.fix });
+  const error = json(issueOf(failure));
   return settle(ctx, call, async (tx) => {
     if (await routesErrors(tx, call)) {
       const settled = await closeRun(tx, call.runId, {
@@ -140,12 +148,17 @@ async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failur
         outcome: 'error',
         attempts,
         error,
-        detail: failure.message,
+        detail: json(failure.said),
         completed_at: tx.now,
       });
-      return settled ? { outcome: 'error', detail: failure.message } : undefined;
+      return settled ? { outcome: 'error', detail: inWords(failure.said) } : undefined;
     }
-    const settled = await closeRun(tx, call.runId, { state: 'blocked', attempts, error, detail: failure.message });
+    const settled = await closeRun(tx, call.runId, {
+      state: 'blocked',
+      attempts,
+      error,
+      detail: json(failure.said),
+    });
     if (!settled) return undefined;
     await tx.org
       .table('enrollments')
@@ -155,7 +168,7 @@ async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failur
       tx,
       call.campaign.id,
       'step_blocked',
-      `The app could not be asked for step "${call.step.name}": ${failure.message}`,
+      message('log.app_not_called', { step: call.step.name, reason: failure.said }),
       {
         step_id: call.step.id,
         contact_id: call.contact.id,
@@ -163,7 +176,7 @@ async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failur
         code: 'app_action_failed',
       },
     );
-    return { outcome: 'error', detail: failure.message };
+    return { outcome: 'error', detail: inWords(failure.said) };
   });
 }
 

@@ -9,6 +9,7 @@ import { reader, transact } from '../../platform/kernel/transact.ts';
 import { assertRoomFor } from '../../platform/full-list.ts';
 import { normalizeBaseUrl } from './base-url.ts';
 import { SEAL_PLACES } from '../../../lib/seal-places.ts';
+import { message } from '../../../messages/index.ts';
 
 /** A connection with its signing secret in plain: shown once, never readable again. */
 interface IssuedConnection {
@@ -49,7 +50,7 @@ export async function createAppConnection(
   const id = newId();
   const secret = newSecret(SECRET_PREFIX.app);
   return transact(ctx, async (tx) => {
-    await assertRoomFor(tx, 'app_connections', { most: MAX_CONNECTIONS, what: 'app connections' });
+    await assertRoomFor(tx, 'app_connections', { most: MAX_CONNECTIONS, what: message('connect.app_connections') });
     const connection = await tx.org.create(AppConnections, {
       id,
       name: input.name,
@@ -107,8 +108,8 @@ export async function deleteAppConnection(ctx: Ctx, id: string): Promise<void> {
       await tx.org.table('app_connections').where({ id }).delete();
     } catch (error) {
       if (!isForeignKeyViolation(error)) throw error;
-      throw new AppError('app_connection_in_use', 'A campaign step or an automation still uses this app connection', {
-        fix: 'Point these steps and nodes to another connection, or remove them, and delete again.',
+      throw new AppError('app_connection_in_use', message('connect.app_connection_in_use'), {
+        fix: message('connect.app_connection_in_use.fix'),
         cause: error,
       });
     }

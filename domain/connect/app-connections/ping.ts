@@ -1,5 +1,6 @@
 import { EgressError, type EgressPhase } from '../../../lib/egress/index.ts';
 import { newId } from '../../../lib/ids.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { getAppConnection, openSecret } from './connections.ts';
 import { sendSigned } from './signed-request.ts';
@@ -15,19 +16,19 @@ interface ConnectionCheck {
   /** HTTP status; 0 without an answer. */
   status: number;
   latencyMs: number;
-  error?: { code: 'app_connection_failed'; message: string; fix: string };
+  error?: { said: Message; fix: Message };
 }
 
 const PING_TIMEOUT_MS = 10_000;
 const PHASES: readonly EgressPhase[] = ['check', 'dns', 'connect', 'tls', 'exchange'];
 
 /** What to do about a failure, by the phase it happened in. */
-const FIXES: Record<EgressPhase, string> = {
-  check: 'Change base_url to a public https address.',
-  dns: 'Check the host name of base_url, and that it resolves to public addresses only.',
-  connect: 'Check that the app runs, and that its firewall lets connections in.',
-  tls: 'Install a valid certificate for the host, with its intermediate certificates.',
-  exchange: 'Check the log of the app: the connection works, but no complete answer came.',
+const FIXES: Record<EgressPhase, Message> = {
+  check: message('connect.ping_check.fix'),
+  dns: message('connect.ping_dns.fix'),
+  connect: message('connect.ping_connect.fix'),
+  tls: message('connect.ping_tls.fix'),
+  exchange: message('connect.ping_exchange.fix'),
 };
 
 /**
@@ -61,11 +62,7 @@ export async function testAppConnection(ctx: Ctx, id: string): Promise<Connectio
       ...(authentication
         ? {}
         : {
-            error: {
-              code: 'app_connection_failed',
-              message: `The app answered ${status} to a signed ping.`,
-              fix: statusFix(status),
-            },
+            error: { said: message('connect.ping_status', { status }), fix: statusFix(status) },
           }),
     };
   } catch (error) {
@@ -78,16 +75,14 @@ export async function testAppConnection(ctx: Ctx, id: string): Promise<Connectio
       authentication: false,
       status: 0,
       latencyMs: latencyMs(),
-      error: { code: 'app_connection_failed', message: error.message, fix: FIXES[error.phase] },
+      error: { said: error.said, fix: FIXES[error.phase] },
     };
   }
 }
 
-function statusFix(status: number): string {
-  if (status === 401 || status === 403)
-    return 'Check that the app verifies X-Service-Signature with the current secret; rotate the secret if it is lost.';
-  if (status >= 300 && status < 400)
-    return 'Set base_url to the address the app redirects to: redirects are not followed.';
-  if (status === 404 || status === 405) return 'Let the app accept POST at base_url, or correct base_url.';
-  return 'Check the log of the app.';
+function statusFix(status: number): Message {
+  if (status === 401 || status === 403) return message('connect.ping_signature.fix');
+  if (status >= 300 && status < 400) return message('connect.ping_redirect.fix');
+  if (status === 404 || status === 405) return message('connect.ping_method.fix');
+  return message('connect.ping_status.fix');
 }

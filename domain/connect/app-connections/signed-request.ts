@@ -3,7 +3,7 @@ import { signPayload } from '../../../lib/signature.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 
 /** Longest answer of an app that is read, in bytes. */
-const MAX_ANSWER_BYTES = 64 * 1024;
+export const MAX_ANSWER_BYTES = 64 * 1024;
 
 interface SignedRequest {
   event: 'app.ping' | 'app.action' | 'automation.action';

@@ -4,7 +4,7 @@ import { reader, transact } from '../../platform/kernel/transact.ts';
 import { lockTestRunOf, settleTestStep, type TestStepResult } from '../../sending/control/test-runs.ts';
 import { readTestCall } from './action-call.ts';
 import type { Answer } from './answer.ts';
-import { askApp, NO_CONNECTION, PATIENCE_MS, type AppBusy, type CallResult } from './call.ts';
+import { askApp, issueOf, NO_CONNECTION, PATIENCE_MS, type AppBusy, type CallResult } from './call.ts';
 
 /**
  * Calls the customer's app for the app_action step of a test run, marked `run_mode: test`, and stores the answer with the
@@ -27,8 +27,8 @@ export async function callAppForTest(ctx: Ctx, stepId: string, limits: TargetLim
     : {
         state: 'completed',
         outcome: 'error',
-        detail: answer.message,
-        error: { code: 'app_action_failed', message: answer.message, fix: answer.fix },
+        detail: answer.said,
+        error: issueOf(answer),
       };
   return transact(ctx, async (tx) => {
     await lockTestRunOf(tx, stepId);

@@ -19,8 +19,6 @@ export type NamedTable =
 
 /** What is known of a native action before it runs. */
 interface ActionDeclaration {
-  /** For people who look at a run. */
-  label: string;
   config: z.ZodType<Record<string, unknown>>;
   /** It does something to the contact of the event. */
   needsContact: boolean;
@@ -29,60 +27,46 @@ interface ActionDeclaration {
 }
 
 const declare = (
-  label: string,
   config: z.ZodType<Record<string, unknown>>,
   names: Readonly<Record<string, NamedTable>> = {},
   needsContact = true,
-): ActionDeclaration => ({ label, config, names, needsContact });
+): ActionDeclaration => ({ config, names, needsContact });
 
 /**
  * The actions that Heron does by itself; what each asks of its author is in `ACTION_RIGHTS`. Those of providers are declared by their integrations. Names are
  * stored in graphs: one that is published is never renamed.
  */
 export const NATIVE_ACTIONS = {
-  'sendsets.add_tag': declare('Add a tag to the contact', z.strictObject(category), {
+  'sendsets.add_tag': declare(z.strictObject(category), {
     category_id: 'labels',
   }),
-  'sendsets.remove_tag': declare('Remove a tag from the contact', z.strictObject(category), {
+  'sendsets.remove_tag': declare(z.strictObject(category), {
     category_id: 'labels',
   }),
-  'sendsets.set_category': declare('File the contact under one category alone', z.strictObject(category), {
+  'sendsets.set_category': declare(z.strictObject(category), {
     category_id: 'labels',
   }),
-  'sendsets.label_email': declare('Label the conversation', z.strictObject(category), { category_id: 'labels' }, false),
+  'sendsets.label_email': declare(z.strictObject(category), { category_id: 'labels' }, false),
   'sendsets.create_task': declare(
-    'Create a task',
     z.strictObject({ ...taskFields(VALUES), type: taskTypeName.optional() }),
     { assigned_to: 'memberships' },
     false,
   ),
   'sendsets.create_deal': declare(
-    'Create a deal',
     z.strictObject(dealFields(VALUES)),
     { pipeline_id: 'crm_pipelines', stage_id: 'crm_stages', assigned_to: 'memberships' },
     false,
   ),
-  'sendsets.move_deal_stage': declare(
-    'Move the deal to a stage',
-    z.strictObject({ stage_id: rowId }),
-    { stage_id: 'crm_stages' },
-    false,
-  ),
-  'sendsets.add_to_campaign': declare('Add the contact to a campaign', z.strictObject({ campaign_id: rowId }), {
+  'sendsets.move_deal_stage': declare(z.strictObject({ stage_id: rowId }), { stage_id: 'crm_stages' }, false),
+  'sendsets.add_to_campaign': declare(z.strictObject({ campaign_id: rowId }), {
     campaign_id: 'campaigns',
   }),
-  'sendsets.remove_from_campaign': declare(
-    'Remove the contact from a campaign',
-    z.strictObject({ campaign_id: rowId.optional() }),
-    { campaign_id: 'campaigns' },
-  ),
-  'sendsets.suppress': declare(
-    'Suppress the address of the contact',
-    z.strictObject({ reason: z.string().max(500).default('automation') }),
-  ),
-  'sendsets.notify': declare('Notify', z.strictObject({ message: template(2000) }), {}, false),
+  'sendsets.remove_from_campaign': declare(z.strictObject({ campaign_id: rowId.optional() }), {
+    campaign_id: 'campaigns',
+  }),
+  'sendsets.suppress': declare(z.strictObject({ reason: z.string().max(500).default('automation') })),
+  'sendsets.notify': declare(z.strictObject({ message: template(2000) }), {}, false),
   'sendsets.webhook': declare(
-    'Call an app',
     z.strictObject({
       app_connection_id: rowId,
       path: appPath,
@@ -91,13 +75,8 @@ export const NATIVE_ACTIONS = {
     { app_connection_id: 'app_connections' },
     false,
   ),
-  'sendsets.wait': declare('Wait', z.strictObject({ wait_minutes: z.int().min(1).max(MAX_WAIT_MINUTES) }), {}, false),
-  'sendsets.run_automation': declare(
-    'Run another automation',
-    z.strictObject({ automation_id: rowId }),
-    { automation_id: 'automations' },
-    false,
-  ),
+  'sendsets.wait': declare(z.strictObject({ wait_minutes: z.int().min(1).max(MAX_WAIT_MINUTES) }), {}, false),
+  'sendsets.run_automation': declare(z.strictObject({ automation_id: rowId }), { automation_id: 'automations' }, false),
 } as const satisfies Record<keyof typeof ACTION_RIGHTS, ActionDeclaration>;
 
 /** The name of an action that Heron does by itself. */

@@ -25,7 +25,7 @@ export async function advanceAutomation(ctx: Ctx, runId: string): Promise<Automa
         ...(ended
           ? {
               status: ended.status,
-              error_detail: ended.detail.slice(0, 1000),
+              error_detail: ended.detail && json(ended.detail),
               finished_at: tx.now,
               graph: null,
               waiting: null,

@@ -4,13 +4,14 @@ import type { Columns, Row } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError, notFound, refuseProblems } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { isCredential } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { authorRights, lackingRights, neededBy, startedProblems } from '../../approvals/automation-rights.ts';
+import { authorRights, lackingRights, lackingRight, startedProblems } from '../../approvals/automation-rights.ts';
 import { assertAsSeen } from '../../platform/as-seen.ts';
 import { assertRoomFor } from '../../platform/full-list.ts';
-import { automationProblems, namedRows, type AutomationWrite } from './validate.ts';
+import { automationProblems, named, namedRows, type AutomationWrite } from './validate.ts';
 import { endOpenRuns } from './end-runs.ts';
 
 /** Automations of a workspace: every event is held against those of its trigger. */
@@ -46,7 +47,7 @@ export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promis
     await lockAutomations(tx);
     await assertMayWrite(ctx, tx, input);
     refuseProblems(await automationProblems(tx.org, input));
-    await assertRoomFor(tx, 'automations', { most: MAX_AUTOMATIONS, what: 'automations' });
+    await assertRoomFor(tx, 'automations', { most: MAX_AUTOMATIONS, what: message('connect.automations') });
     const id = newId();
     await tx.org.insert('automations', {
       id,
@@ -76,7 +77,7 @@ export async function replaceAutomation(
     await lockAutomations(tx);
     await assertMayWrite(ctx, tx, input, id);
     const before = await findAutomation(tx.org, id);
-    assertAsSeen('The automation', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('automation', before.updated_at, expectedUpdatedAt);
     refuseProblems(await automationProblems(tx.org, input, id));
     await tx.org
       .table('automations')
@@ -84,7 +85,7 @@ export async function replaceAutomation(
       .update({ ...columnsOf(input), author_rights: authorRights(ctx.actor), updated_at: tx.now });
     await tx.org.table('automation_references').where({ automation_id: id }).delete();
     await keepReferences(tx, id, input);
-    if (before.enabled && !input.enabled) await endOpenRuns(tx, id, 'The automation was switched off');
+    if (before.enabled && !input.enabled) await endOpenRuns(tx, id, message('connect.run_switched_off'));
     tx.audit({ action: 'update', entityType: 'automation', entityId: id, changes: summaryOf(input) });
     return findAutomation(tx.org, id);
   });
@@ -106,22 +107,22 @@ async function assertMayWrite(
   ownId?: string,
 ): Promise<void> {
   if (isCredential(actor) && graph.nodes.some(({ action }) => action === 'sendsets.add_to_campaign'))
-    throw new AppError('forbidden', 'A key or application saves no automation that adds contacts to campaigns', {
-      fix: 'Let a person who is signed in save it.',
+    throw new AppError('forbidden', message('connect.person_saves'), {
+      fix: message('connect.person_saves.fix'),
     });
   if (!enabled) return;
   const own = lackingRights(graph, authorRights(actor)).map(({ index, nodeId, action, right }) => ({
     path: `body.graph.nodes.${index}`,
-    message: `Node "${nodeId}": ${action} needs ${neededBy(actor, right)}`,
+    message: message('connect.node_fault', { node: nodeId, problem: lackingRight(actor, action, right) }),
   }));
   const starts = namedRows(graph)
     .filter(({ table }) => table === 'automations')
-    .map(({ id, path, node }) => ({ automationId: id, path, says: `Node "${node.id}" starts` }));
-  const problems = [...own, ...(await startedProblems(tx.org, actor, starts, ownId))];
+    .map(({ id, path }) => ({ automationId: id, path }));
+  const problems = [...own, ...named(graph.nodes, await startedProblems(tx.org, actor, starts, ownId))];
   if (problems.length === 0) return;
-  throw new AppError('forbidden', 'The automation does what you may not do yourself', {
+  throw new AppError('forbidden', message('connect.beyond_rights'), {
     problems,
-    fix: 'Save it switched off, and let somebody who may do all of it switch it on.',
+    fix: message('connect.beyond_rights.fix'),
   });
 }
 
@@ -134,13 +135,13 @@ export async function deleteAutomation(ctx: Ctx, id: string): Promise<void> {
     await lockAutomations(tx);
     const automation = await findAutomation(tx.org, id);
     await refuseUsed(tx, id);
-    await endOpenRuns(tx, id, 'The automation was deleted');
+    await endOpenRuns(tx, id, message('connect.run_deleted'));
     try {
       await tx.org.table('automations').where({ id }).delete();
     } catch (error) {
       // A step that was saved at this moment.
       if (!isForeignKeyViolation(error)) throw error;
-      throw new AppError('conflict', 'A campaign step runs this automation', { cause: error });
+      throw new AppError('conflict', message('connect.used_by_step'), { cause: error });
     }
     tx.audit({ action: 'delete', entityType: 'automation', entityId: id, changes: { name: automation.name } });
   });
@@ -185,11 +186,17 @@ async function refuseUsed(tx: Tx, id: string): Promise<void> {
     { id, limit: MAX_NAMED },
   );
   if (steps.length + automations.length === 0) return;
-  throw new AppError('conflict', 'The automation is run by others', {
+  throw new AppError('conflict', message('connect.used_by_others'), {
     problems: [
-      ...steps.map((step) => ({ path: `campaign_steps.${step.id}`, message: `The step "${step.name}" runs it` })),
-      ...automations.map((other) => ({ path: `automations.${other.id}`, message: `"${other.name}" runs it` })),
+      ...steps.map((step) => ({
+        path: `campaign_steps.${step.id}`,
+        message: message('connect.step_runs_it', { name: step.name }),
+      })),
+      ...automations.map((other) => ({
+        path: `automations.${other.id}`,
+        message: message('connect.automation_runs_it', { name: other.name }),
+      })),
     ],
-    fix: 'Take it out of these steps and automations first.',
+    fix: message('connect.used_by_others.fix'),
   });
 }

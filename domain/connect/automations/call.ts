@@ -1,6 +1,7 @@
 import { json } from '../../../db/connection.ts';
 import { EgressError } from '../../../lib/egress/index.ts';
 import type { TargetLimits } from '../../../lib/target-limits.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import { readAnswer, readFailure, type Answer } from '../app-connections/answer.ts';
 import { actionUrl } from '../app-connections/base-url.ts';
 import { PATIENCE_MS, type AppBusy } from '../app-connections/call.ts';
@@ -41,8 +42,7 @@ export async function callAutomationApp(
     'select id, base_url, secret from app_connections where organization_id = :org and id = :id',
     { id: config.app_connection_id as string },
   );
-  if (!connection)
-    return settle(ctx, run, nodeId, { ok: false, retryable: false, message: 'The app connection is gone', fix: '' });
+  if (!connection) return settle(ctx, run, nodeId, failed(message('connect.run_app_gone')));
   const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PATIENCE_MS);
   if ('retryInMs' in permit) return { outcome: 'busy', retryInMs: permit.retryInMs };
   let result: 'answered' | 'hung' | 'unused' = 'unused';
@@ -59,14 +59,18 @@ export async function callAutomationApp(
     const isDone = response.status >= 200 && response.status < 300;
     return await settle(ctx, run, nodeId, isDone ? { ok: true, output: {} } : readAnswer(response));
   } catch (error) {
-    if (error instanceof TextTooLarge)
-      return await settle(ctx, run, nodeId, { ok: false, retryable: false, message: error.message, fix: '' });
+    if (error instanceof TextTooLarge) return await settle(ctx, run, nodeId, failed(error.said));
     if (!(error instanceof EgressError)) throw error;
     result = error.kind === 'timeout' ? 'hung' : 'answered';
     return await settle(ctx, run, nodeId, readFailure(error));
   } finally {
     permit.release(result);
   }
+}
+
+/** A failure that would repeat. */
+function failed(said: Message): Answer {
+  return { ok: false, retryable: false, said, fix: said };
 }
 
 function bodyOf(run: RunState, nodeId: string, inputs: unknown, now: Date): object {
@@ -103,9 +107,7 @@ function settle(
         .update({ waiting: json({ ...run!.waiting, [nodeId]: { kind: 'call', attempts, not_before: notBefore } }) });
       return { outcome: 'retry' };
     }
-    const outcome = answer.ok
-      ? ({ status: 'success' } as const)
-      : ({ status: 'error', error: answer.message } as const);
+    const outcome = answer.ok ? ({ status: 'success' } as const) : ({ status: 'error', error: answer.said } as const);
     await settleNode(tx, id, nodeId, outcome, 'run');
     return { outcome: outcome.status };
   });

@@ -1,6 +1,9 @@
+import type { z } from 'zod';
+import { issueMessage } from '../../../lib/issue-message.ts';
 import type { AutomationCondition } from '../../../db/json-columns.ts';
 import type { Problem } from '../../../lib/errors.ts';
 import { parseTemplate, renderTemplate, WorkBudget } from '../../mail/messages/template.ts';
+import { message } from '../../../messages/index.ts';
 import { meetsAll } from '../../directory/predicates/evaluate.ts';
 import { predicateSchema, propertyPath } from '../../directory/predicates/predicate.ts';
 import { TextTooLarge } from './values.ts';
@@ -11,15 +14,15 @@ const ALIASES: Readonly<Record<string, string>> = { equals: 'eq', not_equals: 'n
 /** Faults of a condition, at `path`. */
 export function conditionProblems(condition: AutomationCondition, path: string): Problem[] {
   if (condition.field === 'expression') {
-    if (!condition.expression) return [{ path: `${path}.expression`, message: 'is needed by an expression' }];
+    if (!condition.expression) return [{ path: `${path}.expression`, message: message('field.required') }];
     return parseTemplate(asTemplate(condition.expression)).errors.map(({ message }) => ({
       path: `${path}.expression`,
       message,
     }));
   }
   // The key is looked at by itself: the predicate says nothing of it where the operator is unknown.
-  const faulty = (key: string, issues: readonly { message: string }[] = []): Problem[] =>
-    issues.map(({ message }) => ({ path: `${path}.${key}`, message }));
+  const faulty = (key: string, issues: readonly z.core.$ZodIssue[] = []): Problem[] =>
+    issues.map((issue) => ({ path: `${path}.${key}`, message: issueMessage(issue) }));
   const ofPredicate = predicateSchema.safeParse(predicateOf(condition)).error?.issues ?? [];
   return [
     ...faulty('key', propertyPath.safeParse(condition.key).error?.issues),
@@ -49,7 +52,7 @@ export function holds(
     const { text, exceeded } = renderTemplate(parseTemplate(asTemplate(condition.expression ?? '')), values, {
       budget: new WorkBudget(whole),
     });
-    if (whole?.exceeded) throw new TextTooLarge('The conditions and texts of the run take too much work');
+    if (whole?.exceeded) throw new TextTooLarge(message('connect.run_texts_too_large'));
     return exceeded === null && text.trim() === 'true';
   }
   const checked = predicateSchema.safeParse(predicateOf(condition));

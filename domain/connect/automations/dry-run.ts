@@ -1,4 +1,4 @@
-import { inWords, type Problem } from '../../../lib/errors.ts';
+import type { Problem, Said } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import type { ProviderAction } from '../integrations/providers/provider.ts';
 import { textValues } from '../integrations/providers/texts.ts';
@@ -6,6 +6,7 @@ import { findAction, findProvider, partsOfAction } from '../integrations/registr
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { WorkBudget } from '../../mail/messages/template.ts';
+import { message } from '../../../messages/index.ts';
 import { SAMPLE_CONTACT } from '../triggers/samples.ts';
 import { isTrigger, sampleData } from '../triggers/vocabulary.ts';
 import { isNative, NATIVE_ACTIONS } from './actions.ts';
@@ -15,7 +16,7 @@ import { passes } from './filter.ts';
 import type { AutomationGraph, AutomationNode, AutomationNodeResult } from './graph.ts';
 import { interpret, type NodeOutcome } from './interpret.ts';
 import { automationProblems } from './validate.ts';
-import { findContacts, renderConfig, valuesOf, type AutomationContact } from './values.ts';
+import { findContacts, renderConfig, TextTooLarge, valuesOf, type AutomationContact } from './values.ts';
 
 /** A node of a dry run: what it came to, and what it would have done. */
 type TracedNode = AutomationNodeResult & { preview: Record<string, unknown> };
@@ -56,7 +57,8 @@ export async function dryRun(ctx: Ctx, id: string, data?: Record<string, unknown
       const ofNode = isNative(node.action) ? values : ofProviders;
       previews.set(node.id, renderConfig(node.config ?? {}, ofNode, new WorkBudget(budget)));
     } catch (error) {
-      return { status: 'error', error: (error as Error).message };
+      if (!(error instanceof TextTooLarge)) throw error;
+      return { status: 'error', error: error.said };
     }
     return wouldDo(node, contact, faults.get(node.id));
   });
@@ -67,25 +69,27 @@ export async function dryRun(ctx: Ctx, id: string, data?: Record<string, unknown
 }
 
 /** What is wrong with each node by now, such as a category that was deleted after the automation was saved; by its id. */
-function faultsOf({ nodes }: AutomationGraph, problems: readonly Problem[]): ReadonlyMap<string, string> {
+function faultsOf({ nodes }: AutomationGraph, problems: readonly Problem[]): ReadonlyMap<string, Said> {
   return new Map(
     problems.toReversed().flatMap(({ path, message }) => {
       const node = nodes[Number(/^body\.graph\.nodes\.(\d+)/.exec(path)?.[1])];
-      return node ? [[node.id, inWords(message).replace(`Node "${node.id}": `, '')] as const] : [];
+      return node ? [[node.id, ofNode(message)] as const] : [];
     }),
   );
 }
 
-function wouldDo(
-  { action }: AutomationNode,
-  contact: AutomationContact | null,
-  fault: string | undefined,
-): NodeOutcome {
+/** The fault of a node without its id, which stands beside it. */
+function ofNode(said: Said): Said {
+  if (typeof said === 'string' || said.code !== 'connect.node_fault') return said;
+  return said.values.problem as Said;
+}
+
+function wouldDo({ action }: AutomationNode, contact: AutomationContact | null, fault: Said | undefined): NodeOutcome {
   if (fault !== undefined) return { status: 'error', error: fault };
   const needsContact = isNative(action)
     ? NATIVE_ACTIONS[action].needsContact
     : actionOfProvider(action ?? '')?.contact === 'required';
-  if (needsContact && !contact) return { status: 'error', error: 'The event is about no contact' };
+  if (needsContact && !contact) return { status: 'error', error: message('connect.run_no_contact') };
   return { status: 'success' };
 }
 

@@ -1,10 +1,12 @@
 import { inOrder, isTaken, type AutomationGraph, type AutomationNode, type AutomationNodeResult } from './graph.ts';
-import { isNative, NATIVE_ACTIONS } from './actions.ts';
+import type { Said } from '../../../lib/errors.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { isNative } from './actions.ts';
 
 /** What a node came to; `waiting`: nothing yet. */
 export type NodeOutcome =
   | { status: Exclude<AutomationNodeResult['status'], 'error'> }
-  | { status: 'error'; error: string }
+  | { status: 'error'; error: Said }
   | 'waiting';
 
 /**
@@ -40,21 +42,27 @@ export function resultOf(node: AutomationNode, outcome: Exclude<NodeOutcome, 'wa
     action: node.action ?? '',
     label: labelOf(node),
     status: outcome.status,
-    error: outcome.status === 'error' ? outcome.error : '',
+    error: outcome.status === 'error' ? outcome.error : null,
   };
 }
 
 /** The status of a run whose nodes are settled, and what it says of the first that failed. */
-export function verdictOf(results: readonly AutomationNodeResult[]): { status: 'success' | 'error'; detail: string } {
+export function verdictOf(results: readonly AutomationNodeResult[]): {
+  status: 'success' | 'error';
+  detail: Message | null;
+} {
   const failed = results.find(({ status }) => status === 'error');
   return failed
-    ? { status: 'error', detail: `Node "${failed.node_id}": ${failed.error}` }
-    : { status: 'success', detail: '' };
+    ? { status: 'error', detail: message('connect.run_node', { node: failed.node_id, reason: failed.error ?? '' }) }
+    : { status: 'success', detail: null };
 }
 
-function labelOf({ type, action, condition }: AutomationNode): string {
-  if (type === 'trigger') return 'Trigger';
-  if (type === 'condition')
-    return condition?.field === 'expression' ? 'Expression' : `${condition?.key} ${condition?.operator}`;
-  return isNative(action) ? NATIVE_ACTIONS[action].label : (action ?? '');
+function labelOf({ type, action = '', condition }: AutomationNode): Message {
+  if (type === 'trigger') return message('connect.label_trigger');
+  if (type === 'action')
+    return isNative(action) ? message(`action.${action}`) : message('connect.label_provider', { action });
+  const { field, key = '', operator = '' } = condition ?? {};
+  return field === 'expression'
+    ? message('connect.label_expression')
+    : message('connect.label_condition', { key, operator });
 }

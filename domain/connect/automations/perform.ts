@@ -15,6 +15,7 @@ import { borrowedActions } from './borrowed.ts';
 import type { ConfigOf, NativeAction } from './actions.ts';
 import type { RunState } from './state.ts';
 import type { AutomationContact } from './values.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Actions that are done in the transaction of the run. */
 export type InstantAction = Exclude<NativeAction, 'sendsets.wait' | 'sendsets.webhook'>;
@@ -45,7 +46,7 @@ export const PERFORM: { [A in InstantAction]: Perform<A> } = {
   },
   'sendsets.label_email': ({ tx, run }, config) => {
     const thread = run.data.thread_id;
-    if (typeof thread !== 'string') throw new AppError('conflict', 'The event is about no conversation');
+    if (typeof thread !== 'string') throw new AppError('conflict', message('connect.run_no_conversation'));
     return addThreadLabel(tx, thread, text(config.category_id));
   },
   'sendsets.create_task': ({ tx, ctx, run }, config) =>
@@ -62,8 +63,8 @@ export const PERFORM: { [A in InstantAction]: Perform<A> } = {
   'sendsets.add_to_campaign': ({ tx, run }, config) => addLeads(tx, text(config.campaign_id), [contactOf(run).id]),
   'sendsets.remove_from_campaign': ({ tx, run }, config) => {
     const campaignId = optional(config.campaign_id) ?? optional(run.data.campaign_id);
-    if (!campaignId) throw new AppError('conflict', 'The event is about no campaign, and the action names none');
-    return leaveCampaigns(tx, [contactOf(run).id], [campaignId], 'taken out by an automation');
+    if (!campaignId) throw new AppError('conflict', message('connect.run_no_campaign'));
+    return leaveCampaigns(tx, [contactOf(run).id], [campaignId], message('ended.by_automation'));
   },
   'sendsets.suppress': ({ ctx, run }, config) =>
     addSuppressions(ctx, [{ value: contactOf(run).email }], text(config.reason).slice(0, 500)),
@@ -83,7 +84,7 @@ export const PERFORM: { [A in InstantAction]: Perform<A> } = {
       'select enabled, graph from automations where organization_id = :org and id = :id',
       { id: automationId },
     );
-    if (!other?.enabled) throw new AppError('conflict', 'The automation that it runs is switched off');
+    if (!other?.enabled) throw new AppError('conflict', message('connect.run_other_off'));
     const borrowed = borrowedActions(run.rights, other.graph);
     if (borrowed) throw new AppError('forbidden', borrowed);
     tx.emit('automation.requested', {
@@ -99,14 +100,14 @@ export const PERFORM: { [A in InstantAction]: Perform<A> } = {
 };
 
 function contactOf({ contact }: RunState): AutomationContact {
-  if (!contact) throw new AppError('conflict', 'The event is about no contact, or it was deleted');
+  if (!contact) throw new AppError('conflict', message('connect.run_no_contact'));
   return contact;
 }
 
 /** Nothing changed: the contact has the tag already, or there is no such tag any more. @throws AppError conflict */
 async function assertCategory(tx: Tx, id: string): Promise<void> {
   const known = await existingIds(tx.org, 'labels', [id], { registry: 'category' });
-  if (!known.has(id)) throw new AppError('conflict', 'The category was deleted');
+  if (!known.has(id)) throw new AppError('conflict', message('connect.run_category_gone'));
 }
 
 /** The deal of the event, else the newest open deal of its contact. */

@@ -1,11 +1,13 @@
 import { isRefusedRow } from '../../../db/errors.ts';
 import { MINUTE_MS } from '../../../lib/clock.ts';
 import { errorKind } from '../../../lib/error-report.ts';
-import { AppError, inWords } from '../../../lib/errors.ts';
+import { AppError, inWords, type Said } from '../../../lib/errors.ts';
+import { refusalReason } from '../../crm/configured.ts';
 import { enqueueProviderAction } from '../integrations/enqueue.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { apart, type Tx } from '../../platform/kernel/transact.ts';
 import { WorkBudget } from '../../mail/messages/template.ts';
+import { message } from '../../../messages/index.ts';
 import { isNative, NATIVE_ACTIONS } from './actions.ts';
 import { holds } from './conditions.ts';
 import type { AutomationNode } from './graph.ts';
@@ -15,7 +17,7 @@ import type { RunState } from './state.ts';
 import { renderConfig, TextTooLarge, valuesOf } from './values.ts';
 
 /** What a run came to in a transaction; undefined while nodes wait. */
-export type Ended = { status: 'success' | 'error'; detail: string } | undefined;
+export type Ended = { status: 'success' | 'error'; detail: Said | null } | undefined;
 
 /**
  * Does every node of a run that can be done now, in the caller's transaction, which also stores what came of it. Emits automation.run_failed where the run
@@ -28,19 +30,19 @@ export async function proceed(tx: Tx, ctx: Ctx, run: RunState): Promise<Ended> {
   await interpret(run.graph, run.results, (node) => execute(tx, joined, { run, node, budget }));
   if (Object.keys(run.waiting).length > 0) return undefined;
   const ended = verdictOf(run.results);
-  if (ended.status === 'error') announceFailure(tx, run, ended.detail);
+  if (ended.status === 'error') announceFailure(tx, run, ended.detail!);
   return ended;
 }
 
 /** Emits that a run ended with an error; `loop`: because runs had led to one another for too long, or too often. */
-export function announceFailure(tx: Tx, run: RunState, detail: string, { loop = false } = {}): void {
+export function announceFailure(tx: Tx, run: RunState, detail: Said, { loop = false } = {}): void {
   tx.emit('automation.run_failed', {
     automation_id: run.automationId,
     automation_name: run.automationName,
     run_id: run.id,
     trigger_event: run.trigger,
     contact_id: run.contact?.id ?? null,
-    error_detail: detail,
+    error_detail: inWords(detail),
     loop,
   });
 }
@@ -60,12 +62,12 @@ async function execute(tx: Tx, ctx: Ctx, doing: Doing): Promise<NodeOutcome> {
     if (node.type === 'action') return await act(tx, ctx, doing);
     return { status: holds(node.condition!, valuesOf(run.data, run.contact), budget) ? 'branch_true' : 'branch_false' };
   } catch (error) {
-    if (error instanceof AppError) return { status: 'error', error: sentenceOf(error) };
-    if (error instanceof TextTooLarge) return { status: 'error', error: error.message };
+    if (error instanceof AppError) return { status: 'error', error: refusalReason(error) };
+    if (error instanceof TextTooLarge) return { status: 'error', error: error.said };
     // It would be refused however often the run is tried again. Anything else is no fault of the action.
     if (!isRefusedRow(error)) throw error;
     ctx.log.warn({ err: error, runId: run.id, nodeId: node.id }, 'what an action of an automation writes was refused');
-    return { status: 'error', error: `The database refused what the action writes (${errorKind(error)})` };
+    return { status: 'error', error: message('connect.run_refused_row', { kind: errorKind(error) }) };
   }
 }
 
@@ -95,7 +97,7 @@ async function act(tx: Tx, ctx: Ctx, { run, node, budget }: Doing): Promise<Node
   }
   // Of a graph that another release stored, it may not fit any more.
   const fitting = NATIVE_ACTIONS[action].config.safeParse(config);
-  if (!fitting.success) return { status: 'error', error: 'The config of the action does not fit it any more' };
+  if (!fitting.success) return { status: 'error', error: message('connect.config_misfit') };
   // Filled in after the check: what strangers wrote may be of any length, and the actions cut it.
   const checked = renderConfig(
     fitting.data as Record<string, unknown>,
@@ -114,9 +116,4 @@ async function act(tx: Tx, ctx: Ctx, { run, node, budget }: Doing): Promise<Node
   const perform = PERFORM[action as InstantAction];
   await apart(tx, (own) => perform({ tx: own, ctx, run, nodeId: id }, checked as never));
   return { status: 'success' };
-}
-
-function sentenceOf(error: AppError): string {
-  const [problem] = error.problems ?? [];
-  return problem ? `${error.message}: ${inWords(problem.message)}` : error.message;
 }

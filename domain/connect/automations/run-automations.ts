@@ -2,6 +2,7 @@ import { settleNode } from './advance.ts';
 import { startRuns, type Occasion } from './start.ts';
 import { declareSubscriber } from '../../platform/events/subscriber.ts';
 import { readTriggers, TRIGGER_EVENTS } from '../triggers/read.ts';
+import { message } from '../../../messages/index.ts';
 
 /**
  * Starts the runs of automations, and goes on with those that waited for a provider. An event makes one run of an automation however often it is applied,
@@ -20,7 +21,7 @@ export const runAutomations = declareSubscriber({
         if (source.kind !== 'automation') continue;
         const outcome = ok
           ? ({ status: 'success' } as const)
-          : ({ status: 'error', error: error ?? 'The provider refused' } as const);
+          : ({ status: 'error', error: error ?? message('connect.provider_refused') } as const);
         await settleNode(tx, source.run_id ?? '', source.node_id ?? '', outcome);
       } else {
         const triggered = readTriggers({ type, data });

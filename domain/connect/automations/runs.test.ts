@@ -2,6 +2,7 @@ import test from 'ava';
 import { json } from '../../../db/connection.ts';
 import type { AutomationNode } from '../../../db/json-columns.ts';
 import { newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { act, ask, chain, draw, openAutomationDesk } from '../../../test/harness/automations.ts';
 import { createCampaign } from '../../../test/harness/factories.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
@@ -20,6 +21,7 @@ import { deleteAutomation, replaceAutomation } from './automations.ts';
 import { LED_RUNS, takeBudget } from './budget.ts';
 import { startRuns } from './start.ts';
 import { awaitLockWaits } from '../../../test/harness/statements.ts';
+import { inWords } from '../../../lib/errors.ts';
 
 const MINUTE = 60_000;
 const clock = new ManualClock(new Date('2026-05-04T10:00:00Z'));
@@ -64,7 +66,7 @@ test.serial('an event makes one run of each automation that takes it, and what i
   t.like(run, {
     status: 'success',
     trigger_event: 'email.replied',
-    error_detail: '',
+    error_detail: null,
     contact_id: contactId,
     waiting: null,
   });
@@ -111,7 +113,7 @@ test.serial('a node that fails ends its branch and is told; the others go on', a
   await reply();
   await settle();
   const [run] = await runs(id);
-  t.like(run, { status: 'error', error_detail: 'Node "gone": Campaign not found' });
+  t.deepEqual([run.status, inWords(run.error_detail)], ['error', 'Node "gone": Campaign not found']);
   t.deepEqual(lines(run), ['trigger success', 'gone error', 'tag success', 'after skipped']);
   t.deepEqual(await tags(), [tag]);
   t.like((await events('automation.run_failed'))[0], { automation_id: id, run_id: run.id, loop: false });
@@ -136,7 +138,7 @@ test.serial('texts that a stranger wrote long, or not at all, hold no run up', a
   const [, empty] = await runs(id);
   t.like(empty, { status: 'error', blocked_reason: null });
   t.deepEqual(lines(empty), ['trigger success', 'task error', 'tell error']);
-  t.regex(empty.error_detail, /empty/);
+  t.regex(inWords(empty.error_detail), /empty/);
 });
 
 test.serial('deals, campaigns, suppressions: each action is the verb of its area', async (t) => {
@@ -228,7 +230,7 @@ test.serial(
       t.like(await advanceAutomation(ctx, open.id), { kind: 'done' });
       const left = await runs(waiting);
       if (end === 'deleted') t.deepEqual(left, []);
-      else t.like(left[0], { status: 'error', error_detail: 'The automation was switched off', graph: null });
+      else t.like(left[0], { status: 'error', error_detail: message('connect.run_switched_off'), graph: null });
     }
   },
 );
@@ -247,7 +249,7 @@ test.serial('automations that start each other end at a depth, and it is told', 
   );
   await settle();
   const all = [...(await runs(add)), ...(await runs(change))];
-  const refused = all.filter((run) => run.error_detail.startsWith('A loop: 8 reactions'));
+  const refused = all.filter((run) => run.error_detail?.code === 'connect.run_loop');
   t.true(refused.length > 0);
   t.true(all.length < 2 ** 10, `${all.length} runs`);
   t.true(refused.every((run) => run.status === 'error' && run.node_results.length === 0));
@@ -309,13 +311,13 @@ test.serial(
     await settle();
     const [run1] = await runs(caller);
     t.deepEqual(lines(run1), ['trigger success', 'straight error', 'over success', 'late success']);
-    t.regex(run1.error_detail, /may not do sendsets.create_task/);
+    t.regex(inWords(run1.error_detail), /may not do sendsets.create_task/);
     const [passed] = await runs(between);
     t.like(passed, { status: 'error', rights: ['contacts'] });
     t.deepEqual(lines(passed), ['trigger success', 'on error']);
     const [refused] = await runs(late);
     t.like(refused, { status: 'error', node_results: [] });
-    t.regex(refused.error_detail, /may not do sendsets.create_task/);
+    t.regex(inWords(refused.error_detail), /may not do sendsets.create_task/);
     t.deepEqual([await runs(adding), await rows('crm_tasks')], [[], []]);
     t.is((await events('automation.run_failed')).length, 3);
 
@@ -365,7 +367,7 @@ test.serial('runs that lead to ever more runs end at a number, and are told', as
   t.true(all.length < 1 + 50 + 50 * 8, 'most of the others leave no row');
   t.true((await events('automation.run_failed')).every(({ loop }) => loop === true));
   const told = (await rows('dead_letters')).filter(({ task_type: type }) => type === 'automation_loop');
-  t.true(told.length > 0 && told.every(({ last_error: error }) => error.startsWith('Too many')));
+  t.true(told.length > 0 && told.every(({ last_error: error }) => error.startsWith('Runs of this workspace have led')));
   clock.advance(60 * MINUTE);
   await world.deps
     .db('automations')
@@ -403,9 +405,16 @@ test.serial('what a provider came to is the result of its node, once, and the ru
       status: 'running',
       data: '{}',
       node_results: json([
-        { node_id: 'trigger', type: 'trigger', action: '', label: '', status: 'success', error: '' },
+        {
+          node_id: 'trigger',
+          type: 'trigger',
+          action: '',
+          label: message('connect.label_trigger'),
+          status: 'success',
+          error: null,
+        },
       ]),
-      error_detail: '',
+      error_detail: null,
       hops: 0,
       graph: json(graph),
       waiting: json({ chat: { kind: 'provider' } }),
@@ -421,7 +430,7 @@ test.serial('what a provider came to is the result of its node, once, and the ru
         action: 'slack.notify',
         source: { kind: 'automation', run_id: runId, node_id: 'chat' },
         ok,
-        error: ok ? null : 'channel_not_found',
+        error: ok ? null : message('connect.slack_no_channel'),
       }),
     );
   const [good, bad] = [await insert(), await insert()];
@@ -434,7 +443,7 @@ test.serial('what a provider came to is the result of its node, once, and the ru
   const [first, second] = await runs(id);
   t.deepEqual(lines(first), ['trigger success', 'chat success', 'after success']);
   t.deepEqual(lines(second), ['trigger success', 'chat error', 'after skipped']);
-  t.is(second.error_detail, 'Node "chat": channel_not_found');
+  t.is(inWords(second.error_detail), 'Node "chat": Slack has no such channel, or the app is not in it');
 });
 
 test.serial(
@@ -464,7 +473,7 @@ test.serial(
     const [run] = await runs(kept);
     t.is(left.source.run_id, run.id, 'that of the automation that is on');
     t.is(run.status, 'running');
-    t.like((await runs(off))[0], { status: 'error', error_detail: 'The automation was switched off' });
+    t.like((await runs(off))[0], { status: 'error', error_detail: message('connect.run_switched_off') });
   },
 );
 

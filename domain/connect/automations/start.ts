@@ -2,6 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { json } from '../../../db/connection.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { newId } from '../../../lib/ids.ts';
+import { inWords } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { start } from '../../../temporal/dispatch.ts';
 import { automationWorkflow } from '../../../workflows/automation/contract.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
@@ -103,7 +105,7 @@ async function withinBudget(tx: Tx, wanted: Wanted[]): Promise<Wanted[]> {
 }
 
 async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation, callerRights, isTooMany }: Wanted): Promise<Ended> {
-  if (!automation.enabled) return { status: 'error', detail: 'The automation is switched off' };
+  if (!automation.enabled) return { status: 'error', detail: message('connect.run_off') };
   // Asked when it was called for too; it may have been changed since.
   const borrowed = callerRights && borrowedActions(callerRights, automation.graph);
   if (borrowed) {
@@ -111,15 +113,13 @@ async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation, callerRights
     return { status: 'error', detail: borrowed };
   }
   if (run.hops < MAX_RUN_HOPS && !isTooMany) return proceed(tx, ctx, run);
-  const detail = isTooMany
-    ? 'Too many: runs of this workspace have led to more runs than they may in an hour. This one and others were not begun.'
-    : `A loop: ${run.hops} reactions in a row led to this run, automations among them. It was not begun.`;
+  const detail = isTooMany ? message('connect.run_too_many') : message('connect.run_loop', { hops: run.hops });
   announceFailure(tx, run, detail, { loop: true });
   await addDeadLetter(tx, {
     taskType: AUTOMATION_LOOP,
     taskId: run.automationId,
     payload: { automation_id: run.automationId, automation_run_id: run.id },
-    error: detail,
+    error: inWords(detail),
     attempts: 1,
     maxAttempts: 1,
     nextRetryAt: null,
@@ -221,7 +221,7 @@ async function storeRuns(tx: Tx, runs: readonly { run: RunState; cause: string; 
   await tx.org.sql(
     `insert into automation_runs (id, organization_id, automation_id, cause, trigger_event, contact_id, status, data, node_results, error_detail, hops,
        graph, waiting, rights, started_at, finished_at)
-     select r.id, :org, r.automation_id, r.cause, r.trigger_event, r.contact_id, r.status, cast(r.data as jsonb), cast(r.results as jsonb), r.detail, r.hops,
+     select r.id, :org, r.automation_id, r.cause, r.trigger_event, r.contact_id, r.status, cast(r.data as jsonb), cast(r.results as jsonb), cast(r.detail as jsonb), r.hops,
        cast(r.graph as jsonb), cast(r.waiting as jsonb), cast(r.rights as text[]), :now, case when r.status = 'running' then null else cast(:now as timestamptz) end
      from unnest(cast(:ids as uuid[]), cast(:automations as uuid[]), cast(:causes as text[]), cast(:triggers as text[]), cast(:contacts as uuid[]),
        cast(:statuses as text[]), cast(:payloads as text[]), cast(:results as text[]), cast(:details as text[]), cast(:hops as int[]),
@@ -237,7 +237,7 @@ async function storeRuns(tx: Tx, runs: readonly { run: RunState; cause: string; 
       statuses: runs.map(({ ended }) => ended?.status ?? 'running'),
       payloads: runs.map(({ run }) => json(run.data)),
       results: runs.map(({ run }) => json(run.results)),
-      details: runs.map(({ ended }) => (ended?.detail ?? '').slice(0, 1000)),
+      details: runs.map(({ ended }) => (ended?.detail ? json(ended.detail) : null)),
       hops: runs.map(({ run }) => run.hops),
       graphs: runs.map(({ run, ended }) => (ended ? null : json(run.graph))),
       waitings: runs.map(({ run, ended }) => (ended ? null : json(run.waiting))),

@@ -1,5 +1,5 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
-import type { Problem } from '../../../lib/errors.ts';
+import type { Problem, Said } from '../../../lib/errors.ts';
 import {
   dealProblems as problemsOfDeals,
   taskTypeProblems,
@@ -8,6 +8,7 @@ import {
 import { REPLY_INTENTS } from '../../sending/campaign/outreach-settings.ts';
 import { isTrigger } from '../triggers/vocabulary.ts';
 import { parseTemplate } from '../../mail/messages/template.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import { isNative, NATIVE_ACTIONS, type NamedTable } from './actions.ts';
 import { actionProblems as providerProblems } from '../integrations/enqueue.ts';
 import { findAction, findProvider, NATIVE, partsOfAction, schemaFaults } from '../integrations/registry.ts';
@@ -49,13 +50,13 @@ export async function automationProblems(
   const { trigger_event: trigger, filter, graph } = given;
   const problems: Problem[] = [];
   if (trigger !== undefined && trigger !== CALLED && !isTrigger(trigger))
-    problems.push({ path: 'body.trigger_event', message: `"${trigger}" is no trigger: docs/triggers.md lists them` });
+    problems.push({ path: 'body.trigger_event', message: message('connect.unknown_trigger') });
   if (filter && trigger !== undefined) problems.push(...filterProblems(filter, trigger));
   if (graph) {
     problems.push(...structureProblems(graph));
     problems.push(...graph.nodes.flatMap((node, index) => nodeProblems(node, `body.graph.nodes.${index}`)));
     if (graph.nodes.filter(({ action }) => action === 'sendsets.run_automation').length > MAX_CALLS)
-      problems.push({ path: 'body.graph.nodes', message: `At most ${MAX_CALLS} of them may run another automation` });
+      problems.push({ path: 'body.graph.nodes', message: message('connect.too_many_calls', { max: MAX_CALLS }) });
     problems.push(
       ...(await referenceProblems(org, graph, id?.toLowerCase())),
       ...(await dealProblems(org, graph)),
@@ -70,41 +71,55 @@ function filterProblems(filter: AutomationFilter, trigger: string): Problem[] {
   const saysIntent = trigger === 'email.replied' || trigger === 'email.received';
   const problems: Problem[] = [];
   if (filter.intents && !saysIntent)
-    problems.push({ path: 'body.filter.intents', message: `${trigger} has no intent` });
+    problems.push({
+      path: 'body.filter.intents',
+      message: message('connect.trigger_without', { trigger, field: 'intent' }),
+    });
   for (const [index, intent] of (filter.intents ?? []).entries())
     if (!REPLY_INTENTS.some((known) => known === intent))
-      problems.push({ path: `body.filter.intents.${index}`, message: `is none of ${REPLY_INTENTS.join(', ')}` });
+      problems.push({
+        path: `body.filter.intents.${index}`,
+        message: message('field.choice', { choices: REPLY_INTENTS }),
+      });
   if (filter.min_confidence !== undefined && trigger !== 'email.replied')
-    problems.push({ path: 'body.filter.min_confidence', message: `${trigger} has no confidence` });
+    problems.push({
+      path: 'body.filter.min_confidence',
+      message: message('connect.trigger_without', { trigger, field: 'confidence' }),
+    });
   return problems;
 }
 
 function structureProblems(graph: AutomationGraph): Problem[] {
   const { nodes, edges } = graph;
   const problems: Problem[] = [];
-  const at = (node: AutomationNode, message: string): void =>
-    void problems.push({ path: `body.graph.nodes.${nodes.indexOf(node)}`, message: `Node "${node.id}" ${message}` });
+  const at = (node: AutomationNode, problem: Message): void =>
+    void problems.push({ path: `body.graph.nodes.${nodes.indexOf(node)}`, message: nodeFault(node, problem) });
   const triggers = nodes.filter(({ type }) => type === 'trigger');
-  if (triggers.length === 0)
-    problems.push({ path: 'body.graph.nodes', message: 'needs a trigger with the id "trigger"' });
-  for (const extra of triggers.slice(1)) at(extra, 'is a second trigger');
+  if (triggers.length === 0) problems.push({ path: 'body.graph.nodes', message: message('connect.graph_no_trigger') });
+  for (const extra of triggers.slice(1)) at(extra, message('connect.graph_second_trigger'));
   for (const node of nodes) {
-    if (node.type === 'trigger' && node.id !== TRIGGER_ID) at(node, 'is the trigger: its id must be "trigger"');
-    if (node.type !== 'trigger' && node.id === TRIGGER_ID) at(node, `is a ${node.type}: only the trigger has this id`);
+    if (node.type === 'trigger' && node.id !== TRIGGER_ID) at(node, message('connect.graph_trigger_id'));
+    if (node.type !== 'trigger' && node.id === TRIGGER_ID)
+      at(node, message('connect.graph_not_trigger', { type: node.type }));
   }
   const byId = new Map<string, AutomationNode>();
   for (const node of nodes) {
-    if (byId.has(node.id)) at(node, 'has the id of another node');
+    if (byId.has(node.id)) at(node, message('connect.graph_same_node'));
     byId.set(node.id, node);
   }
   problems.push(...edgeProblems(edges, byId));
-  for (const id of nodesOfCycles(graph)) at(byId.get(id)!, 'stands in a cycle, or behind one');
-  for (const node of unreached(graph, byId)) at(node, 'is not reached from the trigger');
+  for (const id of nodesOfCycles(graph)) at(byId.get(id)!, message('connect.graph_cycle'));
+  for (const node of unreached(graph, byId)) at(node, message('connect.graph_unreached'));
   for (const node of nodes.filter(({ type }) => type === 'condition')) {
     for (const when of ['true', 'false'] as const) {
       const count = edges.filter((edge) => edge.source === node.id && edge.when === when).length;
       if (count !== 1)
-        at(node, count === 0 ? `needs an edge for ${when}` : `has ${count} edges for ${when}: one is allowed`);
+        at(
+          node,
+          count === 0
+            ? message('connect.graph_no_branch', { branch: when })
+            : message('connect.graph_branches', { count, branch: when }),
+        );
     }
   }
   return problems;
@@ -113,19 +128,22 @@ function structureProblems(graph: AutomationGraph): Problem[] {
 function edgeProblems(edges: readonly AutomationEdge[], byId: ReadonlyMap<string, AutomationNode>): Problem[] {
   const seen = new Set<string>();
   return edges.flatMap((edge, index) => {
-    const messages: string[] = [];
-    if (seen.has(edge.id)) messages.push('has the id of another edge');
+    const faults: Message[] = [];
+    if (seen.has(edge.id)) faults.push(message('connect.graph_same_edge'));
     seen.add(edge.id);
     const source = byId.get(edge.source);
-    if (!source) messages.push(`starts from "${edge.source}", which is no node`);
+    if (!source) faults.push(message('connect.graph_no_source', { node: edge.source }));
     const target = byId.get(edge.target);
-    if (!target) messages.push(`leads to "${edge.target}", which is no node`);
-    if (target?.type === 'trigger') messages.push('leads to the trigger');
+    if (!target) faults.push(message('connect.graph_no_target', { node: edge.target }));
+    if (target?.type === 'trigger') faults.push(message('connect.graph_to_trigger'));
     if (source?.type === 'condition' && edge.when === '')
-      messages.push(`leaves the condition "${source.id}": its \`when\` must be true or false`);
+      faults.push(message('connect.graph_when_needed', { node: source.id }));
     if (source && source.type !== 'condition' && edge.when !== '')
-      messages.push(`leaves "${source.id}", which is no condition: its \`when\` must be empty`);
-    return messages.map((message) => ({ path: `body.graph.edges.${index}`, message: `Edge "${edge.id}" ${message}` }));
+      faults.push(message('connect.graph_when_empty', { node: source.id }));
+    return faults.map((problem) => ({
+      path: `body.graph.edges.${index}`,
+      message: message('connect.edge_fault', { edge: edge.id, problem }),
+    }));
   });
 }
 
@@ -143,38 +161,44 @@ function unreached({ nodes, edges }: AutomationGraph, byId: ReadonlyMap<string, 
 }
 
 function nodeProblems(node: AutomationNode, path: string): Problem[] {
-  const of = (problem: Problem): Problem => ({ ...problem, message: `Node "${node.id}": ${problem.message}` });
+  const of = (problem: Problem): Problem => ({ ...problem, message: nodeFault(node, problem.message) });
   const problems: Problem[] = [];
   if (node.type !== 'condition' && node.condition)
-    problems.push({ path: `${path}.condition`, message: 'only a condition has one' });
+    problems.push({ path: `${path}.condition`, message: message('connect.only_condition') });
   if (node.type !== 'action' && node.action)
-    problems.push({ path: `${path}.action`, message: 'only an action has one' });
+    problems.push({ path: `${path}.action`, message: message('connect.only_action') });
   if (node.type === 'condition')
     problems.push(
       ...(node.condition
         ? conditionProblems(node.condition, `${path}.condition`)
-        : [{ path: `${path}.condition`, message: 'is needed by a condition' }]),
+        : [{ path: `${path}.condition`, message: message('field.required') }]),
     );
   if (node.type === 'action') problems.push(...actionProblems(node, path));
   return problems.map(of);
 }
 
 function actionProblems({ action, connection_id: connection, config = {} }: AutomationNode, path: string): Problem[] {
-  if (!action) return [{ path: `${path}.action`, message: 'is needed by an action' }];
+  if (!action) return [{ path: `${path}.action`, message: message('field.required') }];
   if (!isNative(action)) {
     const provider = findProvider(partsOfAction(action).provider);
     const isKnown = provider !== undefined && findAction(provider, action) !== undefined;
     if (!isKnown || action.startsWith(`${NATIVE}.`))
-      return [{ path: `${path}.action`, message: `"${action}" is no action` }];
+      return [{ path: `${path}.action`, message: message('connect.unknown_native', { action }) }];
     if (!connection)
-      return [{ path: `${path}.connection_id`, message: `${action} needs a connection of ${provider.name}` }];
+      return [
+        {
+          path: `${path}.connection_id`,
+          message: message('connect.needs_connection', { action, provider: provider.name }),
+        },
+      ];
     return [
       ...providerProblems({ provider: provider.id }, action, config, path),
       ...templateProblems(config, `${path}.config`),
     ];
   }
   const problems: Problem[] = [];
-  if (connection) problems.push({ path: `${path}.connection_id`, message: `${action} uses no connection` });
+  if (connection)
+    problems.push({ path: `${path}.connection_id`, message: message('connect.no_connection_used', { action }) });
   problems.push(...schemaFaults(NATIVE_ACTIONS[action].config, config, `${path}.config`));
   return [...problems, ...templateProblems(config, `${path}.config`)];
 }
@@ -203,19 +227,26 @@ async function connectionProblems(org: OrgScope, { nodes }: AutomationGraph): Pr
   return used.flatMap(({ node, provider, id, path }) => {
     const found = providers.get(id);
     if (found === provider) return [];
-    const message = found ? `is a connection of ${found}, not of ${provider}` : 'is not a connection of this workspace';
-    return [{ path, message: `Node "${node.id}": ${message}` }];
+    const problem = found
+      ? message('connect.connection_of_other', { found, provider })
+      : message('connect.unknown_connection');
+    return [{ path, message: nodeFault(node, problem) }];
   });
 }
 
-const NO_ROW: Readonly<Record<NamedTable, string>> = {
-  labels: 'is not a category of this workspace',
-  campaigns: 'is not a campaign of this workspace',
-  crm_pipelines: 'is not a pipeline of this workspace',
-  crm_stages: 'is not a stage of this workspace',
-  memberships: 'is not a member of this workspace',
-  app_connections: 'is not an app connection of this workspace',
-  automations: 'is not an automation of this workspace',
+/** The fault of a node, with the id of the node. */
+function nodeFault({ id: node }: AutomationNode, problem: Said): Message {
+  return message('connect.node_fault', { node, problem });
+}
+
+const NO_ROW: Readonly<Record<NamedTable, Message>> = {
+  labels: message('directory.unknown_category'),
+  campaigns: message('directory.unknown_campaign'),
+  crm_pipelines: message('directory.unknown_pipeline'),
+  crm_stages: message('directory.unknown_stage'),
+  memberships: message('directory.unknown_member'),
+  app_connections: message('directory.unknown_app_connection'),
+  automations: message('directory.unknown_automation'),
 };
 
 interface Named {
@@ -250,8 +281,8 @@ async function referenceProblems(org: OrgScope, graph: AutomationGraph, ownId: s
     );
     for (const { id, path, node } of ids) {
       if (table === 'automations' && id === ownId)
-        problems.push({ path, message: `Node "${node.id}": an automation cannot run itself` });
-      else if (!known.has(id.toLowerCase())) problems.push({ path, message: `Node "${node.id}": ${NO_ROW[table]}` });
+        problems.push({ path, message: nodeFault(node, message('connect.runs_itself')) });
+      else if (!known.has(id.toLowerCase())) problems.push({ path, message: nodeFault(node, NO_ROW[table]) });
     }
   }
   return problems;
@@ -277,11 +308,11 @@ async function taskProblems(org: OrgScope, { nodes }: AutomationGraph): Promise<
   return named(nodes, await taskTypeProblems(org, kinds));
 }
 
-/** Problems whose path leads into a node, with its id. */
-function named(nodes: readonly AutomationNode[], problems: readonly Problem[]): Problem[] {
-  return problems.map(({ path, message }) => {
+/** Problems whose path leads into a node, with the id of the node. */
+export function named(nodes: readonly AutomationNode[], problems: readonly Problem[]): Problem[] {
+  return problems.map(({ path, message: problem }) => {
     const node = nodes[Number(path.split('.')[3])]!;
-    return { path, message: `Node "${node.id}": ${message}` };
+    return { path, message: nodeFault(node, problem) };
   });
 }
 

@@ -1,6 +1,8 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { parseTemplate, renderTemplate, WorkBudget } from '../../mail/messages/template.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { render } from '../../../messages/render.ts';
 
 /** What automations know of a contact. */
 export type AutomationContact = Columns<
@@ -33,8 +35,11 @@ export function valuesOf(data: Readonly<Record<string, unknown>>, contact: Autom
 
 /** Texts take more work to render than they may: those of one action, or all of a run. */
 export class TextTooLarge extends Error {
-  constructor(message = 'The texts of the action are too large once their fields are filled in') {
-    super(message);
+  readonly said: Message;
+
+  constructor(said = message('crm.action_texts_too_long')) {
+    super(render(said));
+    this.said = said;
   }
 }
 

@@ -1,4 +1,6 @@
 import { EgressError, hostMatchesDomains } from '../../../lib/egress/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { answerFault } from './answer-fault.ts';
 import { deliveryRequest, EXCERPT_BYTES } from './request.ts';
 import type { Claimed } from './claim.ts';
 import type { DeliveryEngine } from './engine.ts';
@@ -47,7 +49,7 @@ export async function attempt(
     answer = {
       responseStatus: null,
       excerpt: null,
-      errorReason: error instanceof EgressError ? error.message : 'The delivery could not be made.',
+      errorReason: error instanceof EgressError ? error.said : message('connect.delivery_failed'),
     };
   }
   const finishedAt = clock.now();
@@ -81,23 +83,20 @@ function resultOf(delivery: Claimed, outcome: Outcome, startedAt: Date, rest: Pa
   };
 }
 
-/** Why a delivery may not be sent any more, as a sentence; undefined when it may. */
-function refusalOf(delivery: Claimed): string | undefined {
+/** The reason why a delivery may not be sent any more; undefined when it may. */
+function refusalOf(delivery: Claimed): Message | undefined {
   const { enabled, verified, allowedDomains, url, body, secret, attempt: number, maxAttempts } = delivery;
-  if (!enabled) return 'The endpoint is switched off.';
-  if (!verified) return 'The endpoint is not verified.';
+  if (!enabled) return message('connect.endpoint_off');
+  if (!verified) return message('connect.endpoint_unverified');
   if (allowedDomains && !hostMatchesDomains(new URL(url).hostname.replace(/^\[|\]$/g, ''), allowedDomains))
-    return "The host is not in the application's list of allowed domains.";
-  if (body === null) return 'The body of the event is no longer kept.';
-  if (secret === null) return 'The endpoint has no signing secret.';
-  return number > maxAttempts ? 'The attempts are used up.' : undefined;
+    return message('connect.host_not_allowed');
+  if (body === null) return message('connect.payload_gone');
+  if (secret === null) return message('connect.endpoint_no_secret');
+  return number > maxAttempts ? message('connect.attempts_used') : undefined;
 }
 
-function failureOf(status: number): string | null {
-  if (status >= 200 && status <= 299) return null;
-  return status >= 300 && status <= 399
-    ? `The receiver answered with a redirect (${status}), which is not followed.`
-    : `The receiver answered ${status}.`;
+function failureOf(status: number): Message | null {
+  return status >= 200 && status <= 299 ? null : answerFault(status);
 }
 
 /**

@@ -1,5 +1,10 @@
 import type { Db } from '../../../db/connection.ts';
+import { json } from '../../../db/connection.ts';
+import { message } from '../../../messages/index.ts';
 import { engineSql } from './sql.ts';
+
+/** Outcome of an attempt whose worker stopped. */
+const LOST = json(message('connect.attempt_lost'));
 
 /** A delivery that one process has claimed: no other attempts it unless that process counts as dead. */
 export interface Claimed {
@@ -62,7 +67,7 @@ export async function claim(db: Db, what: ClaimWhat, now: Date): Promise<Claimed
          order by s.id desc limit 1) newest on kept.id is null
      ), interrupted as (
        insert into webhook_attempts (delivery_id, attempt, organization_id, started_at, duration_ms, error_reason, batch_id)
-       select id, attempt_count, organization_id, coalesce(last_attempt_at, :now::timestamptz), 0, 'The worker ended before the outcome was known.', batch_id
+       select id, attempt_count, organization_id, coalesce(last_attempt_at, :now::timestamptz), 0, :lost::jsonb, batch_id
        from due where status = 'in_flight' on conflict do nothing
      )
      update webhook_deliveries d
@@ -72,8 +77,8 @@ export async function claim(db: Db, what: ClaimWhat, now: Date): Promise<Claimed
        d.attempt_count as attempt, d.max_attempts as "maxAttempts", d.earlier_attempts as "earlierAttempts",
        f.url, f.enabled, f.verified, f.allowed_webhook_domains as "allowedDomains", f.body, d.secret_id as "secretId", f.sealed`,
     isBatch
-      ? { batch: what.batchId, status: what.takeOver ? 'in_flight' : 'pending', limit: what.limit, now }
-      : { id: what.deliveryId, org: what.organizationId, limit: 1, now },
+      ? { batch: what.batchId, status: what.takeOver ? 'in_flight' : 'pending', limit: what.limit, now, lost: LOST }
+      : { id: what.deliveryId, org: what.organizationId, limit: 1, now, lost: LOST },
   );
   return rows.map(({ secretId, sealed, ...row }) => ({
     ...row,

@@ -5,6 +5,7 @@ import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import { createMetrics } from '../../../lib/metrics.ts';
 import { verifySignature } from '../../../lib/signature.ts';
+import { message } from '../../../messages/index.ts';
 import { eventually } from '../../../test/harness/eventually.ts';
 import { startReceiver, type Receiver } from '../../../test/harness/receiver.ts';
 import { createEndpoint, emitEvents, fanOut } from '../../../test/harness/webhooks.ts';
@@ -18,6 +19,7 @@ import { createDeliveryEngine, type DeliveryEngine } from './engine.ts';
 import { enqueueRedelivery } from '../webhooks/enqueue-redelivery.ts';
 import { attemptDelivery } from './retry.ts';
 import { runBatch } from './run-batch.ts';
+import { inWords } from '../../../lib/errors.ts';
 
 const clock = new ManualClock(new Date('2026-03-02T08:00:00Z'));
 let world: World;
@@ -152,7 +154,7 @@ test.serial('eight attempts by the schedule of the contract, every one on record
     next_attempt_at: null,
     response_status: 503,
     response_body_excerpt: 'not now',
-    error_reason: 'The receiver answered 503.',
+    error_reason: message('connect.receiver_status', { status: 503 }),
   });
   t.deepEqual(
     (await attempts(id)).map((row) => [row.attempt, row.response_status]),
@@ -182,13 +184,13 @@ test.serial('redirects, resets, refusals and silence fail an attempt; the reason
     await run(s);
     const row = await delivery(s.deliveryIds[0]!);
     t.is(row.status, 'failed');
-    reasons.push(row.error_reason);
+    reasons.push(inWords(row.error_reason));
   }
   t.is(receiver.requests.length, 3, 'nothing is followed');
   t.deepEqual(reasons, [
-    'The receiver answered with a redirect (302), which is not followed.',
-    'The connection closed before the answer was complete.',
-    'The receiver answered 410.',
+    'The receiver answered with a redirect (302), which is not followed',
+    'The connection closed before the answer was complete',
+    'The receiver answered 410',
   ]);
 });
 
@@ -310,7 +312,7 @@ test.serial(
     t.like(await endpointRow(s.endpoint.id), {
       consecutive_failures: 1,
       failing_since: began,
-      last_failure_reason: 'The receiver answered 500.',
+      last_failure_reason: message('connect.receiver_status', { status: 500 }),
     });
     clock.advance(DAY);
     await again(s.organizationId, second);
@@ -337,14 +339,15 @@ test.serial(
     await fail(second);
     const row = await endpointRow(s.endpoint.id);
     t.like(row, { enabled: false, consecutive_failures: 5 });
-    t.regex(row.disabled_reason, /^Switched off after 5 failures in a row since 2026-/);
+    t.is(row.disabled_reason.code, 'connect.switched_off');
+    t.is(row.disabled_reason.values.failures, 5);
     const audit = await db('audit_logs').where({ organization_id: s.organizationId, entity_id: s.endpoint.id });
     t.like(audit[0], { action: 'webhook.disabled', entity_type: 'webhook_endpoint', actor_kind: 'system' });
     t.is(audit.length, 1);
     const sent = receiver.requests.length;
     await fail(second);
     t.is(receiver.requests.length, sent);
-    t.like(await delivery(second), { status: 'abandoned', error_reason: 'The endpoint is switched off.' });
+    t.like(await delivery(second), { status: 'abandoned', error_reason: message('connect.endpoint_off') });
   },
 );
 
@@ -372,7 +375,7 @@ test.serial(
     t.deepEqual(
       (await attempts(lost!.id)).map((row) => [row.attempt, row.response_status, row.error_reason]),
       [
-        [1, null, 'The worker ended before the outcome was known.'],
+        [1, null, message('connect.attempt_lost')],
         [2, 204, null],
       ],
     );

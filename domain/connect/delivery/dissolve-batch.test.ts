@@ -2,6 +2,7 @@ import test from 'ava';
 import { createEndpoint, emitEvents, fanOut } from '../../../test/harness/webhooks.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import { dissolveBatch } from './dissolve-batch.ts';
+import { message } from '../../../messages/index.ts';
 
 let world: World;
 test.before(async () => {
@@ -36,7 +37,7 @@ test('a delivery that cannot even be taken out of its batch keeps no other in it
   await db.raw('drop function broken cascade');
   t.deepEqual(await dissolveBatch(world.deps, batchId, CAUSE), { delivered: 0, failed: 0, diverted: 1, more: false });
   for (const row of await read()) {
-    t.like(row, { batch_id: null, error_reason: 'its batch kept failing (PostgreSQL P0001)' });
+    t.like(row, { batch_id: null, error_reason: message('connect.batch_failing', { kind: 'PostgreSQL P0001' }) });
     const starts = await db('outbox').where({ workflow_id: `webhook-delivery/${row.id}` });
     t.is(starts.length, 1, 'one run each');
   }

@@ -1,7 +1,9 @@
+import { json } from '../../../db/connection.ts';
 import { across } from '../../../db/across.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { errorKind } from '../../../lib/error-report.ts';
+import { message } from '../../../messages/index.ts';
 import { start, writeIntents } from '../../../temporal/dispatch.ts';
 import type { BatchReport } from '../../../workflows/webhook-batch/contract.ts';
 import { webhookDeliveryWorkflow } from '../../../workflows/webhook-delivery/contract.ts';
@@ -34,7 +36,7 @@ export async function dissolveBatch(
     { batch: batchId },
   );
   const report: BatchReport = { delivered: 0, failed: 0, diverted: 0, more: waiting.length === PAGE };
-  const reason = `its batch kept failing (${errorKind(cause)})`;
+  const reason = json(message('connect.batch_failing', { kind: errorKind(cause) }));
   const failures: unknown[] = [];
   for (const { id, organization_id: organizationId, endpoint_id: EndpointId } of waiting) {
     try {

@@ -1,3 +1,6 @@
+import { json } from '../../../db/connection.ts';
+import { inWords } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 
@@ -19,19 +22,19 @@ export async function switchOffFailing(deps: Deps, endpoints: readonly Failing[]
   for (const { id, organization_id: organizationId, since, failures } of endpoints) {
     if (failures < afterFailures || new Date(since).getTime() > before) continue;
     await transact(systemCtx(deps, organizationId, `webhook-endpoint/${id}`), async (tx) => {
-      const reason = `Switched off after ${failures} failures in a row since ${new Date(since).toISOString()}.`;
+      const reason = message('connect.switched_off', { failures, since: new Date(since).toISOString() });
       const changed = (await tx.org
         .table('webhook_endpoints')
         .where({ id, enabled: true })
         .whereNotNull('failing_since')
-        .update({ enabled: false, disabled_reason: reason, updated_at: tx.now })) as unknown as number;
+        .update({ enabled: false, disabled_reason: json(reason), updated_at: tx.now })) as unknown as number;
       if (changed > 0)
         tx.audit({
           action: 'webhook.disabled',
           entityType: 'webhook_endpoint',
           entityId: id,
           changes: { enabled: { from: true, to: false } },
-          metadata: { reason, failures },
+          metadata: { reason: inWords(reason), failures },
         });
     });
   }

@@ -1,3 +1,4 @@
+import type { Message } from '../../../messages/index.ts';
 import type { Claimed } from './claim.ts';
 
 /**
@@ -15,5 +16,5 @@ export interface Result {
   nextAttemptAt: Date | null;
   responseStatus: number | null;
   excerpt: string | null;
-  errorReason: string | null;
+  errorReason: Message | null;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Db, Trx } from '../../../db/connection.ts';
+import { json, type Db, type Trx } from '../../../db/connection.ts';
+import type { Message } from '../../../messages/index.ts';
 import { isDatabaseAway, isForeignKeyViolation, isOverTime } from '../../../db/errors.ts';
 import type { Config } from '../../../lib/config/index.ts';
 import type { Metrics } from '../../../lib/metrics.ts';
@@ -210,13 +211,13 @@ async function write(db: Db | Trx, results: readonly Result[], { bare }: Extent)
          attempt_count = d.attempt_count - case when r.sent then 0 else 1 end,
          response_status = case when r.sent then r.response_status else d.response_status end,
          response_body_excerpt = case when r.sent then r.excerpt else d.response_body_excerpt end,
-         error_reason = r.reason
+         error_reason = r.reason::jsonb
        from results r where d.id = r.id and d.status = 'in_flight' and d.attempt_count = r.attempt
        returning d.id
      ), recorded as (
        -- One that counted as dead but was alive has its outcome after all.
        insert into webhook_attempts as a (delivery_id, attempt, organization_id, started_at, duration_ms, response_status, error_reason, batch_id)
-       select d.id, r.attempt, d.organization_id, r.started_at, r.duration_ms, r.response_status, r.reason, d.batch_id
+       select d.id, r.attempt, d.organization_id, r.started_at, r.duration_ms, r.response_status, r.reason::jsonb, d.batch_id
        from results r join webhook_deliveries d on d.id = r.id where r.sent and not :bare::boolean
        on conflict (delivery_id, attempt) do update
          set started_at = excluded.started_at, duration_ms = excluded.duration_ms, response_status = excluded.response_status, error_reason = excluded.error_reason
@@ -230,7 +231,7 @@ async function write(db: Db | Trx, results: readonly Result[], { bare }: Extent)
      ), touched as (
        update webhook_endpoints e
        set last_success_at = greatest(e.last_success_at, h.success_at), last_failure_at = greatest(e.last_failure_at, h.failure_at),
-         last_failure_reason = case when h.failure_at is null then e.last_failure_reason else h.reason end,
+         last_failure_reason = case when h.failure_at is null then e.last_failure_reason else h.reason::jsonb end,
          consecutive_failures = h.failures + case when h.success_at is null then e.consecutive_failures else 0 end,
          failing_since = case when h.failures = 0 then null when h.success_at is null then coalesce(e.failing_since, h.since) else h.since end
        from health h join held on held.id = h.id where e.id = h.id
@@ -252,12 +253,12 @@ async function write(db: Db | Trx, results: readonly Result[], { bare }: Extent)
       responses: results.map(({ responseStatus }) => responseStatus),
       // What a receiver wrote may be what cannot be stored.
       excerpts: results.map(({ excerpt }) => (bare ? null : excerpt)),
-      reasons: results.map(({ errorReason }) => errorReason),
+      reasons: results.map(({ errorReason }) => errorReason && json(errorReason)),
       finishes: results.map(({ finishedAt }) => finishedAt),
       endpoints: health.map(({ id }) => id),
       successes: health.map(({ successAt }) => successAt),
       failures: health.map(({ failureAt }) => failureAt),
-      lastReasons: health.map(({ reason }) => reason),
+      lastReasons: health.map(({ reason }) => reason && json(reason)),
       counts: health.map((one) => one.failures),
       sinces: health.map(({ since }) => since),
     },
@@ -269,7 +270,7 @@ interface Health {
   id: string;
   successAt: Date | null;
   failureAt: Date | null;
-  reason: string | null;
+  reason: Message | null;
   /** Failures since the last success in the group, or all. */
   failures: number;
   /** When the first of those happened. */

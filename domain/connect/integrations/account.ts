@@ -1,16 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { json } from '../../../db/connection.ts';
 import type { Row } from '../../../db/rows.ts';
+import type { Said } from '../../../lib/errors.ts';
 import { MINUTE_MS } from '../../../lib/clock.ts';
 import type { Config } from '../../../lib/config/index.ts';
 import { newSecret, SECRET_PREFIX } from '../../../lib/crypto.ts';
 import { newId } from '../../../lib/ids.ts';
 import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
+import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { atOnce, reader, type Tx } from '../../platform/kernel/transact.ts';
 import { untilStored } from '../../platform/kernel/until-stored.ts';
 import { openCall } from './call.ts';
-import { failureSentence } from './failure.ts';
+import { failureReason } from './failure.ts';
 import {
   ReauthRequired,
   Unavailable,
@@ -129,7 +132,8 @@ export function tokenEnd({ expires_in: seconds }: TokenFields, now: Date): Date 
 async function refreshTokens(ctx: Ctx, provider: Provider, stale: ConnectionRow): Promise<ConnectionRow> {
   const tokens = openStoredTokens(ctx.keyring, stale);
   const { sealed_version: version } = stale;
-  if (!tokens.refresh_token) throw new ReauthRequired(`${provider.name} does not accept the token any more.`, version);
+  if (!tokens.refresh_token)
+    throw new ReauthRequired(message('connect.credentials_ended', { provider: provider.name }), version);
   for (;;) {
     const [mine] = await atOnce(ctx).sql<ConnectionRow>(
       `update integration_connections set refreshing_until = clock_timestamp() + :lease * interval '1 millisecond'
@@ -143,10 +147,10 @@ async function refreshTokens(ctx: Ctx, provider: Provider, stale: ConnectionRow)
       'select * from integration_connections where organization_id = :org and id = :id',
       { id: stale.id },
     );
-    if (!now) throw new ReauthRequired('The connection was removed.', version);
+    if (!now) throw new ReauthRequired(message('connect.connection_removed'), version);
     if (now.sealed_version !== version) return now;
     if (now.status === 'reauth_required')
-      throw new ReauthRequired(now.last_error ?? 'The account has to be connected again.', version);
+      throw new ReauthRequired(now.last_error ?? message('connect.reconnect'), version);
     await sleep(POLL_MS);
   }
 }
@@ -177,11 +181,11 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
         },
       );
     const [stored] = await untilStored(ctx, store, { forMs: STORING_MS });
-    await logRun(ctx, connection.id, { kind: 'refresh', status: 'success', detail: '', records: 0, startedAt: now });
-    if (!stored) throw new Unavailable('The connection changed meanwhile.');
+    await logRun(ctx, connection.id, { kind: 'refresh', status: 'success', detail: null, records: 0, startedAt: now });
+    if (!stored) throw new Unavailable(message('connect.connection_changed'));
     return stored;
   } catch (error) {
-    const detail = failureSentence(ctx, error, provider);
+    const detail = failureReason(ctx, error, provider);
     const ended = error instanceof ReauthRequired;
     // First, so that nobody who waits asks with the same token once more.
     if (ended) await noteReauth(ctx, connection, detail);
@@ -190,7 +194,7 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
       { id: connection.id, version: connection.sealed_version },
     );
     await logRun(ctx, connection.id, { kind: 'refresh', status: 'error', detail, records: 0, startedAt: now });
-    throw ended ? new ReauthRequired(error.message, connection.sealed_version) : error;
+    throw ended ? new ReauthRequired(error.said, connection.sealed_version) : error;
   }
 }
 
@@ -202,13 +206,13 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
 export async function noteReauth(
   ctx: Ctx,
   { id, sealed_version: version }: Pick<ConnectionRow, 'id' | 'sealed_version'>,
-  detail: string,
+  detail: Said,
 ): Promise<boolean> {
   await atOnce(ctx).sql(
-    `update integration_connections set status = 'reauth_required', health = 'down', health_detail = :detail, health_checked_at = :now,
-       last_error = :detail, last_error_at = :now, updated_at = :now
+    `update integration_connections set status = 'reauth_required', health = 'down', health_detail = cast(:detail as jsonb), health_checked_at = :now,
+       last_error = cast(:detail as jsonb), last_error_at = :now, updated_at = :now
      where organization_id = :org and id = :id and sealed_version = :version and status in ('connected', 'degraded')`,
-    { id, version, detail: detail.slice(0, 500), now: ctx.clock.now() },
+    { id, version, detail: json(detail), now: ctx.clock.now() },
   );
   const [renewed] = await reader(ctx).sql(
     `select 1 from integration_connections
@@ -222,7 +226,7 @@ export async function noteReauth(
 interface RunLine {
   kind: Row<'integration_runs'>['kind'];
   status: 'success' | 'error';
-  detail: string;
+  detail: Said | null;
   records: number;
   startedAt: Date;
 }
@@ -238,7 +242,7 @@ export async function logRunIn(tx: Tx, connectionId: string, line: RunLine): Pro
 }
 
 const RUN_SQL = `insert into integration_runs (id, organization_id, connection_id, kind, status, detail, records_processed, started_at, finished_at)
-  select :runId, :org, c.id, :kind, :status, :detail, :records, :started, :now
+  select :runId, :org, c.id, :kind, :status, cast(:detail as jsonb), :records, :started, :now
   from integration_connections c where c.organization_id = :org and c.id = :id`;
 
 function runBindings(connectionId: string, { kind, status, detail, records, startedAt }: RunLine, now: Date) {
@@ -247,7 +251,7 @@ function runBindings(connectionId: string, { kind, status, detail, records, star
     id: connectionId,
     kind,
     status,
-    detail: detail.slice(0, 500),
+    detail: detail && json(detail),
     records,
     started: startedAt,
     now,

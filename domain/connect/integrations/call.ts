@@ -2,6 +2,7 @@ import { DAY_MS, type Clock } from '../../../lib/clock.ts';
 import type { Egress, EgressResponse } from '../../../lib/egress/index.ts';
 import { EgressError } from '../../../lib/egress/index.ts';
 import { signPayload } from '../../../lib/signature.ts';
+import { message } from '../../../messages/index.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import {
   RateLimited,
@@ -49,7 +50,7 @@ export function openCall(deps: CallDeps, provider: Provider, subject: CallSubjec
       const isRefused = () => isOwn && isRefusedToken(provider, answer);
       if (isRefused() && subject.refresh && token !== undefined)
         answer = await send(deps, provider, subject, { request, url, isOwn, token: await subject.refresh(token) });
-      if (isRefused()) throw new ReauthRequired(`${provider.name} does not accept the credentials any more.`);
+      if (isRefused()) throw new ReauthRequired(message('connect.credentials_ended', { provider: provider.name }));
       return settle(provider, request, answer, deps.clock);
     },
   };
@@ -118,7 +119,7 @@ async function send(
     timeoutMs: config.INTEGRATION_TIMEOUT_MS,
     maxResponseBytes: MAX_ANSWER_BYTES,
   });
-  if (answer.truncated) throw new Refused(`The answer of ${provider.name} is too large.`);
+  if (answer.truncated) throw new Refused(message('connect.provider_too_large', { provider: provider.name }));
   const text = answer.body.toString('utf8');
   return { status: answer.status, headers: plainHeaders(answer), json: parseJson(text), text };
 }
@@ -133,8 +134,8 @@ export async function exchange(
     return await egress.request(request);
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
-    if (error.kind === 'blocked') throw new Refused(error.message);
-    throw new Unavailable(`${name}: ${error.message}`);
+    if (error.kind === 'blocked') throw new Refused(error.said);
+    throw new Unavailable(message('connect.provider_unreached', { provider: name, reason: error.said }));
   }
 }
 
@@ -152,9 +153,13 @@ function settle(
   const { status } = answer;
   if ((status >= 200 && status < 300) || expect.includes(status)) return answer;
   if (status === 429) throw new RateLimited(retryAfterMs(answer.headers['retry-after'], clock));
-  if (status >= 500 || status === 408) throw new Unavailable(`${name} answered ${status}.`);
+  if (status >= 500 || status === 408)
+    throw new Unavailable(message('connect.provider_status', { provider: name, status }));
   const words = messageIn(answer);
-  throw new Refused(`${name} answered ${status}${words ? `: ${words}` : '.'}`, status);
+  const said = words
+    ? message('connect.provider_said', { provider: name, status, words })
+    : message('connect.provider_status', { provider: name, status });
+  throw new Refused(said, status);
 }
 
 /** Retry-After as seconds or as a date (RFC 9110 section 10.2.3), in ms. */

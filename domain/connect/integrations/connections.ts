@@ -2,8 +2,9 @@ import { ZodError } from 'zod';
 import { json } from '../../../db/connection.ts';
 import type { Row } from '../../../db/rows.ts';
 import { newSecret, sha256 } from '../../../lib/crypto.ts';
-import { AppError, badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { AppError, badRequest, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
@@ -99,14 +100,8 @@ export async function listRuns(ctx: Ctx, id: string, limit: number): Promise<Int
 export function credentialProblems({ provider: id, config }: Partial<ConnectionInput>): Problem[] {
   if (id === undefined) return [];
   const provider = findProvider(id);
-  if (!provider) return [{ path: 'body.provider', message: 'is no provider: GET /v1/integrations/catalog lists them' }];
-  if (!provider.credentials)
-    return [
-      {
-        path: 'body.provider',
-        message: `accounts of ${provider.name} are connected by their consent: begin with POST /v1/integrations/oauth/start`,
-      },
-    ];
+  if (!provider) return [{ path: 'body.provider', message: message('connect.unknown_provider') }];
+  if (!provider.credentials) return [{ path: 'body.provider', message: message('connect.provider_by_consent') }];
   return schemaFaults(provider.credentials.schema, config ?? {}, 'body.config');
 }
 
@@ -115,15 +110,12 @@ export function credentialProblems({ provider: id, config }: Partial<ConnectionI
  * @throws AppError bad_request with what the provider says, service_unavailable where it does not answer
  */
 export async function checkCredentials(ctx: Ctx, input: ConnectionInput): Promise<CheckedCredentials> {
-  const problems = credentialProblems(input);
-  if (problems.length > 0) throw badRequest('The account cannot be connected', problems);
+  refuseProblems(credentialProblems(input));
   const provider = findProvider(input.provider)!;
   const config = provider.credentials!.schema.parse(input.config ?? {});
   // A webhook is not fired to be checked, so one that may not be called would stand as connected.
-  if (typeof config.webhook_url === 'string') {
-    const refused = await checkWebhookUrl(ctx, config.webhook_url, 'body.config.webhook_url');
-    if (refused.length > 0) throw badRequest('The account cannot be connected', refused);
-  }
+  if (typeof config.webhook_url === 'string')
+    refuseProblems(await checkWebhookUrl(ctx, config.webhook_url, 'body.config.webhook_url'));
   const id = newId();
   const signing = newSigningSecret(ctx.keyring, id);
   const call = openCall(ctx, provider, { config, signingSecret: signing.secret });
@@ -231,7 +223,7 @@ export async function insertConnection(ctx: Ctx, tx: Tx, given: NewConnection): 
     `insert into integration_pace (connection_id, organization_id, tokens, counted_at) values (:id, :org, :tokens, :now)`,
     { id, tokens: provider.rate.capacity, now: tx.now },
   );
-  await logRunIn(tx, id, { kind: 'connect', status: 'success', detail: '', records: 0, startedAt: tx.now });
+  await logRunIn(tx, id, { kind: 'connect', status: 'success', detail: null, records: 0, startedAt: tx.now });
   tx.audit({
     action: 'integration.connected',
     entityType: 'integration_connection',
@@ -258,7 +250,7 @@ export async function renewConnection(
 ): Promise<ConnectionRow> {
   const current = await foundConnection(tx.org, id, 'for update');
   if (current.external_account_id !== account.id)
-    throw badRequest(`The consent is for another account (${account.name}) than this connection has`);
+    throw badRequest(message('connect.consent_other_account', { account: account.name }));
   const [row] = await tx.org.sql<ConnectionRow>(
     `update integration_connections set sealed = :sealed, sealed_version = sealed_version + 1, token_expires_at = :ends, refreshing_until = null,
        granted_scopes = cast(:scopes as text[]), api_base = :base, external_account_name = :name, display_fields = cast(:display as jsonb),
@@ -279,7 +271,7 @@ export async function renewConnection(
   await logRunIn(tx, current.id, {
     kind: 'connect',
     status: 'success',
-    detail: 'again',
+    detail: message('connect.connected_again'),
     records: 0,
     startedAt: tx.now,
   });
@@ -338,7 +330,7 @@ export async function deleteConnection(ctx: Ctx, id: string): Promise<void> {
         { id: connection.id, now: tx.now },
       );
     }
-    await abandonDeliveries(tx, { connectionId: connection.id }, 'The connection was deleted');
+    await abandonDeliveries(tx, { connectionId: connection.id }, message('connect.connection_deleted'));
     await tx.org.table('integration_connections').where({ id: connection.id }).delete();
     tx.audit({
       action: 'integration.disconnected',
@@ -373,17 +365,17 @@ export async function asAppErrors<T>(provider: Provider, path: string, work: () 
     return await work();
   } catch (error) {
     if (error instanceof Refused)
-      throw new AppError('bad_request', `${provider.name} refuses it`, {
-        problems: [{ path, message: error.message }],
+      throw new AppError('bad_request', message('connect.provider_refuses', { provider: provider.name }), {
+        problems: [{ path, message: error.said }],
       });
     if (error instanceof RateLimited || error instanceof Unavailable || error instanceof ZodError)
-      throw new AppError('service_unavailable', `${provider.name} does not answer now`, {
-        fix: 'Try again in a minute.',
+      throw new AppError('service_unavailable', message('connect.provider_away', { provider: provider.name }), {
+        fix: message('connect.provider_away.fix'),
         cause: error,
       });
     if (error instanceof ReauthRequired)
-      throw new AppError('bad_request', `${provider.name} does not accept the credentials`, {
-        problems: [{ path, message: error.message }],
+      throw new AppError('bad_request', message('connect.credentials_refused', { provider: provider.name }), {
+        problems: [{ path, message: error.said }],
       });
     throw error;
   }

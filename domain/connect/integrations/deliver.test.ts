@@ -3,6 +3,7 @@ import { startN8n, type N8nDouble } from '../../../test/doubles/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { cutConnectionOnce } from '../../../test/harness/cut-connection.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
+import { message } from '../../../messages/index.ts';
 import { createContact } from '../../../test/harness/factories.ts';
 import { connect, deliverNow } from '../../../test/harness/integrations.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
@@ -16,7 +17,7 @@ import { openCall } from './call.ts';
 import { claimDeliveries, leaseMs } from './claim.ts';
 import { dropOverdue, MOST_WAITING } from './drop-overdue.ts';
 import { enqueueProviderAction } from './enqueue.ts';
-import { failureSentence } from './failure.ts';
+import { failureReason } from './failure.ts';
 import { Refused, Unavailable } from './providers/provider.ts';
 import { replayTask } from '../../operations/dead-letters/dead-letters.ts';
 import { findProvider } from './registry.ts';
@@ -108,7 +109,7 @@ test.serial('a provider that asks to wait is not asked meanwhile, whatever comes
   const lanes = await Promise.all(
     Array.from({ length: 5 }, (_, n) => createContact(db, clock.now(), org, { email: `lane${n}@lead.test` })),
   );
-  const away = { kind: 'unavailable', message: 'It does not answer.' } as const;
+  const away = { kind: 'unavailable', said: message('egress.timeout') } as const;
   const outcomes: Outcome[] = [{ kind: 'limited', retryAfterMs: 600_000 }, { kind: 'done' }, away, away, away];
   const seen = new Set<string>();
   for (const order of orders(outcomes)) {
@@ -153,11 +154,11 @@ test.serial('a refusal of credentials that were replaced meanwhile says nothing 
   const row = () => world.deps.db('integration_connections').where({ id }).first();
   const before = await row();
   await world.deps.db('integration_connections').where({ id }).increment('sealed_version');
-  t.false(await noteReauth(ctx, before, 'refused'));
+  t.false(await noteReauth(ctx, before, message('connect.reconnect')));
   t.is((await row()).status, 'connected');
-  t.true(await noteReauth(ctx, await row(), 'refused'));
-  t.like(await row(), { status: 'reauth_required', last_error: 'refused' });
-  t.true(await noteReauth(ctx, await row(), 'once more'));
+  t.true(await noteReauth(ctx, await row(), message('connect.reconnect')));
+  t.like(await row(), { status: 'reauth_required', last_error: message('connect.reconnect') });
+  t.true(await noteReauth(ctx, await row(), message('connect.reconnect')));
 });
 
 test.serial(
@@ -176,7 +177,7 @@ test.serial(
     days(31);
     await add(0, 1);
     t.is(await dropOverdue(world.deps), 0, 'nothing is dropped while the account is connected');
-    await noteReauth(world.system(org), await connection(), 'refused');
+    await noteReauth(world.system(org), await connection(), message('connect.reconnect'));
     t.is(await dropOverdue(world.deps), 1);
     t.like(await told(), {
       task_type: 'integration_backlog',
@@ -185,7 +186,7 @@ test.serial(
     });
     const [settled] = await db('domain_events').where({ organization_id: org, type: 'integration.action_settled' });
     t.like(settled.data, { ok: false, source: { kind: 'test', id: 'first' } });
-    t.regex(settled.data.error, /^Dropped: the account has to be connected again/);
+    t.is(settled.data.error.code, 'connect.dropped');
 
     await db.raw(
       `insert into integration_deliveries (id, organization_id, connection_id, lane_id, action, config, data, occurred_at, state, created_at)
@@ -196,13 +197,13 @@ test.serial(
     t.is(await dropOverdue(world.deps), 0);
     const letter = await told();
     t.is(letter.payload.dropped, '1202');
-    t.regex(letter.last_error, /^1202 actions for .* were dropped/);
+    t.regex(letter.last_error, /: 1,202 actions dropped: the account has to be connected again/);
     const log = await db('integration_runs')
       .where({ connection_id: id, status: 'error' })
       .orderBy('id')
       .pluck('detail');
     t.deepEqual(
-      log.map((detail) => Number.parseInt(detail, 10)),
+      log.map((detail) => detail.values.dropped),
       [1, 1_000, 201],
     );
     await replayTask(world.system(org), letter.id);
@@ -298,10 +299,13 @@ test.serial('that a contact was deleted is delivered, without it', async (t) => 
 test('what people read of a failure was made to be read: other errors may quote secrets and addresses', (t) => {
   const provider = findProvider('n8n')!;
   const ctx = world.system(newId());
-  t.is(failureSentence(ctx, new Unavailable('n8n answered 503.'), provider), 'n8n answered 503.');
-  t.is(failureSentence(ctx, new Refused('n8n answered 404.', 404), provider), 'n8n answered 404.');
+  for (const status of [404, 503]) {
+    const said = message('connect.provider_status', { provider: 'n8n', status });
+    for (const error of [new Unavailable(said), new Refused(said, status)])
+      t.deepEqual(failureReason(ctx, error, provider), said);
+  }
   for (const quoting of [new TypeError('https://n8n.test/webhook/s3cret of ada@lead.test'), 'ada@lead.test'])
-    t.is(failureSentence(ctx, quoting, provider), 'The answer of n8n could not be understood.');
+    t.deepEqual(failureReason(ctx, quoting, provider), message('connect.provider_unreadable', { provider: 'n8n' }));
 });
 
 test('what a provider says of a refusal is kept without the addresses in it', async (t) => {

@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { json } from '../../../db/connection.ts';
 import { MINUTE_MS } from '../../../lib/clock.ts';
+import type { Said } from '../../../lib/errors.ts';
 import type { TargetLimits } from '../../../lib/target-limits.ts';
+import { message } from '../../../messages/index.ts';
 import type { DeliveryReport } from '../../../workflows/integration-delivery/contract.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { atOnce, reader } from '../../platform/kernel/transact.ts';
 import { untilStored } from '../../platform/kernel/until-stored.ts';
 import { callFor, logRun, noteReauth, type ConnectionRow, type OpenAccount } from './account.ts';
 import { claimDeliveries, type Claimed, type Delivery } from './claim.ts';
-import { failureSentence } from './failure.ts';
+import { failureReason } from './failure.ts';
 import { fieldsFor, readMappings } from './mapped.ts';
 import { RateLimited, ReauthRequired, Refused, type ActionContact, type Provider } from './providers/provider.ts';
 import { findAction, findProvider } from './registry.ts';
@@ -50,7 +53,7 @@ export async function deliverTurn(ctx: Ctx, connectionId: string, turn: Delivery
   const permit = await turn.limits.acquireSoon(provider.id, organizationOf(ctx), PATIENCE_MS);
   if ('retryInMs' in permit)
     return { kind: 'wait', wakeAt: wakeIn(permit.retryInMs), why: 'this worker has as many calls open as it may' };
-  const tally: Tally = { made: 0, given: 0, error: '', hung: false };
+  const tally: Tally = { made: 0, given: 0, error: null, hung: false };
   const startedAt = ctx.clock.now();
   try {
     return await workOff(ctx, connection, provider, turn, tally);
@@ -63,7 +66,7 @@ export async function deliverTurn(ctx: Ctx, connectionId: string, turn: Delivery
 interface Tally {
   made: number;
   given: number;
-  error: string;
+  error: Said | null;
   hung: boolean;
 }
 
@@ -115,7 +118,7 @@ async function makeAll(
       const fields = contact ? fieldsFor(mappings, contact, delivery.subscription_id) : {};
       const outcome = await attempt(ctx, { account, delivery, contact, fields });
       if (outcome.kind === 'done') tally.made += 1;
-      else if ('message' in outcome) tally.error = outcome.message;
+      else if ('said' in outcome) tally.error = outcome.said;
       if (outcome.kind === 'refused') tally.given += 1;
       if (outcome.kind === 'unavailable') tally.hung = true;
       if (outcome.kind === 'reauth') needsPerson = true;
@@ -136,11 +139,12 @@ interface Work {
 async function attempt(ctx: Ctx, { account, delivery, contact, fields }: Work): Promise<Outcome> {
   const { provider, call } = account;
   const action = findAction(provider, delivery.action);
-  if (!action) return { kind: 'refused', message: `${provider.name} has no action ${delivery.action}.` };
+  const { action: name } = delivery;
+  if (!action)
+    return { kind: 'refused', said: message('connect.action_gone', { provider: provider.name, action: name }) };
   const config = action.config.safeParse(delivery.config);
-  if (!config.success) return { kind: 'refused', message: 'The config of the action does not fit it any more.' };
-  if (action.contact === 'required' && !contact)
-    return { kind: 'refused', message: 'The action needs a contact, and this is about none.' };
+  if (!config.success) return { kind: 'refused', said: message('connect.config_misfit') };
+  if (action.contact === 'required' && !contact) return { kind: 'refused', said: message('connect.needs_contact') };
   try {
     await action.perform(call, {
       config: config.data,
@@ -160,13 +164,13 @@ async function attempt(ctx: Ctx, { account, delivery, contact, fields }: Work): 
 
 async function outcomeOf(ctx: Ctx, error: unknown, account: OpenAccount): Promise<Outcome> {
   if (error instanceof RateLimited) return { kind: 'limited', retryAfterMs: error.retryAfterMs };
-  if (error instanceof Refused) return { kind: 'refused', message: error.message };
+  if (error instanceof Refused) return { kind: 'refused', said: error.said };
   if (error instanceof ReauthRequired) {
-    const needsPerson = await noteReauth(ctx, account.refused(error), error.message);
+    const needsPerson = await noteReauth(ctx, account.refused(error), error.said);
     return needsPerson ? { kind: 'reauth' } : { kind: 'limited', retryAfterMs: SHORT_WAIT_MS };
   }
   // No answer, or a fault of our own, or an answer that nobody foresaw: this delivery fails, the others go on.
-  return { kind: 'unavailable', message: failureSentence(ctx, error, account.provider) };
+  return { kind: 'unavailable', said: failureReason(ctx, error, account.provider) };
 }
 
 /** The connection, if something may be delivered there. */
@@ -191,19 +195,19 @@ async function readContacts(ctx: Ctx, deliveries: readonly Delivery[]): Promise<
 
 /** Writes the turn into the connection's log, and when something was last delivered. */
 async function noteTurn(ctx: Ctx, connectionId: string, { made, given, error }: Tally, startedAt: Date): Promise<void> {
-  if (made === 0 && error === '') return;
-  const detail = error === '' ? '' : `${given > 0 ? `${given} given up; ` : ''}${error}`;
+  if (made === 0 && error === null) return;
+  const detail = error !== null && given > 0 ? message('connect.given_up', { given, reason: error }) : error;
   await logRun(ctx, connectionId, {
     kind: 'dispatch',
-    status: error === '' ? 'success' : 'error',
+    status: error === null ? 'success' : 'error',
     detail,
     records: made,
     startedAt,
   });
   await atOnce(ctx).sql(
     `update integration_connections set last_synced_at = case when :made > 0 then cast(:now as timestamptz) else last_synced_at end,
-       last_error = coalesce(:error, last_error), last_error_at = case when cast(:error as text) is null then last_error_at else :now end
+       last_error = coalesce(cast(:error as jsonb), last_error), last_error_at = case when cast(:error as jsonb) is null then last_error_at else :now end
      where organization_id = :org and id = :id`,
-    { id: connectionId, made, now: ctx.clock.now(), error: error === '' ? null : error.slice(0, 500) },
+    { id: connectionId, made, now: ctx.clock.now(), error: error && json(error) },
   );
 }

@@ -1,7 +1,9 @@
 import { across } from '../../../db/across.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
+import { inWords } from '../../../lib/errors.ts';
 import { ZERO_UUID } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { systemCtx, type Ctx, type Deps } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { addDeadLetter, INTEGRATION_BACKLOG } from '../../platform/dead-letters.ts';
@@ -55,9 +57,9 @@ function dropPage(ctx: Ctx, connectionId: string): Promise<number> {
       page: PAGE,
     });
     if (rows.length === 0) return 0;
-    const why = `the account has to be connected again, and nothing waits for that longer than ${days} days, nor more than ${MOST_WAITING} actions`;
-    for (const row of rows) emitSettled(tx, row, `Dropped: ${why}.`);
-    await say(tx, connectionId, { dropped: rows.length, label: connection.label, why });
+    const limits = { days, most: MOST_WAITING };
+    for (const row of rows) emitSettled(tx, row, message('connect.dropped', limits));
+    await reportDropped(tx, connectionId, { dropped: rows.length, label: connection.label, ...limits });
     return rows.length;
   });
 }
@@ -73,29 +75,36 @@ const DROP_SQL = `with overdue as (
   delete from integration_deliveries d using overdue o where d.organization_id = :org and d.id = o.id
   returning d.id, d.connection_id, d.action, d.source`;
 
-interface Said {
+interface Dropped {
   dropped: number;
   label: string;
-  why: string;
+  /** Days and actions that wait at most. */
+  days: number;
+  most: number;
 }
 
-/** Tells people, in the log of the connection and as its one dead letter, which counts until it is settled. */
-async function say(tx: Tx, connectionId: string, { dropped, label, why }: Said): Promise<void> {
-  const [letter] = await tx.org.sql<{ dropped: string | null }>(
+/** Reports to people, in the log of the connection and as its one dead letter, which counts until it is settled. */
+async function reportDropped(tx: Tx, connectionId: string, { dropped, label, days, most }: Dropped): Promise<void> {
+  const [known] = await tx.org.sql<{ dropped: string | null }>(
     `select payload ->> 'dropped' as dropped from dead_letters
      where organization_id = :org and task_type = :type and task_id = :task and status = 'pending' for update`,
     { type: INTEGRATION_BACKLOG, task: connectionId },
   );
-  const total = dropped + Number(letter?.dropped ?? 0);
+  const total = dropped + Number(known?.dropped ?? 0);
   await addDeadLetter(tx, {
     taskId: connectionId,
     taskType: INTEGRATION_BACKLOG,
     payload: { connection_id: connectionId, dropped: String(total) },
-    error: `${total} ${total === 1 ? 'action' : 'actions'} for ${label} were dropped: ${why}.`,
+    error: inWords(
+      message('connect.dropped_of', {
+        label,
+        reason: message('connect.dropped_count', { dropped: total, days, most }),
+      }),
+    ),
     attempts: 0,
     maxAttempts: 0,
     nextRetryAt: null,
   });
-  const detail = `${dropped} dropped: ${why}`;
+  const detail = message('connect.dropped_count', { dropped, days, most });
   await logRunIn(tx, connectionId, { kind: 'dispatch', status: 'error', detail, records: 0, startedAt: tx.now });
 }

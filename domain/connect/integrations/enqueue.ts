@@ -1,6 +1,7 @@
 import { json } from '../../../db/connection.ts';
-import { badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { signal } from '../../../temporal/dispatch.ts';
 import {
   integrationDeliveryWorkflow,
@@ -45,8 +46,7 @@ export async function enqueueProviderAction(tx: Tx, request: ActionRequest): Pro
   );
   if (!row) throw notFound('connection');
   if (!row.known) throw notFound('contact');
-  const problems = actionProblems(row, request.action, request.config);
-  if (problems.length > 0) throw badRequest('The action cannot be carried out', problems);
+  refuseProblems(actionProblems(row, request.action, request.config));
   const [id] = await addDeliveries(tx, [
     {
       // As the row has it: the run of the connection's deliveries is named after it.
@@ -72,7 +72,8 @@ export function actionProblems(
   path = 'body',
 ): Problem[] {
   const found = findAction(providerOf(connection), action);
-  if (!found) return [{ path: `${path}.action`, message: `is no action of ${connection.provider}` }];
+  if (!found)
+    return [{ path: `${path}.action`, message: message('connect.unknown_action', { provider: connection.provider }) }];
   return schemaFaults(found.config, config, `${path}.config`);
 }
 

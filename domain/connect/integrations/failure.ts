@@ -1,18 +1,19 @@
-import { AppError } from '../../../lib/errors.ts';
+import { AppError, type Said } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { RateLimited, ReauthRequired, Refused, Unavailable, type Provider } from './providers/provider.ts';
 
 const KNOWN = [RateLimited, ReauthRequired, Refused, Unavailable, AppError];
 
 /**
- * What people may read of a failure with a provider. Errors that were made to be read keep their message; that of any other may quote a request, with its secrets and
- * addresses, so it becomes one sentence, and its class goes to the log.
+ * The reason of a failure with a provider that people may read. Errors made for people keep theirs. Any other may quote a request, with its secrets and
+ * addresses: it becomes one sentence, and its class goes to the log.
  */
-export function failureSentence({ log }: Pick<Ctx, 'log'>, error: unknown, { id, name }: Provider): string {
-  if (error instanceof Error && KNOWN.some((known) => error instanceof known)) return error.message;
+export function failureReason({ log }: Pick<Ctx, 'log'>, error: unknown, { id, name }: Provider): Said {
+  for (const known of KNOWN) if (error instanceof known) return error.said;
   log.error(
     { provider: id, kind: error instanceof Error ? error.name : typeof error },
     'a call of a provider failed unforeseen',
   );
-  return `The answer of ${name} could not be understood.`;
+  return message('connect.provider_unreadable', { provider: name });
 }

@@ -1,6 +1,7 @@
 import { across } from '../../../db/across.ts';
 import { sha256 } from '../../../lib/crypto.ts';
 import { AppError, badRequest, notFound } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { systemCtx, type Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { recordMeeting, type MeetingNews } from '../../crm/meetings/record.ts';
@@ -32,7 +33,7 @@ export async function receiveBooking(anonymous: Ctx, { token, headers, rawBody }
   const secret = openSigningSecret(anonymous.keyring, connection);
   const now = anonymous.clock.now();
   if (!secret || !provider.inbound.verify({ headers, rawBody, secret, now }))
-    throw new AppError('unauthorized', `The signature is not one of ${provider.name}, or too old`);
+    throw new AppError('unauthorized', message('connect.inbound_signature', { provider: provider.name }));
   const news = readNews(provider, rawBody);
   const ctx = systemCtx(anonymous, connection.organization_id, anonymous.requestId);
   return transact(ctx, async (tx) => {
@@ -54,8 +55,8 @@ function readNews(provider: Provider, rawBody: Buffer): MeetingNews | undefined 
   try {
     return provider.inbound!.readBooking(JSON.parse(rawBody.toString('utf8')));
   } catch (error) {
-    if (error instanceof Refused) throw badRequest(error.message);
-    if (error instanceof SyntaxError) throw badRequest('The body is not JSON');
+    if (error instanceof Refused) throw badRequest(error.said);
+    if (error instanceof SyntaxError) throw badRequest(message('connect.inbound_no_json'));
     throw error;
   }
 }

@@ -1,7 +1,8 @@
 import type { Row } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { badRequest, type Problem } from '../../../lib/errors.ts';
+import { refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 import { assertAsSeen } from '../../platform/as-seen.ts';
@@ -69,16 +70,16 @@ export function mappingProblems(mappings: readonly Partial<MappingInput>[] | und
     const path = `body.mappings.${index}`;
     const isStatic = mapping.transform === 'static';
     if (!isStatic && !mapping.sendsets_field)
-      problems.push({ path: `${path}.sendsets_field`, message: 'is required unless transform is static' });
+      problems.push({ path: `${path}.sendsets_field`, message: message('connect.required_unless_static') });
     if (!isStatic && mapping.sendsets_field && !isSource(mapping.sendsets_field))
       problems.push({
         path: `${path}.sendsets_field`,
-        message: `is none of ${SOURCE_FIELDS.join(', ')}, ${CUSTOM_PREFIX}<key>`,
+        message: message('connect.unknown_source', { fields: SOURCE_FIELDS, prefix: CUSTOM_PREFIX }),
       });
     if (isStatic && !mapping.static_value)
-      problems.push({ path: `${path}.static_value`, message: 'is required when transform is static' });
+      problems.push({ path: `${path}.static_value`, message: message('connect.required_with_static') });
     if (mapping.external_field && seen.has(mapping.external_field))
-      problems.push({ path: `${path}.external_field`, message: 'is mapped twice' });
+      problems.push({ path: `${path}.external_field`, message: message('connect.mapped_twice') });
     if (mapping.external_field) seen.add(mapping.external_field);
   }
   return problems;
@@ -107,7 +108,7 @@ export async function schemaProblems(
   const byName = new Map(fields.map((field) => [field.name, field]));
   return mappings.flatMap((mapping, index) => {
     const problem = problemOf(mapping, byName.get(mapping.external_field), provider.name);
-    return problem ? [{ path: `body.mappings.${index}.${problem.field}`, message: problem.message }] : [];
+    return problem ? [{ path: `body.mappings.${index}.${problem.field}`, message: problem.fault }] : [];
   });
 }
 
@@ -115,13 +116,13 @@ function problemOf(
   { transform, static_value: fixed }: MappingInput,
   field: ExternalField | undefined,
   provider: string,
-): { field: string; message: string } | undefined {
-  if (!field) return { field: 'external_field', message: `is no field at ${provider}` };
-  if (field.readOnly) return { field: 'external_field', message: `cannot be written at ${provider}` };
+): { field: string; fault: Message } | undefined {
+  if (!field) return { field: 'external_field', fault: message('connect.unknown_external_field', { provider }) };
+  if (field.readOnly) return { field: 'external_field', fault: message('connect.read_only_field', { provider }) };
   if (transform === 'static' && field.options && field.options.length > 0 && !field.options.includes(fixed ?? ''))
     return {
       field: 'static_value',
-      message: `is none of the values that ${provider} takes: ${field.options.slice(0, 20).join(', ')}`,
+      fault: message('connect.unknown_option', { provider, options: field.options.slice(0, 20) }),
     };
   return undefined;
 }
@@ -138,12 +139,11 @@ export async function replaceMappings(
   input: { object?: string | undefined; mappings: readonly MappingInput[] },
   { found, expectedUpdatedAt }: { found: readonly Problem[]; expectedUpdatedAt?: Date | undefined },
 ): Promise<Mappings> {
-  const problems = [...mappingProblems(input.mappings), ...found];
-  if (problems.length > 0) throw badRequest('The fields cannot be mapped', problems);
+  refuseProblems([...mappingProblems(input.mappings), ...found]);
   await transact(ctx, async (tx) => {
     const connection = await foundConnection(tx.org, connectionId, 'for update');
     const [before] = await ownMappings(tx.org, connection.id);
-    assertAsSeen('The mapping of fields', (before ?? connection).created_at, expectedUpdatedAt);
+    assertAsSeen('field_mapping', (before ?? connection).created_at, expectedUpdatedAt);
     await tx.org.table('integration_field_mappings').where({ connection_id: connection.id }).delete();
     const object = input.object ?? findProvider(connection.provider)?.push?.object ?? 'contact';
     if (input.mappings.length > 0)

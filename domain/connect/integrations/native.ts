@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Problem } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { addContactTag, removeContactTag } from '../../directory/contact-tags.ts';
 import { NATIVE, partsOfAction, schemaFaults } from './registry.ts';
@@ -13,8 +14,7 @@ const configOfAction = z.strictObject({ category_id: z.uuid() });
 
 /** Faults of an action of Heron itself and its config. */
 export function nativeProblems(action: string, config: unknown): Problem[] {
-  if (!actionOf(action))
-    return [{ path: 'body.action', message: `is none of ${NAMES.join(', ')}; an automation can do more` }];
+  if (!actionOf(action)) return [{ path: 'body.action', message: message('connect.not_native', { actions: NAMES }) }];
   return schemaFaults(configOfAction, config, 'body.config');
 }
 

@@ -3,9 +3,10 @@ import { json } from '../../../db/connection.ts';
 import type { Row } from '../../../db/rows.ts';
 import { MINUTE_MS } from '../../../lib/clock.ts';
 import { codeChallenge, newSecret, sha256 } from '../../../lib/crypto.ts';
-import { AppError, badRequest, type Problem } from '../../../lib/errors.ts';
+import { AppError, badRequest, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { SEAL_PLACES } from '../../../lib/seal-places.ts';
+import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { atOnce, reader, transact } from '../../platform/kernel/transact.ts';
 import { newSigningSecret, sealFor, tokenEnd, type ConnectionRow } from './account.ts';
@@ -33,15 +34,8 @@ interface ConsentInput {
 /** Faults of a request to begin, by its form alone. */
 export function consentProblems({ provider: id }: ConsentInput): Problem[] {
   const provider = id === undefined ? undefined : findProvider(id);
-  if (id !== undefined && !provider)
-    return [{ path: 'body.provider', message: 'is no provider: GET /v1/integrations/catalog lists them' }];
-  if (provider && !provider.oauth)
-    return [
-      {
-        path: 'body.provider',
-        message: `accounts of ${provider.name} are connected by a key: use POST /v1/integrations/connections`,
-      },
-    ];
+  if (id !== undefined && !provider) return [{ path: 'body.provider', message: message('connect.unknown_provider') }];
+  if (provider && !provider.oauth) return [{ path: 'body.provider', message: message('connect.provider_by_key') }];
   return [];
 }
 
@@ -54,16 +48,15 @@ export async function startProviderConsent(
   ctx: Ctx,
   input: ConsentInput & { provider: string },
 ): Promise<{ url: string; expiresAt: Date }> {
-  const problems = consentProblems(input);
-  if (problems.length > 0) throw badRequest('The account cannot be connected', problems);
+  refuseProblems(consentProblems(input));
   const provider = findProvider(input.provider)!;
   const client = requireClient(ctx.config, provider);
   const [state, verifier] = [newSecret(), newSecret()];
   const expiresAt = await transact(ctx, async (tx) => {
     const existing = input.connection_id ? await foundConnection(tx.org, input.connection_id) : undefined;
     if (existing && existing.provider !== provider.id)
-      throw badRequest('The account cannot be connected', [
-        { path: 'body.connection_id', message: `is a connection of ${existing.provider}` },
+      refuseProblems([
+        { path: 'body.connection_id', message: message('connect.connection_of', { provider: existing.provider }) },
       ]);
     const id = newId();
     const expires = new Date(tx.now.getTime() + CONSENT_MS);
@@ -126,18 +119,17 @@ interface ConsentReturn {
 export async function finishProviderConsent(ctx: Ctx, { state, code, error }: ConsentReturn): Promise<ConnectionRow> {
   const row = await findState(ctx, state);
   if (ctx.actor.kind === 'anonymous')
-    throw new AppError('unauthorized', 'Sign in as the person who began to connect the account', {
-      fix: 'Sign in in this browser, then load this page again.',
+    throw new AppError('unauthorized', message('connect.consent_sign_in'), {
+      fix: message('connect.consent_sign_in.fix'),
     });
-  if (row.actor.userId !== ctx.actor.userId)
-    throw new AppError('forbidden', 'Somebody else began to connect this account');
+  if (row.actor.userId !== ctx.actor.userId) throw new AppError('forbidden', message('connect.consent_of_other'));
   const own: Ctx = { ...ctx, actor: { ...ctx.actor, organizationId: row.organization_id } };
   await assertMember(own);
   await takeState(own, row);
   const provider = providerOf(row);
   if (error || !code) {
-    const said = /^\w{1,60}$/.test(error) ? error : 'no code';
-    throw badRequest(`${provider.name} gave no consent (${said})`);
+    const reason = /^\w{1,60}$/.test(error) ? error : message('connect.consent_no_code');
+    throw badRequest(message('connect.consent_refused', { provider: provider.name, code: reason }));
   }
   const verifier = ctx.keyring.open(row.sealed, SEAL_PLACES.integrationState(row.id)).toString('utf8');
   return asAppErrors(provider, 'query.code', async () => {
@@ -150,7 +142,7 @@ export async function finishProviderConsent(ctx: Ctx, { state, code, error }: Co
     });
     const accessToken = String(fields.access_token);
     const apiBase = accountBase(client, fields);
-    if (apiBase === null) throw new Refused(`${provider.name} names an address for the account that is not its own`);
+    if (apiBase === null) throw new Refused(message('connect.foreign_base', { provider: provider.name }));
     const call = openCall(own, provider, { apiBase: apiBase ?? null, accessToken: async () => accessToken });
     const account = await client.oauth.readAccount(call, fields);
     return storeConsent(own, row, { provider, client, fields, account, apiBase: apiBase ?? null });
@@ -176,8 +168,8 @@ async function takeState(ctx: Ctx, { id }: StateRow): Promise<void> {
 }
 
 function over(): AppError {
-  return new AppError('not_found', 'This link has expired, or has been used already', {
-    fix: 'Begin again where you started to connect the account.',
+  return new AppError('not_found', message('connect.consent_over'), {
+    fix: message('connect.consent_over.fix'),
   });
 }
 
@@ -188,7 +180,7 @@ async function assertMember(ctx: Ctx): Promise<void> {
      from memberships m join roles r on r.id = m.role_id where m.organization_id = :org and m.user_id = :user`,
     { user: ctx.actor.userId },
   );
-  if (!row?.allowed) throw new AppError('forbidden', 'Your role may not connect accounts in this workspace');
+  if (!row?.allowed) throw new AppError('forbidden', message('connect.consent_not_allowed'));
 }
 
 interface GivenConsent {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError, badRequest, type Problem } from '../../../lib/errors.ts';
+import { AppError, badRequest, refuseProblems, type Problem, type Said } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { may } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
@@ -9,7 +10,7 @@ import { callFor, logRun, noteReauth } from './account.ts';
 import { pauseCalls, takeCall } from './claim.ts';
 import { readConnection } from './connections.ts';
 import { fieldsFor, readMappings, type Mapping } from './mapped.ts';
-import { failureSentence } from './failure.ts';
+import { failureReason } from './failure.ts';
 import {
   RateLimited,
   ReauthRequired,
@@ -31,7 +32,7 @@ interface PushResult {
   provider: string;
   pushed: number;
   failed: number;
-  results: { contact_id: string; email?: string; ok: boolean; error?: string }[];
+  results: { contact_id: string; email?: string; ok: boolean; error?: Said }[];
 }
 
 export const MAX_PUSHED = 500;
@@ -50,8 +51,8 @@ export async function pushContacts(ctx: Ctx, connectionId: string, selection: Pu
   if (connection.status === 'reauth_required') throw reconnect(connection.last_error);
   const { provider, call, refused } = callFor(ctx, connection);
   if (!provider.push)
-    throw badRequest(`${provider.name} takes no contacts`, [
-      { path: 'params.id', message: 'is a connection of a provider that contacts cannot be pushed to' },
+    throw badRequest(message('connect.takes_no_contacts', { provider: provider.name }), [
+      { path: 'params.id', message: message('connect.connection_of', { provider: provider.name }) },
     ]);
   const contacts = await selectContacts(ctx, selection);
   const mappings = await readMappings(reader(ctx), connection, provider);
@@ -61,9 +62,9 @@ export async function pushContacts(ctx: Ctx, connectionId: string, selection: Pu
     await pushAll(ctx, { connectionId: connection.id, provider, call, mappings, contacts }, results);
   } catch (error) {
     if (!(error instanceof ReauthRequired)) throw error;
-    await noteReauth(ctx, refused(error), error.message);
-    await logPush(ctx, connection.id, results, startedAt, error.message);
-    throw reconnect(error.message);
+    await noteReauth(ctx, refused(error), error.said);
+    await logPush(ctx, connection.id, results, startedAt, error.said);
+    throw reconnect(error.said);
   }
   await logPush(ctx, connection.id, results, startedAt);
   const pushed = results.filter(({ ok }) => ok).length;
@@ -72,26 +73,23 @@ export async function pushContacts(ctx: Ctx, connectionId: string, selection: Pu
   return { provider: provider.id, pushed, failed: results.length - pushed, results };
 }
 
-function reconnect(detail: string | null): AppError {
-  return new AppError('conflict', 'The account has to be connected again', {
-    fix: detail ?? 'Begin with POST /v1/integrations/oauth/start and the id of this connection.',
-  });
+function reconnect(detail: Said | null): AppError {
+  return new AppError('conflict', message('connect.reconnect'), { fix: detail ?? message('connect.reconnect.fix') });
 }
 
 /** What is wrong with the ids of a selection, beyond their shape. */
 export async function selectionProblems(ctx: Ctx, { all, contact_ids: ids = [] }: PushSelection): Promise<Problem[]> {
   if (all) return [];
   const path = 'body.contact_ids';
-  if (ids.length === 0) return [{ path, message: 'Nothing selected' }];
+  if (ids.length === 0) return [{ path, message: message('directory.nothing_selected') }];
   const known = await reader(ctx).table('contacts').whereIn('id', ids.filter(isUuid)).first('id');
-  return known ? [] : [{ path, message: 'Names no contact of this workspace' }];
+  return known ? [] : [{ path, message: message('directory.no_contact_named') }];
 }
 
 async function selectContacts(ctx: Ctx, selection: PushSelection): Promise<ActionContact[]> {
   const columns = 'c.id, c.email, c.first_name, c.last_name, c.company, c.phone, c.custom_fields';
   if (!selection.all) {
-    const problems = await selectionProblems(ctx, selection);
-    if (problems.length > 0) throw badRequest('The selection contains no contact', problems);
+    refuseProblems(await selectionProblems(ctx, selection));
     const ids = [...new Set(selection.contact_ids?.map((id) => id.toLowerCase()))];
     if (ids.length > MAX_PUSHED) throw tooLarge();
     return reader(ctx).sql<ActionContact>(
@@ -109,14 +107,13 @@ async function selectContacts(ctx: Ctx, selection: PushSelection): Promise<Actio
     { ...where.bindings, limit: MAX_PUSHED + 1 },
   );
   if (rows.length > MAX_PUSHED) throw tooLarge();
-  if (rows.length === 0)
-    throw badRequest('The selection contains no contact', [{ path: 'body.filters', message: 'Matches no contact' }]);
+  if (rows.length === 0) refuseProblems([{ path: 'body.filters', message: message('directory.no_contact_matched') }]);
   return rows;
 }
 
 function tooLarge(): AppError {
-  return new AppError('selection_too_large', `More than ${MAX_PUSHED} contacts; nothing was pushed`, {
-    fix: `Select at most ${MAX_PUSHED} and repeat.`,
+  return new AppError('selection_too_large', message('connect.push_too_large', { max: MAX_PUSHED }), {
+    fix: message('connect.push_too_large.fix'),
   });
 }
 
@@ -153,12 +150,12 @@ async function pushAll(ctx: Ctx, push: Push, results: PushResult['results']): Pr
 }
 
 /** Writes one contact. Returns why it failed. @throws ReauthRequired */
-async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: number): Promise<string | undefined> {
+async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: number): Promise<Said | undefined> {
   const { provider, call, mappings, connectionId } = push;
   for (;;) {
     const waitMs = await takeCall(ctx, connectionId, provider.rate);
-    if (waitMs > LONGEST_WAIT_MS) return `${provider.name} is away or asks to wait: push it again later.`;
-    if (performance.now() + waitMs > endsAt) return 'There was no time left: push it again.';
+    if (waitMs > LONGEST_WAIT_MS) return message('connect.push_paused', { provider: provider.name });
+    if (performance.now() + waitMs > endsAt) return message('connect.push_no_time');
     if (waitMs > 0) {
       await sleep(waitMs);
       continue;
@@ -170,21 +167,23 @@ async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: num
       if (error instanceof RateLimited) {
         // For the other contacts too, and for what is delivered meanwhile.
         if (await transact(ctx, (tx) => pauseCalls(tx, connectionId, error.retryAfterMs))) continue;
-        return error.message;
+        return error.said;
       }
       if (error instanceof ReauthRequired) throw error;
       // An answer that nobody foresaw too is the failure of this contact alone.
-      return failureSentence(ctx, error, provider);
+      return failureReason(ctx, error, provider);
     }
   }
 }
 
-function logPush(ctx: Ctx, id: string, results: PushResult['results'], startedAt: Date, error?: string): Promise<void> {
+function logPush(ctx: Ctx, id: string, results: PushResult['results'], startedAt: Date, error?: Said): Promise<void> {
   const failed = results.filter(({ ok }) => !ok);
-  const detail = error ?? (failed.length > 0 ? `${failed.length} failed: ${failed[0]!.error}` : '');
+  const [first] = failed;
+  const detail =
+    error ?? (first ? message('connect.push_failed', { failed: failed.length, reason: first.error ?? '' }) : null);
   return logRun(ctx, id, {
     kind: 'push',
-    status: detail === '' ? 'success' : 'error',
+    status: detail === null ? 'success' : 'error',
     detail,
     records: results.length - failed.length,
     startedAt,

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
+import { issueMessage } from '../../../lib/issue-message.ts';
 import { AppError, type Problem } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import type { Provider, ProviderAction } from './providers/provider.ts';
 import { PROVIDERS } from './catalogue.ts';
 
@@ -14,7 +16,7 @@ export function findProvider(id: string): Provider | undefined {
 /** The provider of a stored connection. Throws for one that this build does not know. */
 export function providerOf({ provider: id }: { provider: string }): Provider {
   const provider = findProvider(id);
-  if (!provider) throw new AppError('conflict', `This build does not know the provider ${id}`);
+  if (!provider) throw new AppError('conflict', message('connect.unknown_provider_here', { provider: id }));
   return provider;
 }
 
@@ -41,6 +43,6 @@ export function schemaFaults(schema: z.ZodType, config: unknown, path: string): 
   if (checked.success) return [];
   return checked.error.issues.map((issue) => ({
     path: [path, ...issue.path.map(String)].join('.'),
-    message: issue.message,
+    message: issueMessage(issue),
   }));
 }

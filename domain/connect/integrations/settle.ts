@@ -1,4 +1,6 @@
+import { json } from '../../../db/connection.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../lib/clock.ts';
+import { inWords, type Said } from '../../../lib/errors.ts';
 import type { Config } from '../../../lib/config/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
@@ -10,11 +12,11 @@ import { AWAY_AFTER, pauseCalls, type Delivery } from './claim.ts';
 export type Outcome =
   | { kind: 'done' }
   /** Not to be tried again. */
-  | { kind: 'refused'; message: string }
+  | { kind: 'refused'; said: Said }
   /** The provider asks to wait: no attempt. */
   | { kind: 'limited'; retryAfterMs: number }
   /** No answer. */
-  | { kind: 'unavailable'; message: string }
+  | { kind: 'unavailable'; said: Said }
   /** The account has to be connected again: it waits until then. */
   | { kind: 'reauth' };
 
@@ -49,7 +51,7 @@ async function settleRow(tx: Tx, delivery: Delivery, outcome: Outcome, config: C
       await endDelivery(tx, delivery, null);
       return 0;
     case 'refused':
-      await endDelivery(tx, delivery, outcome.message);
+      await endDelivery(tx, delivery, outcome.said);
       return 0;
     case 'limited':
       return outcome.retryAfterMs;
@@ -58,20 +60,20 @@ async function settleRow(tx: Tx, delivery: Delivery, outcome: Outcome, config: C
     case 'unavailable': {
       const attempts = delivery.attempts + 1;
       if (attempts >= config.INTEGRATION_MAX_ATTEMPTS) {
-        await endDelivery(tx, { ...delivery, attempts }, outcome.message);
+        await endDelivery(tx, { ...delivery, attempts }, outcome.said);
         return 0;
       }
       await tx.org
         .table('integration_deliveries')
         .where({ id: delivery.id })
-        .update({ attempts, last_error: outcome.message.slice(0, 500) });
+        .update({ attempts, last_error: json(outcome.said) });
       return Math.min(config.INTEGRATION_RETRY_BASE_MS * 2 ** (attempts - 1), LONGEST_RETRY_MS);
     }
   }
 }
 
 /** Ends a delivery: it is made, or given up and kept as a dead letter. */
-async function endDelivery(tx: Tx, delivery: Delivery, error: string | null): Promise<void> {
+async function endDelivery(tx: Tx, delivery: Delivery, error: Said | null): Promise<void> {
   const { id, connection_id: connectionId, action } = delivery;
   const ended =
     error === null
@@ -79,7 +81,7 @@ async function endDelivery(tx: Tx, delivery: Delivery, error: string | null): Pr
       : await tx.org
           .table('integration_deliveries')
           .where({ id, state: 'pending' })
-          .update({ state: 'failed', attempts: delivery.attempts, last_error: error.slice(0, 500), failed_at: tx.now });
+          .update({ state: 'failed', attempts: delivery.attempts, last_error: json(error), failed_at: tx.now });
   if (Number(ended) === 0) return;
   emitSettled(tx, delivery, error);
   if (error !== null)
@@ -87,7 +89,7 @@ async function endDelivery(tx: Tx, delivery: Delivery, error: string | null): Pr
       taskId: id,
       taskType: INTEGRATION_DELIVERY,
       payload: { connection_id: connectionId, contact_id: delivery.contact_id, action },
-      error,
+      error: inWords(error),
       attempts: Math.max(1, delivery.attempts),
       maxAttempts: 0,
       nextRetryAt: null,

@@ -1,7 +1,8 @@
 import { json } from '../../../db/connection.ts';
 import type { Row } from '../../../db/rows.ts';
-import { AppError, badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { AppError, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { may } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
@@ -52,7 +53,7 @@ export async function subscriptionProblems(
 function problemsOf(connection: { provider: string } | undefined, input: Partial<SubscriptionInput>): Problem[] {
   const problems: Problem[] = [];
   if (input.event_type !== undefined && !isTrigger(input.event_type))
-    problems.push({ path: 'body.event_type', message: 'is no trigger: docs/triggers.md lists them' });
+    problems.push({ path: 'body.event_type', message: message('connect.unknown_trigger') });
   if (input.action === undefined || !connection || !findProvider(connection.provider)) return problems;
   const config = input.config ?? {};
   const found =
@@ -73,11 +74,10 @@ export async function createSubscription(
 ): Promise<Subscription> {
   return transact(ctx, async (tx) => {
     const connection = await foundConnection(tx.org, connectionId);
-    const problems = problemsOf(connection, input);
-    if (problems.length > 0) throw badRequest('The subscription cannot be made', problems);
+    refuseProblems(problemsOf(connection, input));
     if (partsOfAction(input.action).provider === NATIVE && !may(ctx.actor, ['WRITE_CONTACTS'], ['manage_contacts']))
-      throw new AppError('forbidden', `${input.action} needs WRITE_CONTACTS (keys) or manage_contacts (people)`);
-    const bound = { most: MAX_SUBSCRIPTIONS, what: 'subscriptions of a connection' };
+      throw new AppError('forbidden', message('connect.action_right', { action: input.action }));
+    const bound = { most: MAX_SUBSCRIPTIONS, what: message('connect.subscriptions') };
     await assertRoomFor(tx, 'integration_subscriptions', bound, { connection_id: connection.id });
     const [row] = await tx.org.sql<Subscription>(
       `insert into integration_subscriptions (id, organization_id, connection_id, event_type, action, config, enabled, use_case, created_at, updated_at)

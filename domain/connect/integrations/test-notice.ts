@@ -1,10 +1,12 @@
+import type { Said } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { isTrigger, sampleData } from '../triggers/vocabulary.ts';
 import { callFor, logRun, noteReauth } from './account.ts';
 import { readConnection } from './connections.ts';
-import { failureSentence } from './failure.ts';
+import { failureReason } from './failure.ts';
 import { ReauthRequired, type ActionContact, type Provider } from './providers/provider.ts';
 import { findAction } from './registry.ts';
 import type { Subscription } from './subscriptions.ts';
@@ -34,7 +36,7 @@ export async function fireTest(ctx: Ctx, connectionId: string): Promise<boolean>
   const { provider, call, refused } = callFor(ctx, connection);
   const startedAt = ctx.clock.now();
   let sent = 0;
-  let problem = '';
+  let problem: Said | null = null;
   for (const { action: name, config, trigger } of await noticesOf(ctx, connection.id, provider)) {
     const action = findAction(provider, name)!;
     try {
@@ -50,15 +52,15 @@ export async function fireTest(ctx: Ctx, connectionId: string): Promise<boolean>
       });
       sent += 1;
     } catch (error) {
-      problem = failureSentence(ctx, error, provider);
+      problem = failureReason(ctx, error, provider);
       if (error instanceof ReauthRequired) await noteReauth(ctx, refused(error), problem);
     }
   }
-  if (sent > 0 || problem !== '')
+  if (sent > 0 || problem !== null)
     await logRun(ctx, connection.id, {
       kind: 'dispatch',
-      status: problem === '' ? 'success' : 'error',
-      detail: problem === '' ? 'test' : `test: ${problem}`,
+      status: problem === null ? 'success' : 'error',
+      detail: problem === null ? message('connect.test_sent') : message('connect.test_failed', { reason: problem }),
       records: sent,
       startedAt,
     });

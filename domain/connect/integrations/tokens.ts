@@ -1,6 +1,7 @@
 import type { Config } from '../../../lib/config/index.ts';
 import { checkOutboundUrl } from '../../../lib/egress/index.ts';
 import { AppError } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { exchange, parseJson, type CallDeps } from './call.ts';
 import {
   ReauthRequired,
@@ -66,8 +67,8 @@ export function requireClient(config: Config, provider: Provider): OAuthClient {
   const client = clientOf(config, provider);
   if (client) return client;
   const [id, secret] = provider.oauth?.clientSettings ?? ['', ''];
-  throw new AppError('service_unavailable', `This installation has no OAuth client at ${provider.name}`, {
-    fix: `The operator sets ${id} and ${secret}.`,
+  throw new AppError('service_unavailable', message('connect.no_oauth_client', { provider: provider.name }), {
+    fix: message('connect.no_oauth_client.fix', { id, secret }),
   });
 }
 
@@ -101,19 +102,22 @@ export async function requestProviderTokens(
   grant: Record<string, string>,
 ): Promise<TokenFields> {
   const { status, fields } = await post(deps, provider, client, { url: client.tokenUrl, form: grant });
-  if (status >= 500 || status === 429) throw new Unavailable(`${provider.name} answered ${status}.`);
+  if (status >= 500 || status === 429)
+    throw new Unavailable(message('connect.provider_status', { provider: provider.name, status }));
   if (typeof fields.access_token === 'string' && fields.access_token !== '' && status < 300) return fields;
   // HubSpot has its code in `status`.
   const code = [fields.error, fields.status].find((value) => typeof value === 'string');
   // A page of a proxy, or a trouble of the provider's own, says nothing of the consent.
-  if (code === undefined || PASSING.test(code)) throw new Unavailable(`${provider.name} answered ${status}.`);
+  if (code === undefined || PASSING.test(code))
+    throw new Unavailable(message('connect.provider_status', { provider: provider.name, status }));
   // Providers name it in words of their own; what is wrong with our client is no fault of the consent.
   const isOurs = /^((invalid|bad|deleted|disabled|unauthorized)_client|invalid_request|unsupported_grant_type)/i.test(
     code,
   );
   if (grant.grant_type === 'refresh_token' && !isOurs)
-    throw new ReauthRequired(`${provider.name} does not accept the consent any more.`);
-  throw new Refused(`${provider.name} gave no token: ${code.replace(/[^\w.:-]/g, '').slice(0, 60)}`, status);
+    throw new ReauthRequired(message('connect.credentials_ended', { provider: provider.name }));
+  const shown = code.replace(/[^\w.:-]/g, '').slice(0, 60);
+  throw new Refused(message('connect.no_token', { provider: provider.name, code: shown }), status);
 }
 
 /** Ends a consent (RFC 7009). @throws Unavailable, Refused */
@@ -126,7 +130,8 @@ export async function revokeToken(
   if (!client.revokeUrl) return;
   const { status } = await post(deps, provider, client, { url: client.revokeUrl, form: { token } });
   // 400 is the answer to a token that is not good any more.
-  if (status >= 300 && status !== 400) throw new Unavailable(`${provider.name} answered ${status}.`);
+  if (status >= 300 && status !== 400)
+    throw new Unavailable(message('connect.provider_status', { provider: provider.name, status }));
 }
 
 /** Sends a form, and the client's id and secret as the provider takes them. @throws Unavailable, Refused */

@@ -1,5 +1,7 @@
 import { across } from '../../../db/across.ts';
+import { json } from '../../../db/connection.ts';
 import type { Row } from '../../../db/rows.ts';
+import type { Said } from '../../../lib/errors.ts';
 import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
 import { systemCtx, type Ctx, type Deps } from '../../platform/kernel/context.ts';
 import { atOnce, transact } from '../../platform/kernel/transact.ts';
@@ -14,7 +16,7 @@ import {
 } from './account.ts';
 import { openCall } from './call.ts';
 import { pauseCalls, takeCall } from './claim.ts';
-import { failureSentence } from './failure.ts';
+import { failureReason } from './failure.ts';
 import { RateLimited, ReauthRequired, Refused, type Provider } from './providers/provider.ts';
 import { findProvider } from './registry.ts';
 import { requireClient, revokeToken } from './tokens.ts';
@@ -66,7 +68,7 @@ async function checkOne(ctx: Ctx, connection: ConnectionRow): Promise<void> {
     await ask(account);
     await noteHealth(ctx, connection, { health: 'healthy', status: 'connected', detail: null });
   } catch (error) {
-    const detail = failureSentence(ctx, error, provider);
+    const detail = failureReason(ctx, error, provider);
     if (error instanceof ReauthRequired) await noteReauth(ctx, account?.refused(error) ?? connection, detail);
     else if (error instanceof RateLimited) {
       await transact(ctx, (tx) => pauseCalls(tx, connection.id, error.retryAfterMs));
@@ -94,17 +96,17 @@ async function noteHealth(
     health,
     status,
     detail,
-  }: { health: ConnectionRow['health']; status: 'connected' | 'degraded'; detail: string | null },
+  }: { health: ConnectionRow['health']; status: 'connected' | 'degraded'; detail: Said | null },
 ): Promise<void> {
   const now = ctx.clock.now();
   await atOnce(ctx).sql(
-    `update integration_connections set health = :health, status = :status, health_detail = :detail, health_checked_at = :now, health_due_at = :next
+    `update integration_connections set health = :health, status = :status, health_detail = cast(:detail as jsonb), health_checked_at = :now, health_due_at = :next
      where organization_id = :org and id = :id and status in ('connected', 'degraded')`,
     {
       id,
       health,
       status,
-      detail: detail?.slice(0, 500) ?? null,
+      detail: detail && json(detail),
       now,
       next: new Date(now.getTime() + (health === 'healthy' ? HEALTHY_EVERY_MS : UNHEALTHY_EVERY_MS)),
     },

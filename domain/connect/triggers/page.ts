@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { message } from '../../../messages/index.ts';
+import { render } from '../../../messages/render.ts';
 import { TRIGGER_NAMES, sampleData, triggerOf, triggerSchema, type TriggerName } from './vocabulary.ts';
 
 interface JsonField {
@@ -36,14 +38,14 @@ export function triggerFields(name: TriggerName): TriggerField[] {
 /** The text of docs/triggers.md. */
 export function triggersPage(): string {
   const sections = TRIGGER_NAMES.map((name) => {
-    const { event, summary } = triggerOf(name);
+    const { event } = triggerOf(name);
     const rows = triggerFields(name).map(({ key, type, description }) =>
       `- \`${key}\` (${type})${description ? `: ${description}` : ''}`.trimEnd(),
     );
     return [
       `## ${name}`,
       '',
-      `${summary} From the event \`${event}\`.`,
+      `${render(message(`trigger.${name}`))} From the event \`${event}\`.`,
       '',
       ...rows,
       '',

@@ -12,8 +12,6 @@ import {
 } from './samples.ts';
 
 interface Declaration<E extends EventType = EventType> {
-  /** What happened, as one sentence. */
-  summary: string;
   /** The stored domain event it comes from; its payload is the data of the trigger. */
   event: E;
   /** Where only some of these events count: which. */
@@ -24,10 +22,9 @@ interface Declaration<E extends EventType = EventType> {
 
 const from = <E extends EventType>(
   event: E,
-  summary: string,
   sample: EventData<E>,
   when?: (data: EventData<E>) => boolean,
-): Declaration<E> => ({ event, summary, sample, ...(when && { when }) });
+): Declaration<E> => ({ event, sample, ...(when && { when }) });
 
 const engagement = { ...SAMPLE_RECIPIENT, client: 'Apple Mail', device_type: 'desktop' };
 const bounce = { ...SAMPLE_RECIPIENT, bounce_type: 'hard', reason: '550 no such user', source: 'dsn' } as const;
@@ -46,26 +43,26 @@ const mailbox = { email_account_id: SAMPLE_IDS.mailbox, email: 'sales@example.or
  * renamed. The data of a trigger is the payload of its event.
  */
 const TRIGGERS = {
-  'email.sent': from('campaign.email_sent', 'A campaign email was accepted by the mailbox server.', {
+  'email.sent': from('campaign.email_sent', {
     ...SAMPLE_RECIPIENT,
     sent_at: SAMPLE_TIME,
   }),
-  'email.delivered': from('campaign.email_delivered', 'The receiving server confirmed delivery of a campaign email.', {
+  'email.delivered': from('campaign.email_delivered', {
     ...SAMPLE_RECIPIENT,
     reported_by: 'mx.example.com',
     delivered_at: SAMPLE_TIME,
   }),
-  'email.opened': from('campaign.email_opened', 'A person opened a campaign email.', {
+  'email.opened': from('campaign.email_opened', {
     ...engagement,
     opened_at: SAMPLE_TIME,
   }),
-  'email.clicked': from('campaign.email_clicked', 'A person clicked a tracked link.', {
+  'email.clicked': from('campaign.email_clicked', {
     ...engagement,
     url: 'https://example.org/pricing',
     link_label: 'Pricing',
     clicked_at: SAMPLE_TIME,
   }),
-  'email.replied': from('campaign.reply_received', 'A person replied on a campaign thread.', {
+  'email.replied': from('campaign.reply_received', {
     ...SAMPLE_RECIPIENT,
     email_id: SAMPLE_IDS.reply,
     reply_message_id: '<answer@example.com>',
@@ -76,17 +73,17 @@ const TRIGGERS = {
     intent: 'positive',
     intent_confidence: 0.9,
   }),
-  'email.bounced': from('deliverability.bounce', 'An email bounced.', bounce),
-  'email.complained': from('deliverability.complaint', 'A recipient reported an email as spam.', {
+  'email.bounced': from('deliverability.bounce', bounce),
+  'email.complained': from('deliverability.complaint', {
     ...SAMPLE_RECIPIENT,
     reason: 'abuse',
     source: 'arf',
   }),
-  'email.unsubscribed': from('campaign.unsubscribed', 'A recipient opted out; `source` says how.', {
+  'email.unsubscribed': from('campaign.unsubscribed', {
     ...SAMPLE_RECIPIENT,
     source: 'link',
   }),
-  'email.received': from('inbox.email_received', 'A connected mailbox received an email; `kind` says of what kind.', {
+  'email.received': from('inbox.email_received', {
     email_id: SAMPLE_IDS.reply,
     email_account_id: SAMPLE_IDS.mailbox,
     message_id: '<answer@example.com>',
@@ -99,17 +96,17 @@ const TRIGGERS = {
     campaign_id: SAMPLE_IDS.campaign,
     contact_id: SAMPLE_IDS.contact,
   }),
-  'contact.created': from('contact.created', 'A contact was added one by one; imports do not count.', SAMPLE_CONTACT),
-  'contact.updated': from('contact.updated', 'A contact changed; edits of many at once do not count.', {
+  'contact.created': from('contact.created', SAMPLE_CONTACT),
+  'contact.updated': from('contact.updated', {
     entity_id: SAMPLE_IDS.contact,
     ...SAMPLE_CONTACT,
   }),
-  'contact.deleted': from('contact.deleted', 'A contact was deleted; deletions of many at once do not count.', {
+  'contact.deleted': from('contact.deleted', {
     entity_id: SAMPLE_IDS.contact,
     contact_id: SAMPLE_IDS.contact,
     contact_email: SAMPLE_ADDRESS,
   }),
-  'form.submitted': from('form.submitted', 'Somebody sent a form in.', {
+  'form.submitted': from('form.submitted', {
     form_id: SAMPLE_IDS.form,
     form_name: 'Demo request',
     submission_id: SAMPLE_IDS.submission,
@@ -122,7 +119,7 @@ const TRIGGERS = {
     phone: null,
     source_url: 'https://example.org/demo',
   }),
-  'import.completed': from('bulk_operation.completed', 'A contact import ended; `status` says how.', {
+  'import.completed': from('bulk_operation.completed', {
     operation: 'contact_import',
     operation_id: SAMPLE_IDS.import,
     status: 'completed',
@@ -131,23 +128,26 @@ const TRIGGERS = {
     skipped: 4,
     failed: 1,
   }),
-  'campaign.started': from('campaign.started', 'A campaign became active.', {
+  'campaign.started': from('campaign.started', {
     ...campaign,
     status: 'active',
     previous_status: 'draft',
   }),
-  'campaign.paused': from('campaign.paused', 'A campaign stopped sending; `status` says which pause.', {
+  'campaign.paused': from('campaign.paused', {
     ...campaign,
     status: 'paused',
     reason: 'paused by a person',
   }),
-  'campaign.completed': from('campaign.completed', 'Every lead of a campaign has finished.', campaign),
-  'campaign.deliverability_warning': from(
-    'campaign.deliverability_warning',
-    'The rolling bounce or complaint rate of a campaign entered the early-warning band.',
-    { campaign_id: SAMPLE_IDS.campaign, kind: 'bounce', rate: 3.5, threshold: 5, emails: 200, events: 7 },
-  ),
-  'campaign.notified': from('campaign.action', 'A notify step of a campaign ran.', {
+  'campaign.completed': from('campaign.completed', campaign),
+  'campaign.deliverability_warning': from('campaign.deliverability_warning', {
+    campaign_id: SAMPLE_IDS.campaign,
+    kind: 'bounce',
+    rate: 3.5,
+    threshold: 5,
+    emails: 200,
+    events: 7,
+  }),
+  'campaign.notified': from('campaign.action', {
     campaign_id: SAMPLE_IDS.campaign,
     campaign_name: 'Spring',
     step_id: SAMPLE_IDS.step,
@@ -156,45 +156,37 @@ const TRIGGERS = {
     contact_email: SAMPLE_ADDRESS,
     message: 'Lea clicked twice',
   }),
-  'deal.created': from('crm.deal_created', 'A deal was created.', SAMPLE_DEAL),
-  'deal.updated': from('crm.deal_updated', 'A deal changed; `fields` says what.', dealChange),
-  'deal.stage_changed': from(
-    'crm.deal_updated',
-    'A deal was moved to another stage.',
-    dealChange,
-    (deal) => deal.stage_id !== deal.previous_stage_id,
-  ),
+  'deal.created': from('crm.deal_created', SAMPLE_DEAL),
+  'deal.updated': from('crm.deal_updated', dealChange),
+  'deal.stage_changed': from('crm.deal_updated', dealChange, (deal) => deal.stage_id !== deal.previous_stage_id),
   'deal.won': from(
     'crm.deal_updated',
-    'A deal was won.',
     { ...dealChange, status: 'won', fields: ['status'] },
     (deal) => deal.status === 'won' && deal.previous_status !== 'won',
   ),
   'deal.lost': from(
     'crm.deal_updated',
-    'A deal was lost.',
     { ...dealChange, status: 'lost', fields: ['status'] },
     (deal) => deal.status === 'lost' && deal.previous_status !== 'lost',
   ),
-  'deal.deleted': from('crm.deal_deleted', 'A deal was deleted.', SAMPLE_DEAL),
-  'task.created': from('crm.task_created', 'A CRM task was created.', SAMPLE_TASK),
-  'task.updated': from('crm.task_updated', 'A CRM task changed; edits of many at once do not count.', {
+  'deal.deleted': from('crm.deal_deleted', SAMPLE_DEAL),
+  'task.created': from('crm.task_created', SAMPLE_TASK),
+  'task.updated': from('crm.task_updated', {
     ...SAMPLE_TASK,
     fields: ['due_date'],
   }),
   'task.completed': from(
     'crm.task_updated',
-    'A CRM task was completed.',
     { ...SAMPLE_TASK, status: 'completed', fields: ['status'] },
     (task) => 'status' in task && task.status === 'completed' && task.fields.includes('status'),
   ),
-  'meeting.booked': from('meeting.booked', 'Somebody booked a meeting.', SAMPLE_MEETING),
-  'meeting.rescheduled': from('meeting.rescheduled', 'A meeting was moved to another time.', {
+  'meeting.booked': from('meeting.booked', SAMPLE_MEETING),
+  'meeting.rescheduled': from('meeting.rescheduled', {
     ...SAMPLE_MEETING,
     previous_time: '2026-05-05T13:00:00.000Z',
   }),
-  'meeting.canceled': from('meeting.canceled', 'A meeting was called off.', { ...SAMPLE_MEETING, reason: 'ill' }),
-  'event.received': from('custom.event', 'A product event was published with POST /v1/events.', {
+  'meeting.canceled': from('meeting.canceled', { ...SAMPLE_MEETING, reason: 'ill' }),
+  'event.received': from('custom.event', {
     event_id: SAMPLE_IDS.event,
     name: 'trial_started',
     contact_id: SAMPLE_IDS.contact,
@@ -202,29 +194,29 @@ const TRIGGERS = {
     received_at: SAMPLE_TIME,
     data: { plan: 'pro', seats: 5 },
   }),
-  'mailbox.connected': from('email_account.connected', 'A mailbox was connected.', {
+  'mailbox.connected': from('email_account.connected', {
     ...mailbox,
     provider: 'gmail',
     reconnected: false,
   }),
-  'mailbox.disconnected': from('email_account.disconnected', 'A mailbox was switched off.', {
+  'mailbox.disconnected': from('email_account.disconnected', {
     ...mailbox,
     provider: 'gmail',
     status: 'disconnected',
   }),
-  'mailbox.error': from('email_account.error', 'A mailbox ran into a problem, such as a refused sign-in.', {
+  'mailbox.error': from('email_account.error', {
     ...mailbox,
     error_code: 'auth_failed',
     title: 'Sign-in refused',
     message: 'The server refused the password.',
   }),
-  'mailbox.health_changed': from('email_account.health_changed', 'The health of a mailbox changed.', {
+  'mailbox.health_changed': from('email_account.health_changed', {
     ...mailbox,
     health: 'error',
     previous_health: 'healthy',
     reason: 'auth_failed',
   }),
-  'approval.requested': from('approval.requested', 'An action of an API key or application waits for a person.', {
+  'approval.requested': from('approval.requested', {
     approval_id: SAMPLE_IDS.approval,
     action_type: 'campaign.launch',
     subject_type: 'campaign',

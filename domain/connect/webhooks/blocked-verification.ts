@@ -1,7 +1,9 @@
+import { json } from '../../../db/connection.ts';
 import { signal } from '../../../temporal/dispatch.ts';
 import { webhookVerifyWorkflow } from '../../../workflows/webhook-verify/contract.ts';
 import type { RetryCause } from '../../platform/kernel/tx.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
+import { message } from '../../../messages/index.ts';
 
 /**
  * Shows why the verification of an endpoint keeps failing, where the failure of a challenge is shown too.
@@ -13,7 +15,11 @@ export async function blockVerification(tx: Tx, workflowId: string, reason: stri
     .table('webhook_endpoints')
     .where({ id: endpointId, challenging: true })
     .whereNull('verified_at')
-    .update({ last_failure_at: tx.now, last_failure_reason: reason, updated_at: tx.now });
+    .update({
+      last_failure_at: tx.now,
+      last_failure_reason: json(message('connect.verification_failing', { reason })),
+      updated_at: tx.now,
+    });
   return changed > 0 ? endpointId : undefined;
 }
 

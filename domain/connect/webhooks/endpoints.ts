@@ -1,8 +1,9 @@
 import { across } from '../../../db/across.ts';
 import { WebhookEndpoints, type WebhookEndpointRow } from '../../../db/models/webhook-endpoint.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { AppError, badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { AppError, notFound, refuseProblems } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { assertAsSeen } from '../../platform/as-seen.ts';
@@ -46,7 +47,7 @@ export async function getEndpoint(ctx: Ctx, id: string): Promise<WebhookEndpoint
  * @throws AppError bad_request
  */
 export async function assertTarget(ctx: Ctx, url: string): Promise<void> {
-  refuse(await checkWebhookUrl(ctx, url));
+  refuseProblems(await checkWebhookUrl(ctx, url));
 }
 
 /**
@@ -82,7 +83,7 @@ export async function updateEndpoint(
 ): Promise<WebhookEndpointRow> {
   return transact(ctx, async (tx) => {
     const before = await locked(tx, id);
-    assertAsSeen('The endpoint', before.updated_at, expectedUpdatedAt);
+    assertAsSeen('webhook_endpoint', before.updated_at, expectedUpdatedAt);
     const rearmed = !sameHost(before.url, input.url);
     const revived = input.enabled && !before.enabled;
     await tx.org
@@ -143,8 +144,8 @@ async function refuseAtLimit(ctx: Ctx, tx: Tx): Promise<void> {
     .select('id');
   const count = await tx.org.query(WebhookEndpoints).whereNull('application_id').resultSize();
   if (count >= limit) {
-    throw new AppError('conflict', `This workspace has ${count} webhook endpoints, which is the limit`, {
-      fix: 'Delete one that is not needed any more.',
+    throw new AppError('conflict', message('connect.too_many_endpoints', { max: limit }), {
+      fix: message('connect.too_many_endpoints.fix'),
     });
   }
 }
@@ -161,10 +162,6 @@ async function locked(tx: Tx, id: string): Promise<WebhookEndpointRow> {
     : undefined;
   if (!endpoint) throw notFound('webhook_endpoint');
   return endpoint;
-}
-
-function refuse(problems: Problem[]): void {
-  if (problems.length > 0) throw badRequest('Webhooks cannot be sent to this URL', problems);
 }
 
 function columns(input: EndpointInput) {

@@ -4,6 +4,7 @@ import { newId } from '../../../lib/ids.ts';
 import { revokeGrant } from '../../identity/oauth/grants.ts';
 import { challengeManagedEndpoint } from './verify.ts';
 import { verifySignature } from '../../../lib/signature.ts';
+import { message } from '../../../messages/index.ts';
 import { startEngine, type Engine } from '../../../test/harness/engine.ts';
 import { eventually } from '../../../test/harness/eventually.ts';
 import { createMember, type Tenant } from '../../../test/harness/factories.ts';
@@ -149,7 +150,7 @@ test('an answer without the echo does not verify; saving the application asks ag
   });
   t.is(failed.verified_at, null);
   const reason = await world.deps.db('webhook_endpoints').where({ id: failed.id }).first('last_failure_reason');
-  t.is(reason.last_failure_reason, 'The answer did not echo the challenge.');
+  t.deepEqual(reason.last_failure_reason, message('connect.no_echo'));
   app.receiver.respond((request) => ({
     status: 204,
     headers: { 'X-Service-Webhook-Challenge': request.json.data.challenge },
@@ -222,7 +223,9 @@ test('a host that left the list of domains is not challenged', async (t) => {
       .whereNotNull('last_failure_reason')
       .first(),
   );
-  t.like(row, { verified_at: null, last_failure_reason: 'The host is not in the list of allowed domains.' });
+  t.is(row.verified_at, null);
+  const problem = message('field.url_not_allowed');
+  t.deepEqual(row.last_failure_reason, message('connect.url_blocked', { problem }));
   t.is(app.receiver.requests.length, 0);
 });
 
@@ -230,12 +233,15 @@ test('an endpoint the installation switched off comes back when its application 
   const app = await application(t);
   await approve(world.deps, await world.tenant(), app.client);
   const [endpoint] = await verified(app, 1);
-  await world.deps.db('webhook_endpoints').where({ id: endpoint.id }).update({
-    enabled: false,
-    disabled_reason: 'It failed for a day.',
-    consecutive_failures: 30,
-    failing_since: new Date(),
-  });
+  await world.deps
+    .db('webhook_endpoints')
+    .where({ id: endpoint.id })
+    .update({
+      enabled: false,
+      disabled_reason: message('connect.switched_off', { failures: 30, since: '2026-03-01T12:00:00.000Z' }),
+      consecutive_failures: 30,
+      failing_since: new Date(),
+    });
   await app.patch({ description: 'repaired' });
   t.like((await app.endpoints())[0], { enabled: true, consecutive_failures: 0, verified_at: endpoint.verified_at });
 });

@@ -1,6 +1,7 @@
 import { parse } from 'tldts';
 import { checkOutboundUrl, EgressError } from '../../../lib/egress/index.ts';
 import type { Problem } from '../../../lib/errors.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { isEventType } from '../../platform/kernel/events.ts';
 
@@ -32,7 +33,7 @@ export async function checkWebhookUrl(
     await deps.egress.check(check.url, RESOLVE_TIMEOUT_MS);
     return [];
   } catch (error) {
-    if (error instanceof EgressError) return [{ path, message: error.message }];
+    if (error instanceof EgressError) return [{ path, message: message('connect.url_fault', { reason: error.said }) }];
     throw error;
   }
 }
@@ -54,29 +55,29 @@ interface AppWebhook {
 export async function checkAppWebhook(deps: PolicyDeps, { url, domains, events }: AppWebhook): Promise<Problem[]> {
   const problems: Problem[] = [];
   for (const [index, domain] of domains.entries()) {
-    const message = domainProblem(domain, { allowUnsafe: deps.config.ALLOW_UNSAFE_WEBHOOK_URLS });
-    if (message) problems.push({ path: `body.allowed_webhook_domains.${index}`, message });
+    const fault = domainProblem(domain, { allowUnsafe: deps.config.ALLOW_UNSAFE_WEBHOOK_URLS });
+    if (fault) problems.push({ path: `body.allowed_webhook_domains.${index}`, message: fault });
   }
   for (const [index, type] of events.entries()) {
-    if (!isEventType(type)) problems.push({ path: `body.webhook_events.${index}`, message: 'Unknown event type' });
+    if (!isEventType(type))
+      problems.push({ path: `body.webhook_events.${index}`, message: message('field.unknown_event') });
   }
   if (url !== '') problems.push(...(await checkWebhookUrl(deps, url, 'body.webhook_url', domains)));
   return problems;
 }
 
 /**
- * Why an entry of `allowed_webhook_domains` is refused, as a sentence; undefined when it is not. A bare entry names one
+ * The fault of an entry of `allowed_webhook_domains`; undefined without one. A bare entry names one
  * host, one with a leading dot a domain with all below it. `.com`, `co.uk` and `.github.io` have many owners.
  * @param allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: addresses and local names are allowed too
  */
-export function domainProblem(entry: string, { allowUnsafe }: { allowUnsafe: boolean }): string | undefined {
-  if (!DOMAIN_ENTRY.test(entry))
-    return 'Must be a host name, with a leading dot to cover its subdomains; no scheme, port, path or wildcard';
+export function domainProblem(entry: string, { allowUnsafe }: { allowUnsafe: boolean }): Message | undefined {
+  if (!DOMAIN_ENTRY.test(entry)) return message('connect.domain_form');
   const check = checkOutboundUrl(`https://${entry.startsWith('.') ? entry.slice(1) : entry}/`, { allowUnsafe });
   if (!check.ok) return check.problem;
   const host = parse(check.url.hostname, { allowPrivateDomains: true });
-  if (host.isIp && !allowUnsafe) return 'Must be a host name, not an address';
+  if (host.isIp && !allowUnsafe) return message('connect.domain_address');
   if (host.hostname === host.publicSuffix && (host.isIcann || host.isPrivate))
-    return 'Covers a public suffix, under which anybody can register names';
+    return message('connect.domain_public_suffix');
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { withPayloads, type DeliveryWithPayload } from './deliveries.ts';
@@ -37,9 +38,6 @@ async function assertServed(tx: Tx, endpointId: string): Promise<void> {
     .forNoKeyUpdate()
     .first('enabled', 'verified_at');
   if (endpoint?.enabled && endpoint.verified_at !== null) return;
-  throw new AppError('conflict', `The endpoint is ${endpoint?.enabled ? 'not verified' : 'switched off'}`, {
-    fix: endpoint?.enabled
-      ? 'Verify it with POST /v1/webhooks/:id/verify.'
-      : 'Switch it on with PATCH /v1/webhooks/:id.',
-  });
+  const code = endpoint?.enabled ? 'connect.endpoint_unverified' : 'connect.endpoint_off';
+  throw new AppError('conflict', message(code), { fix: message(`${code}.fix`) });
 }

@@ -1,15 +1,18 @@
 import { across } from '../../../db/across.ts';
+import { json } from '../../../db/connection.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { WebhookEndpoints, type WebhookEndpointRow } from '../../../db/models/webhook-endpoint.ts';
 import { newSecret, safeEqual, SECRET_PREFIX } from '../../../lib/crypto.ts';
 import { checkOutboundUrl, EgressError, type EgressResponse } from '../../../lib/egress/index.ts';
 import { newId } from '../../../lib/ids.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import type { ChallengeStep } from '../../../workflows/webhook-verify/contract.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { TEST_EVENT } from '../../platform/kernel/events.ts';
 import { atOnce, reader, transact } from '../../platform/kernel/transact.ts';
 import { nextAttemptAt } from '../delivery/schedule.ts';
 import { getEndpoint } from './endpoints.ts';
+import { answerFault } from '../delivery/answer-fault.ts';
 import { deliveryRequest, type Envelope } from '../delivery/request.ts';
 import { ensureSecret, newestSecret, openWebhookSecret, secretOwner } from '../delivery/secrets.ts';
 
@@ -26,8 +29,8 @@ export interface ChallengeResult {
   echoed: boolean;
   /** HTTP status, 0 when there was no answer. */
   status: number;
-  /** Why it did not pass, as a sentence. */
-  reason: string | null;
+  /** Why it did not pass. */
+  reason: Message | null;
   latencyMs: number;
 }
 
@@ -93,7 +96,14 @@ async function challengeForApplication(ctx: Ctx, endpoint: WebhookEndpointRow): 
     allowedDomains: known.allowed_webhook_domains,
   });
   if (!check.ok)
-    return { url: endpoint.url, passed: false, echoed: false, status: 0, reason: check.problem, latencyMs: 0 };
+    return {
+      url: endpoint.url,
+      passed: false,
+      echoed: false,
+      status: 0,
+      reason: message('connect.url_blocked', { problem: check.problem }),
+      latencyMs: 0,
+    };
   return challenge(ctx, endpoint, known.secret);
 }
 
@@ -147,15 +157,13 @@ async function challenge(ctx: Ctx, endpoint: WebhookEndpointRow, secret: string)
       passed: false,
       echoed: false,
       status: 0,
-      reason: error.message,
+      reason: error.said,
     };
   }
 }
 
-function refusal(status: number, accepted: boolean): string {
-  if (accepted) return 'The answer did not echo the challenge.';
-  if (status >= 300 && status < 400) return `The receiver answered ${status}; redirects are not followed.`;
-  return `The receiver answered ${status}.`;
+function refusal(status: number, accepted: boolean): Message {
+  return accepted ? message('connect.no_echo') : answerFault(status);
 }
 
 /** Whether an answer carries the challenge, in a JSON body or in the header made for it. */
@@ -183,7 +191,7 @@ async function record(ctx: Ctx, id: string, { url, passed, echoed, reason }: Cha
       .patch({
         ...(passed
           ? { verified_at: endpoint.verified_at ?? tx.now, last_success_at: tx.now }
-          : { last_failure_at: tx.now, last_failure_reason: reason }),
+          : { last_failure_at: tx.now, last_failure_reason: json(reason) }),
         ...(echoed ? { ownership_confirmed: true } : {}),
         updated_at: tx.now,
       } as object);

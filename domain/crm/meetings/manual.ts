@@ -1,5 +1,6 @@
 import { AppError, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { assertAsSeen } from '../../platform/as-seen.ts';
@@ -32,7 +33,7 @@ interface NewMeeting extends MeetingDetails {
 export async function meetingProblems(ctx: Ctx, given: Pick<NewMeeting, 'contact_id'>): Promise<Problem[]> {
   if (given.contact_id === undefined) return [];
   const contact = await reader(ctx).table('contacts').where({ id: given.contact_id }).first('id');
-  return contact ? [] : [{ path: 'body.contact_id', message: 'No contact of the workspace' }];
+  return contact ? [] : [{ path: 'body.contact_id', message: message('directory.unknown_contact') }];
 }
 
 /**
@@ -81,7 +82,7 @@ function timeProblems(known: Pick<Meeting, 'scheduled_for' | 'end_time'>, given:
   if (given.scheduled_for === undefined && given.end_time === undefined) return [];
   const begin = given.scheduled_for ?? known.scheduled_for;
   const end = given.end_time === undefined ? known.end_time : given.end_time;
-  return begin && end && end <= begin ? [{ path: 'body.end_time', message: 'must be after scheduled_for' }] : [];
+  return begin && end && end <= begin ? [{ path: 'body.end_time', message: message('crm.meeting_ends_early') }] : [];
 }
 
 /**
@@ -98,8 +99,8 @@ export async function changeMeeting(
   return transact(ctx, async (tx) => {
     const known = await lockManual(tx, id);
     if (known.status === 'canceled')
-      throw new AppError('conflict', 'The meeting was called off', { fix: 'Log the new one with POST /v1/meetings.' });
-    assertAsSeen('The meeting', known.updated_at, expectedUpdatedAt);
+      throw new AppError('conflict', message('crm.meeting_canceled'), { fix: message('crm.meeting_canceled.fix') });
+    assertAsSeen('meeting', known.updated_at, expectedUpdatedAt);
     const scheduledFor = given.scheduled_for ?? known.scheduled_for;
     const endTime = given.end_time === undefined ? known.end_time : given.end_time;
     refuseProblems(timeProblems(known, given));
@@ -141,9 +142,7 @@ async function lockManual(tx: Tx, id: string): Promise<Meeting> {
     : [];
   if (!known) throw notFound('meeting');
   if (known.source !== 'manual')
-    throw new AppError('conflict', 'The meeting was booked at a calendar', {
-      fix: 'Move it or call it off there: its reschedule_url and cancel_url lead to it.',
-    });
+    throw new AppError('conflict', message('crm.meeting_of_calendar'), { fix: message('crm.meeting_of_calendar.fix') });
   return known;
 }
 

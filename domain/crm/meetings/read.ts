@@ -1,5 +1,6 @@
 import { decodeCursor, encodeCursor, type Page } from '../../../lib/cursor.ts';
-import { badRequest, notFound } from '../../../lib/errors.ts';
+import { notFound, refuseProblems } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { isIanaZone } from '../../platform/scheduling/zone.ts';
@@ -37,8 +38,7 @@ const MAX_OFFSET = 100_000;
  */
 export async function listMeetings(ctx: Ctx, query: MeetingQuery): Promise<Page<MeetingView>> {
   const { timeframe, contactId, from, to, timezone, limit } = query;
-  if (!isIanaZone(timezone))
-    throw badRequest('The list cannot be read', [{ path: 'query.timezone', message: 'is no IANA time zone' }]);
+  if (!isIanaZone(timezone)) refuseProblems([{ path: 'query.timezone', message: message('directory.not_time_zone') }]);
   const filters = { timeframe, contactId, from, to, timezone };
   const position = decodeCursor<[number]>(LIST, filters, query.cursor, [isOffset]);
   const offset = position?.[0] ?? 0;

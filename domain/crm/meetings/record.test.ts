@@ -124,5 +124,5 @@ test('a meeting that is booked ends its contact in the campaigns that stop on a 
     before.map((line) => line.replace(/^(ada stops): .*/, '$1: completed')),
   );
   const [ended] = await deps.db('enrollments').where({ contact_id: contactId, campaign_id: stops.campaignId });
-  t.is(ended.failure_reason, 'a meeting was booked');
+  t.is(ended.failure_reason.code, 'ended.meeting');
 });

@@ -5,6 +5,7 @@ import { finishEnrollments } from '../../sending/control/finish.ts';
 import { storableText } from '../../sending/outcomes/storable.ts';
 import type { EventData } from '../../platform/kernel/event-payloads.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
+import { message } from '../../../messages/index.ts';
 
 export type Meeting = Row<'meetings'>;
 
@@ -230,6 +231,6 @@ async function stopCampaigns(tx: Tx, { contact_id: contactId }: Meeting): Promis
     tx,
     rows.map(({ id }) => id),
     'completed',
-    { reason: 'a meeting was booked' },
+    { reason: message('ended.meeting') },
   );
 }

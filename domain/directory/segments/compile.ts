@@ -3,6 +3,7 @@ import type { SegmentCondition } from '../../../db/models/segment.ts';
 import type { Problem } from '../../../lib/errors.ts';
 import { foldCase } from '../../../lib/fold-case.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import { Conditions, likeLiteral } from '../../platform/conditions.ts';
 import { cleanText } from '../contact-fields.ts';
 import { CUSTOM_PREFIX, segmentField, type SegmentField } from './fields.ts';
@@ -38,9 +39,9 @@ export function conditionProblems(conditions: readonly SegmentCondition[], path:
   return conditions.flatMap((condition, index) => {
     const at = `${path}.${index}`;
     const field = segmentField(condition.field);
-    if (!field) return [{ path: `${at}.field`, message: 'Unknown field; see GET /v1/segments/fields' }];
+    if (!field) return [{ path: `${at}.field`, message: message('directory.unknown_field') }];
     if (!(field.operators as readonly string[]).includes(condition.operator)) {
-      return [{ path: `${at}.operator`, message: `One of ${field.operators.join(', ')}` }];
+      return [{ path: `${at}.operator`, message: message('field.choice', { choices: field.operators }) }];
     }
     return valueProblems(field, condition, at);
   });
@@ -48,23 +49,23 @@ export function conditionProblems(conditions: readonly SegmentCondition[], path:
 
 function valueProblems(field: SegmentField, { operator, values }: SegmentCondition, at: string): Problem[] {
   if (operator === 'exists' || operator === 'not_exists') {
-    return values.length === 0 ? [] : [{ path: `${at}.values`, message: 'This operator takes no values' }];
+    return values.length === 0 ? [] : [{ path: `${at}.values`, message: message('directory.no_values') }];
   }
-  if (values.length === 0) return [{ path: `${at}.values`, message: 'At least one value' }];
+  if (values.length === 0) return [{ path: `${at}.values`, message: message('field.list_shorter', { min: 1 }) }];
   if ((field.type === 'time' || field.type === 'flag') && values.length > 1)
-    return [{ path: `${at}.values`, message: 'Exactly one value' }];
+    return [{ path: `${at}.values`, message: message('directory.one_value') }];
   return values.flatMap((value, index) => {
     const problem = valueProblem(field, value);
     return problem ? [{ path: `${at}.values.${index}`, message: problem }] : [];
   });
 }
 
-function valueProblem(field: SegmentField, value: string): string | undefined {
-  if (field.values && !field.values.includes(value)) return `One of ${field.values.join(', ')}`;
-  if (field.type === 'label' && !isUuid(value)) return 'The id of a category';
-  if (field.type === 'campaign' && !isUuid(value)) return 'The id of a campaign';
-  if (field.type === 'time' && !TIME.safeParse(value).success) return 'A date (YYYY-MM-DD, UTC) or an RFC 3339 time';
-  if (field.type === 'text' && !cleanText(value)) return 'Not empty';
+function valueProblem(field: SegmentField, value: string): Message | undefined {
+  if (field.values && !field.values.includes(value)) return message('field.choice', { choices: field.values });
+  if (field.type === 'label' && !isUuid(value)) return message('directory.not_id');
+  if (field.type === 'campaign' && !isUuid(value)) return message('directory.not_id');
+  if (field.type === 'time' && !TIME.safeParse(value).success) return message('directory.time_value');
+  if (field.type === 'text' && !cleanText(value)) return message('field.text_empty');
   return undefined;
 }
 

@@ -4,12 +4,13 @@ import { ZERO_UUID } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { readKey } from './keys.ts';
+import { message } from '../../../messages/index.ts';
 
-/** Buckets, aligned to UTC, and the longest range (ms) each may be asked for. */
+/** Buckets, aligned to UTC, and the longest range (days) of each. */
 const INTERVALS = {
-  minute: { ms: MINUTE_MS, longest: DAY_MS, said: '24 hours' },
-  hour: { ms: HOUR_MS, longest: 31 * DAY_MS, said: '31 days' },
-  day: { ms: DAY_MS, longest: 92 * DAY_MS, said: '92 days' },
+  minute: { ms: MINUTE_MS, longestDays: 1 },
+  hour: { ms: HOUR_MS, longestDays: 31 },
+  day: { ms: DAY_MS, longestDays: 92 },
 } as const;
 export type UsageInterval = keyof typeof INTERVALS;
 
@@ -114,20 +115,20 @@ export async function usageAnalytics(ctx: Ctx, keyId: string, request: Analytics
 function rangeOf(now: Date, request: AnalyticsRequest): { from: Date; to: Date } {
   const to = request.to ?? now;
   const from = request.from ?? new Date(to.getTime() - DAY_MS);
-  const { longest, said } = INTERVALS[request.interval];
+  const { longestDays } = INTERVALS[request.interval];
   const problems: Problem[] = [];
   if (from >= to)
     problems.push({
       path: 'query.from',
-      message: request.to ? 'Must lie before to' : 'Must lie before now, which to is unless given',
+      message: request.to ? message('field.before_to') : message('field.before_now'),
     });
-  if (to.getTime() - from.getTime() > longest) {
+  if (to.getTime() - from.getTime() > longestDays * DAY_MS) {
     problems.push({
       path: 'query.from',
-      message: `With interval ${request.interval} the range can be ${said} long at most; ask for less, or for longer buckets`,
+      message: message('field.range_days', { days: longestDays, interval: request.interval }),
     });
   }
-  if (problems.length > 0) throw badRequest('This range cannot be shown', problems);
+  if (problems.length > 0) throw badRequest(message('api_key.range'), problems);
   return { from, to };
 }
 

@@ -5,6 +5,7 @@ import { newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { assertNotWiderThanActor, restrictionProblems, type Restrictions } from './restrictions.ts';
+import { message } from '../../../messages/index.ts';
 
 const SHOWN_PREFIX = 6;
 const SHOWN_SUFFIX = 4;
@@ -35,7 +36,7 @@ export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyR
       rate_limit_per_minute: input.rate_limit_per_minute ?? 0,
     };
     const problems = await restrictionProblems(tx.org, restrictions, tx.now);
-    if (problems.length > 0) throw badRequest('The key cannot be made like this', problems);
+    if (problems.length > 0) throw badRequest(message('api_key.invalid'), problems);
     await assertNotWiderThanActor(tx, ctx.actor, restrictions);
     const secret = newSecret(SECRET_PREFIX.apiKey);
     const key = await tx.org.create(ApiKeys, {

@@ -4,6 +4,7 @@ import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
+import { message } from '../../../messages/index.ts';
 
 export type { ApiKeyRow } from '../../../db/models/api-key.ts';
 
@@ -61,8 +62,8 @@ export async function deleteKey(ctx: Ctx, id: string): Promise<void> {
     const key = await tx.org.query(ApiKeys).findById(id).forUpdate();
     if (!key) throw notFound('api_key');
     if (key.status === 'active' && !(key.expires_at && key.expires_at <= tx.now)) {
-      throw new AppError('conflict', 'This API key can still authenticate', {
-        fix: 'Revoke it first, with DELETE /v1/api-keys/:id.',
+      throw new AppError('conflict', message('api_key.usable'), {
+        fix: message('api_key.usable.fix'),
       });
     }
     await tx.org.query(ApiKeys).deleteById(id);

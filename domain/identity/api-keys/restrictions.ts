@@ -8,6 +8,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { idProblems } from '../../platform/references.ts';
 import { assertActorGrants } from '../acting.ts';
 import { DEFAULT_KEY_RATE } from '../resolve-actor.ts';
+import { message } from '../../../messages/index.ts';
 
 /** What limits a key. */
 export interface Restrictions {
@@ -32,13 +33,13 @@ type Given<T> = { [K in keyof T]?: T[K] | undefined };
 export async function restrictionProblems(org: OrgScope, key: Given<Restrictions>, now: Date): Promise<Problem[]> {
   return [
     ...shapeProblems(key),
-    ...(key.expires_at && key.expires_at <= now ? [{ path: 'body.expires_at', message: 'Lies in the past' }] : []),
+    ...(key.expires_at && key.expires_at <= now ? [{ path: 'body.expires_at', message: message('field.past') }] : []),
     ...(await idProblems(
       org,
       'mailboxes',
       key.allowed_email_accounts ?? [],
       'body.allowed_email_accounts',
-      'No mailbox of this workspace',
+      message('field.no_mailbox'),
     )),
   ];
 }
@@ -47,11 +48,10 @@ export async function restrictionProblems(org: OrgScope, key: Given<Restrictions
 function shapeProblems(key: Given<Pick<Restrictions, 'permissions' | 'allowed_ips'>>): Problem[] {
   const problems: Problem[] = [];
   if (key.permissions !== undefined && !isDefinedMask(key.permissions)) {
-    problems.push({ path: 'body.permissions', message: 'Has bits that no permission defines' });
+    problems.push({ path: 'body.permissions', message: message('field.permission_bits') });
   }
   key.allowed_ips?.forEach((entry, index) => {
-    if (!isIpRange(entry))
-      problems.push({ path: `body.allowed_ips.${index}`, message: 'Neither an IP address nor a CIDR range' });
+    if (!isIpRange(entry)) problems.push({ path: `body.allowed_ips.${index}`, message: message('field.ip_range') });
   });
   return problems;
 }
@@ -69,7 +69,7 @@ export async function assertNotWiderThanActor(tx: Tx, actor: Actor, result: Rest
   }
   const acting = await tx.org.query(ApiKeys).findById(actor.apiKeyId).where('status', 'active');
   // The actor may be cached for a moment after its revocation: long enough for a thief to make a key that outlives the revoked one.
-  if (!acting) throw new AppError('unauthorized', 'The API key has been revoked');
+  if (!acting) throw new AppError('unauthorized', message('api_key.revoked'));
   assertNotWider(acting, result);
 }
 
@@ -78,9 +78,7 @@ export async function assertNotWiderThanActor(tx: Tx, actor: Actor, result: Rest
  * @throws AppError forbidden naming what would be wider
  */
 export function assertNotWider(parent: ApiKeyRow, child: Restrictions): void {
-  const wider: string[] = [];
-  const extra = namesOf(child.permissions & ~parent.permissions);
-  if (extra.length > 0) wider.push(`permissions ${extra.join(', ')}`);
+  const wider = namesOf(child.permissions & ~parent.permissions).map((name) => `permissions.${name}`);
   if (beyond(parent.allowed_ips, child.allowed_ips, coversRange)) wider.push('allowed_ips');
   if (beyond(parent.allowed_email_accounts, child.allowed_email_accounts, (a, b) => a === b.toLowerCase()))
     wider.push('allowed_email_accounts');
@@ -98,11 +96,9 @@ function perMinute({ rate_limit_per_minute: limit }: Pick<Restrictions, 'rate_li
 }
 
 function widerThanItself(wider: readonly string[]): AppError {
-  return new AppError(
-    'forbidden',
-    `A key cannot make or change a key so that it may do more than itself: ${wider.join('; ')}`,
-    { fix: 'Ask for less, or do it as a signed-in person.' },
-  );
+  return new AppError('forbidden', message('api_key.wider', { what: wider }), {
+    fix: message('credential.beyond_itself.fix'),
+  });
 }
 
 /** Whether a child list contains more than a parent's; an empty list means everything. */

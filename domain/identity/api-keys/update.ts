@@ -5,6 +5,7 @@ import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { assertNotWiderThanActor, restrictionProblems } from './restrictions.ts';
+import { message } from '../../../messages/index.ts';
 
 /** A sparse edit of a key. Lists replace what was there. */
 interface KeyEdit {
@@ -41,7 +42,7 @@ export async function updateKey(ctx: Ctx, id: string, edit: KeyEdit): Promise<Ap
     const names = Object.keys(sent) as (keyof KeyEdit)[];
     if (names.length === 0) return before;
     const problems = await restrictionProblems(tx.org, edit, tx.now);
-    if (problems.length > 0) throw badRequest('The key cannot be changed like this', problems);
+    if (problems.length > 0) throw badRequest(message('api_key.invalid'), problems);
     const { permissions, allowed_ips, allowed_email_accounts, expires_at, rate_limit_per_minute } = before;
     if (names.some((name) => RESTRICTING.includes(name))) {
       await assertNotWiderThanActor(tx, ctx.actor, {

@@ -5,6 +5,7 @@ import type { Columns } from '../../../db/rows.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { auditOwn } from '../sessions.ts';
+import type { Language } from '../../../messages/index.ts';
 
 export type LabelRow = Columns<'labels', 'id' | 'registry' | 'title' | 'color'>;
 
@@ -15,7 +16,16 @@ export interface Profile {
   labels: LabelRow[];
 }
 
-const COLUMNS = ['id', 'email', 'first_name', 'last_name', 'is_platform_admin', 'created_at', 'updated_at'] as const;
+const COLUMNS = [
+  'id',
+  'email',
+  'first_name',
+  'last_name',
+  'language',
+  'is_platform_admin',
+  'created_at',
+  'updated_at',
+] as const;
 type UserRow = Columns<'users', (typeof COLUMNS)[number]>;
 
 /** The caller's own profile. */
@@ -35,10 +45,10 @@ export async function readProfile(ctx: Ctx): Promise<Profile> {
   return { user, roleIds: memberships.map((row) => row.role_id), labels };
 }
 
-/** Changes the caller's name; only sent fields change. */
+/** Changes the caller's name, or the language of mails to them; only sent fields change. */
 export async function updateProfile(
   ctx: Ctx,
-  changes: { first_name?: string | undefined; last_name?: string | undefined },
+  changes: { first_name?: string | undefined; last_name?: string | undefined; language?: Language | undefined },
 ): Promise<Profile> {
   const set = defined(changes);
   if (Object.keys(set).length > 0) {

@@ -9,6 +9,7 @@ import { noAccountMail, resetMail } from '../mails.ts';
 import { assertStrong, passwordFits } from '../passwords.ts';
 import { auditOwn, endSessions } from '../sessions.ts';
 import { forgiveGuesses, throttle } from '../throttle.ts';
+import { message } from '../../../messages/index.ts';
 
 /**
  * Mails a link that sets a new password. An address without an account gets a mail that says so: the caller sees, and waits
@@ -18,9 +19,9 @@ import { forgiveGuesses, throttle } from '../throttle.ts';
 export async function askReset(ctx: Ctx, email: string): Promise<void> {
   await throttle(ctx, 'reset_source', toSource(ctx.actor.ipAddress));
   await throttle(ctx, 'reset_mail', email);
-  const user = await across(ctx.db, 'person').table('users').where('email', email).first('id');
+  const user = await across(ctx.db, 'person').table('users').where('email', email).first('id', 'language');
   const { handle } = await openChallenge(ctx, 'reset', { email, ...(user ? { userId: user.id } : {}) });
-  await ctx.systemMail.send(user ? resetMail(ctx, email, handle) : noAccountMail(ctx, email));
+  await ctx.systemMail.send(user ? resetMail(ctx, email, handle, user) : noAccountMail(ctx, email));
 }
 
 /**
@@ -54,10 +55,10 @@ export async function changePassword(ctx: Ctx, input: { current: string; next: s
     .table('users')
     .where('id', ctx.actor.userId!)
     .first('id', 'email', 'password_hash');
-  if (!user) throw new AppError('unauthorized', 'The account is gone');
+  if (!user) throw new AppError('unauthorized', message('account.gone'));
   assertStrong(input.next, user.email, 'new_password');
   await throttle(ctx, 'password', user.id);
-  if (!(await passwordFits(user, input.current))) throw new AppError('unauthorized', 'The current password is wrong');
+  if (!(await passwordFits(user, input.current))) throw new AppError('unauthorized', message('account.wrong_password'));
   const passwordHash = await hashPassword(input.next);
   await inTransaction(ctx.db, async (trx) => {
     await across(trx, 'person')

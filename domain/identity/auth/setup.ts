@@ -11,6 +11,7 @@ import type { Ctx, Deps } from '../../platform/kernel/context.ts';
 import { foundOrganization, type OrganizationRow } from '../organizations/organizations.ts';
 import { assertStrong } from '../passwords.ts';
 import { actingAs, openSession, type TokenPair } from '../sessions.ts';
+import { message } from '../../../messages/index.ts';
 
 /** How long a setup link is valid, in milliseconds. */
 const SETUP_LINK_MS = 24 * 3600_000;
@@ -117,6 +118,7 @@ async function claim<T>(
       password_hash: passwordHash,
       first_name: input.firstName,
       last_name: input.lastName,
+      language: ctx.language ?? null,
       is_platform_admin: true,
       created_at: now,
       updated_at: now,
@@ -134,13 +136,13 @@ function openLink(handle: Deps['db'] | Trx, token: string, now: Date) {
 }
 
 function invalidToken(): AppError {
-  return new AppError('setup_token_invalid', 'The setup link is wrong, used or expired', {
-    fix: 'Restart the API: it prints a new link.',
+  return new AppError('setup_token_invalid', message('setup.link_invalid'), {
+    fix: message('setup.link_invalid.fix'),
   });
 }
 
 function complete(): AppError {
-  return new AppError('setup_already_complete', 'This installation already has an account', { fix: 'Sign in.' });
+  return new AppError('setup_already_complete', message('setup.complete'), { fix: message('setup.complete.fix') });
 }
 
 interface Bootstrap {

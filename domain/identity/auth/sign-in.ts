@@ -17,6 +17,7 @@ import {
   throttle,
   uncount,
 } from '../throttle.ts';
+import { message, type Language } from '../../../messages/index.ts';
 
 /** Either the sign-in is done, or `session` waits for the code that was mailed. */
 type SignIn = { session: string } | TokenPair;
@@ -33,7 +34,10 @@ export async function signIn(
   const attempt = `${input.email}/${source}`;
   await throttle(ctx, 'sign_in_source', source);
   await throttle(ctx, 'sign_in', attempt);
-  const user = await across(ctx.db, 'person').table('users').where('email', input.email).first('id', 'password_hash');
+  const user = await across(ctx.db, 'person')
+    .table('users')
+    .where('email', input.email)
+    .first('id', 'password_hash', 'language');
   const place = user && `${user.id}/${user.password_hash}/${source}`;
   const known = await knownAs(ctx, user?.id, place, input.deviceToken);
   const guessed = known === undefined ? input.email : `${input.email}/${known}`;
@@ -42,21 +46,27 @@ export async function signIn(
   await slowDownGuesses(ctx, guessed);
   // An unknown address takes as long as a wrong password.
   if (!(await passwordFits(user, input.password)) || !user) {
-    throw new AppError('unauthorized', 'The email address or the password is wrong');
+    throw new AppError('unauthorized', message('account.wrong_sign_in'));
   }
   await forgive(ctx, 'sign_in', attempt);
   await forgiveGuesses(ctx, guessed);
   for (const [rule, from] of failures) await uncount(ctx, rule, from);
   await rememberSource(ctx, place!);
+  if (user.language === null && ctx.language) await rememberLanguage(ctx, user.id, ctx.language);
   if (await needsCode(ctx, user.id, input.deviceToken)) {
     await throttle(ctx, 'sign_in_mail', input.email);
     const { handle, code } = await openChallenge(ctx, 'login', { email: input.email, userId: user.id });
-    await ctx.systemMail.send(codeMail(ctx, input.email, 'login', code));
+    await ctx.systemMail.send(codeMail(ctx, input.email, 'login', code, user));
     return { session: handle };
   }
   // Only where the device was just recognized: otherwise an invented token would become one that makes the code unnecessary.
   const device = ctx.config.AUTH_LOGIN_CODE === 'new_device' ? input.deviceToken : undefined;
   return inTransaction(ctx.db, (trx) => openSession(ctx, trx, user.id, { device }));
+}
+
+/** Keeps the language of the first browser that a person signs in with; they can change it in their profile. */
+async function rememberLanguage(ctx: Ctx, userId: string, language: Language): Promise<void> {
+  await across(ctx.db, 'person').table('users').where('id', userId).whereNull('language').update({ language });
 }
 
 /** Budgets of wrong passwords that an attempt from an unknown place draws on, whatever the account. */

@@ -11,6 +11,7 @@ import { assertStrong } from '../passwords.ts';
 import { actingAs } from '../sessions.ts';
 import { throttle } from '../throttle.ts';
 import { awaitsClaim } from './setup.ts';
+import { message } from '../../../messages/index.ts';
 
 interface SignUp {
   email: string;
@@ -35,8 +36,8 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<{ session: string
   await throttle(ctx, 'sign_up_mail', input.email);
   const passwordHash = await hashPassword(input.password);
   if (await across(ctx.db, 'person').table('users').where('email', input.email).first('id')) {
-    throw new AppError('unauthorized', 'This address cannot be signed up', {
-      fix: 'Sign in, or ask for a new password.',
+    throw new AppError('unauthorized', message('sign_up.refused'), {
+      fix: message('sign_up.refused.fix'),
     });
   }
   const { handle, code } = await openChallenge(ctx, 'register', {
@@ -58,15 +59,15 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<{ session: string
  */
 async function assertOpen(ctx: Ctx, invitation: string | undefined): Promise<void> {
   const mode = ctx.config.DISABLE_REGISTRATION;
-  if (mode === 'true') throw new AppError('registration_closed', 'Sign-up is closed on this installation');
+  if (mode === 'true') throw new AppError('registration_closed', message('sign_up.closed'));
   if (mode === 'invite_only' && !invitation) {
-    throw new AppError('registration_invite_only', 'Sign-up needs an invitation', {
-      fix: 'Ask a member of a workspace to invite this address.',
+    throw new AppError('registration_invite_only', message('sign_up.invite_only'), {
+      fix: message('sign_up.invite_only.fix'),
     });
   }
   if (await awaitsClaim(ctx.db)) {
-    throw new AppError('registration_closed', 'This installation has not been set up yet', {
-      fix: 'Open the setup link that the API wrote to its log when it started.',
+    throw new AppError('registration_closed', message('setup.outstanding'), {
+      fix: message('setup.outstanding.fix'),
     });
   }
 }
@@ -86,6 +87,7 @@ export async function confirmSignUp(ctx: Ctx, proof: { session: string; code: st
         password_hash: payload.password_hash,
         first_name: payload.first_name,
         last_name: payload.last_name,
+        language: ctx.language ?? null,
         created_at: now,
         updated_at: now,
       })

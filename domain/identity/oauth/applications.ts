@@ -13,6 +13,7 @@ import { assertActorGrants, grantablePermissions } from '../acting.ts';
 import { nameProblem, webUrlProblem } from './input.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
 import { readScopes, scopesOf } from '../scopes.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 export type { OAuthApplicationRow } from '../../../db/models/oauth-application.ts';
 
@@ -69,7 +70,7 @@ export async function readApplication(ctx: Ctx, id: string): Promise<OAuthApplic
  */
 export async function checkApplication(ctx: Ctx, input: ApplicationInput, id?: string): Promise<void> {
   const problems = await applicationProblems(ctx, input, id);
-  if (problems.length > 0) throw badRequest('The application cannot be like this', problems);
+  if (problems.length > 0) throw badRequest(message('application.invalid'), problems);
 }
 
 /**
@@ -244,8 +245,8 @@ function stored({ scopes: _scopes, ...input }: ApplicationInput): Partial<OAuthA
 /** Faults of the fields of an application, each by itself. */
 function fieldProblems(input: ApplicationInput): Problem[] {
   const problems: Problem[] = [];
-  const add = (field: string, message: string | undefined) => {
-    if (message) problems.push({ path: `body.${field}`, message });
+  const add = (field: string, fault: Message | undefined) => {
+    if (fault) problems.push({ path: `body.${field}`, message: fault });
   };
   if (input.name !== undefined) add('name', nameProblem(input.name));
   if (input.logo_url) add('logo_url', webUrlProblem(input.logo_url));
@@ -254,8 +255,7 @@ function fieldProblems(input: ApplicationInput): Problem[] {
     add(`redirect_uris.${index}`, redirectUriProblem(uri, { privateUse: false })),
   );
   input.scopes?.forEach((name, index) => {
-    if (readScopes([name]).unknown.length > 0)
-      add(`scopes.${index}`, 'No such scope; they are the names of GET /v1/api-keys/permissions in lower case');
+    if (readScopes([name]).unknown.length > 0) add(`scopes.${index}`, message('field.scope_unknown'));
   });
   return problems;
 }

@@ -11,6 +11,8 @@ import { lockGrantable, upsertGrant } from './grants.ts';
 import { redirectUriMatches } from './redirect-uris.ts';
 import { readScopeText, scopeName } from '../scopes.ts';
 import { isOwnResource, issuer } from './urls.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { render } from '../../../messages/render.ts';
 
 /** Lifetime of an authorization code, ms. */
 const CODE_MS = 10 * 60_000;
@@ -46,7 +48,9 @@ export interface AuthorizationRequest {
  * A request that is refused before anyone is asked. `page`: the client or the redirect URI is not certain, so the error is a page.
  * `redirect`: the application gets the error, at an address known to be its own.
  */
-export type AuthorizationRefusal = { kind: 'page'; message: string } | { kind: 'redirect'; location: string };
+export type AuthorizationRefusal =
+  | { kind: 'page'; said: Message }
+  | { kind: 'redirect'; location: string; said: Message };
 
 type AuthorizationQuery = URLSearchParams | Record<string, string | readonly string[] | undefined>;
 
@@ -60,15 +64,15 @@ export async function readAuthorizationRequest(
 ): Promise<AuthorizationRequest | AuthorizationRefusal> {
   const values = new Map(SINGLE.map((name) => [name, valuesOf(query, name)]));
   const repeated = SINGLE.filter((name) => values.get(name)!.length > 1);
-  if (repeated.length > 0) return { kind: 'page', message: `The request names ${repeated.join(', ')} more than once.` };
+  if (repeated.length > 0) return { kind: 'page', said: message('oauth.repeated', { parameters: repeated }) };
   const value = (name: Parameter) => values.get(name)![0];
 
   const application = await findClient(deps, value('client_id') ?? '');
-  if (!application) return { kind: 'page', message: 'The application is unknown: no client has this client_id.' };
+  if (!application) return { kind: 'page', said: message('oauth.unknown_client') };
   const redirectUri = value('redirect_uri');
-  if (redirectUri === undefined) return { kind: 'page', message: 'The request has no redirect_uri.' };
+  if (redirectUri === undefined) return { kind: 'page', said: message('oauth.no_redirect_uri') };
   if (!application.redirect_uris.some((registered) => redirectUriMatches(registered, redirectUri))) {
-    return { kind: 'page', message: 'The redirect_uri is not one of those registered for this application.' };
+    return { kind: 'page', said: message('oauth.foreign_redirect_uri') };
   }
 
   const request = { application, redirectUri, state: value('state'), issuer: issuer(deps.config) };
@@ -77,17 +81,17 @@ export async function readAuthorizationRequest(
   const { mask, unknown } = readScopeText(value('scope') ?? '');
   const beyond = [...unknown, ...namesOf(mask & ~application.scopes).map(scopeName)];
 
-  if (value('response_type') === undefined) return refuse(request, 'invalid_request', 'response_type is missing');
+  if (value('response_type') === undefined)
+    return refuse(request, 'invalid_request', message('oauth.missing', { parameters: 'response_type' }));
   if (value('response_type') !== 'code')
-    return refuse(request, 'unsupported_response_type', 'response_type must be code');
+    return refuse(request, 'unsupported_response_type', message('oauth.response_type'));
   if ((value('response_mode') ?? 'query') !== 'query')
-    return refuse(request, 'invalid_request', 'response_mode must be query');
+    return refuse(request, 'invalid_request', message('oauth.response_mode'));
   const pkce = pkceProblem(codeChallenge, value('code_challenge_method'), application);
   if (pkce) return refuse(request, 'invalid_request', pkce);
-  if (beyond.length > 0)
-    return refuse(request, 'invalid_scope', 'The application is not registered for every scope it asks for');
+  if (beyond.length > 0) return refuse(request, 'invalid_scope', message('oauth.scope_unregistered'));
   if (!resources.every((resource) => isOwnResource(deps, resource)))
-    return refuse(request, 'invalid_target', 'resource is not one of this server');
+    return refuse(request, 'invalid_target', message('oauth.resource'));
   return {
     kind: 'request',
     ...request,
@@ -97,15 +101,13 @@ export async function readAuthorizationRequest(
   };
 }
 
-function pkceProblem(challenge: string | null, method: string | undefined, client: Client): string | undefined {
+function pkceProblem(challenge: string | null, method: string | undefined, client: Client): Message | undefined {
   if (challenge === null) {
-    if (method !== undefined) return 'code_challenge_method comes without a code_challenge';
-    return client.client_secret_hash === null
-      ? 'code_challenge is missing: a client without a secret needs PKCE'
-      : undefined;
+    if (method !== undefined) return message('oauth.pkce_method_alone');
+    return client.client_secret_hash === null ? message('oauth.pkce_missing') : undefined;
   }
-  if (method !== 'S256') return 'code_challenge_method must be S256';
-  return S256_CHALLENGE.test(challenge) ? undefined : 'code_challenge is not the S256 of a verifier';
+  if (method !== 'S256') return message('oauth.pkce_method');
+  return S256_CHALLENGE.test(challenge) ? undefined : message('oauth.pkce_challenge');
 }
 
 /** Values of a parameter; one without a value counts as omitted (RFC 6749, section 3.1). */
@@ -127,13 +129,12 @@ export async function approveAuthorization(
   scopes: readonly Permission[],
 ): Promise<{ location: string }> {
   const { actor } = ctx;
-  if (actor.kind !== 'session' || !actor.userId)
-    throw new AppError('forbidden', 'Only a signed-in person can approve an application');
+  if (actor.kind !== 'session' || !actor.userId) throw new AppError('forbidden', message('oauth.approve_people_only'));
   const strange = scopes.filter((scope) => !request.scopes.includes(scope));
-  if (strange.length > 0) throw badRequest(`The application did not ask for ${strange.map(scopeName).join(', ')}`);
+  if (strange.length > 0) throw badRequest(message('oauth.not_asked', { scopes: strange.map(scopeName) }));
   if (scopes.length === 0)
-    throw badRequest('Nothing was approved', [
-      { path: 'body.scopes', message: 'Choose at least one, or deny the request' },
+    throw badRequest(message('oauth.nothing_approved'), [
+      { path: 'body.scopes', message: message('field.scopes_chosen') },
     ]);
   const mask = maskOf(scopes);
   const code = newSecret(SECRET_PREFIX.authorizationCode);
@@ -142,10 +143,7 @@ export async function approveAuthorization(
     const held = await lockGrantable(tx, userId);
     const missing = namesOf(mask & ~held);
     if (missing.length > 0)
-      throw new AppError(
-        'forbidden',
-        `Your role in this workspace does not let you hand out ${missing.map(scopeName).join(', ')}`,
-      );
+      throw new AppError('forbidden', message('oauth.beyond_role', { scopes: missing.map(scopeName) }));
     const grantId = await upsertGrant(tx, { applicationId: request.application.id, userId, scopes: mask });
     await across(tx.trx, 'credential').insert('oauth_codes', {
       id: newId(),
@@ -166,16 +164,18 @@ export async function approveAuthorization(
 export function denyAuthorization(request: Pick<AuthorizationRequest, 'redirectUri' | 'state' | 'issuer'>): {
   location: string;
 } {
-  return { location: refuse(request, 'access_denied', 'The person denied the request').location };
+  return { location: refuse(request, 'access_denied', message('oauth.denied')).location };
 }
 
 function refuse(
   request: Pick<AuthorizationRequest, 'redirectUri' | 'state' | 'issuer'>,
   error: OAuthCode,
-  description: string,
-): { kind: 'redirect'; location: string } {
+  said: Message,
+): { kind: 'redirect'; location: string; said: Message } {
   const { redirectUri, state, issuer: iss } = request;
-  return { kind: 'redirect', location: answerAt(redirectUri, { error, error_description: description, state, iss }) };
+  // RFC 6749 allows ASCII alone in a description, so it is in English.
+  const location = answerAt(redirectUri, { error, error_description: render(said), state, iss });
+  return { kind: 'redirect', location, said };
 }
 
 /** A redirect URI with the answer added to its own query, which stays as it is (RFC 6749, section 4.1.2). */

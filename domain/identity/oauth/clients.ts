@@ -3,6 +3,7 @@ import { across } from '../../../db/across.ts';
 import { safeEqual, sha256 } from '../../../lib/crypto.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { OAuthError } from './errors.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 const CLIENT_ID = /^sscid_[A-Za-z0-9_-]{1,64}$/;
 
@@ -76,25 +77,19 @@ export function readClientCredentials(
   form: { client_id?: string | undefined; client_secret?: string | undefined },
 ): ClientCredentials {
   if (authorization === undefined || authorization === '') {
-    if (form.client_id === undefined)
-      throw refusedClient('The request does not say which client it comes from: send client_id', { basic: false });
+    if (form.client_id === undefined) throw refusedClient(message('oauth.no_client'), { basic: false });
     return { clientId: form.client_id, secret: form.client_secret, basic: false };
   }
   const [, encoded] = /^Basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization) ?? [];
-  if (encoded === undefined) throw refusedClient('The Authorization header is not HTTP Basic', { basic: true });
+  if (encoded === undefined) throw refusedClient(message('oauth.not_basic'), { basic: true });
   const pair = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = pair.indexOf(':');
   const [clientId, secret] =
     colon < 0 ? [undefined, undefined] : [formDecoded(pair.slice(0, colon)), formDecoded(pair.slice(colon + 1))];
-  if (clientId === undefined || secret === undefined)
-    throw refusedClient('The Authorization header is not HTTP Basic', { basic: true });
-  if (form.client_secret !== undefined)
-    throw new OAuthError(
-      'invalid_request',
-      'The client authenticates in two ways at once: use HTTP Basic or client_secret, not both',
-    );
+  if (clientId === undefined || secret === undefined) throw refusedClient(message('oauth.not_basic'), { basic: true });
+  if (form.client_secret !== undefined) throw new OAuthError('invalid_request', message('oauth.two_ways'));
   if (form.client_id !== undefined && form.client_id !== clientId)
-    throw new OAuthError('invalid_request', 'client_id is not the client of the Authorization header');
+    throw new OAuthError('invalid_request', message('oauth.other_client'));
   return { clientId, secret, basic: true };
 }
 
@@ -109,14 +104,14 @@ export function assertAuthentic<C extends Pick<Client, 'client_secret_hash'>>(
   const expected = client?.client_secret_hash ?? null;
   const fits =
     expected === null ? client !== undefined && secret === undefined : safeEqual(expected, sha256(secret ?? ''));
-  if (!fits) throw refusedClient('The client is unknown, or its secret is wrong or missing', { basic });
+  if (!fits) throw refusedClient(message('oauth.client_refused'), { basic });
 }
 
 /** `basic`: the client came with an Authorization header, and is told the scheme. */
-function refusedClient(message: string, { basic }: { basic: boolean }): OAuthError {
+function refusedClient(said: Message, { basic }: { basic: boolean }): OAuthError {
   return new OAuthError(
     'invalid_client',
-    message,
+    said,
     basic ? { headers: { 'WWW-Authenticate': 'Basic realm="heron", charset="UTF-8"' } } : {},
   );
 }

@@ -1,4 +1,5 @@
 import { AppError, type AppErrorOptions } from '../../../lib/errors.ts';
+import type { Message } from '../../../messages/index.ts';
 
 /** Error codes of RFC 6749, 7009, 7591 and 8707 that this server answers with. */
 export const OAUTH_CODES = [
@@ -23,8 +24,8 @@ export type OAuthCode = (typeof OAUTH_CODES)[number];
 export class OAuthError extends AppError {
   readonly oauthCode: OAuthCode;
 
-  constructor(oauthCode: OAuthCode, message: string, options: AppErrorOptions = {}) {
-    super(oauthCode === 'invalid_client' ? 'unauthorized' : 'bad_request', message, options);
+  constructor(oauthCode: OAuthCode, said: Message, options: AppErrorOptions = {}) {
+    super(oauthCode === 'invalid_client' ? 'unauthorized' : 'bad_request', said, options);
     this.name = 'OAuthError';
     this.oauthCode = oauthCode;
   }

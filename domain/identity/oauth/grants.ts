@@ -8,6 +8,7 @@ import type { Ctx, Deps } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { syncGrantEndpoint } from '../../connect/webhooks/managed.ts';
 import { scopesOf } from '../scopes.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Applications shown to a person at most; the newest. */
 const LISTED = 500;
@@ -115,8 +116,7 @@ export async function listAuthorizedApps({ db }: Pick<Deps, 'db'>, userId: strin
  * @throws AppError not_found, also for another's grant in a workspace the person does not own, and one already revoked
  */
 export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {
-  if (ctx.actor.kind !== 'session' || !ctx.actor.userId)
-    throw new AppError('forbidden', 'Only a signed-in person can do this');
+  if (ctx.actor.kind !== 'session' || !ctx.actor.userId) throw new AppError('forbidden', message('oauth.people_only'));
   const [grant] = isUuid(grantId) ? await findRevocable(ctx, grantId, ctx.actor.userId) : [];
   if (!grant) throw notFound('authorized_app');
   // The person may have another workspace selected.

@@ -1,3 +1,5 @@
+import { message, type Message } from '../../../messages/index.ts';
+
 /** Characters of the longest redirect URI. */
 const MAX_REDIRECT_URI = 2048;
 
@@ -12,28 +14,26 @@ const PRINTABLE = /^[\x21-\x7e]+$/;
 const PRIVATE_USE = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/;
 
 /**
- * Why a URI cannot be registered as a redirect target, as a sentence; undefined when it can.
+ * The fault that keeps a URI from being registered as a redirect target; undefined when it can.
  * @param privateUse whether private-use schemes are allowed: only for clients that registered themselves
  */
-export function redirectUriProblem(uri: string, { privateUse }: { privateUse: boolean }): string | undefined {
-  if (uri.length > MAX_REDIRECT_URI) return `Must be ${MAX_REDIRECT_URI} characters or shorter`;
-  if (!PRINTABLE.test(uri) || uri.includes('\\')) return 'Must be printable ASCII without spaces and backslashes';
-  if (!URL.canParse(uri)) return 'Must be an absolute URI';
+export function redirectUriProblem(uri: string, { privateUse }: { privateUse: boolean }): Message | undefined {
+  if (uri.length > MAX_REDIRECT_URI) return message('field.text_longer', { max: MAX_REDIRECT_URI });
+  if (!PRINTABLE.test(uri) || uri.includes('\\')) return message('field.printable_uri');
+  if (!URL.canParse(uri)) return message('field.absolute_uri');
   const url = new URL(uri);
-  if (uri.includes('#')) return 'Must not have a fragment';
+  if (uri.includes('#')) return message('field.fragment');
   if (url.username !== '' || url.password !== '' || /^[^/?]*\/\/[^/?]*@/.test(uri))
-    return 'Must not have user information';
-  if (uri.includes('*')) return 'Must not have wildcards: every redirect URI is registered as it is';
+    return message('field.user_information');
+  if (uri.includes('*')) return message('field.wildcards');
   const scheme = url.protocol.slice(0, -1);
-  if (scheme === 'http' && !LOOPBACK.test(url.href))
-    return 'Must use https; http only on 127.0.0.1, localhost or [::1]';
+  if (scheme === 'http' && !LOOPBACK.test(url.href)) return message('field.redirect_http');
   if (scheme !== 'https' && scheme !== 'http') {
-    if (!privateUse) return 'Must use https, or http on 127.0.0.1, localhost or [::1]';
-    if (!PRIVATE_USE.test(scheme))
-      return 'Must use https, http on a loopback host, or a private-use scheme such as com.example.app';
+    if (!privateUse) return message('field.redirect_http');
+    if (!PRIVATE_USE.test(scheme)) return message('field.redirect_private_use');
   }
   // One spelling per target: the registered text is exactly what a browser shows and calls.
-  if (url.href !== uri && url.href !== `${uri}/`) return `Must be written as ${url.href}`;
+  if (url.href !== uri && url.href !== `${uri}/`) return message('field.written_as', { uri: url.href });
   return undefined;
 }
 

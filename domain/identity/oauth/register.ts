@@ -11,6 +11,7 @@ import { OAuthError } from './errors.ts';
 import { nameProblem, webUrlProblem } from './input.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
 import { readScopeText, scopeName, SELF_REGISTERED_MAX } from '../scopes.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 const UNNAMED = 'Unnamed application';
 
@@ -34,15 +35,15 @@ interface ClientMetadata {
 export async function registerClient(ctx: Ctx, metadata: ClientMetadata): Promise<Client & { created_at: Date }> {
   await throttle(ctx, 'client_registrations', toSource(ctx.actor.ipAddress), ctx.config.OAUTH_REGISTRATIONS_PER_HOUR);
   const redirectProblems: Problem[] = metadata.redirect_uris.flatMap((uri, index) => {
-    const message = redirectUriProblem(uri, { privateUse: true });
-    return message ? [{ path: `body.redirect_uris.${index}`, message }] : [];
+    const fault = redirectUriProblem(uri, { privateUse: true });
+    return fault ? [{ path: `body.redirect_uris.${index}`, message: fault }] : [];
   });
   const scopes =
     metadata.scope === undefined ? { mask: SELF_REGISTERED_MAX, unknown: [] } : readScopeText(metadata.scope);
   const problems = [...redirectProblems, ...metadataProblems(metadata), ...scopeProblems(scopes)];
   if (problems.length > 0) {
     const code = redirectProblems.length > 0 ? 'invalid_redirect_uri' : 'invalid_client_metadata';
-    throw new OAuthError(code, `The client cannot be registered like this`, { problems });
+    throw new OAuthError(code, message('oauth.unregistrable'), { problems });
   }
   const now = ctx.clock.now();
   const row = {
@@ -67,21 +68,22 @@ export async function registerClient(ctx: Ctx, metadata: ClientMetadata): Promis
 
 function metadataProblems(metadata: ClientMetadata): Problem[] {
   const problems: Problem[] = [];
-  const add = (field: string, message: string | undefined) => {
-    if (message) problems.push({ path: `body.${field}`, message });
+  const add = (field: string, fault: Message | undefined) => {
+    if (fault) problems.push({ path: `body.${field}`, message: fault });
   };
   if (metadata.client_name !== undefined) add('client_name', nameProblem(metadata.client_name));
   if ((metadata.token_endpoint_auth_method ?? 'none') !== 'none')
-    add('token_endpoint_auth_method', 'Must be none: clients that register themselves get no secret');
+    add('token_endpoint_auth_method', message('field.client_secretless'));
   const grants = metadata.grant_types ?? ['authorization_code'];
   if (
     !grants.includes('authorization_code') ||
     grants.some((type) => type !== 'authorization_code' && type !== 'refresh_token')
   ) {
-    add('grant_types', 'Must be authorization_code, with or without refresh_token');
+    add('grant_types', message('field.client_grants'));
   }
   const responses = metadata.response_types ?? ['code'];
-  if (responses.length === 0 || responses.some((type) => type !== 'code')) add('response_types', 'Must be code');
+  if (responses.length === 0 || responses.some((type) => type !== 'code'))
+    add('response_types', message('field.value', { value: 'code' }));
   if (metadata.client_uri !== undefined) add('client_uri', webUrlProblem(metadata.client_uri));
   if (metadata.logo_uri !== undefined) add('logo_uri', webUrlProblem(metadata.logo_uri));
   return problems;
@@ -90,12 +92,9 @@ function metadataProblems(metadata: ClientMetadata): Problem[] {
 function scopeProblems({ mask, unknown }: { mask: number; unknown: string[] }): Problem[] {
   const forbidden = namesOf(mask & ~SELF_REGISTERED_MAX).map(scopeName);
   const problems: Problem[] = [];
-  if (unknown.length > 0) problems.push({ path: 'body.scope', message: 'Names scopes that do not exist' });
+  if (unknown.length > 0) problems.push({ path: 'body.scope', message: message('field.scopes_unknown') });
   if (forbidden.length > 0)
-    problems.push({
-      path: 'body.scope',
-      message: `A client that registers itself can never hold ${forbidden.join(', ')}`,
-    });
-  if (mask === 0 && unknown.length === 0) problems.push({ path: 'body.scope', message: 'Names no scope' });
+    problems.push({ path: 'body.scope', message: message('field.scopes_forbidden', { scopes: forbidden }) });
+  if (mask === 0 && unknown.length === 0) problems.push({ path: 'body.scope', message: message('field.scopes_none') });
   return problems;
 }

@@ -5,6 +5,7 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { assertAuthentic, isClientId, readClientCredentials } from './clients.ts';
 import { OAuthError } from './errors.ts';
 import { endGrant } from './grants.ts';
+import { message } from '../../../messages/index.ts';
 
 interface Found {
   client_secret_hash: string | null;
@@ -25,7 +26,8 @@ export async function revokeToken(
   authorization: string | undefined,
 ): Promise<void> {
   const credentials = readClientCredentials(authorization, form);
-  if (form.token === undefined) throw new OAuthError('invalid_request', 'token is missing');
+  if (form.token === undefined)
+    throw new OAuthError('invalid_request', message('oauth.missing', { parameters: 'token' }));
   const found = isClientId(credentials.clientId) ? await find(ctx, credentials.clientId, form.token) : undefined;
   assertAuthentic(found, credentials);
   const { grant_id: id, application_id: applicationId, organization_id: organizationId } = found;

@@ -8,6 +8,7 @@ import { assertAuthentic, isClientId, readClientCredentials, type ClientCredenti
 import { OAuthError } from './errors.ts';
 import { readScopeText, scopeText } from '../scopes.ts';
 import { isOwnResource } from './urls.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** Lifetime of an access token, seconds. */
 const ACCESS_SECONDS = 3600;
@@ -99,42 +100,43 @@ const USE_REFRESH = `with used as (
  * @throws OAuthError invalid_request, unsupported_grant_type, invalid_client, invalid_grant, invalid_scope, invalid_target
  */
 export async function issueTokens(ctx: Ctx, form: TokenForm, authorization: string | undefined): Promise<IssuedTokens> {
-  if (form.grant_type === undefined) throw new OAuthError('invalid_request', 'grant_type is missing');
+  if (form.grant_type === undefined)
+    throw new OAuthError('invalid_request', message('oauth.missing', { parameters: 'grant_type' }));
   const exchange =
     form.grant_type === 'authorization_code'
       ? exchangeCode
       : form.grant_type === 'refresh_token'
         ? exchangeRefresh
         : undefined;
-  if (!exchange)
-    throw new OAuthError('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token');
+  if (!exchange) throw new OAuthError('unsupported_grant_type', message('oauth.grant_type'));
   const credentials = readClientCredentials(authorization, form);
   if (![form.resource ?? []].flat().every((resource) => isOwnResource(ctx, resource)))
-    throw new OAuthError('invalid_target', 'resource is not one of this server');
+    throw new OAuthError('invalid_target', message('oauth.resource'));
   return exchange(ctx, form, credentials);
 }
 
 async function exchangeCode(ctx: Ctx, form: TokenForm, credentials: ClientCredentials): Promise<IssuedTokens> {
   const missing = (['code', 'redirect_uri'] as const).filter((name) => form[name] === undefined);
-  if (missing.length > 0) throw new OAuthError('invalid_request', `${missing.join(' and ')} missing`);
+  if (missing.length > 0) throw new OAuthError('invalid_request', message('oauth.missing', { parameters: missing }));
   const code = await find<CodeStanding>(ctx, FIND_CODE, credentials, form.code!);
-  if (!isOwn(code)) throw invalidGrant("The code is unknown, or another client's");
-  if (code.redirect_uri !== form.redirect_uri) throw invalidGrant('redirect_uri is not the one the code was sent to');
+  if (!isOwn(code)) throw invalidGrant(message('oauth.code_unknown'));
+  if (code.redirect_uri !== form.redirect_uri) throw invalidGrant(message('oauth.code_redirect'));
   assertVerified(code.code_challenge, form.code_verifier);
   // Only a request that would have been answered the first time counts as a replay: someone who only saw the code can end nothing.
   if (code.consumed_at) return replayed(ctx, code, 'code_replayed');
-  if (code.expires_at <= ctx.clock.now()) throw invalidGrant('The code has expired');
+  if (code.expires_at <= ctx.clock.now()) throw invalidGrant(message('oauth.code_expired'));
   const pair = await store(ctx, USE_CODE, code, standingScopes(code));
   return pair ?? replayed(ctx, code, 'code_replayed');
 }
 
 async function exchangeRefresh(ctx: Ctx, form: TokenForm, credentials: ClientCredentials): Promise<IssuedTokens> {
-  if (form.refresh_token === undefined) throw new OAuthError('invalid_request', 'refresh_token missing');
+  if (form.refresh_token === undefined)
+    throw new OAuthError('invalid_request', message('oauth.missing', { parameters: 'refresh_token' }));
   const token = await find<RefreshStanding>(ctx, FIND_REFRESH, credentials, form.refresh_token);
-  if (!isOwn(token)) throw invalidGrant("The refresh token is unknown, or another client's");
+  if (!isOwn(token)) throw invalidGrant(message('oauth.refresh_unknown'));
   if (token.replaced_at) return replayed(ctx, token, 'refresh_token_replayed');
-  if (token.revoked_at) throw invalidGrant('The refresh token has been revoked');
-  if (token.expires_at <= ctx.clock.now()) throw invalidGrant('The refresh token has expired');
+  if (token.revoked_at) throw invalidGrant(message('oauth.refresh_revoked'));
+  if (token.expires_at <= ctx.clock.now()) throw invalidGrant(message('oauth.refresh_expired'));
   const asked = form.scope === undefined ? token.scopes : narrowed(token.scopes, form.scope);
   const pair = await store(ctx, USE_REFRESH, token, standingScopes(token, asked));
   return pair ?? replayed(ctx, token, 'refresh_token_replayed');
@@ -162,20 +164,19 @@ function isOwn(standing: Standing): boolean {
 /** PKCE (RFC 7636; OAuth 2.1): the verifier of the challenge, and none where there was no challenge. */
 function assertVerified(challenge: string | null, verifier: string | undefined): void {
   if (challenge === null) {
-    if (verifier !== undefined) throw invalidGrant('code_verifier comes without a code_challenge before it');
+    if (verifier !== undefined) throw invalidGrant(message('oauth.verifier_alone'));
     return;
   }
-  if (verifier === undefined) throw invalidGrant('code_verifier is missing');
+  if (verifier === undefined) throw invalidGrant(message('oauth.no_verifier'));
   if (!VERIFIER.test(verifier) || !safeEqual(codeChallenge(verifier), challenge))
-    throw invalidGrant('code_verifier is not that of the code_challenge');
+    throw invalidGrant(message('oauth.wrong_verifier'));
 }
 
 /** The scopes of a new access token: of the requested ones, those that person, application and approval still allow. */
 function standingScopes(standing: Standing, asked: number = standing.scopes): number {
-  if (standing.grant_revoked_at || !standing.role_permissions)
-    throw invalidGrant('The access this was issued for has been revoked');
+  if (standing.grant_revoked_at || !standing.role_permissions) throw invalidGrant(message('oauth.grant_revoked'));
   const scopes = asked & standing.grant_scopes & standing.application_scopes & grantableWith(standing.role_permissions);
-  if (scopes === 0) throw invalidGrant('Nothing is left of the scopes this was issued for');
+  if (scopes === 0) throw invalidGrant(message('oauth.nothing_left'));
   return scopes;
 }
 
@@ -183,7 +184,7 @@ function standingScopes(standing: Standing, asked: number = standing.scopes): nu
 function narrowed(granted: number, text: string): number {
   const { mask, unknown } = readScopeText(text);
   if (unknown.length > 0 || (mask & ~granted) !== 0 || mask === 0)
-    throw new OAuthError('invalid_scope', 'scope names more than was granted');
+    throw new OAuthError('invalid_scope', message('oauth.scope_beyond'));
   return mask;
 }
 
@@ -245,9 +246,9 @@ async function replayed(
       });
   });
   ctx.log.warn({ grantId, reason }, 'tokens of a grant revoked');
-  throw invalidGrant(reason === 'code_replayed' ? 'The code has been used' : 'The refresh token has been used');
+  throw invalidGrant(reason === 'code_replayed' ? message('oauth.code_used') : message('oauth.refresh_used'));
 }
 
-function invalidGrant(message: string): OAuthError {
-  return new OAuthError('invalid_grant', message);
+function invalidGrant(said: Message): OAuthError {
+  return new OAuthError('invalid_grant', said);
 }

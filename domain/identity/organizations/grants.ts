@@ -1,23 +1,22 @@
-import type { RoleRow } from '../../../db/models/role.ts';
-import { Roles } from '../../../db/models/role.ts';
+import { Roles, type RoleRow } from '../../../db/models/role.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError, badRequest, type Problem } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import type { OrgPermission } from '../../../lib/permissions.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
+import { message } from '../../../messages/index.ts';
 
-const NO_ROLE: Problem = { path: 'body.role_id', message: 'No role of this workspace' };
+const NO_ROLE: Problem = { path: 'body.role_id', message: message('field.no_role') };
 
 /**
  * Refuses to grant permissions that the actor does not have.
  * @throws AppError forbidden naming what is missing
  */
 export function assertMayGrant(actor: Actor, role: { permissions: readonly string[]; is_owner?: boolean }): void {
-  if (role.is_owner && !actor.isOwner) throw new AppError('forbidden', 'Only an owner may make someone an owner');
+  if (role.is_owner && !actor.isOwner) throw new AppError('forbidden', message('member.make_owner'));
   const missing = role.permissions.filter((permission) => !actor.orgPermissions.has(permission as OrgPermission));
-  if (missing.length > 0)
-    throw new AppError('forbidden', `You cannot grant permissions you lack: ${missing.join(', ')}`);
+  if (missing.length > 0) throw new AppError('forbidden', message('member.beyond_you', { permissions: missing }));
 }
 
 /**
@@ -25,9 +24,9 @@ export function assertMayGrant(actor: Actor, role: { permissions: readonly strin
  * @throws AppError forbidden
  */
 export function assertMayManage(actor: Actor, role: { permissions: readonly string[]; is_owner: boolean }): void {
-  if (role.is_owner && !actor.isOwner) throw new AppError('forbidden', 'Only an owner may change an owner');
+  if (role.is_owner && !actor.isOwner) throw new AppError('forbidden', message('member.change_owner'));
   if (role.permissions.some((permission) => !actor.orgPermissions.has(permission as OrgPermission))) {
-    throw new AppError('forbidden', 'You cannot change a member whose role holds permissions you lack');
+    throw new AppError('forbidden', message('member.stronger'));
   }
 }
 
@@ -43,7 +42,7 @@ export async function roleProblems(org: OrgScope, roleId: string | undefined): P
  */
 export async function roleToGrant(tx: Tx, roleId: string): Promise<RoleRow> {
   const role = isUuid(roleId) ? await tx.org.query(Roles).findById(roleId) : undefined;
-  if (!role) throw badRequest('There is no such role', [NO_ROLE]);
+  if (!role) throw badRequest(message('role.not_found'), [NO_ROLE]);
   return role;
 }
 

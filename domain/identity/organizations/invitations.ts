@@ -16,6 +16,7 @@ import { reader, transact } from '../../platform/kernel/transact.ts';
 import { assertMayGrant, lockOrganization, roleToGrant } from './grants.ts';
 import { isMember } from './members.ts';
 import { readMyOrganization, type MyOrganization } from './organizations.ts';
+import { message } from '../../../messages/index.ts';
 
 /** How long an invitation is valid. */
 const INVITATION_DAYS = 7;
@@ -65,7 +66,7 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
     await lockOrganization(tx);
     const role = await roleToGrant(tx, input.role_id);
     assertMayGrant(ctx.actor, role);
-    if (await isMember(tx, input.email)) throw new AppError('conflict', 'This address already belongs to a member');
+    if (await isMember(tx, input.email)) throw new AppError('conflict', message('invitation.member'));
     await tx.org
       .query(Invitations)
       .where('email', input.email)
@@ -89,12 +90,12 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
       changes: { email: row.email, role: role.name },
     });
     tx.emit('team.member_invited', { invitation_id: row.id, email: row.email, role_id: role.id, role_name: role.name });
-    const organization = await across(tx.trx, 'person')
-      .table('organizations')
-      .where('id', tx.org.organizationId)
-      .first('name');
+    const people = across(tx.trx, 'person');
+    const organization = await people.table('organizations').where('id', tx.org.organizationId).first('name');
+    const account = await people.table('users').where('email', input.email).first('language');
+    const invited = { to: input.email, workspace: organization!.name, token, days: INVITATION_DAYS };
     // Last, and before the commit: a refused mail rolls the invitation back.
-    await ctx.systemMail.send(invitationMail(ctx, input.email, organization!.name, token, INVITATION_DAYS));
+    await ctx.systemMail.send(invitationMail(ctx, invited, account));
     return { ...row, role_name: role.name } as InvitationView;
   });
 }
@@ -161,8 +162,8 @@ export async function readInvitation(
 }
 
 function invalid(): AppError {
-  return new AppError('invitation_invalid', 'The invitation is expired, cancelled, used, or for another address', {
-    fix: 'Ask for a new invitation.',
+  return new AppError('invitation_invalid', message('invitation.invalid'), {
+    fix: message('invitation.invalid.fix'),
   });
 }
 

@@ -8,6 +8,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { endGrantsOfMember } from '../oauth/grants.ts';
 import { assertMayGrant, assertMayManage, lockOrganization, roleToGrant } from './grants.ts';
+import { message } from '../../../messages/index.ts';
 
 export interface MemberRow
   extends
@@ -67,8 +68,8 @@ async function assertNotLastOwner(tx: Tx, member: MemberRow): Promise<void> {
     { userId: member.user_id },
   );
   if (row!.others === 0)
-    throw new AppError('conflict', 'The workspace needs at least one owner', {
-      fix: 'Make another member an owner first.',
+    throw new AppError('conflict', message('member.last_owner'), {
+      fix: message('member.last_owner.fix'),
     });
 }
 

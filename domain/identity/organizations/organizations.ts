@@ -12,6 +12,7 @@ import { throttle } from '../throttle.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { isIanaZone } from '../../platform/scheduling/zone.ts';
+import { message } from '../../../messages/index.ts';
 
 export type OrganizationRow = Columns<
   'organizations',
@@ -107,7 +108,7 @@ interface OrganizationChange {
 export function organizationProblems({ timezone }: OrganizationChange): Problem[] {
   return timezone === undefined || isIanaZone(timezone)
     ? []
-    : [{ path: 'body.timezone', message: 'An IANA time zone, such as Europe/Budapest' }];
+    : [{ path: 'body.timezone', message: message('field.time_zone') }];
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { assertRoomFor } from '../../platform/full-list.ts';
 import { assertMayGrant, lockOrganization } from './grants.ts';
+import { message } from '../../../messages/index.ts';
 
 export type { RoleRow } from '../../../db/models/role.ts';
 
@@ -24,7 +25,7 @@ export async function listRoles(ctx: Ctx): Promise<RoleRow[]> {
 export async function createRole(ctx: Ctx, input: { name: string; permissions: OrgPermission[] }): Promise<RoleRow> {
   return transact(ctx, async (tx) => {
     assertMayGrant(ctx.actor, input);
-    await assertRoomFor(tx, 'roles', { most: MAX_ROLES, what: 'roles' });
+    await assertRoomFor(tx, 'roles', { most: MAX_ROLES, what: message('role.many') });
     const role = await tx.org.create(Roles, { id: newId(), ...input, created_at: tx.now, updated_at: tx.now });
     tx.audit({
       action: 'create',
@@ -40,8 +41,7 @@ export async function createRole(ctx: Ctx, input: { name: string; permissions: O
 async function findOwnRole(tx: Tx, id: string): Promise<RoleRow> {
   const role = isUuid(id) ? await tx.org.query(Roles).findById(id) : undefined;
   if (!role) throw notFound('role');
-  if (role.is_system)
-    throw new AppError('conflict', 'System roles cannot be changed', { fix: 'Create a role of your own.' });
+  if (role.is_system) throw new AppError('conflict', message('role.system'), { fix: message('role.system.fix') });
   return role;
 }
 
@@ -92,13 +92,7 @@ export async function deleteRole(ctx: Ctx, id: string): Promise<void> {
       { id, now: tx.now },
     );
     if (use!.members + use!.invitations > 0) {
-      throw new AppError(
-        'conflict',
-        `The role is in use: ${use!.members} members, ${use!.invitations} open invitations`,
-        {
-          fix: 'Give them another role and cancel the invitations first.',
-        },
-      );
+      throw new AppError('conflict', message('role.in_use', use!), { fix: message('role.in_use.fix') });
     }
     await tx.org.query(Roles).findById(id).delete();
     tx.audit({ action: 'delete', entityType: 'role', entityId: id, metadata: { name: role.name } });

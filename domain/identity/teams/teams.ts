@@ -4,6 +4,7 @@ import { isUuid, newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { assertNotFull, assertRoomFor } from '../../platform/full-list.ts';
+import { message } from '../../../messages/index.ts';
 
 /** A member of a team; `added_at` is when they came into it. */
 interface TeamMember extends Columns<'team_members', 'user_id' | 'added_at'>, Columns<'users', 'email'> {
@@ -41,7 +42,7 @@ export async function readTeam(ctx: Ctx, id: string): Promise<Team> {
 /** Makes a team without members. @throws AppError bad_request when the workspace has as many as it may */
 export async function createTeam(ctx: Ctx, { name, color = TEAM_COLOR }: TeamEdit & { name: string }): Promise<Team> {
   return transact(ctx, async (tx) => {
-    await assertRoomFor(tx, 'teams', { most: MAX_TEAMS, what: 'teams' });
+    await assertRoomFor(tx, 'teams', { most: MAX_TEAMS, what: message('team.many') });
     const id = newId();
     await tx.org.insert('teams', { id, name, color, created_at: tx.now, updated_at: tx.now });
     tx.audit({ action: 'create', entityType: 'team', entityId: id, changes: { name } });
@@ -85,7 +86,7 @@ export async function teamMemberProblems(ctx: Ctx, userId: string | undefined): 
       userId,
     },
   );
-  return member ? [] : [{ path: 'body.user_id', message: 'No member of the workspace' }];
+  return member ? [] : [{ path: 'body.user_id', message: message('field.no_member') }];
 }
 
 /**
@@ -101,13 +102,11 @@ export async function addTeamMember(ctx: Ctx, id: string, userId: string): Promi
       { userId },
     );
     if (!member)
-      throw badRequest('Only members of the workspace can be in a team', [
-        { path: 'body.user_id', message: 'No member of the workspace' },
-      ]);
+      throw badRequest(message('team.members_only'), [{ path: 'body.user_id', message: message('field.no_member') }]);
     const members = await tx.org.table('team_members').where({ team_id: team.id }).select('user_id');
     if (members.some((other) => other.user_id === userId))
-      throw new AppError('conflict', 'They are in this team already');
-    assertNotFull(members.length, { most: MAX_MEMBERS, what: 'members in a team' });
+      throw new AppError('conflict', message('team.member_already'));
+    assertNotFull(members.length, { most: MAX_MEMBERS, what: message('team.many_members') });
     await tx.org.insert('team_members', { team_id: team.id, user_id: userId, added_at: tx.now });
     tx.audit({ action: 'update', entityType: 'team', entityId: team.id, changes: { added: userId } });
     return readTeam({ ...ctx, trx: tx.trx }, team.id);

@@ -1,114 +1,94 @@
+import { isDeepStrictEqual } from 'node:util';
+import { json } from '../../../db/connection.ts';
 import type { Columns, Row } from '../../../db/rows.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import type { DirectDecision } from '../../../workflows/direct-send/contract.ts';
-import { executeApproval } from '../../approvals/decide.ts';
-import { endApproval, expireApproval } from '../../approvals/expire.ts';
-import { NO_DECISION } from '../../approvals/link.ts';
-import { findApproval, approvalStatus } from '../../approvals/view.ts';
+import { expireApprovals } from '../../approvals/expire.ts';
+import { findApproval } from '../../approvals/view.ts';
 import { giveUpDirectSend, type Reason } from '../../sending/direct-give-up.ts';
 import { reserveDirect } from '../../sending/direct-slot.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
-import { settleDirectSend } from '../../sending/control/direct-sends.ts';
-import { approvalContent } from './content.ts';
+import { lockEmail, settleRefused } from './send-approval.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { inWords } from '../../../lib/errors.ts';
 
 /** An email that could not leave within this time (ms) of its own is given up: it would say things of days ago. */
 const GIVE_UP_MS = 3 * DAY_MS;
 
 /**
- * Moves a direct send as far as it can go now: through its approval, to its time, to a slot. Says what comes next. Asking again
+ * Moves a direct send as far as it can go now: to the end of its approval, to its time, to a slot. Says what comes next. Asking again
  * is always safe.
  */
 export async function advanceDirectSend(ctx: Ctx, id: string): Promise<DirectDecision> {
   return transact(ctx, async (tx) => {
-    const [email] = await tx.org.sql<Row<'direct_sends'>>(
-      'select * from direct_sends where organization_id = :org and id = :id for update',
-      { id },
-    );
+    const email = await lockEmail(tx, id);
     if (!email) return { kind: 'done', outcome: 'deleted' };
-    if (email.state === 'awaiting_approval') {
-      const wait = await throughApproval(tx, email);
-      if (wait) return wait;
-    } else if (email.state !== 'queued') return { kind: 'done', outcome: email.state };
+    if (email.state === 'awaiting_approval') return shown(await waitForApproval(tx, email));
+    if (email.state !== 'queued') return { kind: 'done', outcome: email.state };
     const decision = await toSlot(tx, email);
     await show(tx, email, decision);
-    return decision;
+    return shown(decision);
   });
 }
 
-/** Undefined once it may be sent; else what it waits for, or that it must not be. */
-async function throughApproval(tx: Tx, email: Row<'direct_sends'>): Promise<DirectDecision | undefined> {
-  if (email.approval_id === null) throw new Error('an email that waits for approval has none');
-  let approval = await findApproval(tx.org, email.approval_id);
-  if (approvalStatus(approval, tx.now) === 'expired' && (await expireApproval(tx, approval.id)))
-    approval = await findApproval(tx.org, approval.id);
+/** A decision of the workflow, with what the email waits for as a message. */
+type Decided = DirectDecision extends infer Each
+  ? Each extends { where: string }
+    ? Omit<Each, 'where'> & { where: Message }
+    : Each
+  : never;
+
+/** A decision with its wait as Temporal's UI shows it, whose readers have no known language. */
+function shown(decision: Decided): DirectDecision {
+  return decision.kind === 'done' ? decision : { ...decision, where: inWords(decision.where) };
+}
+
+/** Waits for a person, until the approval of the email ends without a decision. */
+async function waitForApproval(tx: Tx, email: Row<'direct_sends'>): Promise<Decided> {
+  await expireApprovals(tx, [email.approval_id!]);
+  const approval = await findApproval(tx.org, email.approval_id!);
   if (approval.status === 'pending')
     return {
       kind: 'wait',
       state: 'awaiting_approval',
       until: approval.expires_at.getTime(),
-      where: 'waits for a person to approve it',
+      where: message('direct.awaits_approval'),
     };
-  const outcome = approval.status === 'approved' ? await execute(tx, email) : approval.status;
-  if (outcome === 'executed') return undefined;
-  const state = outcome === 'denied' ? 'denied' : 'expired';
-  const reason = NOT_SENT[outcome] ?? approval.reason ?? NO_DECISION;
-  await settleDirectSend(tx, email.id, { state, code: outcome, reason }, ['awaiting_approval']);
-  return { kind: 'done', outcome: state };
+  await settleRefused(tx, email, 'expired', approval.reason);
+  return { kind: 'done', outcome: 'expired' };
 }
 
-/** Why an email that was approved does not leave. */
-const NOT_SENT: Readonly<Record<string, string>> = {
-  changed: 'What was approved has changed since',
-  mailbox_removed: 'Its mailbox has been removed',
-};
-
-/** Carries an approval out, when the email is still what the person saw. */
-async function execute(tx: Tx, email: Row<'direct_sends'>): Promise<string> {
-  const [sender] = await tx.org.sql<Columns<'mailboxes', 'id' | 'email' | 'name' | 'send_as_email'>>(
-    'select id, email, name, send_as_email from mailboxes where organization_id = :org and id = :id',
-    { id: email.mailbox_id },
-  );
-  if (!sender) {
-    await endApproval(tx, email.approval_id!, NOT_SENT.mailbox_removed!, { signalled: false });
-    return 'mailbox_removed';
-  }
-  const outcome = await executeApproval(tx, email.approval_id!, approvalContent(email, sender));
-  if (outcome === 'executed')
-    await tx.org.table('direct_sends').where({ id: email.id }).update({ state: 'queued', updated_at: tx.now });
-  return outcome;
-}
-
-async function toSlot(tx: Tx, email: Row<'direct_sends'>): Promise<DirectDecision> {
+async function toSlot(tx: Tx, email: Row<'direct_sends'>): Promise<Decided> {
   const [mail] = await tx.org.sql<Columns<'sends', 'state' | 'slot_at' | 'again'>>(
     'select state, slot_at, again from sends where organization_id = :org and id = :id',
     { id: email.id },
   );
-  if (mail?.state === 'reserved') return { kind: 'send', at: mail.slot_at.getTime(), where: 'leaves at its slot' };
-  if (mail?.state === 'sending')
-    return { kind: 'send', at: tx.now.getTime(), where: 'is looked for after its worker was lost' };
-  const giveUp = async (why: Reason): Promise<DirectDecision> => ({
+  if (mail?.state === 'reserved')
+    return { kind: 'send', at: mail.slot_at.getTime(), where: message('direct.has_slot') };
+  if (mail?.state === 'sending') return { kind: 'send', at: tx.now.getTime(), where: message('direct.looked_for') };
+  const giveUp = async (why: Reason): Promise<Decided> => ({
     kind: 'done',
     outcome: await giveUpDirectSend(tx, email, mail?.again ?? false, why),
   });
   const now = tx.now.getTime();
   const due = email.scheduled_at.getTime();
-  if (due > now) return { kind: 'wait', state: 'scheduled', until: due, where: 'waits for its time' };
-  if (due + GIVE_UP_MS < now)
-    return giveUp({ code: 'not_sent_in_time', reason: 'It could not leave within three days' });
+  if (due > now) return { kind: 'wait', state: 'scheduled', until: due, where: message('direct.scheduled') };
+  if (due + GIVE_UP_MS < now) return giveUp({ code: 'not_sent_in_time', reason: message('direct.not_in_time') });
   const slot = await reserveDirect(tx, email);
-  if (slot.kind === 'never') return giveUp({ code: 'mailbox_removed', reason: 'Its mailbox has been removed' });
+  if (slot.kind === 'never') return giveUp({ code: 'mailbox_removed', reason: message('direct.mailbox_removed') });
   if (slot.kind === 'later') return { kind: 'wait', state: 'held', until: slot.at.getTime(), where: slot.why };
-  return { kind: 'send', at: slot.at.getTime(), where: 'leaves at its slot' };
+  return { kind: 'send', at: slot.at.getTime(), where: message('direct.has_slot') };
 }
 
 /** Keeps what it waits for where people and lists see it. */
-async function show(tx: Tx, email: Row<'direct_sends'>, decision: DirectDecision): Promise<void> {
+async function show(tx: Tx, email: Row<'direct_sends'>, decision: Decided): Promise<void> {
   if (decision.kind === 'done') return;
   const until = new Date(decision.kind === 'wait' ? decision.until : decision.at);
-  if (email.waiting_for === decision.where && email.waiting_until?.getTime() === until.getTime()) return;
+  if (isDeepStrictEqual(email.waiting_for, decision.where) && email.waiting_until?.getTime() === until.getTime())
+    return;
   await tx.org
     .table('direct_sends')
     .where({ id: email.id })
-    .update({ waiting_for: decision.where, waiting_until: until, blocked_reason: null, updated_at: tx.now });
+    .update({ waiting_for: json(decision.where), waiting_until: until, blocked_reason: null, updated_at: tx.now });
 }

@@ -4,6 +4,7 @@ import { AppError, type Problem } from '../../../lib/errors.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { storeBytes } from '../../platform/blobs.ts';
 import { MAX_ATTACHMENT_BYTES, type AttachmentInput } from './input.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Ends of names that mail servers refuse because they run code. */
 const REFUSED_ENDINGS =
@@ -19,16 +20,19 @@ export function attachmentProblems(files: readonly Partial<AttachmentInput>[] = 
   for (const [index, { filename, content_type: type, content }] of files.entries()) {
     const path = `body.attachments.${index}`;
     if (filename !== undefined && REFUSED_ENDINGS.test(filename))
-      problems.push({ path: `${path}.filename`, message: 'Mail servers refuse files of this kind' });
+      problems.push({ path: `${path}.filename`, message: message('compose.file_refused') });
     if (type !== undefined && REFUSED_TYPES.test(type))
-      problems.push({ path: `${path}.content_type`, message: 'Attach the file itself, not a message or parts' });
+      problems.push({ path: `${path}.content_type`, message: message('compose.type_refused') });
     if (content === undefined) continue;
     if (content.length % 4 !== 0 || !BASE64.test(content))
-      problems.push({ path: `${path}.content`, message: 'Not base64' });
+      problems.push({ path: `${path}.content`, message: message('compose.not_base64') });
     total += Math.floor((content.length * 3) / 4);
   }
   if (total > MAX_ATTACHMENT_BYTES)
-    problems.push({ path: 'body.attachments', message: `At most ${MAX_ATTACHMENT_BYTES} bytes together` });
+    problems.push({
+      path: 'body.attachments',
+      message: message('compose.files_too_large', { max: MAX_ATTACHMENT_BYTES }),
+    });
   return problems;
 }
 
@@ -53,8 +57,8 @@ export async function storeAttachments(
       {},
     );
     if (used!.bytes + added > quotaBytes)
-      throw new AppError('storage_limit_reached', `The workspace may store ${quotaBytes} bytes of files`, {
-        fix: 'Send the file as a link, or raise ORG_STORED_BYTES.',
+      throw new AppError('storage_limit_reached', message('compose.storage_full', { max: quotaBytes }), {
+        fix: message('compose.storage_full.fix'),
       });
   }
   const stored: StoredAttachment[] = [];

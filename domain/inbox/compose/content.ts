@@ -2,6 +2,7 @@ import type { ApprovalContent } from '../../../db/json-columns.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { hashRecipients } from '../../approvals/payload.ts';
 import { plainToHtml } from '../../mail/messages/html.ts';
+import { message } from '../../../messages/index.ts';
 
 type Written = Columns<
   'direct_sends',
@@ -27,7 +28,7 @@ export function approvalContent(
   const from = sender.send_as_email || sender.email;
   const html = email.body_html ?? plainToHtml(email.body_plain);
   return {
-    title: `${email.kind === 'reply' ? 'Reply' : 'Email'} "${email.subject}"`,
+    title: message(email.kind === 'reply' ? 'action.reply' : 'action.email', { subject: email.subject }),
     recipients: {
       count: new Set(addresses).size,
       source: { kind: 'addresses' },

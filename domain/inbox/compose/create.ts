@@ -1,7 +1,7 @@
 import { json } from '../../../db/connection.ts';
-import type { StoredAttachment } from '../../../db/json-columns.ts';
+import type { StoredAttachment, PolicyReason } from '../../../db/json-columns.ts';
 import type { Columns } from '../../../db/rows.ts';
-import { refuseProblems } from '../../../lib/errors.ts';
+import { refuseProblems, type Said } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { start } from '../../../temporal/dispatch.ts';
 import { directSendWorkflow } from '../../../workflows/direct-send/contract.ts';
@@ -32,8 +32,8 @@ export interface Accepted {
   send_mode: 'instant' | 'smart' | 'scheduled';
   thread_id: string;
   /** Addresses of cc and bcc that it does not go to. */
-  left_out: { address: string; reason: string }[];
-  approval: { id: string; url: string; expires_at: Date; reasons: { code: string; message: string }[] } | null;
+  left_out: { address: string; reason: Said }[];
+  approval: { id: string; url: string; expires_at: Date; reasons: PolicyReason[] } | null;
 }
 
 type Sender = Columns<'mailboxes', 'id' | 'email' | 'name' | 'send_as_email' | 'signature_html' | 'signature_plain'>;

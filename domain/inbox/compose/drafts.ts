@@ -22,6 +22,7 @@ import { existingIds } from '../../platform/references.ts';
 import { attachmentProblems, storeAttachments } from './attachments.ts';
 import { acceptDirectSend, type Accepted } from './create.ts';
 import { MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS, type AttachmentInput, type DirectSendInput } from './input.ts';
+import { message } from '../../../messages/index.ts';
 
 /** An email that somebody has begun to write. Nothing of it is looked at before it is sent, but its mailbox and its files. */
 export type Draft = Columns<
@@ -100,7 +101,7 @@ export async function draftProblems(
 ): Promise<Problem[]> {
   const problems = attachmentProblems(attachments);
   if (id === undefined || !isUuid(id) || (await existingIds(reader(ctx), 'mailboxes', [id])).size > 0) return problems;
-  return [{ path: 'body.email_account_id', message: 'No mailbox of this workspace' }, ...problems];
+  return [{ path: 'body.email_account_id', message: message('directory.unknown_mailbox') }, ...problems];
 }
 
 /** Faults of what replaces a draft: those of a draft, and files to keep that it does not have. */
@@ -120,7 +121,7 @@ function unknownFiles(files: readonly StoredAttachment[], keptIds: readonly stri
   const known = new Set(files.map(({ blob_id: fileId }) => fileId));
   return keptIds
     .filter((fileId) => !known.has(fileId.toLowerCase()))
-    .map((fileId) => ({ path: 'body.kept_attachments', message: `${fileId} is no file of this draft` }));
+    .map((fileId) => ({ path: 'body.kept_attachments', message: message('drafts.unknown_file', { id: fileId }) }));
 }
 
 /**
@@ -130,7 +131,7 @@ function unknownFiles(files: readonly StoredAttachment[], keptIds: readonly stri
 export async function createDraft(ctx: Ctx, input: DraftInput): Promise<Draft> {
   return transact(ctx, async (tx) => {
     await assertUsable({ ...ctx, trx: tx.trx }, input);
-    await assertRoomFor(tx, 'email_drafts', { most: MAX_DRAFTS, what: 'drafts' });
+    await assertRoomFor(tx, 'email_drafts', { most: MAX_DRAFTS, what: message('drafts.most') });
     const id = newId();
     await tx.org.insert('email_drafts', {
       id,
@@ -157,7 +158,7 @@ export async function replaceDraft(
 ): Promise<Draft> {
   return transact(ctx, async (tx) => {
     const { attachments: files, updated_at: updatedAt } = await lockDraft(ctx, tx, id);
-    assertAsSeen('The draft', updatedAt, expectedUpdatedAt);
+    assertAsSeen('draft', updatedAt, expectedUpdatedAt);
     const { attachments: added = [], kept_attachments: keptIds = [] } = input;
     const wanted = new Set(keptIds.map((fileId) => fileId.toLowerCase()));
     const kept = files.filter((file) => wanted.has(file.blob_id));
@@ -224,9 +225,9 @@ export async function sendDraft(
 function sendableProblems(draft: Draft): Problem[] {
   if (draft.thread_id !== null) return [];
   return [
-    ...(draft.mailbox_id === null ? [{ path: 'draft.email_account_id', message: 'Required' }] : []),
-    ...(draft.to_emails.length === 0 ? [{ path: 'draft.to', message: 'Required' }] : []),
-    ...(draft.subject.trim() === '' ? [{ path: 'draft.subject', message: 'Required' }] : []),
+    ...(draft.mailbox_id === null ? [{ path: 'draft.email_account_id', message: message('field.required') }] : []),
+    ...(draft.to_emails.length === 0 ? [{ path: 'draft.to', message: message('field.required') }] : []),
+    ...(draft.subject.trim() === '' ? [{ path: 'draft.subject', message: message('field.required') }] : []),
   ];
 }
 
@@ -238,13 +239,13 @@ function togetherProblems(stored: readonly StoredAttachment[], added: readonly A
     added.reduce((sum, { content }) => sum + Buffer.byteLength(content, 'base64'), 0);
   return [
     ...(stored.length + added.length > MAX_ATTACHMENTS
-      ? [{ path: 'body.attachments', message: `At most ${MAX_ATTACHMENTS} files with those of the draft` }]
+      ? [{ path: 'body.attachments', message: message('drafts.too_many_files', { max: MAX_ATTACHMENTS }) }]
       : []),
     ...(bytes > MAX_ATTACHMENT_BYTES
       ? [
           {
             path: 'body.attachments',
-            message: `At most ${MAX_ATTACHMENT_BYTES} bytes together with those of the draft`,
+            message: message('drafts.files_too_large', { max: MAX_ATTACHMENT_BYTES }),
           },
         ]
       : []),
@@ -274,7 +275,7 @@ async function assertUsable(ctx: Ctx, input: DraftInput, further: readonly Probl
       ? [
           {
             path: 'body.email_account_id',
-            message: 'Needed: this key may use some mailboxes only, and would not see a draft of none',
+            message: message('drafts.mailbox_required'),
           },
         ]
       : [];

@@ -7,6 +7,7 @@ import { refusedRecipients } from '../../directory/refused-recipients.ts';
 import { attachmentProblems } from './attachments.ts';
 import { findConversation } from './conversation.ts';
 import { MAX_AHEAD_MS, MAX_RECIPIENTS, type DirectSendInput, type DirectSendKind } from './input.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Every fault of an email to write, of the fields that are there; each with its path. */
 export async function directSendProblems(
@@ -25,15 +26,15 @@ export async function directSendProblems(
 
 function bodyProblems({ body_plain: plain = '', body_html: html = '' }: Partial<DirectSendInput>): Problem[] {
   if (plain.trim() !== '' || html.trim() !== '') return [];
-  return [{ path: 'body.body_plain', message: 'Write body_plain, body_html or both' }];
+  return [{ path: 'body.body_plain', message: message('compose.no_text') }];
 }
 
 function timeProblems(now: Date, { send_mode: mode, scheduled_at: at }: Partial<DirectSendInput>): Problem[] {
   const path = 'body.scheduled_at';
-  if (mode !== 'scheduled') return at === undefined ? [] : [{ path, message: 'Only with send_mode scheduled' }];
-  if (at === undefined) return [{ path, message: 'Required with send_mode scheduled' }];
-  if (at <= now) return [{ path, message: 'Must be in the future' }];
-  return at.getTime() - now.getTime() > MAX_AHEAD_MS ? [{ path, message: 'At most a year ahead' }] : [];
+  if (mode !== 'scheduled') return at === undefined ? [] : [{ path, message: message('compose.only_scheduled') }];
+  if (at === undefined) return [{ path, message: message('compose.time_required') }];
+  if (at <= now) return [{ path, message: message('field.not_future') }];
+  return at.getTime() - now.getTime() > MAX_AHEAD_MS ? [{ path, message: message('compose.too_far_ahead') }] : [];
 }
 
 /** What is wrong with the addresses. Suppressed ones in cc and bcc are left out without a fault. */
@@ -41,12 +42,14 @@ async function recipientProblems(ctx: Ctx, kind: DirectSendKind, input: Partial<
   const { to = [], cc = [], bcc = [] } = input;
   const problems: Problem[] = [];
   if (new Set([...to, ...cc, ...bcc]).size > MAX_RECIPIENTS)
-    problems.push({ path: 'body.to', message: `At most ${MAX_RECIPIENTS} recipients, cc and bcc included` });
-  if (kind === 'compose' && input.to?.length === 0) problems.push({ path: 'body.to', message: 'Required' });
+    problems.push({ path: 'body.to', message: message('compose.too_many_recipients', { max: MAX_RECIPIENTS }) });
+  if (kind === 'compose' && input.to?.length === 0)
+    problems.push({ path: 'body.to', message: message('field.required') });
   const refused = await refusedRecipients(reader(ctx), to, ctx.clock.now());
   for (const [index, address] of to.entries()) {
     const why = refused.get(address);
-    if (why !== undefined) problems.push({ path: `body.to.${index}`, message: `Must not be mailed: ${why}` });
+    if (why !== undefined)
+      problems.push({ path: `body.to.${index}`, message: message('compose.recipient_refused', { reason: why }) });
   }
   return problems;
 }
@@ -58,26 +61,27 @@ async function senderProblems(ctx: Ctx, kind: DirectSendKind, input: Partial<Dir
   if (threadId === undefined && !inReplyTo?.length)
     return kind === 'compose'
       ? problems
-      : [...problems, { path: 'body.thread_id', message: 'Required, or in_reply_to' }];
+      : [...problems, { path: 'body.thread_id', message: message('compose.thread_required') }];
   const org = reader(ctx);
   const readable = ctx.actor.allowedMailboxes;
   const byThread = threadId === undefined ? undefined : await findConversation(org, { threadId, inReplyTo }, readable);
   const byMessage = inReplyTo?.length ? await findConversation(org, { inReplyTo }, readable) : undefined;
   if (threadId !== undefined && !byThread)
-    problems.push({ path: 'body.thread_id', message: 'No conversation of this workspace that you may read' });
+    problems.push({ path: 'body.thread_id', message: message('compose.thread_unknown') });
   if (inReplyTo?.length && !byMessage)
-    problems.push({ path: 'body.in_reply_to', message: 'None is a message of this workspace that you may read' });
+    problems.push({ path: 'body.in_reply_to', message: message('compose.message_unknown') });
   const path = threadId === undefined ? 'body.in_reply_to' : 'body.thread_id';
   const found = byThread ?? byMessage;
   if (!found) return problems;
   const sender = mailboxId?.toLowerCase() ?? found.answered.mailbox_id;
-  if (sender === null) problems.push({ path, message: 'The mailbox of this conversation has been removed' });
+  if (sender === null) problems.push({ path, message: message('compose.mailbox_removed') });
   else if (!found.mailboxIds.has(sender) && problems.length === 0)
-    problems.push({ path: 'body.email_account_id', message: 'No mailbox of this conversation' });
+    problems.push({ path: 'body.email_account_id', message: message('compose.mailbox_elsewhere') });
   else if (mailboxId === undefined) problems.push(...(await mailboxProblems(ctx, sender, path)));
   if (input.to === undefined) {
     const refused = await refusedRecipients(org, found.answered.correspondents, ctx.clock.now());
-    for (const why of refused.values()) problems.push({ path, message: `Its sender must not be mailed: ${why}` });
+    for (const why of refused.values())
+      problems.push({ path, message: message('compose.sender_refused', { reason: why }) });
   }
   return problems;
 }
@@ -89,6 +93,6 @@ async function mailboxProblems(ctx: Ctx, id: string, path = 'body.email_account_
         { id },
       )
     : [];
-  if (!mailbox) return [{ path, message: 'No mailbox of this workspace' }];
-  return mailbox.status === 'active' ? [] : [{ path, message: 'The mailbox is switched off' }];
+  if (!mailbox) return [{ path, message: message('directory.unknown_mailbox') }];
+  return mailbox.status === 'active' ? [] : [{ path, message: message('compose.mailbox_off') }];
 }

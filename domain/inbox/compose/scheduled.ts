@@ -7,6 +7,7 @@ import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { lockDirectSend, settleDirectSend, signalDirectSend } from '../../sending/control/direct-sends.ts';
+import { message } from '../../../messages/index.ts';
 
 /** An email that has not left. */
 export interface ScheduledSend extends Columns<
@@ -58,12 +59,12 @@ export async function cancelScheduled(ctx: Ctx, id: string): Promise<void> {
     if (!email) throw notFound('scheduled_email');
     if (email.mailbox_id) assertMailboxAllowed(tx.actor, email.mailbox_id);
     if (!OPEN.some((state) => state === email.state))
-      throw new AppError('conflict', `The email cannot be cancelled any more: it is ${email.state}`);
+      throw new AppError('conflict', message('scheduled.too_late', { state: email.state }));
     const [mail] = await tx.org.sql<Columns<'sends', 'state'>>(
       'select state from sends where organization_id = :org and id = :id for update',
       { id },
     );
-    if (mail?.state === 'sending') throw new AppError('conflict', 'The email is being sent at this moment');
+    if (mail?.state === 'sending') throw new AppError('conflict', message('scheduled.being_sent'));
     await releaseReservedSends(tx, { sendId: id });
     await settleDirectSend(tx, id, { state: 'cancelled' }, OPEN);
     await withdrawApproval(tx, { type: 'direct_send', id }, 'The email was cancelled');

@@ -5,6 +5,7 @@ import { readImageFacts, type ImageFacts } from '../../../lib/image-size.ts';
 import { TargetLimits } from '../../../lib/target-limits.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { readMessage } from './message.ts';
+import { message } from '../../../messages/index.ts';
 
 /** An image of a message, as it is where the message says it is. */
 interface MessageImage {
@@ -42,7 +43,7 @@ export async function fetchImages(ctx: Ctx, messageId: string): Promise<MessageI
   if (sources.length === 0) return [];
   const workspace = organizationOf(ctx);
   const permit = await messagesAtOnce.acquireSoon(workspace, workspace, PATIENCE_MS);
-  if ('retryInMs' in permit) throw tooManyRequests(permit.retryInMs, 'images of other messages are being fetched');
+  if ('retryInMs' in permit) throw tooManyRequests(permit.retryInMs, message('threads.images_busy'));
   try {
     return await fetchAll(ctx, sources);
   } finally {

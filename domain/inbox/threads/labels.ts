@@ -6,6 +6,7 @@ import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { existingIds, unknownIdProblems } from '../../platform/references.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { assertThread } from './exists.ts';
+import { message } from '../../../messages/index.ts';
 
 /**
  * The categories a conversation is filed under.
@@ -69,7 +70,7 @@ export async function categoryProblems(org: OrgScope, categoryIds: readonly stri
     categoryIds,
     known,
     (index) => `body.category_ids.${index}`,
-    'No category of this workspace',
+    message('directory.unknown_category'),
   );
 }
 

@@ -6,6 +6,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { readBlob } from '../../platform/blobs.ts';
 import { inMailboxes } from '../conversation.ts';
+import { message } from '../../../messages/index.ts';
 
 /** A received message, with its text. */
 interface ReceivedMessage extends Columns<
@@ -84,8 +85,8 @@ export async function openFile(
       : [];
   if (!file) throw notFound('file');
   if (file.blob_id === null)
-    throw new AppError('not_found', 'The bytes of this file are not kept', {
-      fix: 'Open the message in the mail program of its mailbox.',
+    throw new AppError('not_found', message('threads.file_not_kept'), {
+      fix: message('threads.file_not_kept.fix'),
     });
   return {
     filename: file.filename,

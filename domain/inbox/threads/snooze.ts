@@ -5,6 +5,7 @@ import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 import { assertThread } from './exists.ts';
+import { message } from '../../../messages/index.ts';
 
 /** A conversation that is not shown for a while. */
 export type Snooze = Columns<
@@ -47,7 +48,7 @@ export async function snoozeThread(ctx: Ctx, threadId: string, until: Date): Pro
 
 /** Whether a conversation can be hidden until a moment, as faults of a body. */
 export function snoozeProblems(until: Date, now: Date): Problem[] {
-  return until <= now ? [{ path: 'body.snoozed_until', message: 'Must be in the future' }] : [];
+  return until <= now ? [{ path: 'body.snoozed_until', message: message('field.not_future') }] : [];
 }
 
 /** Shows a conversation again; nothing happens when it was not snoozed. */

@@ -64,8 +64,13 @@ const FIELDS = new Set(
 const OWNER =
   /^(?:account|company|contact|customer|lead|member|merge|person|prospect|recipient|sender|subscriber|user)\./i;
 
-/** The merge tags of other tools in a source, with their place: an email would show them as they stand. */
-export function foreignTags(source: string, { html }: { html: boolean }): TemplateError[] {
+/** A merge tag of another tool, with its place. */
+export interface ForeignTag extends TemplateError {
+  tag: string;
+}
+
+/** The merge tags of other tools in a source: an email would show them as they stand. */
+export function foreignTags(source: string, { html }: { html: boolean }): ForeignTag[] {
   if (source.length > MAX_SOURCE_LENGTH) return [];
   const copy = withoutOwnSyntax(source, html);
   const found = [...copy.matchAll(CERTAIN)].map(({ 0: text, index }) => ({ text, index }));
@@ -80,6 +85,7 @@ export function foreignTags(source: string, { html }: { html: boolean }): Templa
     return true;
   });
   return apart.slice(0, MAX_TEMPLATE_ERRORS).map(({ text, index }) => ({
+    tag: text,
     message: `${text} is a merge tag of another tool and stays as it is; a field is written {{.FirstName}}`,
     ...positionAt(source, index),
   }));

@@ -1,8 +1,8 @@
 import { decodeActions } from './encoded-actions.ts';
-import { foreignTags } from './foreign-tags.ts';
+import { foreignTags, type ForeignTag } from './foreign-tags.ts';
 import { MAX_RENDERED_LENGTH } from './limits.ts';
 import { expandSpintax, maskSpintax } from './spintax.ts';
-import type { Template, TemplateError } from './template-parser.ts';
+import type { Template } from './template-parser.ts';
 import { parseTemplate, renderTemplate } from './template.ts';
 
 /** A part of a step an author writes. */
@@ -54,7 +54,7 @@ export function inspectSource(field: MessageField, source: string): Pick<Templat
 }
 
 /** Doubts about an authored source that keep no email from leaving: merge tags of other tools, with their place. */
-export function sourceWarnings(field: MessageField, source: string): TemplateError[] {
+export function sourceWarnings(field: MessageField, source: string): ForeignTag[] {
   return foreignTags(source, { html: field === 'body_html' });
 }
 

@@ -36,6 +36,8 @@ interface ScoreIssue {
   readonly suggestion: string;
   /** Points taken from the score. */
   readonly points: number;
+  /** Numbers in the message, by name. */
+  readonly values?: Readonly<Record<string, number>>;
 }
 
 export interface ContentScore {
@@ -132,7 +134,7 @@ function phrases({ subject, body }: Text): ScoreIssue[] {
 
 function subjectForm({ subject, isReply }: Text): ScoreIssue[] {
   const found: ScoreIssue[] = [];
-  const add = (code: string, points: number, message: string, suggestion: string) =>
+  const add = (code: string, points: number, message: string, suggestion: string, values?: Record<string, number>) =>
     found.push({
       severity: points >= 15 ? 'high' : 'warn',
       code,
@@ -141,6 +143,7 @@ function subjectForm({ subject, isReply }: Text): ScoreIssue[] {
       spans: [],
       suggestion,
       points,
+      ...(values ? { values } : {}),
     });
   if (subject === '') {
     if (!isReply) add('no_subject', 20, 'The email has no subject', 'Write a subject of three to seven words.');
@@ -154,6 +157,7 @@ function subjectForm({ subject, isReply }: Text): ScoreIssue[] {
       4,
       `The subject is longer than ${MAX_SUBJECT_LENGTH} characters`,
       'Shorten it: phones show about 40.',
+      { most: MAX_SUBJECT_LENGTH },
     );
   if (/[$€£]/.test(subject))
     add('money_in_subject', 6, 'The subject names money', 'Name the sum in the text, if at all.');
@@ -197,13 +201,14 @@ function exclamation({ subject, body }: Text): ScoreIssue[] {
       spans: spans.slice(0, MAX_SPANS),
       suggestion: 'One is enough.',
       points: Math.min(12, marks * 2),
+      values: { count: marks },
     },
   ];
 }
 
 function linkCount({ links, words }: Text): ScoreIssue[] {
   const found: ScoreIssue[] = [];
-  const add = (code: string, points: number, message: string) =>
+  const add = (code: string, points: number, message: string, values: Record<string, number>) =>
     found.push({
       severity: points >= 12 ? 'high' : 'warn',
       code,
@@ -212,11 +217,14 @@ function linkCount({ links, words }: Text): ScoreIssue[] {
       spans: [],
       suggestion: 'Keep one link, or none in a first email.',
       points,
+      values,
     });
   if (links.length > MAX_LINKS)
-    add('too_many_links', Math.min(20, (links.length - MAX_LINKS) * 5), `${links.length} links`);
+    add('too_many_links', Math.min(20, (links.length - MAX_LINKS) * 5), `${links.length} links`, {
+      count: links.length,
+    });
   if (links.length > 1 && words < links.length * WORDS_PER_LINK)
-    add('links_outweigh_text', 8, `${links.length} links in ${words} words`);
+    add('links_outweigh_text', 8, `${links.length} links in ${words} words`, { links: links.length, words });
   return found;
 }
 
@@ -295,13 +303,14 @@ function images({ html, words }: Text): ScoreIssue[] {
       spans: [],
       suggestion: 'Say it in text; leave images out of a first email.',
       points,
+      values: { images: count, words },
     },
   ];
 }
 
 function length({ words }: Text): ScoreIssue[] {
   const issue = (code: string, points: number, message: string, suggestion: string): ScoreIssue[] => [
-    { severity: 'warn', code, message, field: 'body', spans: [], suggestion, points },
+    { severity: 'warn', code, message, field: 'body', spans: [], suggestion, points, values: { words } },
   ];
   if (words > MAX_WORDS) return issue('long_body', 5, `${words} words`, 'Cold emails of 50 to 125 words are read.');
   if (words < MIN_WORDS) return issue('short_body', 5, `${words} words`, 'Say who you are and why you write.');

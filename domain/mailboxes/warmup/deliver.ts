@@ -18,6 +18,7 @@ import { isOut } from './ramp.ts';
 import { findStanding, offerAgain, type StandingRow } from './standing.ts';
 import { composeWarmup, wordsOf } from './content.ts';
 import { matchedOf, pairWeight, type WarmupRule } from './routing.ts';
+import { words } from '../../platform/words.ts';
 
 export type MailRow = Row<'warmup_mails'>;
 
@@ -261,7 +262,7 @@ async function settle(ctx: Ctx, mail: MailRow, claim: Claimed, outcome: SmtpOutc
     if (verdict?.action === 'hold' && verdict.hold && outcome.kind === 'refused')
       await holdMailbox(tx, mail.mailbox_id, {
         code: verdict.hold.code,
-        reason: outcome.response,
+        reason: words(outcome.response),
         until: new Date(tx.now.getTime() + verdict.hold.ms),
       });
   });

@@ -2,6 +2,9 @@ import { DAY_MS } from '../../../lib/clock.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { isOut, type HealthState } from './ramp.ts';
 import { offerAgain, releaseMails } from './standing.ts';
+import { message } from '../../../messages/index.ts';
+import { inWords } from '../../../lib/errors.ts';
+import { json } from '../../../db/connection.ts';
 
 /** Emails of this time (ms) count, the latest so many of them; with fewer than the least nothing is concluded. */
 const LOOK_MS = 7 * DAY_MS;
@@ -52,8 +55,13 @@ export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
   // One that is out stays so until its time is over.
   if (!now || isOut(now.health_state)) return;
   const { state, score } = healthOf(now.spam + now.bounced, now.samples);
-  const returned = now.bounced > 0 ? `, ${now.bounced} came back` : '';
-  const reason = state === 'healthy' ? null : `${now.spam} of ${now.samples} warmup emails landed in spam${returned}`;
+  const counts = { spam: now.spam, count: now.samples };
+  const reason =
+    state === 'healthy'
+      ? null
+      : now.bounced > 0
+        ? message('warmup.in_spam_returned', { ...counts, returned: now.bounced })
+        : message('warmup.in_spam', counts);
   const outMs = OUT_MS[state];
   await tx.org
     .table('warmup_standings')
@@ -61,7 +69,7 @@ export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
     .update({
       health_state: state,
       score,
-      reason,
+      reason: reason && json(reason),
       evaluated_at: tx.now,
       ...(outMs ? { blocked_until: new Date(tx.now.getTime() + outMs) } : {}),
     });
@@ -69,7 +77,12 @@ export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
   // The rest of its day is planned anew, with as many emails as are left to it.
   if (SMALLER.has(state)) await releaseMails(tx, mailboxId);
   else await offerAgain(tx, [mailboxId]);
-  const data = { email_account_id: mailboxId, health_state: state, previous_state: now.health_state, reason };
+  const data = {
+    email_account_id: mailboxId,
+    health_state: state,
+    previous_state: now.health_state,
+    reason: reason && inWords(reason),
+  };
   tx.emit('warmup.health_changed', data);
   if (state === 'quarantined') tx.emit('warmup.quarantined', data);
   if (state === 'blocked') tx.emit('warmup.blocked', data);

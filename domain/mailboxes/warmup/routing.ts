@@ -4,6 +4,7 @@ import { isUuid, newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 import { assertRoomFor } from '../../platform/full-list.ts';
+import { message } from '../../../messages/index.ts';
 
 /** What a rule looks at in a mailbox. */
 export const MATCH_TYPES = ['any', 'domain', 'tld', 'provider'] as const;
@@ -39,7 +40,7 @@ export async function listRules(ctx: Ctx): Promise<WarmupRule[]> {
 /** Adds a rule. @throws AppError bad_request when the workspace has as many as it may */
 export async function createRule(ctx: Ctx, input: WarmupRuleInput): Promise<WarmupRule> {
   return transact(ctx, async (tx) => {
-    await assertRoomFor(tx, 'warmup_rules', { most: MAX_RULES, what: 'warmup rules' });
+    await assertRoomFor(tx, 'warmup_rules', { most: MAX_RULES, what: message('warmup.most_rules') });
     const rule = { id: newId(), ...input, created_at: tx.now, updated_at: tx.now };
     await tx.org.insert('warmup_rules', rule);
     tx.audit({ action: 'create', entityType: 'warmup_rule', entityId: rule.id, changes: { ...input } });

@@ -8,8 +8,9 @@ import { warmupWorkflow, type WarmupSignals } from '../../../workflows/warmup/co
 import { countDaily } from '../../sending/campaign/counters.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { findMailbox, holdOf, view, type MailboxView } from '../read.ts';
+import { findMailbox, holdOf, statusMessage, view, type MailboxView } from '../read.ts';
 import { dailyTarget, isOut } from './ramp.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 export type StandingRow = Row<'warmup_standings'>;
 
@@ -66,9 +67,7 @@ export async function startWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
 export async function pauseWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
   return change(ctx, id, 'pause', async (tx, { warmup, warmup_paused_at: pausedAt }) => {
     if (!warmup)
-      throw new AppError('conflict', 'The mailbox is not being warmed', {
-        fix: `Start it with POST /v1/emails/${id}/warmup/start.`,
-      });
+      throw new AppError('conflict', message('warmup.not_warming'), { fix: message('warmup.not_warming.fix', { id }) });
     return pausedAt ? {} : { warmup_paused_at: tx.now };
   });
 }
@@ -79,8 +78,7 @@ export async function pauseWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
  */
 export async function resumeWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
   return change(ctx, id, 'resume', async (tx, mailbox) => {
-    if (!mailbox.warmup)
-      throw refused('The mailbox is not being warmed', `Start it with POST /v1/emails/${id}/warmup/start.`);
+    if (!mailbox.warmup) throw refused(message('warmup.not_warming'), message('warmup.not_warming.fix', { id }));
     await assertEnabled(tx, mailbox);
     return mailbox.warmup_paused_at ? resumed(mailbox, tx.now) : {};
   });
@@ -162,20 +160,19 @@ function resumed({ warmup, warmup_paused_at: pausedAt }: MailboxRow, now: Date):
 
 /** @throws AppError warmup_enable_failed naming what stands in the way */
 async function assertEnabled(tx: Tx, mailbox: MailboxRow): Promise<void> {
-  const again = `Switch it on with PATCH /v1/emails/${mailbox.id} {"status": "active"}.`;
-  if (mailbox.status !== 'active') throw refused(`The mailbox is ${mailbox.status}`, again);
-  if (!mailbox.imap) throw refused('The mailbox cannot be read: it has no IMAP server', 'Connect it again with one.');
+  if (mailbox.status !== 'active') throw refused(statusMessage(mailbox.status), message('mailboxes.switch_on.fix'));
+  if (!mailbox.imap) throw refused(message('warmup.no_imap'), message('warmup.no_imap.fix'));
   const hold = holdOf(mailbox);
   if (hold && (hold.until === null || hold.until > tx.now))
-    throw refused(`The mailbox is held: ${hold.reason || hold.code}`, 'Mend what it is held for, and start again.');
+    throw refused(message('mailboxes.is_held', { reason: hold.reason }), message('warmup.held.fix'));
   const standing = await findStanding(tx.org, mailbox.id);
   if (standing?.health_state === 'blocked' && standing.blocked_until && standing.blocked_until > tx.now)
     throw refused(
-      `The mailbox is blocked from warmup until ${standing.blocked_until.toISOString()}`,
-      'Too much of its mail landed in spam. Wait until then.',
+      message('warmup.blocked_until', { at: standing.blocked_until.toISOString() }),
+      message('warmup.blocked_until.fix'),
     );
 }
 
-function refused(message: string, fix: string): AppError {
-  return new AppError('warmup_enable_failed', message, { fix });
+function refused(said: Message, fix: Message): AppError {
+  return new AppError('warmup_enable_failed', said, { fix });
 }

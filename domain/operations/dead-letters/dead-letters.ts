@@ -11,6 +11,7 @@ import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { assertMayAddLeads } from '../../approvals/may-change-leads.ts';
 import { FAILED_EMAIL, replayDeadLetter, UNCERTAIN_EMAIL } from '../../platform/dead-letters.ts';
 import { deadLetterKinds, retryTask } from '../system/blocked-runs.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Work that gave up, or whose end is unknown, as lists and answers show it. */
 export type DeadLetter = Columns<
@@ -73,14 +74,14 @@ export async function replayTask(ctx: Ctx, id: string, as: 'again' | 'sent' = 'a
     if (!letter) throw notFound('dead_letter');
     await assertMayReplay(tx, letter);
     if (as === 'sent' && letter.task_type !== UNCERTAIN_EMAIL)
-      throw badRequest('The task cannot count as sent', [
-        { path: 'body.as', message: 'sent is for a task of type uncertain_email' },
+      throw badRequest(message('task.not_uncertain'), [
+        { path: 'body.as', message: message('field.only_uncertain_email') },
       ]);
     // The rows of the task are locked before the letter, as whoever writes one does; so the letter decides last.
     const done = letter.status === 'pending' && (await (as === 'sent' ? countAsSent : restart)(tx, letter));
     if (!done)
-      throw new AppError('conflict', 'The task has been replayed already', {
-        fix: 'GET /v1/tasks/dlq?status=pending lists those that have not.',
+      throw new AppError('conflict', message('task.replayed'), {
+        fix: message('task.replayed.fix'),
       });
     tx.audit({
       action: 'dead_letter.replayed',
@@ -96,7 +97,7 @@ type Task = Pick<DeadLetter, 'task_id' | 'task_type'>;
 
 /** @returns whether the email was still uncertain; its letter goes with that */
 function countAsSent(tx: Tx, { task_id: sendId }: Task): Promise<boolean> {
-  return confirmSent(tx, sendId, 'a person says so');
+  return confirmSent(tx, sendId, message('sent.person_says'));
 }
 
 /**
@@ -106,13 +107,7 @@ function countAsSent(tx: Tx, { task_id: sendId }: Task): Promise<boolean> {
 async function assertMayReplay(tx: Tx, { task_type: type, task_id: task }: Task): Promise<void> {
   if (!tx.actor.allowedMailboxes) return;
   if (deadLetterKinds(tx.families).find(({ taskType }) => taskType === type)?.restricted)
-    throw new AppError(
-      'forbidden',
-      'This API key is restricted to certain mailboxes, and this task is about all of them',
-      {
-        fix: 'Use a key whose allowed_email_accounts is empty.',
-      },
-    );
+    throw new AppError('forbidden', message('access.every_mailbox'), { fix: message('access.every_mailbox.fix') });
   const [own] = await tx.org.sql<Columns<'sends', 'mailbox_id'>>(
     `select t.mailbox_id from (${MAILBOX_OF_TASK}) t where t.id = :task and t.mailbox_id is not null`,
     { task },

@@ -7,6 +7,7 @@ import { sendUncertainAgain } from '../../sending/replay.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { replayDeadLetter, UNCERTAIN_EMAIL } from '../../platform/dead-letters.ts';
+import { message } from '../../../messages/index.ts';
 
 /** An email that may or may not have left. Ids alone; the address is left out. */
 interface UncertainEmail {
@@ -47,8 +48,8 @@ export async function settleUncertain(deps: Deps, id: string, as: 'sent' | 'agai
     if (as === 'again') {
       await sendUncertainAgain(tx, id);
       await replayDeadLetter(tx, UNCERTAIN_EMAIL, id);
-    } else if (!(await confirmSent(tx, id, 'an operator says so')))
-      throw new AppError('conflict', 'The email is not uncertain any more');
+    } else if (!(await confirmSent(tx, id, message('sent.operator_says'))))
+      throw new AppError('conflict', message('task.not_uncertain_any_more'));
     tx.audit({ action: 'send.settled', entityType: 'send', entityId: id, metadata: { as } });
   });
 }

@@ -2,6 +2,7 @@ import { across } from '../../../db/across.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { AppError } from '../../../lib/errors.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Administrators of the installation are made and unmade one at a time, so that one remains. */
 const ADMINS_LOCK = 7_201_948;
@@ -23,11 +24,11 @@ export async function setPlatformAdmin(
       .table('users')
       .where('email', email.toLowerCase())
       .update({ is_platform_admin: isAdmin, updated_at: clock.now() });
-    if (changed === 0) throw new AppError('not_found', `No account has the address ${email}`);
+    if (changed === 0) throw new AppError('not_found', message('admin.no_account', { email }));
     const admins = (
       await operator.table('users').where('is_platform_admin', true).orderBy('email').select('email')
     ).map((row) => row.email);
-    if (admins.length === 0) throw new AppError('conflict', 'The last administrator of the installation stays one');
+    if (admins.length === 0) throw new AppError('conflict', message('admin.last'));
     return admins;
   });
 }

@@ -3,6 +3,7 @@ import type { Columns } from '../../../db/rows.ts';
 import { errorSummary } from '../../../lib/error-report.ts';
 import { within } from '../../../lib/within.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import type { Found } from './findings.ts';
 
 /** For the place of files. */
@@ -42,22 +43,23 @@ async function placeOf({ current }: Deps['blobs']): Promise<{ found: Found; id: 
     });
     return { found: {}, id: await current.place(false) };
   } catch (error) {
-    return { found: { blob_root_missing: capital(errorSummary(error).replace(/\.$/, '')) }, id: null };
+    const text = capital(errorSummary(error).replace(/\.$/, ''));
+    return { found: { blob_root_missing: message('finding.blob_root_missing', { error: text }) }, id: null };
   }
 }
 
-function keyDifference(ours: readonly string[], theirs: readonly (readonly string[])[]): string | undefined {
+function keyDifference(ours: readonly string[], theirs: readonly (readonly string[])[]): Message | undefined {
   const named = (ids: readonly string[]) => (ids.length === 0 ? 'none' : [...ids].sort().join(', '));
   const other = theirs.find((ids) => named(ids) !== named(ours));
-  return other && `This process has the keys ${named(ours)} of CODEC_KEYS, and a worker has ${named(other)}`;
+  return other && message('finding.codec_registry', { ours: named(ours), theirs: named(other) });
 }
 
 /** A worker that keeps files in PostgreSQL, or sees no place yet, has null. */
-function placeDifference(ours: string | null, theirs: readonly (string | null)[]): string | undefined {
+function placeDifference(ours: string | null, theirs: readonly (string | null)[]): Message | undefined {
   const places = new Set([ours, ...theirs]);
   if (places.size < 2) return undefined;
   const words = [...places].map((place) => place ?? 'PostgreSQL, or a folder that no worker has marked');
-  return `Processes keep files in different places: ${words.join('; ')}`;
+  return message('finding.fleet_blobs_not_shared', { places: words.join('; ') });
 }
 
 const capital = (text: string): string => text[0]!.toUpperCase() + text.slice(1);

@@ -5,6 +5,7 @@ import { pingBus } from '../../../lib/event-bus.ts';
 import { pingRedis } from '../../../lib/rate-limit.ts';
 import { within } from '../../../lib/within.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
+import { message } from '../../../messages/index.ts';
 import type { Found } from './findings.ts';
 import { readUpdate } from './update.ts';
 
@@ -40,17 +41,21 @@ export async function lookAtParts(deps: Deps): Promise<Found> {
 async function presence({ workflows }: Deps): Promise<Found> {
   try {
     const { workers, unserved } = await answered(PATIENCE_MS, workflows.health());
-    if (workers === 0) return { no_worker_heartbeat: 'No worker process is alive' };
-    return unserved.length === 0 ? {} : { no_worker_heartbeat: `No worker process does ${unserved.join(', ')}` };
+    if (workers === 0) return { no_worker_heartbeat: message('finding.no_worker_heartbeat') };
+    if (unserved.length === 0) return {};
+    return { no_worker_heartbeat: message('finding.no_worker_heartbeat.part', { roles: unserved.join(', ') }) };
   } catch (error) {
-    return { fleet_infra_unreachable: sentenceOf(error) };
+    return { fleet_infra_unreachable: message('finding.fleet_infra_unreachable', { error: sentenceOf(error) }) };
   }
 }
 
 async function update(deps: Deps): Promise<Found> {
   const { state, newest, running } = await readUpdate(deps);
-  if (state === 'unreachable') return { updater_unreachable: `${deps.config.UPDATE_FEED_URL} names no release` };
-  return state === 'available' ? { update_available: `${newest!.version} is out, and this is ${running.version}` } : {};
+  if (state === 'unreachable')
+    return { updater_unreachable: message('finding.updater_unreachable', { url: deps.config.UPDATE_FEED_URL! }) };
+  if (state !== 'available') return {};
+  const versions = { newest: newest!.version, running: running.version };
+  return { update_available: message('finding.update_available', versions) };
 }
 
 /** @throws Error when the process at the address does not answer that it is well */
@@ -78,10 +83,18 @@ async function isDiscovered(egress: Egress, address: string): Promise<void> {
 const get = (url: string) =>
   ({ method: 'GET', url, timeoutMs: PATIENCE_MS, maxResponseBytes: MAX_ANSWER_BYTES }) as const;
 
-async function complaint(code: keyof Found, ask: () => Promise<void>): Promise<Found> {
+/** Findings whose sentence is the error of a part that was asked. */
+type Complaint =
+  | 'tracking_domain_unreachable'
+  | 'websocket_unreachable'
+  | 'oidc_discovery_failed'
+  | 'mail_preflight_failed'
+  | 'redis_unreachable';
+
+async function complaint(code: Complaint, ask: () => Promise<void>): Promise<Found> {
   return ask().then(
     () => ({}),
-    (error: unknown) => ({ [code]: sentenceOf(error) }),
+    (error: unknown) => ({ [code]: message(`finding.${code}`, { error: sentenceOf(error) }) }),
   );
 }
 

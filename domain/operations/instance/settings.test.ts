@@ -1,6 +1,7 @@
 import test from 'ava';
 import { loadConfig } from '../../../lib/config/index.ts';
 import { settingsSchema } from '../../../lib/config/settings.ts';
+import { findingCode, sayFinding } from '../../../lib/finding.ts';
 import { toFindings, type FindingCode } from './findings.ts';
 import { lookAtSettings } from './settings.ts';
 
@@ -23,7 +24,7 @@ const WELL = {
 
 const codesOf = (env: Record<string, string | undefined>, node: Record<string, string> = {}): FindingCode[] => {
   const given = { ...WELL, ...env };
-  return toFindings(lookAtSettings(loadConfig(given), node)).map(({ code }) => code);
+  return toFindings(lookAtSettings(loadConfig(given), node)).map((finding) => findingCode(finding) as FindingCode);
 };
 
 /** What each change of those settings alone is found to be, by code. */
@@ -109,6 +110,9 @@ test('certificates that Node does not check are found', (t) => {
 
 test('a finding says what was found and what to do, and where it is explained', (t) => {
   const [found] = toFindings(lookAtSettings(loadConfig({ ...WELL, TRUSTED_PROXIES: '' }), {}));
-  t.like(found, { code: 'trusted_proxies_unset', severity: 'warning', docs: 'docs/operations.md#settings' });
-  t.regex(found!.message, /^TRUSTED_PROXIES is not set: .*\. Set TRUSTED_PROXIES to .*\.$/);
+  t.is(found!.docs, 'docs/operations.md#settings');
+  const { message, fix, ...said } = sayFinding(found!);
+  t.like(said, { code: 'trusted_proxies_unset', severity: 'warning' });
+  t.regex(message, /^TRUSTED_PROXIES is not set: /);
+  t.regex(fix, /^Set TRUSTED_PROXIES to .*\.$/);
 });

@@ -3,6 +3,7 @@ import { getDomain } from 'tldts';
 import { isGiven, type Config, type SettingName } from '../../../lib/config/index.ts';
 import { PUBLISHED_DEFAULTS } from '../../../lib/config/settings.ts';
 import { isPublicAddress } from '../../../lib/egress/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import type { Found } from './findings.ts';
 
 /**
@@ -27,9 +28,9 @@ const NOT_READ = {
 function notRead(env: Record<string, string | undefined>): Found {
   const given = Object.keys(env).filter((name) => env[name]);
   return Object.fromEntries(
-    Object.entries(NOT_READ).map(([code, pattern]) => {
-      const names = given.filter((name) => pattern.test(name)).sort();
-      return [code, when(names.length > 0, `${names.join(', ')}: set, and no setting of Heron`)];
+    (Object.keys(NOT_READ) as (keyof typeof NOT_READ)[]).map((code) => {
+      const names = given.filter((name) => NOT_READ[code].test(name)).sort();
+      return [code, when(names.length > 0, message(`finding.${code}`, { names: names.join(', ') }))];
     }),
   );
 }
@@ -40,32 +41,28 @@ function secrets(config: Config, env: Record<string, string | undefined>): Found
     config[name as SettingName] === value ? [name] : [],
   );
   return {
-    secret_published_default:
-      published.length > 0 ? `${published.join(', ')}: the published value is in use` : undefined,
-    allow_insecure_defaults: when(config.ALLOW_INSECURE_DEFAULTS, 'ALLOW_INSECURE_DEFAULTS is set'),
+    secret_published_default: when(
+      published.length > 0,
+      message('finding.secret_published_default', { names: published.join(', ') }),
+    ),
+    allow_insecure_defaults: when(config.ALLOW_INSECURE_DEFAULTS, message('finding.allow_insecure_defaults')),
     credentials_key_unset: when(
       !isGiven(config, 'CREDENTIALS_ENCRYPTION_KEY'),
-      'CREDENTIALS_ENCRYPTION_KEY is not set: mailbox passwords are sealed with a key that everybody has',
+      message('finding.credentials_key_unset'),
     ),
     internal_token_unset: when(
       isProduction && config.METRICS_TOKEN === undefined,
-      'METRICS_TOKEN is not set, so /metrics answers nobody',
+      message('finding.internal_token_unset'),
     ),
     trusted_proxies_unset: when(
       isProduction && !isGiven(config, 'TRUSTED_PROXIES'),
-      'TRUSTED_PROXIES is not set: behind a proxy all callers count as one address in limits, restrictions of keys and the audit log',
+      message('finding.trusted_proxies_unset'),
     ),
-    unsafe_webhook_urls: when(
-      config.ALLOW_UNSAFE_WEBHOOK_URLS,
-      'ALLOW_UNSAFE_WEBHOOK_URLS is set: webhooks and app actions may use any scheme, host and port',
-    ),
-    tls_verification_off: when(
-      env.NODE_TLS_REJECT_UNAUTHORIZED === '0',
-      'NODE_TLS_REJECT_UNAUTHORIZED=0 makes every outgoing connection trust anybody',
-    ),
+    unsafe_webhook_urls: when(config.ALLOW_UNSAFE_WEBHOOK_URLS, message('finding.unsafe_webhook_urls')),
+    tls_verification_off: when(env.NODE_TLS_REJECT_UNAUTHORIZED === '0', message('finding.tls_verification_off')),
     registration_mode: when(
       isProduction && config.DISABLE_REGISTRATION === 'false',
-      'DISABLE_REGISTRATION is false: whoever reaches the API may open an account and a workspace',
+      message('finding.registration_mode'),
     ),
   };
 }
@@ -80,32 +77,26 @@ function addresses(config: Config): Found {
   return {
     dev_mode_public: when(
       !isProduction && outside.length > 0,
-      `APP_ENV is dev, and people reach Heron at ${[...new Set(outside)].join(' and ')}`,
+      message('finding.dev_mode_public', { addresses: [...new Set(outside)] }),
     ),
-    app_url_unset: when(
-      here.length > 0,
-      `Links in mail begin with ${here.join(' and ')}, which only this machine reaches`,
-    ),
-    app_url_insecure: when(
-      plain.length > 0,
-      `Passwords and keys travel in the clear to ${[...new Set(plain)].join(' and ')}`,
-    ),
+    app_url_unset: when(here.length > 0, message('finding.app_url_unset', { addresses: here })),
+    app_url_insecure: when(plain.length > 0, message('finding.app_url_insecure', { addresses: [...new Set(plain)] })),
     app_url_host_mismatch: when(
       outside.length === 2 && siteOf(api) !== siteOf(app),
-      `APP_URL is ${app}, and API_PUBLIC_URL is ${api}`,
+      message('finding.app_url_host_mismatch', { app, api }),
     ),
     cors_missing_origin: when(
       new URL(app).origin !== new URL(api).origin && !config.CORS_ALLOW_ORIGINS.includes(new URL(app).origin),
-      `CORS_ALLOW_ORIGINS does not name ${new URL(app).origin}, where APP_URL says people are`,
+      message('finding.cors_missing_origin', { origin: new URL(app).origin }),
     ),
-    app_origin_wildcard: when(config.CORS_ALLOW_ORIGINS.includes('*'), 'CORS_ALLOW_ORIGINS contains *'),
+    app_origin_wildcard: when(config.CORS_ALLOW_ORIGINS.includes('*'), message('finding.app_origin_wildcard')),
     api_public_url_unset_oidc: when(
       isProduction && !isGiven(config, 'API_PUBLIC_URL'),
-      `API_PUBLIC_URL is not set: clients are sent to ${api}`,
+      message('finding.api_public_url_unset_oidc', { api }),
     ),
     tracking_domain_shares_brand: when(
       !isLocal(tracking) && brands.includes(siteOf(tracking)),
-      `TRACKING_DOMAIN is ${tracking}`,
+      message('finding.tracking_domain_shares_brand', { domain: tracking }),
     ),
   };
 }
@@ -114,25 +105,21 @@ function mail(config: Config): Found {
   const { MAIL_TRANSPORT: transport, AUTH_LOGIN_CODE: code, MAIL_FROM: from, APP_URL: app } = config;
   if (transport === 'log')
     return {
-      mail_transport_log:
-        'MAIL_TRANSPORT is log: sign-in codes, invitations and password resets are not sent; they are written to the log',
-      login_code_demoted: when(
-        code === 'new_device',
-        'AUTH_LOGIN_CODE is new_device, and its codes only reach the log',
-      ),
-      no_sign_in_method: when(code === 'always', 'AUTH_LOGIN_CODE is always, and its codes only reach the log'),
+      mail_transport_log: message('finding.mail_transport_log'),
+      login_code_demoted: when(code === 'new_device', message('finding.login_code_demoted')),
+      no_sign_in_method: when(code === 'always', message('finding.no_sign_in_method')),
     };
   const hasSender = isGiven(config, 'MAIL_FROM') && !/@localhost\b/.test(from);
   return {
-    mail_identity_unset: when(!hasSender, `MAIL_FROM is ${from}`),
+    mail_identity_unset: when(!hasSender, message('finding.mail_identity_unset', { from })),
     mail_from_domain_mismatch: when(
       hasSender && !isLocal(app) && siteOfMail(from) !== siteOf(app),
-      `MAIL_FROM is ${from}, and its links lead to ${app}`,
+      message('finding.mail_from_domain_mismatch', { from, app }),
     ),
   };
 }
 
-const when = (applies: boolean, detail: string): string | undefined => (applies ? detail : undefined);
+const when = (applies: boolean, said: Message): Message | undefined => (applies ? said : undefined);
 
 /** The domain under which somebody registered a host; the host itself where there is none. */
 function siteOf(address: string): string {

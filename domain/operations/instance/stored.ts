@@ -1,5 +1,6 @@
 import { across } from '../../../db/across.ts';
 import { pendingMigrations } from '../../../db/migrations/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import type { Found } from './findings.ts';
 
@@ -8,7 +9,9 @@ export async function lookAtStored({ db, clock }: Pick<Deps, 'db' | 'clock'>): P
   const pending = await pendingMigrations(db);
   // The tables that are asked below may not be there yet.
   if (pending.length > 0)
-    return { migrations_dirty: `${plural(pending.length, 'migration')} pending, from ${pending[0]} on` };
+    return {
+      migrations_dirty: message('finding.migrations_dirty', { count: pending.length, first: pending[0]! }),
+    };
   const [row] = await across(db, 'operator').sql<Counts>(
     `select (select count(*) from users) as accounts,
             (select count(*) from users where is_platform_admin) as admins,
@@ -21,16 +24,14 @@ export async function lookAtStored({ db, clock }: Pick<Deps, 'db' | 'clock'>): P
     { now: clock.now() },
   );
   const { accounts, admins, given, links, invitations, alone, stale } = row!;
+  const when = (applies: boolean, said: Message): Message | undefined => (applies ? said : undefined);
   return {
-    single_platform_admin: admins === 1 ? 'One account is platform administrator' : undefined,
-    bootstrap_password_still_set:
-      given > 0 ? `${plural(given, 'account')} with the password that \`heron bootstrap\` gave` : undefined,
-    setup_link_outstanding: accounts === 0 && links > 0 ? 'There is no account, and a setup link is valid' : undefined,
-    expired_invitations:
-      invitations > 0 ? `${plural(invitations, 'open invitation')} past the time to accept` : undefined,
-    warmup_pools_missing: alone > 0 ? `${plural(alone, 'workspace')} with a single mailbox that warms up` : undefined,
-    facts_incomplete:
-      stale > 0 ? `${plural(stale, 'workspace')} whose \`heron facts rebuild\` has not ended` : undefined,
+    single_platform_admin: when(admins === 1, message('finding.single_platform_admin')),
+    bootstrap_password_still_set: when(given > 0, message('finding.bootstrap_password_still_set', { count: given })),
+    setup_link_outstanding: when(accounts === 0 && links > 0, message('finding.setup_link_outstanding')),
+    expired_invitations: when(invitations > 0, message('finding.expired_invitations', { count: invitations })),
+    warmup_pools_missing: when(alone > 0, message('finding.warmup_pools_missing', { count: alone })),
+    facts_incomplete: when(stale > 0, message('finding.facts_incomplete', { count: stale })),
   };
 }
 
@@ -43,5 +44,3 @@ interface Counts {
   alone: number;
   stale: number;
 }
-
-const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

@@ -3,6 +3,7 @@ import { pauseCampaign } from '../../sending/control/status.ts';
 import { doubtSend } from '../../sending/claim.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Clocks of the old installation's machines may have been ahead of the database's by as much (ms). */
 const CLOCKS_MS = 10_000;
@@ -62,7 +63,7 @@ async function pauseCampaigns(deps: Deps, takenAt: Date): Promise<number> {
   const active = await across(deps.db, 'operator').sql<{ id: string; organization_id: string }>(
     `select id, organization_id from campaigns where status = 'active' order by organization_id, id`,
   );
-  const reason = `Restored from a backup of ${takenAt.toISOString()}: what was sent after it is not known here. Compare with the Sent folders before you start it.`;
+  const reason = message('log.restored_from_backup', { at: takenAt.toISOString() });
   let paused = 0;
   for (const { id, organization_id: organizationId } of active)
     if (

@@ -4,6 +4,7 @@ import type { Columns } from '../../../db/rows.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { OUTBOX_CHANNEL } from '../../../temporal/dispatch.ts';
+import { message } from '../../../messages/index.ts';
 
 /** An intent that Temporal refused, and that waits for an operator. */
 export interface ParkedIntent {
@@ -71,8 +72,8 @@ function requireAll(ids: readonly string[], found: readonly Gone[]): void {
   const known = new Set(found.map(({ id }) => String(id)));
   const unknown = ids.filter((id) => !known.has(String(BigInt(id))));
   if (unknown.length > 0)
-    throw new AppError('not_found', `Not parked: ${unknown.join(', ')}; nothing was changed`, {
-      fix: '`heron outbox` lists the parked intents.',
+    throw new AppError('not_found', message('outbox.not_parked', { ids: unknown }), {
+      fix: message('outbox.not_parked.fix'),
     });
 }
 

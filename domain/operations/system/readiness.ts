@@ -3,12 +3,15 @@ import { errorSummary } from '../../../lib/error-report.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reactionStatus, unplacedSeconds, type SubscriberStatus } from '../../platform/events/status.ts';
 import { lastLooks } from './reconcile.ts';
+import { message, joined, type Message } from '../../../messages/index.ts';
+import type { Said } from '../../../lib/errors.ts';
 
 interface ReadinessCheck {
   name: string;
   ok: boolean;
-  detail: string;
-  fix?: string;
+  /** The state, or what the failing part says. */
+  detail: Said;
+  fix?: Message;
   latencyMs?: number;
 }
 
@@ -22,38 +25,36 @@ const LAG_SECONDS = 60;
  * fan-out and the reactions. Never throws: what fails is a check that is not ok.
  */
 export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: ReadinessCheck[] }> {
-  const database = await timed(
-    'database',
-    () => databaseAnswers(ctx),
-    'Check PRIMARY_DB and that PostgreSQL is running.',
-  );
+  const database = await timed('database', () => databaseAnswers(ctx), message('ready.database.fix'));
   const checks = [
     database,
     ...(await workflowChecks(ctx)),
-    await timed('scheduler', () => intentsInTime(ctx), 'Start a worker process with the role relay and check its log.'),
-    await timed(
-      'parked_intents',
-      () => noParkedIntents(ctx),
-      'See the reasons with `heron outbox`; then `heron outbox retry` or `heron outbox drop`.',
-    ),
-    await timed('runs', () => missingRuns(ctx), 'See the log of the workers; `heron reconcile` looks again.'),
+    await timed('scheduler', () => intentsInTime(ctx), message('ready.scheduler.fix')),
+    await timed('parked_intents', () => noParkedIntents(ctx), message('ready.intents.fix')),
+    await timed('runs', () => missingRuns(ctx), message('ready.runs.fix')),
     intakeCheck(database),
-    await timed(
-      'event_stream',
-      () => eventsPlaced(ctx),
-      'Start a worker process with the role fanout and check its log.',
-    ),
+    await timed('event_stream', () => eventsPlaced(ctx), message('ready.stream.fix')),
     ...(await reactionChecks(ctx)),
   ];
   return { ready: checks.every((check) => check.ok), checks };
 }
 
-async function databaseAnswers({ db }: Ctx): Promise<string> {
+/** A part that does not work, as a sentence. */
+class NotReady extends Error {
+  readonly said: Message;
+
+  constructor(said: Message) {
+    super(said.code);
+    this.said = said;
+  }
+}
+
+async function databaseAnswers({ db }: Ctx): Promise<Message> {
   const [server] = await across(db, 'maintenance').sql<{ readonly: boolean }>(
     `select current_setting('transaction_read_only')::boolean as readonly`,
   );
-  if (server!.readonly) throw new Error('PostgreSQL answers and takes no writes: it is a standby, or set read-only');
-  return 'PostgreSQL answers';
+  if (server!.readonly) throw new NotReady(message('ready.database_read_only'));
+  return message('ready.database');
 }
 
 /** Whether Temporal answers, and the workers that it says are there: none where it does not answer. */
@@ -63,50 +64,49 @@ async function workflowChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
     'workflow_service',
     async () => {
       presence = await ctx.workflows.health();
-      return 'Temporal answers';
+      return message('ready.temporal');
     },
-    'Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and that Temporal is running.',
+    message('ready.temporal.fix'),
   );
   return [service, workersCheck(presence)];
 }
 
 /** What waits behind a parked intent of its workflow is not the relay's fault, and so not counted. */
-async function intentsInTime({ db }: Ctx): Promise<string> {
+async function intentsInTime({ db }: Ctx): Promise<Message> {
   const [stuck] = await across(db, 'maintenance').sql<{ n: number }>(
     `select count(*) as n from outbox o
      where o.created_at < now() - interval '${STUCK_SECONDS} seconds'
        and not exists (select 1 from outbox p where p.workflow_id = o.workflow_id and p.id <= o.id and p.parked_at is not null)`,
   );
-  if (stuck!.n > 0) throw new Error(`${stuck!.n} intents wait for longer than ${STUCK_SECONDS} s`);
-  return 'The outbox is carried out in time';
+  if (stuck!.n > 0) throw new NotReady(message('ready.scheduler_late', { count: stuck!.n, seconds: STUCK_SECONDS }));
+  return message('ready.scheduler');
 }
 
-async function noParkedIntents({ db }: Ctx): Promise<string> {
+async function noParkedIntents({ db }: Ctx): Promise<Message> {
   const [parked] = await across(db, 'maintenance').sql<{ count: number }>(
     'select count(*) from outbox where parked_at is not null',
   );
   const { count } = parked!;
-  if (count > 0) throw new Error(`${count} ${count === 1 ? 'intent is' : 'intents are'} parked`);
-  return 'Temporal took every intent';
+  if (count > 0) throw new NotReady(message('ready.intents_parked', { count }));
+  return message('ready.intents');
 }
 
 function intakeCheck(database: ReadinessCheck): ReadinessCheck {
   const name = 'event_intake';
   return database.ok
-    ? { name, ok: true, detail: 'Product events are accepted' }
-    : { name, ok: false, detail: 'Product events cannot be stored', fix: database.fix! };
+    ? { name, ok: true, detail: message('ready.intake') }
+    : { name, ok: false, detail: message('ready.intake_down'), fix: database.fix! };
 }
 
-async function eventsPlaced(ctx: Ctx): Promise<string> {
+async function eventsPlaced(ctx: Ctx): Promise<Message> {
   const seconds = await unplacedSeconds(ctx);
-  if (seconds > LAG_SECONDS) throw new Error(`The oldest event without a position is ${Math.round(seconds)} s old`);
-  return 'Events get their position in time';
+  if (seconds > LAG_SECONDS) throw new NotReady(message('ready.stream_late', { seconds: Math.round(seconds) }));
+  return message('ready.stream');
 }
 
 /** Whether subscribers keep up, and whether events are parked. Organizations whose next event fails are counted. */
 async function reactionChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
-  const list = (say: (each: SubscriberStatus) => string | false): string =>
-    all.flatMap((each) => say(each) || []).join(', ');
+  const list = (say: (each: SubscriberStatus) => Message | false): Message[] => all.flatMap((each) => say(each) || []);
   let all: SubscriberStatus[] = [];
   return [
     await timed(
@@ -114,24 +114,29 @@ async function reactionChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
       async () => {
         all = await reactionStatus(ctx);
         const late = list(
-          ({ name, lag_seconds: age }) => age > LAG_SECONDS && `${name} is ${Math.round(age)} s behind`,
+          ({ name: subscriber, lag_seconds: age }) =>
+            age > LAG_SECONDS && message('ready.reactions_late', { subscriber, seconds: Math.round(age) }),
         );
-        if (late) throw new Error(late);
+        if (late.length > 0) throw new NotReady(joined(late));
         const failing = list(
-          ({ name, failing_organizations: count }) => count > 0 && `${name} fails in ${count} of the organizations`,
+          ({ name: subscriber, failing_organizations: count }) =>
+            count > 0 && message('ready.reactions_failing', { subscriber, count }),
         );
-        return failing || 'Events are applied in time';
+        return failing.length > 0 ? joined(failing) : message('ready.reactions');
       },
-      'Start a worker process with the role reactions and check its log; `heron reactions` tells more.',
+      message('ready.reactions.fix'),
     ),
     await timed(
       'parked_events',
       async () => {
-        const parked = list(({ name, parked_events: count }) => count > 0 && `${name} has parked ${count}`);
-        if (parked) throw new Error(parked);
-        return 'No subscriber has given up on an event';
+        const parked = list(
+          ({ name: subscriber, parked_events: count }) =>
+            count > 0 && message('ready.parked_some', { subscriber, count }),
+        );
+        if (parked.length > 0) throw new NotReady(joined(parked));
+        return message('ready.parked');
       },
-      'See them with `heron reactions`; then `heron reactions replay` or `heron reactions discard`.',
+      message('ready.parked.fix'),
     ),
   ];
 }
@@ -139,14 +144,13 @@ async function reactionChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
 function workersCheck({ workers, unserved }: { workers: number; unserved: readonly string[] }): ReadinessCheck {
   const name = 'workers';
   if (workers === 0)
-    return { name, ok: false, detail: 'No worker is alive', fix: 'Start a worker process with the role temporal.' };
-  const alive = `${workers} worker${workers === 1 ? '' : 's'} alive`;
-  if (unserved.length === 0) return { name, ok: true, detail: alive };
+    return { name, ok: false, detail: message('ready.workers_none'), fix: message('ready.workers_none.fix') };
+  if (unserved.length === 0) return { name, ok: true, detail: message('ready.workers', { count: workers }) };
   return {
     name,
     ok: false,
-    detail: `${alive}, none of them for ${unserved.join(', ')}`,
-    fix: `Start a worker process with the role temporal, or with ${unserved.join(', ')}.`,
+    detail: message('ready.workers_unserved', { count: workers, roles: unserved }),
+    fix: message('ready.workers_unserved.fix', { roles: unserved }),
   };
 }
 
@@ -154,19 +158,18 @@ function workersCheck({ workers, unserved }: { workers: number; unserved: readon
 const STALE_LOOK_MS = 2 * 3_600_000;
 
 /** The result of the last search for missing runs. Right after an installation there is none yet. */
-async function missingRuns(ctx: Ctx): Promise<string> {
+async function missingRuns(ctx: Ctx): Promise<Message> {
   const looks = await lastLooks(ctx.db);
-  if (looks.length === 0) return 'The first look for missing runs is still to come';
+  if (looks.length === 0) return message('ready.runs_unchecked');
   const oldest = new Date(Math.min(...looks.map(({ at }) => at.getTime())));
   if (ctx.clock.now().getTime() - oldest.getTime() > STALE_LOOK_MS)
-    throw new Error(`The last look for missing runs was at ${oldest.toISOString()}`);
+    throw new NotReady(message('ready.runs_stale', { at: oldest.toISOString() }));
   const missing = looks.filter((look) => look.missing > 0).map((look) => `${look.missing} ${look.family}`);
-  if (missing.length > 0)
-    throw new Error(`Runs were missing at the last look, and were started again: ${missing.join(', ')}`);
-  return 'Every run that must be open was open at the last look';
+  if (missing.length > 0) throw new NotReady(message('ready.runs_missing', { families: missing }));
+  return message('ready.runs');
 }
 
-async function timed(name: string, probe: () => Promise<string>, fix: string): Promise<ReadinessCheck> {
+async function timed(name: string, probe: () => Promise<Message>, fix: Message): Promise<ReadinessCheck> {
   const started = performance.now();
   try {
     const detail = await probe();
@@ -175,7 +178,7 @@ async function timed(name: string, probe: () => Promise<string>, fix: string): P
     return {
       name,
       ok: false,
-      detail: errorSummary(error),
+      detail: error instanceof NotReady ? error.said : errorSummary(error),
       fix,
       latencyMs: Math.round(performance.now() - started),
     };

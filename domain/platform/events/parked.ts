@@ -7,6 +7,7 @@ import { systemCtx, type Deps } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { applyWithin, STREAM_LOCK, toEvent } from './apply-events.ts';
 import type { ReactionEvent, Subscriber } from './subscriber.ts';
+import { message } from '../../../messages/index.ts';
 
 const COLUMNS = [
   'id',
@@ -47,7 +48,8 @@ export async function replayParkedEvent(
 ): Promise<void> {
   const parked = await findParked(deps, parkedId);
   const subscriber = subscribers.find(({ name }) => name === parked.subscriber);
-  if (!subscriber) throw new AppError('conflict', `This build has no subscriber called ${parked.subscriber}`);
+  if (!subscriber)
+    throw new AppError('conflict', message('parked_event.no_subscriber', { subscriber: parked.subscriber }));
   const ctx = systemCtx(deps, parked.organization_id, `reaction/${subscriber.name}`);
   try {
     await transact(ctx, async (tx) => {
@@ -96,7 +98,7 @@ async function lockParked(tx: Tx, { id, subscriber }: ParkedEvent): Promise<void
     `select id from reaction_parked_events where organization_id = :org and id = :id and state = 'parked' for update`,
     { id },
   );
-  if (!open) throw new AppError('conflict', 'This parked event has been replayed or discarded already');
+  if (!open) throw new AppError('conflict', message('parked_event.settled'));
 }
 
 async function readEvent(tx: Tx, id: string): Promise<ReactionEvent> {
@@ -104,7 +106,7 @@ async function readEvent(tx: Tx, id: string): Promise<ReactionEvent> {
     'select id, type, position, created_at, data, hops from domain_events where organization_id = :org and id = :id',
     { id },
   );
-  if (!row) throw new AppError('conflict', 'The event is no longer kept');
+  if (!row) throw new AppError('conflict', message('parked_event.event_gone'));
   return toEvent(row, tx);
 }
 

@@ -13,6 +13,7 @@ import { discardParkedEvent, listParkedEvents, replayParkedEvent } from './parke
 import { CONFIRM_MS, confirmSubscribers, registerSubscribers } from './register.ts';
 import { reactionStatus } from './status.ts';
 import { declareSubscriber, type ReactionEvent, type Subscriber } from './subscriber.ts';
+import { message } from '../../../messages/index.ts';
 
 const START = new Date('2026-03-02T08:00:00Z');
 const clock = new ManualClock(START);
@@ -258,7 +259,7 @@ test.serial('after its attempts an event is parked and later ones pass; a replay
     const { body } = await call(world, 'GET', '/v1/system/readiness', { token: apiKey });
     return body.checks.find((check: { name: string }) => check.name === 'parked_events');
   };
-  t.like(await checks(), { ok: false, detail: `${kept.name} has parked 1` });
+  t.like(await checks(), { ok: false, detail: `${kept.name} has parked 1 event` });
   t.regex((await checks()).fix, /heron reactions/);
 
   await t.throwsAsync(replayParkedEvent(world.deps, [kept], parkedId), { message: 'poison' });
@@ -434,7 +435,7 @@ test.serial('readiness says when events get no position and when a subscriber is
   await react(world.deps, []);
   t.like(await checks(), {
     event_stream: { ok: true },
-    reactions: { ok: false, detail: `${kept.name} is 61 s behind` },
+    reactions: { ok: false, detail: message('ready.reactions_late', { subscriber: kept.name, seconds: 61 }) },
   });
   t.like(await readStatus(kept), { lag_events: 1, lag_seconds: 61 });
   await react(world.deps, [kept]);

@@ -1,6 +1,6 @@
 import { AppError } from '../../../lib/errors.ts';
-import type { OrgPermission, Permission } from '../../../lib/permissions.ts';
-import { holds } from '../../../lib/permissions.ts';
+import { holds, type OrgPermission, type Permission } from '../../../lib/permissions.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Characters of a user agent that are kept. */
 export const MAX_USER_AGENT = 512;
@@ -65,8 +65,8 @@ export function may(actor: Actor, scopes: readonly Permission[], anyOf: readonly
  */
 export function assertMailboxAllowed(actor: Actor, mailboxId: string): void {
   if (actor.allowedMailboxes && !actor.allowedMailboxes.includes(mailboxId)) {
-    throw new AppError('forbidden', 'This API key may not use that mailbox', {
-      fix: 'Use a key whose allowed_email_accounts contains the mailbox.',
+    throw new AppError('forbidden', message('access.mailbox'), {
+      fix: message('access.mailbox.fix'),
     });
   }
 }

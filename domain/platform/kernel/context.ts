@@ -1,4 +1,4 @@
-import type { Language } from '../../../messages/index.ts';
+import { type Language, message } from '../../../messages/index.ts';
 import type { CatalogueReader } from '../../../db/catalogue/reader.ts';
 import type { Db, Trx } from '../../../db/connection.ts';
 import type { BlobStores } from '../../../lib/blobs/index.ts';
@@ -40,14 +40,11 @@ export interface Deps {
   strictEvents?: boolean;
 }
 
-/** The languages that Heron writes to people in. */
-export type { Language };
-
 /** What a verb gets: the process's parts, the actor, and (inside a guarded write) the open transaction. */
 export interface Ctx extends Deps {
   actor: Actor;
   requestId: string;
-  /** What the request prefers to read, for mails that it sends at once; English where not set. */
+  /** The language that the request names, for what it answers and for mails to strangers; undefined where it names none. */
   language?: Language;
   /** Set by the guard for idempotent writes; {@link transact} joins it instead of opening another. */
   trx?: Trx;
@@ -63,8 +60,8 @@ export interface Ctx extends Deps {
  */
 export function organizationOf(ctx: Ctx): string {
   if (!ctx.actor.organizationId) {
-    throw new AppError('no_organization', 'No workspace is selected', {
-      fix: 'Select one with POST /v1/organizations/:id/select.',
+    throw new AppError('no_organization', message('access.no_workspace'), {
+      fix: message('access.no_workspace.fix'),
     });
   }
   return ctx.actor.organizationId;

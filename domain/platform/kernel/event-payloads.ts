@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Said } from '../../../lib/errors.ts';
 import type { StoredEventType } from './events.ts';
 
 const id = z.uuid();
@@ -382,7 +383,7 @@ export const EVENT_PAYLOADS = {
     action: text,
     source: z.record(z.string(), text).describe('As whoever asked for the action gave it'),
     ok: z.boolean(),
-    error: textOrNull,
+    error: z.custom<Said>((value) => value !== undefined).nullable(),
   }),
   'person.changed': z.strictObject({ person_ids: z.array(id) }),
   'step.crm_requested': z.strictObject({

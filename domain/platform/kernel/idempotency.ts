@@ -7,6 +7,7 @@ import { AppError } from '../../../lib/errors.ts';
 import { organizationOf, type Ctx } from './context.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { SEAL_PLACES } from '../../../lib/seal-places.ts';
+import { message } from '../../../messages/index.ts';
 
 const KEEP_MS = 24 * 3600_000;
 /** How long (ms) a concurrent duplicate waits for the first request before it gets 409. */
@@ -43,7 +44,8 @@ export function idempotentRequest(ctx: Ctx, operation: string, key: string, aske
  * Does a write once per Idempotency-Key: the effect and the stored answer commit together. A request
  * that was answered before gets that answer; a concurrent duplicate waits for the first, then gets its answer.
  * @param work.prepare runs before the transaction, such as dialing a server; not repeated for a known answer. Without it, that is only looked for inside
- * @param work.run the write, with the open transaction in its context
+ * @param work.run the write, with the open transaction in its context. An error that it returns is thrown after the commit: what was
+ *   written stays, and the key is free again, as after an error that it throws
  * @throws AppError conflict (409) when the key was used with another request, or the first request takes too long
  */
 export async function performOnce<Prepared>(
@@ -51,20 +53,22 @@ export async function performOnce<Prepared>(
   request: IdempotentRequest,
   work: {
     prepare?: (() => Promise<Prepared>) | undefined;
-    run(inner: Ctx, prepared: Prepared | undefined): Promise<StoredAnswer>;
+    run(inner: Ctx, prepared: Prepared | undefined): Promise<StoredAnswer | AppError>;
   },
 ): Promise<{ answer: StoredAnswer; replayed: boolean }> {
   const earlier = work.prepare && (await storedAnswer(ctx, scopeOf(ctx, ctx.db), request));
   if (earlier) return { answer: earlier, replayed: true };
   const prepared = await work.prepare?.();
   try {
-    return await inTransaction(ctx.db, async (trx) => {
+    const outcome = await inTransaction(ctx.db, async (trx) => {
       const first = await claimKey(ctx, trx, request);
       if (first) return { answer: first, replayed: true };
       const answer = await work.run({ ...ctx, trx }, prepared);
-      await storeAnswer(ctx, trx, request, answer);
-      return { answer, replayed: false };
+      await (answer instanceof AppError ? freeKey(ctx, trx, request) : storeAnswer(ctx, trx, request, answer));
+      return answer instanceof AppError ? answer : { answer, replayed: false };
     });
+    if (outcome instanceof AppError) throw outcome;
+    return outcome;
   } catch (error) {
     throw translateDbError(error);
   }
@@ -80,8 +84,8 @@ async function storedAnswer(ctx: Ctx, org: OrgScope, request: IdempotentRequest)
   );
   if (!row || row.expires_at <= ctx.clock.now()) return undefined;
   if (!safeEqual(row.request_hash, request.requestHash)) {
-    throw new AppError('conflict', 'This Idempotency-Key was used with another request', {
-      fix: 'Use a new key for a new request.',
+    throw new AppError('conflict', message('request.key_reused'), {
+      fix: message('request.key_reused.fix'),
     });
   }
   if (row.status === null || !row.body) return undefined;
@@ -101,8 +105,8 @@ async function claimKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise
     org.limitLockWaits(WAIT_MS),
     claimRow(org, request, now).catch((error: unknown) => {
       if (!isLockTimeout(error)) throw error;
-      throw new AppError('conflict', 'The first request with this Idempotency-Key has not been answered yet', {
-        fix: 'Repeat the request in a moment.',
+      throw new AppError('conflict', message('request.key_pending'), {
+        fix: message('request.key_pending.fix'),
         cause: error,
       });
     }),
@@ -137,6 +141,13 @@ async function storeAnswer(ctx: Ctx, trx: Trx, request: IdempotentRequest, answe
       body: ctx.keyring.seal(answer.body, sealContext(ctx, request)),
     },
   );
+}
+
+async function freeKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise<void> {
+  await scopeOf(ctx, trx)
+    .table('idempotency_keys')
+    .where({ actor_id: request.actorId, operation: request.operation, key: request.key })
+    .delete();
 }
 
 function scopeOf(ctx: Ctx, handle: Handle): OrgScope {

@@ -1,6 +1,8 @@
 import type { Db, Trx } from '../../../db/connection.ts';
+import type { ApprovalContent } from '../../../db/json-columns.ts';
 import type { ApprovalRow } from '../../../db/models/approval.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
+import type { Config } from '../../../lib/config/index.ts';
 import type { Intent } from '../../../temporal/dispatch.ts';
 import type { WorkflowContract } from '../../../workflows/contract.ts';
 import type { Actor } from './actor.ts';
@@ -52,9 +54,36 @@ export interface DurableFamily {
   blocked: BlockedRuns | undefined;
   /** Dead letters of the family that are about something else than a blocked run. */
   deadLetters: readonly DeadLetterKind[];
-  /** The subject of approvals for whose decision a run waits. The first part of the workflow id is the subject's id. */
-  approval: ApprovalRow['subject_type'] | undefined;
+  /** The action of the family that can wait for a person. */
+  approval: ApprovalSubject | undefined;
 }
+
+/**
+ * A kind of action that waits for a person where no policy allows it. The room that acts implements it; `domain/approvals`
+ * calls it, in the transaction of the decision.
+ */
+export interface ApprovalSubject<Subject = any> {
+  type: ApprovalRow['subject_type'];
+  /** Locks the subject; undefined when it is gone. Every other change of it takes this lock before the approval's. */
+  lock(tx: Tx, subjectId: string): Promise<Subject | undefined>;
+  /**
+   * Leaves an approved action to a workflow, which calls `carryOut` (domain/approvals/decide.ts) later. Without it the
+   * decision carries the action out.
+   */
+  handOver?(tx: Tx, subject: Subject, approval: ApprovalRow): Promise<void>;
+  /** The content of this moment, which is compared with what the person saw; null when a part of it is gone. */
+  content(tx: Tx, subject: Subject, approval: ApprovalRow, config: Config): Promise<ApprovalContent | null>;
+  /**
+   * Carries the action out.
+   * @throws AppError a refusal: then nothing happens, and a decision is not taken either
+   */
+  execute(tx: Tx, subject: Subject, approval: ApprovalRow, config: Config): Promise<void>;
+  /** Records that the action does not happen, and tells a workflow that waits for it. */
+  refused(tx: Tx, subject: Subject, approval: ApprovalRow, why: NotCarriedOut, config: Config): Promise<void>;
+}
+
+/** Why an action that waited does not happen: a person denied it, nobody decided in time, or it has changed since. */
+export type NotCarriedOut = 'denied' | 'expired' | 'changed';
 
 /** A run that must be open: the id of the row that says so, and the intent that opens the run. */
 export interface ExpectedRun {

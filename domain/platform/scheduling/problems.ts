@@ -2,12 +2,8 @@ import { DateTime } from 'luxon';
 import { isWritable } from '../../../lib/clock.ts';
 import { dayKey, minuteOfDay } from './windows.ts';
 import { isIanaZone } from './zone.ts';
-
-/** One fault of a request, at the dotted path of its field. */
-interface ScheduleProblem {
-  readonly path: string;
-  readonly message: string;
-}
+import { message } from '../../../messages/index.ts';
+import type { Problem } from '../../../lib/errors.ts';
 
 /** The schedule fields of a campaign request under the API's names; absent and null are both "not given". */
 interface ScheduleInput {
@@ -26,18 +22,18 @@ interface ScheduleInput {
  * start date is today (in the campaign's zone) or later and the end date lies in the future: pass it when a request
  * sets those dates, not for dates stored long ago.
  */
-export function scheduleProblems(input: ScheduleInput, now?: Date): ScheduleProblem[] {
-  const problems: ScheduleProblem[] = [];
+export function scheduleProblems(input: ScheduleInput, now?: Date): Problem[] {
+  const problems: Problem[] = [];
   const { timezone, days } = input;
   const zoneOk = timezone == null || (typeof timezone === 'string' && isIanaZone(timezone));
-  if (!zoneOk) problems.push({ path: 'timezone', message: 'must be an IANA time zone such as Europe/Budapest' });
+  if (!zoneOk) problems.push({ path: 'timezone', message: message('field.time_zone') });
   if (days != null && !(Number.isInteger(days) && (days as number) >= 0 && (days as number) <= 127)) {
-    problems.push({ path: 'days', message: 'must be a whole number from 0 to 127' });
+    problems.push({ path: 'days', message: message('field.days_mask') });
   }
   for (const path of ['start_time', 'end_time'] as const) {
     const time = input[path];
     if (time != null && (typeof time !== 'string' || minuteOfDay(time) === undefined)) {
-      problems.push({ path, message: 'must be a time of day as HH:MM' });
+      problems.push({ path, message: message('field.time_of_day') });
     }
   }
   if (input.schedule_windows != null) problems.push(...windowProblems(input.schedule_windows));
@@ -49,56 +45,56 @@ export function scheduleProblems(input: ScheduleInput, now?: Date): ScheduleProb
 /** Windows of one weekday: a half-hour each. Every slot that is given out reads all of them. */
 const MAX_WINDOWS = 48;
 
-function windowProblems(windows: unknown): ScheduleProblem[] {
+function windowProblems(windows: unknown): Problem[] {
   const root = 'schedule_windows';
   // An empty list means "not set": `days`, `start_time` and `end_time` then decide.
   if (Array.isArray(windows) && windows.length === 0) return [];
   if (!Array.isArray(windows) || windows.length !== 7) {
-    return [{ path: root, message: 'must hold seven lists of windows, Sunday first' }];
+    return [{ path: root, message: message('field.windows_week') }];
   }
   return windows.flatMap((day: unknown, weekday) => {
     const path = `${root}.${weekday}`;
-    if (!Array.isArray(day)) return [{ path, message: 'must be a list of windows' }];
-    if (day.length > MAX_WINDOWS) return [{ path, message: `must hold at most ${MAX_WINDOWS} windows` }];
+    if (!Array.isArray(day)) return [{ path, message: message('field.windows_day') }];
+    if (day.length > MAX_WINDOWS) return [{ path, message: message('field.list_longer', { max: MAX_WINDOWS }) }];
     return day.flatMap((window: unknown, index) => oneWindow(window, `${path}.${index}`));
   });
 }
 
-function oneWindow(window: unknown, path: string): ScheduleProblem[] {
-  if (typeof window !== 'object' || window === null) return [{ path, message: 'must have a start and an end' }];
+function oneWindow(window: unknown, path: string): Problem[] {
+  if (typeof window !== 'object' || window === null) return [{ path, message: message('field.window') }];
   const bounds = window as { start?: unknown; end?: unknown };
-  const problems: ScheduleProblem[] = [];
+  const problems: Problem[] = [];
   for (const key of ['start', 'end'] as const) {
     const minute = bounds[key];
     if (!Number.isInteger(minute) || (minute as number) < 0 || (minute as number) > 1440) {
-      problems.push({ path: `${path}.${key}`, message: 'must be a minute of the day from 0 to 1440' });
+      problems.push({ path: `${path}.${key}`, message: message('field.window_minute') });
     }
   }
   if (problems.length === 0 && (bounds.start as number) >= (bounds.end as number)) {
-    problems.push({ path, message: 'must start before it ends; split a window that crosses midnight' });
+    problems.push({ path, message: message('field.window_order') });
   }
   return problems;
 }
 
-function dateProblems(input: ScheduleInput, zone: string, now: Date | undefined): ScheduleProblem[] {
-  const problems: ScheduleProblem[] = [];
+function dateProblems(input: ScheduleInput, zone: string, now: Date | undefined): Problem[] {
+  const problems: Problem[] = [];
   const read = (path: 'start_date' | 'end_date'): Date | null => {
     const value = input[path];
     if (value == null) return null;
     const date = value instanceof Date ? value : typeof value === 'string' ? parseInstant(value) : null;
     if (date !== null && isWritable(date)) return date;
-    problems.push({ path, message: 'must be an RFC 3339 timestamp' });
+    problems.push({ path, message: message('field.timestamp') });
     return null;
   };
   const start = read('start_date');
   const end = read('end_date');
   if (start !== null && now !== undefined && dayKey(zone, start) < dayKey(zone, now)) {
-    problems.push({ path: 'start_date', message: 'must be today or later' });
+    problems.push({ path: 'start_date', message: message('field.before_today') });
   }
   if (end !== null && now !== undefined && end <= now) {
-    problems.push({ path: 'end_date', message: 'must be in the future' });
+    problems.push({ path: 'end_date', message: message('field.not_future') });
   } else if (end !== null && start !== null && end <= start) {
-    problems.push({ path: 'end_date', message: 'must be after start_date' });
+    problems.push({ path: 'end_date', message: message('field.after_start') });
   }
   return problems;
 }

@@ -1,7 +1,8 @@
 import type { Row } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { readAcquisitionGoal } from './attribution.ts';
@@ -25,8 +26,7 @@ export async function correctAttribution(ctx: Ctx, personId: string, correction:
     const customer = await lockCustomer(tx, personId);
     const { current } = customer;
     if (current && current.send_id === correction.sendId && current.reason === correction.reason) return current;
-    const problems = correction.sendId === null ? [] : await creditProblems(tx.org, correction.sendId, customer);
-    if (problems.length > 0) throw badRequest('The email cannot be credited', problems);
+    if (correction.sendId !== null) refuseProblems(await creditProblems(tx.org, correction.sendId, customer));
     if (current) await retire(tx, current);
     const row = await store(tx, personId, { ...correction, action: 'set' });
     tx.audit({
@@ -106,10 +106,10 @@ async function creditProblems(org: OrgScope, sendId: string, { contactId, acquir
   const send = isUuid(sendId)
     ? await org.table('send_facts').where({ send_id: sendId }).first('contact_id', 'sent_at')
     : undefined;
-  const refuse = (message: string): Problem[] => [{ path: 'body.send_id', message }];
-  if (!send?.sent_at) return refuse('Is no confirmed send of this workspace');
-  if (contactId === null || send.contact_id !== contactId) return refuse('Went to another contact');
-  return acquiredAt === null || send.sent_at > acquiredAt ? refuse('Was sent after the acquisition') : [];
+  const fault = (said: Message): Problem[] => [{ path: 'body.send_id', message: said }];
+  if (!send?.sent_at) return fault(message('reporting.send_unconfirmed'));
+  if (contactId === null || send.contact_id !== contactId) return fault(message('reporting.send_of_other_contact'));
+  return acquiredAt === null || send.sent_at > acquiredAt ? fault(message('reporting.send_after_acquisition')) : [];
 }
 
 async function retire(tx: Tx, { id }: CorrectionRow): Promise<void> {

@@ -2,8 +2,9 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Bindings } from '../../../db/statement.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import type { Page, PageRequest } from '../../../lib/cursor.ts';
-import { badRequest, type Problem } from '../../../lib/errors.ts';
+import { refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import type { Predicate } from '../../directory/predicates/predicate.ts';
@@ -34,7 +35,7 @@ interface Funnel {
  */
 export async function readFunnel(ctx: Ctx, funnel: Funnel): Promise<number[]> {
   const org = reader(ctx);
-  refuse(await stepProblems(org, funnel.steps));
+  refuseProblems(await stepProblems(org, funnel.steps));
   const { ctes, bindings } = await chainsOf(org, funnel);
   const counts = funnel.steps.map((_, index) => `(select count(distinct who) from ${chainName(index)})::int`);
   const [row] = await org.sql<{ people: number[] }>(
@@ -60,7 +61,7 @@ export async function listFunnelPeople(
   page: PageRequest,
 ): Promise<Page<CountedPerson>> {
   const org = reader(ctx);
-  refuse([...(await stepProblems(org, funnel.steps)), ...placeProblems(funnel.steps, step, lost)]);
+  refuseProblems([...(await stepProblems(org, funnel.steps)), ...placeProblems(funnel.steps, step, lost)]);
   const { ctes, bindings } = await chainsOf(org, { ...funnel, steps: funnel.steps.slice(0, step) });
   const counted = lost
     ? `${chainName(step - 2)} w where not exists (select from ${chainName(step - 1)} n where n.who = w.who)`
@@ -172,12 +173,8 @@ export async function funnelProblems(
 }
 
 function placeProblems(steps: readonly FunnelStep[], step = steps.length, lost = false): Problem[] {
-  if (step > steps.length) return [{ path: 'body.step', message: 'is not one of the steps' }];
-  return lost && step === 1 ? [{ path: 'body.step', message: 'has no step before it' }] : [];
-}
-
-function refuse(problems: Problem[]): void {
-  if (problems.length > 0) throw badRequest('There is no such funnel', problems);
+  if (step > steps.length) return [{ path: 'body.step', message: message('reporting.no_such_step') }];
+  return lost && step === 1 ? [{ path: 'body.step', message: message('reporting.no_step_before') }] : [];
 }
 
 async function stepProblems(org: OrgScope, steps: readonly FunnelStep[]): Promise<Problem[]> {
@@ -194,9 +191,9 @@ async function stepProblems(org: OrgScope, steps: readonly FunnelStep[]): Promis
   return steps.flatMap((step, index): Problem[] => {
     const [goal, campaign] = [goalIdOf(step)?.toLowerCase(), campaignIdOf(step)?.toLowerCase()];
     if (goal !== undefined && !goals.includes(goal))
-      return [{ path: `body.steps.${index}.goal_id`, message: 'is not a goal of this workspace' }];
+      return [{ path: `body.steps.${index}.goal_id`, message: message('directory.unknown_goal') }];
     if (campaign !== undefined && !campaigns.includes(campaign))
-      return [{ path: `body.steps.${index}.campaign_id`, message: 'is not a campaign of this workspace' }];
+      return [{ path: `body.steps.${index}.campaign_id`, message: message('directory.unknown_campaign') }];
     return [];
   });
 }

@@ -1,7 +1,9 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
+import type { Said } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 
-/** What the health of a mailbox is judged by. */
+/** The columns by which the health of a mailbox is judged. */
 export interface HealthRow extends Columns<
   'mailboxes',
   'id' | 'status' | 'hold_reason' | 'hold_until' | 'imap_hold_reason' | 'imap_hold_until'
@@ -20,9 +22,11 @@ export interface AccountHealth {
   status: 'healthy' | 'warning' | 'error';
   /** 0 to 100. */
   score: number;
-  issues: string[];
+  /** Problems of the mailbox, each as one sentence. */
+  issues: Said[];
 }
 
+const HELD = message('mailbox_issue.held');
 /** What a fault takes from the 100 points of a mailbox. */
 const PENALTY = { error: 60, rest: 30, problem: 10, off: 30 };
 
@@ -38,13 +42,13 @@ export function accountHealth(row: HealthRow): AccountHealth {
   const stuck = holds.filter(({ until }) => until === null);
   const issues = [
     ...(row.status === 'revoked'
-      ? ['Its sign-in was revoked']
+      ? [message('mailbox_issue.revoked')]
       : row.status === 'inactive'
-        ? ['It is switched off']
+        ? [message('mailbox_issue.off')]
         : []),
-    ...new Set(holds.map(({ reason }) => reason || 'It rests')),
-    ...(row.problems > 0 ? [`${row.problems} open ${row.problems === 1 ? 'problem' : 'problems'}`] : []),
-    ...(row.warmup_state && row.warmup_state !== 'healthy' ? [`Its warmup is ${row.warmup_state}`] : []),
+    ...new Set(holds.map(({ reason }) => reason || HELD)),
+    ...(row.problems > 0 ? [message('mailbox_issue.problems', { count: row.problems })] : []),
+    ...(row.warmup_state && row.warmup_state !== 'healthy' ? [message(`mailbox_issue.${row.warmup_state}`)] : []),
   ];
   const inError = row.status === 'revoked' || stuck.length > 0;
   const lost =

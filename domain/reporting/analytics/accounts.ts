@@ -15,7 +15,7 @@ export interface AccountStatus {
   mailbox: MailboxRow;
   lastSyncedAt: Date | null;
   health: AccountHealth;
-  errors: Columns<'mailbox_errors', 'id' | 'error_code' | 'severity' | 'title' | 'message' | 'created_at'>[];
+  errors: Columns<'mailbox_errors', 'id' | 'error_code' | 'severity' | 'message' | 'created_at'>[];
   /** The UTC day. */
   usage: { date: string; campaign_sent: number; campaign_limit: number; warmup_sent: number; warmup_limit: number };
   inCampaign: boolean;
@@ -128,7 +128,7 @@ function readWork(org: OrgScope, ids: readonly string[], day: string): Promise<W
      ) w on w.mailbox_id = m.id
      left join lateral (
        select json_agg(x) as errors from (
-         select id, error_code, severity, title, message, created_at from mailbox_errors
+         select id, error_code, severity, message, created_at from mailbox_errors
          where mailbox_id = m.id and resolved_at is null order by id desc limit ${MAX_ERRORS}
        ) x
      ) e on true

@@ -6,8 +6,9 @@ import {
   type Page,
   type PageRequest,
 } from '../../../lib/cursor.ts';
-import { badRequest, type Problem } from '../../../lib/errors.ts';
+import { refuseProblems } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import { readCountedRows } from '../aggregates/counted-rows.ts';
 import { MOMENT_OF } from '../aggregates/metrics.ts';
 import { wholeHours } from '../aggregates/read.ts';
@@ -229,16 +230,16 @@ const LIST = 'analytics.explain';
 /** What a figure is narrowed by that it is not counted by, and what it lacks: parameters, as callers know them, with what is wrong. */
 export function figureProblems(
   asked: { figure?: unknown } & Record<string, unknown>,
-): [name: string, message: string][] {
+): [name: string, fault: Message][] {
   const figure = ANALYTICS_FIGURES.find((each) => each === asked.figure);
   if (!figure) return [];
   const { parts, needs }: Source = SOURCES[figure];
   return [
     ...PARTS.filter((part) => asked[NAMED[part]] !== undefined && !parts.includes(part)).map(
-      (part): [string, string] => [NAMED[part], `${figure} is not counted by this`],
+      (part): [string, Message] => [NAMED[part], message('reporting.figure_not_by', { figure })],
     ),
     ...(needs && asked[NAMED[needs]] === undefined
-      ? ([[NAMED[needs], `${figure} is of one campaign`]] as [string, string][])
+      ? ([[NAMED[needs], message('reporting.figure_needs', { figure })]] as [string, Message][])
       : []),
   ];
 }
@@ -255,11 +256,10 @@ export async function explainAnalytics(
   page: PageRequest,
 ): Promise<Page<CountedThing>> {
   const org = reader(ctx);
-  const problems = figureProblems({
-    figure,
-    ...Object.fromEntries(PARTS.map((part) => [NAMED[part], asked[part]])),
-  }).map(([name, message]): Problem => ({ path: `query.${name}`, message }));
-  if (problems.length > 0) throw badRequest('The figure is not counted so', problems);
+  const given = Object.fromEntries(PARTS.map((part) => [NAMED[part], asked[part]]));
+  refuseProblems(
+    figureProblems({ figure, ...given }).map(([name, fault]) => ({ path: `query.${name}`, message: fault })),
+  );
   if (asked.mailboxId !== undefined) assertMailboxAllowed(ctx.actor, asked.mailboxId.toLowerCase());
   const named = [figure, ...PARTS.map((part) => asked[part] ?? null)];
   const source: Source = SOURCES[figure];

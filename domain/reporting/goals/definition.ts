@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { GoalDefinition } from '../../../db/json-columns.ts';
 import { currencyCode } from '../../../lib/money.ts';
+import { says } from '../../../lib/issue-message.ts';
 import { predicatesSchema, propertyPath } from '../../directory/predicates/predicate.ts';
 
 export type { GoalDefinition } from '../../../db/json-columns.ts';
@@ -13,12 +14,12 @@ export type GoalKind = (typeof GOAL_KINDS)[number];
 const eventName = z
   .string()
   .max(120)
-  .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, 'must be dot-separated segments of a-z, 0-9, _ and -');
+  .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, says('directory.event_name'));
 
 const currency = z
   .string()
   .length(3)
-  .refine((text) => currencyCode(text) !== undefined, 'is no currency of ISO 4217')
+  .refine((text) => currencyCode(text) !== undefined, says('directory.currency'))
   .transform((text) => currencyCode(text)!);
 
 /** The fields of a definition as clients send them; what is left out is null or the default. */

@@ -1,11 +1,13 @@
 import { json } from '../../../db/connection.ts';
 import type { Columns, Row } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { AppError, badRequest, notFound } from '../../../lib/errors.ts';
+import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { assertAsSeen } from '../../platform/as-seen.ts';
+import { assertNotFull } from '../../platform/full-list.ts';
 import { isSameDefinition, type GoalDefinition, type GoalKind } from './definition.ts';
 
 /** Goals of a workspace that are not archived: every product event is held against all of them. */
@@ -99,7 +101,7 @@ export async function updateGoal(
   return transact(ctx, async (tx) => {
     const now = await lockGoals(ctx, tx);
     const goal = await lockGoal(tx, id);
-    assertAsSeen('The goal', goal.updated_at, expectedUpdatedAt);
+    assertAsSeen('goal', goal.updated_at, expectedUpdatedAt);
     const { name = goal.name, isPrimary = goal.is_primary } = edit;
     const definition =
       edit.definition && !isSameDefinition(edit.definition, goal.definition) ? edit.definition : undefined;
@@ -156,9 +158,15 @@ export async function findGoal(org: OrgScope, id: string): Promise<Goal> {
 export async function lockGoal(tx: Tx, id: string): Promise<Goal> {
   const [goal] = isUuid(id) ? await tx.org.sql<Goal>(`${GOALS} and g.id = :id for update of g`, { id }) : [];
   if (!goal) throw notFound('goal');
-  if (goal.archived_at)
-    throw new AppError('conflict', 'The goal is archived', { fix: 'Define a new goal with POST /v1/goals.' });
+  if (goal.archived_at) throw archived();
   return goal;
+}
+
+/** The refusal to change or replay a goal that is archived. */
+export function archived(): AppError {
+  return new AppError('conflict', message('reporting.goal_archived'), {
+    fix: message('reporting.goal_archived.fix'),
+  });
 }
 
 /** The lock of the goals of a workspace: who changes them holds it, who holds events against them shares it. */
@@ -185,10 +193,7 @@ async function assertRoom(tx: Tx): Promise<void> {
   const [row] = await tx.org.sql<{ count: number }>(
     'select count(*) from goals where organization_id = :org and archived_at is null',
   );
-  if (row!.count >= MAX_ACTIVE_GOALS)
-    throw badRequest(`A workspace has at most ${MAX_ACTIVE_GOALS} goals that are not archived`, [
-      { path: 'body', message: `Already ${MAX_ACTIVE_GOALS}; archive one with DELETE /v1/goals/:id` },
-    ]);
+  assertNotFull(row!.count, { most: MAX_ACTIVE_GOALS, what: message('reporting.active_goals') });
 }
 
 /** Makes the primary goal of a stage, if there is another, one that is not primary. Returns its id. */

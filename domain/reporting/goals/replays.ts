@@ -2,15 +2,16 @@ import type { Row } from '../../../db/rows.ts';
 import { across } from '../../../db/across.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
-import { AppError, badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { AppError, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { signalOpen, start } from '../../../temporal/dispatch.ts';
 import { goalReplayWorkflow } from '../../../workflows/goal-replay/contract.ts';
 import { organizationOf, systemCtx, type Ctx, type Deps } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { dropDeadLetter, REPLAY } from '../../platform/dead-letters.ts';
 import { compareEvents, type Comparison, type Place } from './compare.ts';
-import { findGoal, lockGoal, type Goal } from './goals.ts';
+import { archived, findGoal, lockGoal, type Goal } from './goals.ts';
 import { findPassedOver, readPassedOver } from './passed-over.ts';
 
 /** Longest range of a replay. */
@@ -45,9 +46,9 @@ export interface ReplayPreview {
 /** What is wrong with a range; empty when a replay can have it. */
 export function rangeProblems({ from, to }: Partial<ReplayRange>): Problem[] {
   if (!from || !to) return [];
-  if (from >= to) return [{ path: 'body.to', message: 'must be after from' }];
+  if (from >= to) return [{ path: 'body.to', message: message('reporting.not_after_from') }];
   if (to.getTime() - from.getTime() > MAX_RANGE_DAYS * DAY_MS)
-    return [{ path: 'body.to', message: `is more than ${MAX_RANGE_DAYS} days after from` }];
+    return [{ path: 'body.to', message: message('reporting.days_after_from', { max: MAX_RANGE_DAYS }) }];
   return [];
 }
 
@@ -56,7 +57,7 @@ export function rangeProblems({ from, to }: Partial<ReplayRange>): Problem[] {
  * @throws AppError not_found; conflict when the goal is archived; bad_request for a range that a replay cannot have, or with more than two million events
  */
 export async function previewReplay(ctx: Ctx, goalId: string, range: ReplayRange): Promise<ReplayPreview> {
-  refuseFaulty(range);
+  refuseProblems(rangeProblems(range));
   const org = reader(ctx);
   const goal = await findGoal(org, goalId);
   if (goal.archived_at) throw archived();
@@ -84,9 +85,9 @@ export async function* comparePages(org: OrgScope, comparison: Comparison) {
     after = page.next;
     seen += PREVIEW_PAGE;
     if (after && seen >= MAX_PREVIEWED)
-      throw badRequest('There are too many events to preview', [
-        { path: 'body', message: `covers more than ${MAX_PREVIEWED} events; a preview takes a shorter range` },
-      ]);
+      throw new AppError('bad_request', message('reporting.preview_too_large', { max: MAX_PREVIEWED }), {
+        fix: message('reporting.preview_too_large.fix'),
+      });
   } while (after);
 }
 
@@ -95,7 +96,7 @@ export async function* comparePages(org: OrgScope, comparison: Comparison) {
  * @throws AppError not_found; bad_request for the range; conflict when the goal is archived or has a replay that has not ended
  */
 export async function startReplay(ctx: Ctx, goalId: string, range: ReplayRange): Promise<GoalReplay> {
-  refuseFaulty(range);
+  refuseProblems(rangeProblems(range));
   return transact(ctx, async (tx) => findReplay(tx.org, goalId, await beginReplay(tx, goalId, range)));
 }
 
@@ -163,8 +164,8 @@ export async function cancelReplayOf(ctx: Ctx, goalId: string, replayId: string)
   await cancelReplay(ctx, replayId);
   const replay = await getReplay(ctx, goalId, replayId);
   if (replay.state !== 'cancelled')
-    throw new AppError('conflict', 'The replay has ended', {
-      fix: 'What it counted is in its answer. To count otherwise, change the goal and replay again.',
+    throw new AppError('conflict', message('reporting.replay_ended'), {
+      fix: message('reporting.replay_ended.fix'),
     });
   return replay;
 }
@@ -233,13 +234,4 @@ async function withPassedOver(org: OrgScope, rows: readonly Omit<GoalReplay, 'pa
     rows.map(({ id }) => id),
   );
   return rows.map((row) => ({ ...row, passed_over: passedOver.get(row.id) ?? [] }));
-}
-
-function refuseFaulty(range: ReplayRange): void {
-  const problems = rangeProblems(range);
-  if (problems.length > 0) throw badRequest('The range cannot be replayed', problems);
-}
-
-function archived(): AppError {
-  return new AppError('conflict', 'The goal is archived', { fix: 'Define a new goal with POST /v1/goals.' });
 }

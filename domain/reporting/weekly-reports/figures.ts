@@ -1,3 +1,4 @@
+import type { Said } from '../../../lib/errors.ts';
 import { accountHealth, readHealthRows } from '../analytics/account-health.ts';
 import { INTENTS, readDeliverability, type Intent } from '../analytics/deliverability.ts';
 import { percent } from '../analytics/period.ts';
@@ -7,7 +8,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 
 /** What is counted of a week. */
 export const FIGURES = ['sent', 'delivered', 'replies', 'positive', 'bounces', 'complaints', 'opt_outs'] as const;
-export type Figures = Record<(typeof FIGURES)[number], number>;
+type Figures = Record<(typeof FIGURES)[number], number>;
 
 /** What a manager asks of a week. */
 export interface WeeklyFigures {
@@ -18,7 +19,7 @@ export interface WeeklyFigures {
   /** The one with the most positive replies, then the most replies; null when none was answered. */
   best: { name: string; sent: number; replies: number; positive: number; reply_rate: number } | null;
   /** As they stand now. */
-  troubled: { email: string; issues: string[] }[];
+  troubled: { email: string; issues: Said[] }[];
 }
 
 /**

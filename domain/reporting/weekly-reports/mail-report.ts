@@ -1,6 +1,8 @@
 import { across } from '../../../db/across.ts';
+import type { Columns } from '../../../db/rows.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
+import { toLanguage } from '../../../messages/index.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { atOnce, reader } from '../../platform/kernel/transact.ts';
 import { sendClaimedMail } from '../../platform/claimed-mail.ts';
@@ -18,6 +20,9 @@ interface Report {
   timezone: string;
   weekly_report: boolean;
 }
+
+/** A member who gets the report. */
+type Member = Columns<'users', 'id' | 'email' | 'language'>;
 
 /** A report that could not leave within so many days is left out: the next one is due. */
 const LATEST_DAYS = 6;
@@ -66,9 +71,9 @@ async function finish(ctx: Ctx, reportId: string, why: string): Promise<{ kind: 
   return { kind: 'done', why };
 }
 
-function membersToMail(ctx: Ctx, reportId: string): Promise<{ id: string; email: string }[]> {
-  return reader(ctx).sql<{ id: string; email: string }>(
-    `select u.id, u.email from memberships m join roles r on r.id = m.role_id join users u on u.id = m.user_id
+function membersToMail(ctx: Ctx, reportId: string): Promise<Member[]> {
+  return reader(ctx).sql<Member>(
+    `select u.id, u.email, u.language from memberships m join roles r on r.id = m.role_id join users u on u.id = m.user_id
      where m.organization_id = :org and (r.is_owner or r.permissions @> array['view_analytics'])
        and not exists (select from weekly_report_opt_outs x where x.organization_id = :org and x.user_id = m.user_id)
        and not exists (select from weekly_report_mails s where s.report_id = :report and s.user_id = m.user_id)
@@ -82,12 +87,7 @@ function figuresOf(ctx: Ctx, { from_at: from, to_at: to, timezone }: Report): Pr
 }
 
 /** Claims, sends and settles one mail. Returns the failure of one that the server did not take now, and that is given back. */
-async function sendTo(
-  ctx: Ctx,
-  report: Report,
-  figures: WeeklyFigures,
-  member: { id: string; email: string },
-): Promise<unknown> {
+async function sendTo(ctx: Ctx, report: Report, figures: WeeklyFigures, member: Member): Promise<unknown> {
   const id = newId();
   const claimed = await atOnce(ctx).sql(
     `insert into weekly_report_mails (id, report_id, user_id, organization_id, state, claimed_at)
@@ -101,6 +101,7 @@ async function sendTo(
     workspace: report.name,
     week: report.week,
     timezone: report.timezone,
+    language: toLanguage(member.language) ?? 'en',
     unsubscribeUrl: unsubscribeUrl(ctx, id),
   });
   return sendClaimedMail(ctx, message, mail, { reportId: report.id, userId: member.id });

@@ -1,146 +1,170 @@
 import type { Config } from '../../../lib/config/index.ts';
+import { inWords } from '../../../lib/errors.ts';
 import type { SystemMessage } from '../../../lib/mail/index.ts';
+import { message, type Language, type Message } from '../../../messages/index.ts';
+import { render } from '../../../messages/render.ts';
 import { escapeHtml, headerText } from '../../mail/messages/text.ts';
-import { FIGURES, type Figures, type WeeklyFigures } from './figures.ts';
+import { FIGURES, type WeeklyFigures } from './figures.ts';
 
-/** Who gets a report, and of which week. */
+/** The recipient of a report, and its week. */
 interface Reader {
   email: string;
   workspace: string;
   /** The Monday on which the week began, YYYY-MM-DD. */
   week: string;
   timezone: string;
+  language: Language;
   /** Ends the mails to this member of this workspace, without a sign-in. */
   unsubscribeUrl: string;
 }
 
-const LABELS: Record<keyof Figures, string> = {
-  sent: 'Sent',
-  delivered: 'Delivered',
-  replies: 'Replies',
-  positive: 'Positive replies',
-  bounces: 'Bounces',
-  complaints: 'Complaints',
-  opt_outs: 'Opt-outs',
-};
 const LONGEST_NAME = 80;
-/** Mailboxes in trouble that are listed. */
+/** Mailboxes with problems that are listed. */
 const LISTED = 10;
 /** Characters of a full bar in plain text; pixels in HTML. */
 const BAR = { characters: 20, pixels: 240 };
+
+/** Renders a sentence in the language of the report's reader. */
+type Say = (said: Message) => string;
+
+/** A report in the words of its reader, for both bodies of the mail. */
+interface Words {
+  heading: string;
+  figures: { label: string; now: number; change: string }[];
+  sent: (readonly [label: string, count: number])[];
+  replies: (readonly [label: string, count: number])[];
+  best: string;
+  /** Mailboxes with problems, each on one line; empty when all are healthy. */
+  mailboxes: string[];
+  week: string;
+}
 
 /**
  * The report as a mail. Its charts are table cells with a colour: they need no picture, which many mail programs do not load, no library, and no
  * part that a filter could take for an attachment, and the plain text has the same bars.
  */
 export function weeklyReportMail(
-  config: Pick<Config, 'APP_URL'>,
+  { APP_URL: appUrl }: Pick<Config, 'APP_URL'>,
   figures: WeeklyFigures,
   reader: Reader,
 ): SystemMessage {
-  const workspace = oneLine(reader.workspace);
+  const { sent, replies } = figures.now;
+  const { week, email: to, unsubscribeUrl } = reader;
+  const say: Say = (said) => render(said, reader.language);
+  const words = wordsOf(figures, reader, say);
   return {
-    to: reader.email,
-    subject: `${workspace}: ${figures.now.sent} sent, ${figures.now.replies} replies in the week of ${reader.week}`,
-    text: plainReport(config, figures, reader, workspace),
-    html: htmlReport(config, figures, reader, workspace),
+    to,
+    subject: say(message('report.subject', { workspace: oneLine(reader.workspace), sent, replies, week })),
+    text: plainReport(words, say, { appUrl, unsubscribeUrl }),
+    html: htmlReport(words, say, { appUrl, unsubscribeUrl }),
     headers: {
-      'List-Unsubscribe': `<${reader.unsubscribeUrl}>`,
+      'List-Unsubscribe': `<${unsubscribeUrl}>`,
       'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
     },
   };
 }
 
-function plainReport(
-  config: Pick<Config, 'APP_URL'>,
-  figures: WeeklyFigures,
-  reader: Reader,
-  workspace: string,
-): string {
-  const { now, before, best, troubled, intents } = figures;
-  const most = Math.max(1, now.sent, before.sent);
-  const bar = (count: number, of: number) => '#'.repeat(barLength(count, of, BAR.characters));
-  const known = intents.filter(({ count }) => count > 0);
-  const mostReplies = Math.max(1, ...known.map(({ count }) => count));
+function wordsOf({ now, before, best, troubled, intents }: WeeklyFigures, reader: Reader, say: Say): Words {
+  const { workspace, week, timezone, language } = reader;
+  return {
+    heading: say(message('report.heading', { workspace: oneLine(workspace), week })),
+    figures: FIGURES.map((name) => ({
+      label: say(message(`report.${name}`)),
+      now: now[name],
+      change: changeOf(now[name], before[name], say),
+    })),
+    sent: [
+      [say(message('report.this_week')), now.sent],
+      [say(message('report.week_before')), before.sent],
+    ],
+    replies: intents
+      .filter(({ count }) => count > 0)
+      .map(({ intent, count }) => [say(message(`report.intent_${intent}`)), count]),
+    best: say(
+      best
+        ? message('report.best_campaign', {
+            name: oneLine(best.name),
+            positive: best.positive,
+            replies: best.replies,
+            rate: best.reply_rate,
+            sent: best.sent,
+          })
+        : message('report.no_best_campaign'),
+    ),
+    mailboxes: [
+      ...troubled
+        .slice(0, LISTED)
+        .map(({ email, issues }) => `${email}: ${issues.map((issue) => oneLine(inWords(issue, language))).join('; ')}`),
+      ...(troubled.length > LISTED ? [say(message('report.more_mailboxes', { count: troubled.length - LISTED }))] : []),
+    ],
+    week: say(message('report.week', { timezone })),
+  };
+}
+
+interface Links {
+  appUrl: string;
+  unsubscribeUrl: string;
+}
+
+function plainReport(words: Words, say: Say, { appUrl, unsubscribeUrl }: Links): string {
+  const chart = (rows: Words['sent']) => {
+    const most = Math.max(1, ...rows.map(([, count]) => count));
+    return rows
+      .map(([label, count]) => `${label.padEnd(20)} ${'#'.repeat(barLength(count, most, BAR.characters))} ${count}`)
+      .join('\n');
+  };
   return [
-    `${workspace}, week of ${reader.week} (${reader.timezone})`,
-    FIGURES.map(
-      (name) => `${LABELS[name].padEnd(17)}${String(now[name]).padStart(8)}   ${changeOf(now[name], before[name])}`,
-    ).join('\n'),
-    `Sent this week    ${bar(now.sent, most)} ${now.sent}\nSent the week before ${bar(before.sent, most)} ${before.sent}`,
-    known.length === 0
-      ? 'No reply came into a connected mailbox.'
-      : `Replies by intent\n${known.map(({ intent, count }) => `${words(intent).padEnd(17)} ${bar(count, mostReplies)} ${count}`).join('\n')}`,
-    best
-      ? `Best campaign: ${oneLine(best.name)} (${best.positive} positive of ${best.replies} replies, ${best.reply_rate} % of ${best.sent} sent)`
-      : 'No campaign was answered.',
-    troubled.length === 0
-      ? 'All mailboxes are well.'
-      : `Mailboxes in trouble\n${[...troubled.slice(0, LISTED).map(({ email, issues }) => `${email}: ${issues.map(oneLine).join('; ')}`), ...moreOf(troubled.length)].join('\n')}`,
-    config.APP_URL,
-    `You get this because your workspace has weekly reports on. To stop it: ${reader.unsubscribeUrl}`,
+    words.heading,
+    words.figures
+      .map(({ label, now, change }) => `${label.padEnd(20)}${String(now).padStart(8)}   ${change}`)
+      .join('\n'),
+    `${say(message('report.sent'))}\n${chart(words.sent)}`,
+    words.replies.length === 0
+      ? say(message('report.no_replies'))
+      : `${say(message('report.by_intent'))}\n${chart(words.replies)}`,
+    words.best,
+    words.mailboxes.length === 0
+      ? say(message('report.mailboxes_well'))
+      : [say(message('report.mailboxes')), ...words.mailboxes].join('\n'),
+    appUrl,
+    `${say(message('report.why'))} ${words.week}\n${say(message('report.stop'))}: ${unsubscribeUrl}`,
     '',
   ].join('\n\n');
 }
 
-function htmlReport(
-  config: Pick<Config, 'APP_URL'>,
-  figures: WeeklyFigures,
-  reader: Reader,
-  workspace: string,
-): string {
-  const { now, before, best, troubled, intents } = figures;
-  const most = Math.max(1, now.sent, before.sent);
-  const known = intents.filter(({ count }) => count > 0);
-  const mostReplies = Math.max(1, ...known.map(({ count }) => count));
+function htmlReport(words: Words, say: Say, { appUrl, unsubscribeUrl }: Links): string {
+  const escaped = (said: Message) => escapeHtml(say(said));
   return `<!doctype html><html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"></head>
 <body style="font-family: sans-serif; line-height: 1.5; max-width: 40em; margin: 1em auto; padding: 0 1em">
-<h1 style="font-size: 1.2em">${escapeHtml(workspace)}, week of ${reader.week}</h1>
-<table cellpadding="4" style="border-collapse: collapse">${FIGURES.map(
-    (name) =>
-      `<tr><th align="left">${LABELS[name]}</th><td align="right"><b>${now[name]}</b></td><td>${escapeHtml(changeOf(now[name], before[name]))}</td></tr>`,
-  ).join('')}</table>
-<h2 style="font-size: 1em">Sent</h2>
-${bars(
-  [
-    ['This week', now.sent],
-    ['The week before', before.sent],
-  ],
-  most,
-)}
-<h2 style="font-size: 1em">Replies by intent</h2>
+<h1 style="font-size: 1.2em">${escapeHtml(words.heading)}</h1>
+<table cellpadding="4" style="border-collapse: collapse">${words.figures
+    .map(
+      ({ label, now, change }) =>
+        `<tr><th align="left">${escapeHtml(label)}</th><td align="right"><b>${now}</b></td><td>${escapeHtml(change)}</td></tr>`,
+    )
+    .join('')}</table>
+<h2 style="font-size: 1em">${escaped(message('report.sent'))}</h2>
+${bars(words.sent)}
+<h2 style="font-size: 1em">${escaped(message('report.by_intent'))}</h2>
+${words.replies.length === 0 ? `<p>${escaped(message('report.no_replies'))}</p>` : bars(words.replies)}
+<p>${escapeHtml(words.best)}</p>
 ${
-  known.length === 0
-    ? '<p>No reply came into a connected mailbox.</p>'
-    : bars(
-        known.map(({ intent, count }) => [words(intent), count]),
-        mostReplies,
-      )
+  words.mailboxes.length === 0
+    ? `<p>${escaped(message('report.mailboxes_well'))}</p>`
+    : `<h2 style="font-size: 1em">${escaped(message('report.mailboxes'))}</h2><ul>${words.mailboxes
+        .map((line) => `<li>${escapeHtml(line)}</li>`)
+        .join('')}</ul>`
 }
-<p>${
-    best
-      ? `Best campaign: <b>${escapeHtml(oneLine(best.name))}</b> (${best.positive} positive of ${best.replies} replies, ${best.reply_rate} % of ${best.sent} sent)`
-      : 'No campaign was answered.'
-  }</p>
-${
-  troubled.length === 0
-    ? '<p>All mailboxes are well.</p>'
-    : `<h2 style="font-size: 1em">Mailboxes in trouble</h2><ul>${[
-        ...troubled
-          .slice(0, LISTED)
-          .map(({ email, issues }) => `<li>${escapeHtml(email)}: ${escapeHtml(issues.map(oneLine).join('; '))}</li>`),
-        ...moreOf(troubled.length).map((line) => `<li>${line}</li>`),
-      ].join('')}</ul>`
-}
-<p><a href="${escapeHtml(config.APP_URL)}">Open Heron</a></p>
-<p style="font-size: 0.85em; color: #555">You get this because your workspace has weekly reports on. A week is from Monday to Sunday in ${escapeHtml(reader.timezone)}.
-<a href="${escapeHtml(reader.unsubscribeUrl)}">Stop these mails</a></p>
+<p><a href="${escapeHtml(appUrl)}">${escaped(message('report.open'))}</a></p>
+<p style="font-size: 0.85em; color: #555">${escaped(message('report.why'))} ${escapeHtml(words.week)}
+<a href="${escapeHtml(unsubscribeUrl)}">${escaped(message('report.stop'))}</a></p>
 </body></html>
 `;
 }
 
 /** A bar chart of table cells. */
-function bars(rows: readonly (readonly [label: string, count: number])[], most: number): string {
+function bars(rows: Words['sent']): string {
+  const most = Math.max(1, ...rows.map(([, count]) => count));
   return `<table cellpadding="3" style="border-collapse: collapse">${rows
     .map(([label, count]) => {
       const width = barLength(count, most, BAR.pixels);
@@ -158,18 +182,12 @@ function barLength(count: number, most: number, full: number): number {
   return count === 0 ? 0 : Math.max(1, Math.round((count / most) * full));
 }
 
-function changeOf(now: number, before: number): string {
-  if (now === before) return 'as the week before';
+function changeOf(now: number, before: number, say: Say): string {
+  if (now === before) return say(message('report.unchanged'));
   const sign = now > before ? '+' : '-';
   const share = before === 0 ? '' : ` (${sign}${Math.round((Math.abs(now - before) / before) * 100)} %)`;
-  return `${sign}${Math.abs(now - before)}${share}, ${before} the week before`;
+  return say(message('report.changed', { change: `${sign}${Math.abs(now - before)}${share}`, before }));
 }
-
-function moreOf(count: number): string[] {
-  return count > LISTED ? [`and ${count - LISTED} more`] : [];
-}
-
-const words = (intent: string) => intent.replaceAll('_', ' ');
 
 /** On one line and not long: people and agents choose it. */
 function oneLine(text: string): string {

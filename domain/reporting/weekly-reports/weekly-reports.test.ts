@@ -3,6 +3,7 @@ import { DateTime } from 'luxon';
 import { createSystemMail } from '../../../lib/mail/index.ts';
 import { silentLogger } from '../../../lib/log.ts';
 import { newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { json } from '../../../db/connection.ts';
 import { announceSend } from '../../../test/harness/acquisition.ts';
 import { createCampaign, createMailbox, createMember, type Tenant } from '../../../test/harness/factories.ts';
@@ -204,7 +205,8 @@ test.serial('the figures are those of the analytics routes for the same week', a
   for (const { intent, count } of figures.intents) t.is(shown[`intent_${intent}`], count, intent);
   t.is(figures.intents.find(({ intent }) => intent === 'positive')!.count, 1);
   const health = (await get(`accounts/${mailbox.id}`)).body.health;
-  t.deepEqual(figures.troubled, [{ email: mailbox.email, issues: health.issues }]);
+  t.deepEqual(health.issues, ['It is switched off']);
+  t.deepEqual(figures.troubled, [{ email: mailbox.email, issues: [message('mailbox_issue.off')] }]);
   t.like(figures.best, { sent: 7, replies: 2, positive: 1 });
   const { db } = world.deps;
   const late = await db('sends').where({ organization_id: tenant.organizationId }).whereNull('bounced_at').first();
@@ -246,12 +248,12 @@ test.serial('each member who may see figures is mailed once for a week, with bar
   t.is(mails.length, 1);
   t.is(mail.messages.length - before, 1 + mailsTo(await emailOf(member.userId)).length);
   const { subject, text, html, headers, cc, bcc } = await mails[0]!.parsed();
-  t.is(subject, 'Acme & Sons: 7 sent, 2 replies in the week of 2026-03-02');
+  t.is(subject, 'Acme & Sons: 7 sent, 2 replies in the week of Mar 2, 2026');
   t.true(cc === undefined && bcc === undefined);
   t.is(headers.get('auto-submitted'), 'auto-generated');
   for (const part of [
     'Positive replies',
-    '+5 (+250 %), 2 the week before',
+    '+5 (+250 %), 2 in the week before',
     '#####',
     'Spring <b> Bcc',
     'It is switched off',

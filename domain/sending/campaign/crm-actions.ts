@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Problem } from '../../../lib/errors.ts';
 import { exactMinorUnits, isCurrency } from '../../../lib/money.ts';
+import { message } from '../../../messages/index.ts';
+import { says } from '../../../lib/issue-message.ts';
 
 export const TASK_PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
 
@@ -37,7 +39,7 @@ export function dealFields(values: string) {
     pipeline_id: rowId,
     stage_id: rowId,
     value: z.number().min(0).max(1e12).optional(),
-    currency: z.string().refine(isCurrency, 'must be an ISO 4217 code').optional(),
+    currency: z.string().refine(isCurrency, says('directory.currency')).optional(),
     assigned_to: rowId.optional(),
   };
 }
@@ -82,11 +84,13 @@ export function unknownTaskTypes(
   types: readonly { name: string }[],
   named: readonly { path: string; name: string }[],
 ): Problem[] {
-  const known = types.map((type) => type.name).join(', ');
-  const message = known === '' ? 'There are no task types' : `is none of ${known}`;
+  const said =
+    types.length === 0
+      ? message('steps.no_task_types')
+      : message('steps.unknown_task_type', { types: types.map((type) => type.name) });
   return named
     .filter(({ name }) => !types.some((type) => isTaskTypeNamed(type, name)))
-    .map(({ path }) => ({ path, message }));
+    .map(({ path }) => ({ path, message: said }));
 }
 
 /** A deal that is to be made, with the path under which its problems are named. */
@@ -110,8 +114,8 @@ export async function dealProblems(org: OrgScope, deals: readonly DealToMake[]):
     const isElsewhere = place !== undefined && place.pipeline_id !== pipeline.toLowerCase();
     const isNoAmount = value !== undefined && exactMinorUnits(value, currency) === null;
     return [
-      ...(isElsewhere ? [{ path: `${path}.stage_id`, message: 'is a stage of another pipeline' }] : []),
-      ...(isNoAmount ? [{ path: `${path}.value`, message: `is no amount of ${currency}` }] : []),
+      ...(isElsewhere ? [{ path: `${path}.stage_id`, message: message('crm.stage_of_other_pipeline') }] : []),
+      ...(isNoAmount ? [{ path: `${path}.value`, message: message('crm.amount_misfit', { currency }) }] : []),
     ];
   });
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { Problem } from '../../../lib/errors.ts';
 import type { StepAction } from './actions.ts';
+import { message } from '../../../messages/index.ts';
+import { says } from '../../../lib/issue-message.ts';
 
 const OPERATORS = ['equals', 'not_equals', 'contains', 'exists', 'not_exists', 'gt', 'lt'] as const;
 
@@ -16,14 +18,18 @@ const FIELD =
 
 const conditionSchema = z
   .looseObject({
-    field: z.string().max(256).regex(FIELD, 'is not a field a branch can ask for'),
+    field: z.string().max(256).regex(FIELD, says('steps.branch_field')),
     operator: z.enum(OPERATORS),
     value: z.union([z.string().max(1000), z.number(), z.boolean()]).optional(),
   })
   .superRefine((condition, context) => {
     const needsValue = condition.operator !== 'exists' && condition.operator !== 'not_exists';
     if (needsValue && condition.value === undefined) {
-      context.addIssue({ code: 'custom', path: ['value'], message: `is needed by ${condition.operator}` });
+      context.addIssue({
+        code: 'custom',
+        path: ['value'],
+        message: says('steps.operator_needs_value', { operator: condition.operator }),
+      });
     }
   });
 
@@ -176,7 +182,7 @@ export function graphProblems(steps: readonly GraphStep[], path: (step: GraphSte
       if (branch.to !== null && !byId.has(branch.to)) {
         problems.push({
           path: `${path(step)}.conditions.branches.${index}.to`,
-          message: 'is not a step of this campaign',
+          message: message('steps.not_of_campaign'),
         });
       }
     });
@@ -190,7 +196,7 @@ export function graphProblems(steps: readonly GraphStep[], path: (step: GraphSte
       if (next && further.has(next.id)) {
         problems.push({
           path: `${path(step)}.conditions.branches.${index}.to`,
-          message: 'leads back: the steps go round in a circle',
+          message: message('steps.circle'),
         });
       } else if (next) visit(next, further);
     });

@@ -1,11 +1,23 @@
 import type { CampaignRow } from '../../../db/models/campaign.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { AppError } from '../../../lib/errors.ts';
+import { AppError, type ErrorCode, type Problem } from '../../../lib/errors.ts';
+import { besideFinding } from '../../../lib/finding.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import { effectiveSettings } from './outreach-settings.ts';
 import { hasSender } from './sender-pool.ts';
 import { stepErrors } from './step-findings.ts';
 import { stepsWithoutSubject, stepsWithoutText } from './subjects.ts';
 import { readWritten, type Written } from './written.ts';
+
+/** Codes with which a person's start is refused. */
+export const LAUNCH_REFUSALS = [
+  'campaign_invalid',
+  'empty_step_body',
+  'campaign_no_mailbox',
+  'no_leads',
+  'leads_undeliverable',
+  'list_bounce_risk',
+] as const satisfies ErrorCode[];
 
 interface LaunchOptions {
   now: Date;
@@ -71,81 +83,61 @@ export async function launchRefusals(
 
 function copyRefusal(campaign: CampaignRow, now: Date, written: Written): AppError | null {
   if (campaign.end_date !== null && campaign.end_date <= now) {
-    return new AppError('campaign_invalid', 'The end date of the campaign has passed', {
-      problems: [{ path: 'end_date', message: 'must be in the future' }],
-      fix: 'Move or clear end_date with PATCH /v1/campaigns/:id.',
-    });
+    return refusal('campaign_invalid', message('finding.campaign_invalid.end_date'), [
+      { path: 'end_date', message: message('checks.end_in_the_past') },
+    ]);
   }
-  if (written.steps.length === 0) {
-    return new AppError('campaign_invalid', 'The campaign has no steps', {
-      fix: 'Add one with POST /v1/campaigns/:id/steps.',
-    });
-  }
+  if (written.steps.length === 0) return refusal('campaign_invalid', message('finding.campaign_invalid.no_steps'));
   const empty = stepsWithoutText(written);
   if (empty.length > 0) {
-    return new AppError('empty_step_body', 'An email step has no text', {
-      problems: empty.map((id) => ({ path: `steps.${id}.body_plain`, message: 'both bodies are empty' })),
-      fix: 'Write body_plain or body_html with PATCH /v1/campaigns/:id/steps/:sid.',
-    });
+    const problems = empty.map((id) => ({
+      path: `steps.${id}.body_plain`,
+      message: message('checks.bodies_empty'),
+    }));
+    return refusal('empty_step_body', message('finding.empty_step_body'), problems);
   }
   const nameless = stepsWithoutSubject(written);
-  if (nameless.length > 0) {
-    return new AppError('campaign_invalid', 'An email that begins a conversation has no subject', {
-      problems: nameless.map((id) => ({ path: `steps.${id}.subject`, message: 'needed, also in each active variant' })),
-      fix: 'Write subject with PATCH /v1/campaigns/:id/steps/:sid.',
-    });
-  }
-  return null;
+  if (nameless.length === 0) return null;
+  const problems = nameless.map((id) => ({
+    path: `steps.${id}.subject`,
+    message: message('checks.subject_needed'),
+  }));
+  return refusal('campaign_invalid', message('finding.campaign_invalid.no_subject'), problems);
 }
 
 /** What validation calls an error of a step: broken copy, links, connections. */
 async function stepsRefusal(org: OrgScope, campaign: CampaignRow, written: Written): Promise<AppError | null> {
   const errors = await stepErrors(org, campaign, written);
   if (errors.length === 0) return null;
-  return new AppError('campaign_invalid', 'A step of the campaign has an error', {
-    problems: errors.map(({ stepId, message }) => ({ path: `steps.${stepId}`, message })),
-    fix: 'Mend the steps; POST /v1/campaigns/:id/validate lists what is wrong with them.',
-  });
+  const problems = errors.map(({ stepId, code, values }) => ({ path: `steps.${stepId}`, message: { code, values } }));
+  return refusal('campaign_invalid', message('finding.campaign_invalid.step'), problems);
 }
 
 async function poolRefusal(org: OrgScope, campaign: CampaignRow): Promise<AppError | null> {
   if (await hasSender(org, campaign)) return null;
-  return new AppError('campaign_no_mailbox', 'The campaign has no active mailbox to send from', {
-    fix: 'Connect a mailbox, choose senders with PUT /v1/campaigns/:id/senders, or change the mailbox tags.',
-  });
+  return refusal('campaign_no_mailbox', message('finding.campaign_no_mailbox'));
 }
 
 async function leadsRefusal(org: OrgScope, campaign: CampaignRow, options: LaunchOptions): Promise<AppError | null> {
   const leads = await countLeads(org, campaign.id);
   if (leads.open === 0) {
     if (campaign.continuous) return null;
-    if (options.byPlatform) {
-      return new AppError('no_remaining_leads', 'The campaign has no lead left to write to', {
-        fix: 'Add leads, or turn continuous on.',
-      });
-    }
-    if (campaign.had_leads) return null;
-    return new AppError('no_leads', 'The campaign has never had a lead', {
-      fix: 'Add leads with POST /v1/campaigns/:id/leads, or turn continuous on.',
-    });
+    if (options.byPlatform) return refusal('no_remaining_leads', message('finding.no_remaining_leads'));
+    return campaign.had_leads ? null : refusal('no_leads', message('finding.campaign_no_contacts'));
   }
   const refused = leads.invalid + (campaign.risky_emails ? 0 : leads.risky);
-  if (refused === leads.open) {
-    return new AppError('leads_undeliverable', 'Address verification refuses every remaining lead', {
-      fix: 'Verify the contacts again, mark them deliverable, or allow risky_emails.',
-    });
-  }
+  if (refused === leads.open) return refusal('leads_undeliverable', message('finding.leads_undeliverable'));
   if (options.acknowledgeListRisk || leads.open - refused < RISK_MIN_LEADS) return null;
-  const rate = projectedBounceRate(leads, campaign.risky_emails);
+  const percent = projectedBounceRate(leads, campaign.risky_emails) * 100;
   const { bounce_pipeline: pipeline } = await effectiveSettings(org, campaign.id);
-  if (rate * 100 <= pipeline.pause_bounce_rate_threshold) return null;
-  return new AppError(
-    'list_bounce_risk',
-    `About ${(rate * 100).toFixed(1)}% of the remaining leads are expected to bounce`,
-    {
-      fix: 'Clean the list, or start again with acknowledge_list_risk = true.',
-    },
-  );
+  if (percent <= pipeline.pause_bounce_rate_threshold) return null;
+  return refusal('list_bounce_risk', message('finding.list_bounce_risk', { share: Number(percent.toFixed(1)) }));
+}
+
+/** A start that is refused says a finding, with its fix. */
+function refusal(code: ErrorCode, said: Message, problems?: Problem[]): AppError {
+  const fix = besideFinding(said, 'fix')!;
+  return new AppError(code, said, { fix, ...(problems ? { problems } : {}) });
 }
 
 /**
@@ -161,7 +153,8 @@ function projectedBounceRate(leads: Omit<LeadCounts, 'open'>, riskyEmails: boole
   return sendable === 0 ? 0 : (leads.unknown * unknownRate + risky * RISKY_BOUNCE_RATE) / sendable;
 }
 
-async function countLeads(org: OrgScope, campaignId: string): Promise<LeadCounts> {
+/** Counts the leads of a campaign that have not finished, by their verification. */
+export async function countLeads(org: OrgScope, campaignId: string): Promise<LeadCounts> {
   const [row] = await org.sql<LeadCounts>(
     `select count(*)::int as open,
        count(*) filter (where c.verification_status = 'invalid')::int as invalid,

@@ -1,6 +1,7 @@
 import { json } from '../../../db/connection.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
+import type { Message } from '../../../messages/index.ts';
 
 /** The types of lines in a campaign's activity log. */
 export type CampaignLogType =
@@ -44,12 +45,12 @@ export async function logCampaign(
   tx: Tx,
   campaignId: string,
   type: CampaignLogType,
-  message: string,
+  said: Message,
   metadata: Record<string, unknown> = {},
 ): Promise<void> {
   await tx.org.sql(
     `insert into campaign_logs (id, organization_id, campaign_id, event_type, message, metadata, created_at)
-     values (:id::uuid, :org, :campaign, :type, :message, :metadata::jsonb, :now)`,
-    { id: newId(), campaign: campaignId, type, message, metadata: json(metadata), now: tx.now },
+     values (:id::uuid, :org, :campaign, :type, :message::jsonb, :metadata::jsonb, :now)`,
+    { id: newId(), campaign: campaignId, type, message: json(said), metadata: json(metadata), now: tx.now },
   );
 }

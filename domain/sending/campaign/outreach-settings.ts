@@ -3,6 +3,8 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError, type Problem } from '../../../lib/errors.ts';
 import { MAX_UNSUBSCRIBE_COPY, UNSUBSCRIBE_DEFAULTS, type UnsubscribeMode } from '../../mail/messages/footer.ts';
 import { isIanaZone } from '../../platform/scheduling/zone.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { says } from '../../../lib/issue-message.ts';
 
 /** What replies are read as (`crm_task_intents`, filters of automations). */
 export const REPLY_INTENTS = ['positive', 'question', 'neutral', 'negative', 'out_of_office', 'automated'] as const;
@@ -19,7 +21,7 @@ const oneOf = (words: readonly string[]) => z.string().meta({ enum: [...words] }
 const copyLine = z
   .string()
   .max(MAX_UNSUBSCRIBE_COPY)
-  .regex(/^[^\r\n]*$/, 'must be a single line');
+  .regex(/^[^\r\n]*$/, says('settings.single_line'));
 
 const BLOCKS = {
   bounce_pipeline: z.strictObject({
@@ -193,7 +195,7 @@ function frozen<T extends object>(value: T): T {
 export function checkedSettings(input: PartialSettings, path: string): PartialSettings {
   const problems = settingProblems(input, path);
   if (problems.length > 0) {
-    throw new AppError('invalid_setting', 'A setting has a value it cannot have', { problems });
+    throw new AppError('invalid_setting', message('settings.invalid'), { problems });
   }
   const score = input.preflight?.min_content_score;
   if (score === undefined) return input;
@@ -204,25 +206,25 @@ export function checkedSettings(input: PartialSettings, path: string): PartialSe
 export function settingProblems(input: PartialSettings | undefined, path: string): Problem[] {
   const problems: Problem[] = [];
   if (!input) return problems;
-  const refuse = (field: string, message: string) => void problems.push({ path: `${path}.${field}`, message });
+  const refuse = (field: string, said: Message) => void problems.push({ path: `${path}.${field}`, message: said });
   input.reply_intent?.crm_task_intents?.forEach((intent, index) => {
     if (!isOneOf(REPLY_INTENTS, intent))
-      refuse(`reply_intent.crm_task_intents.${index}`, `must be one of ${REPLY_INTENTS.join(', ')}`);
+      refuse(`reply_intent.crm_task_intents.${index}`, message('field.choice', { choices: REPLY_INTENTS }));
   });
   const everywhere = input.custom?.[STOP_EVERYWHERE];
   const known = Array.isArray(everywhere) && everywhere.every((intent) => isOneOf(REPLY_INTENTS, String(intent)));
   if (everywhere !== undefined && everywhere !== null && !known)
-    refuse(`custom.${STOP_EVERYWHERE}`, `must be a list of intents: ${REPLY_INTENTS.join(', ')}`);
+    refuse(`custom.${STOP_EVERYWHERE}`, message('settings.intents', { choices: REPLY_INTENTS }));
   const rule = input.ab_testing?.default_winning_rule;
   if (rule !== undefined && !isOneOf(WINNING_RULES, rule)) {
-    refuse('ab_testing.default_winning_rule', `must be one of ${WINNING_RULES.join(', ')}`);
+    refuse('ab_testing.default_winning_rule', message('field.choice', { choices: WINNING_RULES }));
   }
   const mode = input.unsubscribe?.mode;
   if (mode !== undefined && !isOneOf(UNSUBSCRIBE_MODES, mode))
-    refuse('unsubscribe.mode', `must be one of ${UNSUBSCRIBE_MODES.join(', ')}`);
+    refuse('unsubscribe.mode', message('field.choice', { choices: UNSUBSCRIBE_MODES }));
   const zone = input.send_time_optimization?.default_contact_timezone;
   if (zone !== undefined && !isIanaZone(zone)) {
-    refuse('send_time_optimization.default_contact_timezone', 'must be an IANA time zone such as Europe/Budapest');
+    refuse('send_time_optimization.default_contact_timezone', message('field.time_zone'));
   }
   return problems;
 }

@@ -3,6 +3,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
+import { message } from '../../../messages/index.ts';
 
 /** A mailbox a campaign may send from, and its share of the volume. */
 interface PoolMember {
@@ -144,8 +145,8 @@ export async function assertPoolAllowed(tx: Tx, campaign: PoolChoice): Promise<v
     { ...poolBindings(campaign), allowed },
   );
   if (!outside) return;
-  throw new AppError('forbidden', 'The campaign would send from mailboxes that this API key may not use', {
-    fix: 'Name its senders among the allowed_email_accounts of the key, or use a key without that restriction.',
+  throw new AppError('forbidden', message('campaigns.pool_not_allowed'), {
+    fix: message('campaigns.pool_not_allowed.fix'),
   });
 }
 

@@ -2,8 +2,11 @@ import type { CampaignStepRow } from '../../../db/models/campaign-step.ts';
 import type { CampaignRow } from '../../../db/models/campaign.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Problem } from '../../../lib/errors.ts';
+import { found, type Finding, type Severity } from '../../../lib/finding.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import { formatMessageError } from '../../mail/messages/preview.ts';
-import { inspectSource, sourceWarnings } from '../../mail/messages/render-source.ts';
+import type { ForeignTag } from '../../mail/messages/foreign-tags.ts';
+import { inspectSource, sourceWarnings, type MessageField } from '../../mail/messages/render-source.ts';
 import { parseTemplate } from '../../mail/messages/template.ts';
 import { mergeValues, SAMPLE_CONTACT } from '../../mail/messages/values.ts';
 import { dealProblems, taskTypeProblems } from './crm-actions.ts';
@@ -20,17 +23,11 @@ import {
 } from './graph.ts';
 import type { Written, WrittenStep } from './written.ts';
 
-/** One finding; an error prevents a start or makes a step fail, a warning does not. */
-export interface CampaignProblem {
-  code: string;
-  severity: 'error' | 'warning';
-  message: string;
-  fix: string;
+/** A finding about a step, or about the campaign; an error prevents a start or makes a step fail, a warning does not. */
+export interface CampaignProblem extends Finding {
   stepId: string | null;
 }
 
-const STEP_FIX = 'Change the step with PATCH /v1/campaigns/:id/steps/:sid.';
-const VARIANT_FIX = 'Change the variant with PATCH /v1/campaigns/:id/ab-variants/:variantId, or switch it off.';
 const COPY = ['subject', 'body_plain', 'body_html'] as const;
 
 /**
@@ -63,48 +60,30 @@ export async function stepErrors(
 async function shapeProblems(org: OrgScope, rows: readonly WrittenStep[]): Promise<CampaignProblem[]> {
   const steps = rows.map(toGraphStep);
   const problems: CampaignProblem[] = [];
-  const find = (stepId: string, code: string, severity: CampaignProblem['severity'], message: string, fix: string) =>
-    problems.push({ code, severity, message, fix, stepId });
+  const find = (severity: Severity, stepId: string, said: Message) =>
+    problems.push({ ...found(severity, said), stepId });
   const references = await stepProblems(
     org,
     steps.map(({ kind, action, id }) => ({ kind, action, path: id })),
   );
-  for (const { path, message } of references) {
-    const noConnection = path.endsWith('.app_connection_id');
-    find(
-      path.split('.')[0]!,
-      noConnection ? 'step_no_connection' : 'campaign_invalid',
-      'error',
-      `The step's ${path.slice(path.indexOf('.') + 1)} ${message}`,
-      STEP_FIX,
-    );
+  for (const { path, message: fault } of references) {
+    const [stepId] = path.split('.') as [string];
+    const field = path.slice(stepId.length + 1);
+    const said = path.endsWith('.app_connection_id')
+      ? message('finding.step_no_connection', { field })
+      : message('finding.campaign_invalid.action', { field, fault });
+    find('error', stepId, said);
   }
-  for (const { path, message } of graphProblems(steps, ({ id }) => id)) {
-    find(path.split('.')[0]!, 'campaign_invalid', 'error', `A branch of the step ${message}`, STEP_FIX);
-  }
+  for (const { path, message: fault } of graphProblems(steps, ({ id }) => id))
+    find('error', path.split('.')[0]!, message('finding.campaign_invalid.branch', { fault }));
   const first = firstStep(steps);
   const reached = first ? new Set([first.id, ...behind(first, steps)]) : new Set<string>();
   for (const step of steps) {
-    if (!reached.has(step.id))
-      find(step.id, 'step_unreachable', 'warning', 'No branch leads to the step', 'Link a step to it, or delete it.');
+    if (!reached.has(step.id)) find('warning', step.id, message('finding.step_unreachable'));
     if (step.action?.type !== 'wait_for_event') continue;
-    if (step.action.timeout_minutes === null) {
-      find(
-        step.id,
-        'wait_unbounded',
-        'warning',
-        'The step waits for its event without an end',
-        'Set timeout_minutes in its action.',
-      );
-    } else if (step.action.on_timeout === 'continue' && !taken(step, 'timeout')) {
-      find(
-        step.id,
-        'wait_timeout_unrouted',
-        'warning',
-        "No branch of the step takes a timeout: the contact's flow ends there",
-        'Add a branch for node_outcome timeout, or set on_timeout to stop.',
-      );
-    }
+    if (step.action.timeout_minutes === null) find('warning', step.id, message('finding.wait_unbounded'));
+    else if (step.action.on_timeout === 'continue' && !taken(step, 'timeout'))
+      find('warning', step.id, message('finding.wait_timeout_unrouted'));
   }
   return problems;
 }
@@ -143,14 +122,17 @@ async function copyProblems(
     step.action && 'output_key' in step.action ? [{ key: step.action.output_key, reach: behind(step, steps) }] : [],
   );
   const wanted: { key: string; stepId: string }[] = [];
-  const miss = (stepId: string, severity: CampaignProblem['severity'], message: string, fix: string) =>
-    problems.push({ code: 'campaign_variable_missing', severity, message, fix, stepId });
+  const miss = (severity: Severity, stepId: string, said: Message) =>
+    problems.push({ ...found(severity, said), stepId });
   for (const row of rows.filter(({ kind }) => kind === 'email')) {
     const produced = new Set(answers.flatMap(({ key, reach }) => (reach.has(row.id) ? [key] : [])));
     const reported = new Set<string>();
     for (const field of COPY) {
       const { errors, references } = inspectSource(field, row[field]);
-      for (const error of errors) miss(row.id, 'error', formatMessageError({ field, ...error }), STEP_FIX);
+      for (const error of errors) {
+        const fault = formatMessageError({ field, ...error });
+        miss('error', row.id, message('finding.campaign_variable_missing.copy', { fault }));
+      }
       for (const {
         path: [root, key],
         hasDefault,
@@ -160,26 +142,14 @@ async function copyProblems(
         reported.add(name);
         if (root !== 'App') wanted.push({ key: root!, stepId: row.id });
         else if (key === undefined || !produced.has(key))
-          miss(
-            row.id,
-            'error',
-            `{{.${name}}} is not produced by any step before this one`,
-            'Add the step that produces it, or give a default.',
-          );
+          miss('error', row.id, message('finding.campaign_variable_missing.not_produced', { tag: `{{.${name}}}` }));
       }
     }
   }
   if (!warnings) return problems;
   const absent = await keysNoLeadHas(org, campaign.id, [...new Set(wanted.map(({ key }) => key))]);
-  for (const { key, stepId } of wanted) {
-    if (absent.has(key))
-      miss(
-        stepId,
-        'warning',
-        `No lead of the campaign has the field ${key}`,
-        "Correct the field's name, fill it in, or give a default.",
-      );
-  }
+  for (const { key, stepId } of wanted)
+    if (absent.has(key)) miss('warning', stepId, message('finding.campaign_variable_missing.no_lead', { field: key }));
   return problems;
 }
 
@@ -199,15 +169,13 @@ async function keysNoLeadHas(org: OrgScope, campaignId: string, keys: readonly s
 /** Faults in the copy of variants that are in use; they are shown with the step whose email they are. */
 function variantProblems({ steps, variants }: Written): CampaignProblem[] {
   const first = steps.find(({ kind }) => kind === 'email');
-  return variants.flatMap((variant) =>
+  return variants.flatMap(({ step_id: of, name, ...copy }) =>
     COPY.flatMap((field) =>
-      inspectSource(field, variant[field]).errors.map((error) => ({
-        code: 'campaign_variable_missing',
-        severity: 'error' as const,
-        message: `Variant "${variant.name}": ${formatMessageError({ field, ...error })}`,
-        fix: VARIANT_FIX,
-        stepId: variant.step_id ?? first?.id ?? null,
-      })),
+      inspectSource(field, copy[field]).errors.map((error) => {
+        const fault = formatMessageError({ field, ...error });
+        const said = message('finding.campaign_variable_missing.variant', { name, fault });
+        return { ...found('error', said), stepId: of ?? first?.id ?? null };
+      }),
     ),
   );
 }
@@ -215,23 +183,32 @@ function variantProblems({ steps, variants }: Written): CampaignProblem[] {
 /** Merge tags of other tools in emails and in variants that are in use, which recipients would see. */
 function foreignTagProblems({ steps, variants }: Written): CampaignProblem[] {
   const emails = steps.filter(({ kind }) => kind === 'email');
+  const example = '{{.FirstName}}';
   const copies = [
-    ...emails.map((copy) => ({ copy, stepId: copy.id, label: '', fix: STEP_FIX })),
+    ...emails.map((copy) => ({
+      copy,
+      stepId: copy.id,
+      say: (tag: string) => message('finding.merge_tag_foreign.step', { tag, example }),
+    })),
     ...variants.map((copy) => ({
       copy,
       stepId: copy.step_id ?? emails[0]?.id ?? null,
-      label: `Variant "${copy.name}": `,
-      fix: VARIANT_FIX,
+      say: (tag: string) => message('finding.merge_tag_foreign.variant', { name: copy.name, tag, example }),
     })),
   ];
-  return copies.flatMap(({ copy, stepId, label, fix }) =>
+  return copies.flatMap(({ copy, stepId, say }) =>
     COPY.flatMap((field) =>
-      sourceWarnings(field, copy[field]).map((warning): CampaignProblem => {
-        const message = label + formatMessageError({ field, ...warning });
-        return { code: 'merge_tag_foreign', severity: 'warning', message, fix, stepId };
-      }),
+      sourceWarnings(field, copy[field]).map((warning) => ({
+        ...found('warning', say(placeOf(field, warning))),
+        stepId,
+      })),
     ),
   );
+}
+
+/** A merge tag of another tool as authors find it: `subject 1:4: [FIRSTNAME]`. */
+function placeOf(field: MessageField, { tag, line, column }: ForeignTag): string {
+  return formatMessageError({ field, message: tag, line, column });
 }
 
 /** A step as the checks take it, with its path in the request. */
@@ -248,11 +225,12 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
   const problems: Problem[] = [];
   for (const { kind, action, path } of steps) {
     const waits = action?.type === 'wait' || action?.type === 'wait_for_event';
-    if (kind === 'email' && action) problems.push({ path: `${path}.action`, message: 'an email step has no action' });
+    if (kind === 'email' && action)
+      problems.push({ path: `${path}.action`, message: message('steps.email_has_action') });
     else if (kind !== 'email' && !action)
-      problems.push({ path: `${path}.action`, message: `a step of kind ${kind} needs an action` });
+      problems.push({ path: `${path}.action`, message: message('steps.needs_action', { kind }) });
     else if (kind === 'wait' && !waits)
-      problems.push({ path: `${path}.action.type`, message: 'a step of kind wait waits: wait or wait_for_event' });
+      problems.push({ path: `${path}.action.type`, message: message('steps.wait_action') });
   }
   const using = <T>(read: (action: StepAction) => T | undefined) =>
     steps.flatMap(({ action, path }) => {
@@ -270,7 +248,7 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
     if (!known.has(id.toLowerCase()))
       problems.push({
         path: `${path}.action.app_connection_id`,
-        message: 'is not an app connection of this workspace',
+        message: message('directory.unknown_app_connection'),
       });
   }
   const automations = using((action) => (action.type === 'run_automation' ? action.automation_id : undefined));
@@ -281,7 +259,7 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
   );
   for (const { id, path } of automations) {
     if (!runnable.has(id.toLowerCase()))
-      problems.push({ path: `${path}.action.automation_id`, message: 'is not an automation of this workspace' });
+      problems.push({ path: `${path}.action.automation_id`, message: message('directory.unknown_automation') });
   }
   const categories = using((action) =>
     action.type === 'add_tag' || action.type === 'remove_tag' ? action.category_id : undefined,
@@ -294,7 +272,7 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
   );
   for (const { id, path } of categories) {
     if (!labels.has(id.toLowerCase()))
-      problems.push({ path: `${path}.action.category_id`, message: 'is not a category of this workspace' });
+      problems.push({ path: `${path}.action.category_id`, message: message('directory.unknown_category') });
   }
   problems.push(...(await crmProblems(org, steps)));
   return problems;
@@ -302,9 +280,9 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
 
 /** Where steps name rows of the CRM: the field, and what is said of an id of nothing. */
 const CRM_NAMES = [
-  { field: 'pipeline_id', table: 'crm_pipelines', message: 'is not a pipeline of this workspace' },
-  { field: 'stage_id', table: 'crm_stages', message: 'is not a stage of this workspace' },
-  { field: 'assigned_to', table: 'memberships', message: 'is not a member of this workspace' },
+  { field: 'pipeline_id', table: 'crm_pipelines', said: message('directory.unknown_pipeline') },
+  { field: 'stage_id', table: 'crm_stages', said: message('directory.unknown_stage') },
+  { field: 'assigned_to', table: 'memberships', said: message('directory.unknown_member') },
 ] as const;
 
 /** Faults of steps that make tasks and deals: ids and kinds of tasks that there are not, deals that could never be made, templates that cannot be read. */
@@ -315,7 +293,7 @@ async function crmProblems(org: OrgScope, steps: readonly CheckedStep[]): Promis
       : [],
   );
   const problems: Problem[] = [];
-  for (const { field, table, message } of CRM_NAMES) {
+  for (const { field, table, said } of CRM_NAMES) {
     const named = actions.flatMap(({ fields, path }) =>
       typeof fields[field] === 'string' ? [{ id: fields[field], path: `${path}.${field}` }] : [],
     );
@@ -324,7 +302,7 @@ async function crmProblems(org: OrgScope, steps: readonly CheckedStep[]): Promis
       table,
       named.map(({ id }) => id),
     );
-    for (const { id, path } of named) if (!known.has(id.toLowerCase())) problems.push({ path, message });
+    for (const { id, path } of named) if (!known.has(id.toLowerCase())) problems.push({ path, message: said });
   }
   const deals = actions.flatMap(({ action, path }) => (action.type === 'create_deal' ? [{ ...action, path }] : []));
   problems.push(...(await dealProblems(org, deals)));

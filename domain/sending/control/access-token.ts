@@ -10,6 +10,7 @@ import { configuredProvider, type ConsentProvider } from '../senders/mail-provid
 import { openTokens, sealTokens, type MailboxTokens } from '../senders/mailbox-credentials.ts';
 import { requestTokens, TokenRefusal, type TokenAnswer } from '../senders/token-request.ts';
 import { holdMailbox } from './mailbox-hold.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** An access token is not used any more when it runs out this soon (ms): a conversation must be able to begin with it. */
 export const ACCESS_MARGIN_MS = MINUTE_MS;
@@ -30,7 +31,7 @@ const RETRY_CAP_MS = HOUR_MS / 4;
  */
 export type Access =
   | { kind: 'valid' }
-  | { kind: 'refused'; reason: string }
+  | { kind: 'refused'; reason: Message }
   | { kind: 'unavailable'; retryInMs: number };
 
 type TokenRow = Columns<'mailbox_tokens', 'sealed' | 'access_expires_at' | 'failures' | 'retry_at'> &
@@ -44,7 +45,7 @@ export async function ensureAccess(ctx: Ctx, mailboxId: string, marginMs = ACCES
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
     const row = await readToken(ctx, mailboxId);
-    if (!row) return { kind: 'refused', reason: 'The mailbox has no consent' };
+    if (!row) return { kind: 'refused', reason: message('mailboxes.no_consent') };
     const now = ctx.clock.now().getTime();
     if (row.access_expires_at.getTime() > now + marginMs) return { kind: 'valid' };
     const retryInMs = row.retry_at ? row.retry_at.getTime() - now : 0;
@@ -180,7 +181,7 @@ async function storeTokens(
 
 /** The consent has ended (invalid_grant): the mailbox is held until it is given anew. */
 async function end(ctx: Ctx, mailboxId: string, lease: string, said: string): Promise<Access> {
-  const reason = `The provider has ended the consent: ${said}`;
+  const reason = message('mailboxes.consent_ended', { reason: said });
   const ended = await transact(ctx, async (tx) => {
     // One that was given anew meanwhile has other tokens and no lease.
     const rows = await tx.org.sql(

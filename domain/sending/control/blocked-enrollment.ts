@@ -4,6 +4,9 @@ import type { RetryCause } from '../../platform/kernel/tx.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { signalRetry } from './signals.ts';
+import { message } from '../../../messages/index.ts';
+import { words } from '../../platform/words.ts';
+import { json } from '../../../db/connection.ts';
 
 /**
  * Marks the enrollment of a run that keeps failing as blocked.
@@ -12,11 +15,14 @@ import { signalRetry } from './signals.ts';
 export async function blockEnrollment(tx: Tx, workflowId: string, reason: string): Promise<string | undefined> {
   const { campaignId, contactId } = enrollmentWorkflow.partsOf(workflowId)!;
   const [row] = await tx.org.sql<{ id: string }>(
-    `update enrollments set blocked = true, waiting_for = :reason, waiting_until = null
+    `update enrollments set blocked = true, waiting_for = cast(:reason as jsonb), waiting_until = null
      where organization_id = :org and campaign_id = :campaign and contact_id = :contact and state = 'active' returning id`,
-    { campaign: campaignId, contact: contactId, reason },
+    { campaign: campaignId, contact: contactId, reason: json(words(reason)) },
   );
-  if (row) await logCampaign(tx, campaignId, 'run_blocked', `A contact is ${reason}`, { contact_id: contactId });
+  if (row)
+    await logCampaign(tx, campaignId, 'run_blocked', message('log.lead_blocked', { reason }), {
+      contact_id: contactId,
+    });
   return row?.id;
 }
 

@@ -2,6 +2,9 @@ import type { Columns } from '../../../db/rows.ts';
 import { signal } from '../../../temporal/dispatch.ts';
 import { directSendWorkflow, type DirectSendSignals } from '../../../workflows/direct-send/contract.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
+import type { Message } from '../../../messages/index.ts';
+import { inWords } from '../../../lib/errors.ts';
+import { json } from '../../../db/connection.ts';
 
 /** An email that a person or an agent wrote. */
 type DirectSendState = Columns<'direct_sends', 'state'>['state'];
@@ -11,8 +14,8 @@ interface DirectSettlement {
   state: Exclude<DirectSendState, 'draft' | 'awaiting_approval' | 'queued'>;
   /** A machine's word for why it did not leave. */
   code?: string;
-  /** The same for people; at most 500 characters are stored. */
-  reason?: string;
+  /** The same for people. */
+  reason?: Message;
   /** Addresses that the server refused while it took the email for the others. */
   refused?: readonly string[];
 }
@@ -32,13 +35,13 @@ export async function settleDirectSend(
   settlement: DirectSettlement,
   from: readonly DirectSendState[] = ['queued'],
 ): Promise<boolean> {
-  const { state, code = null, reason = '', refused = [] } = settlement;
+  const { state, code = null, reason, refused = [] } = settlement;
   const [row] = await tx.org.sql<Settled>(
-    `update direct_sends set state = :state, error_code = :code, error_detail = nullif(:reason, ''), finished_at = :now,
+    `update direct_sends set state = :state, error_code = :code, error_detail = cast(:reason as jsonb), finished_at = :now,
        left_out = left_out || cast(:refused as text[]), waiting_for = null, waiting_until = null, blocked_reason = null, updated_at = :now
      where organization_id = :org and id = :id and state = any(:from)
      returning id, mailbox_id, message_id, thread_id, contact_id, to_emails, subject`,
-    { id, state, code, reason: reason.slice(0, 500), refused: [...refused], from: [...from], now: tx.now },
+    { id, state, code, reason: reason ? json(reason) : null, refused: [...refused], from: [...from], now: tx.now },
   );
   if (!row) return false;
   const facts = {
@@ -51,7 +54,8 @@ export async function settleDirectSend(
     subject: row.subject,
   };
   if (state === 'sent') tx.emit('inbox.email_sent', { ...facts, sent_at: tx.now.toISOString() });
-  else if (state !== 'cancelled') tx.emit('inbox.email_failed', { ...facts, state, reason: reason.slice(0, 500) });
+  else if (state !== 'cancelled')
+    tx.emit('inbox.email_failed', { ...facts, state, reason: reason ? inWords(reason) : '' });
   return true;
 }
 

@@ -4,13 +4,15 @@ import { releaseReservedSends } from './release.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { EnrollmentSignals } from '../../../workflows/enrollment/contract.ts';
 import { signalFinished, signalLauncher } from './signals.ts';
+import type { Message } from '../../../messages/index.ts';
+import { json } from '../../../db/connection.ts';
 
 /** States an enrollment ends in. */
 export type FinalState = 'completed' | 'replied' | 'bounced' | 'failed' | 'unsubscribed' | 'undeliverable';
 
 interface FinishOptions {
   /** Kept as the failure reason, for people. */
-  reason?: string;
+  reason?: Message;
   /** The enrollment whose own run says so, and needs no signal. */
   runOf?: string | null;
   /** What came back from outside and ended it, for the history of the run. */
@@ -51,10 +53,10 @@ export async function finishEnrollments(
        select id from enrollments where organization_id = :org and id = any(:ids::uuid[]) and state in ('pending', 'active') order by id for update
      )
      update enrollments e set state = :state, finished_at = :now, last_activity_at = :now, waiting_for = null, waiting_until = null,
-       blocked = false, failure_reason = :reason
+       blocked = false, failure_reason = cast(:reason as jsonb)
      from open where e.id = open.id
      returning e.id, e.campaign_id, e.contact_id, e.launched_at`,
-    { ids: enrollmentIds, state, now: tx.now, reason: options.reason ?? null },
+    { ids: enrollmentIds, state, now: tx.now, reason: options.reason ? json(options.reason) : null },
   );
   if (rows.length === 0) return 0;
   if (!options.nothingOpen)

@@ -2,14 +2,17 @@ import type { Columns } from '../../../db/rows.ts';
 import { DAY_MS, HOUR_MS } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { HOLD_TITLES, isOrderHold, ORDER_HOLDS, type HoldCode } from './hold-codes.ts';
+import { holdTitle, isOrderHold, ORDER_HOLDS, type HoldCode } from './hold-codes.ts';
 import { announcePoolChange, findActiveCampaigns } from './pool-change.ts';
 import { releaseReservedSends } from './release.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { inWords } from '../../../lib/errors.ts';
+import { json } from '../../../db/connection.ts';
 
 /** Why a mailbox rests. `until` null is until a person does something. */
 interface MailboxHold {
   code: HoldCode;
-  reason: string;
+  reason: Message;
   until: Date | null;
 }
 
@@ -26,20 +29,19 @@ export const AUTH_HOLD_MS = 6 * HOUR_MS;
  * order. While either lasts nothing is sent, as replies would not be seen. The contacts' runs ask for another slot at the time of theirs.
  */
 export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold): Promise<void> {
-  const reason = hold.reason.slice(0, 500);
   const side = sideOf(hold.code);
   // Sends before mailboxes, the order in which every writer takes them. A slot given out in between is refused by its claim.
   await releaseReservedSends(tx, { mailboxId });
   const [mailbox] = await tx.org.sql<HeldMailbox>(
     `with old as (select id, ${HOLD_COLUMNS} from mailboxes where organization_id = :org and id = :id for no key update)
-     update mailboxes m set ${side}_code = :code, ${side}_reason = :reason, ${side}_until = :until, updated_at = :now
+     update mailboxes m set ${side}_code = :code, ${side}_reason = cast(:reason as jsonb), ${side}_until = :until, updated_at = :now
      from old where m.id = old.id and (:replaces or old.${side}_code is null or (old.${side}_code <> all(:lasting)
        and (:until::timestamptz is null or old.${side}_until <= greatest(:until::timestamptz, :now))))
      returning m.email, old.*`,
     {
       id: mailboxId,
       code: hold.code,
-      reason,
+      reason: json(hold.reason),
       until: hold.until,
       now: tx.now,
       replaces: isOrderHold(hold.code),
@@ -47,14 +49,15 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
     },
   );
   if (!mailbox) return;
-  const until = hold.until ? `until ${hold.until.toISOString()}` : 'until a person lifts it';
+  const title = holdTitle(hold.code);
   await announcePoolChange(tx, mailboxId, await findActiveCampaigns(tx, mailboxId), {
     type: 'sender_held',
-    message: `A mailbox rests ${until}: ${HOLD_TITLES[hold.code]}`,
+    message: hold.until
+      ? message('log.mailbox_held_until', { until: hold.until.toISOString(), reason: title })
+      : message('log.mailbox_held', { reason: title }),
   });
   const now = { ...mailbox, [`${side}_code`]: hold.code, [`${side}_until`]: hold.until };
-  announceHealth(tx, mailboxId, mailbox, now, reason);
-  const error = { error_code: hold.code, title: HOLD_TITLES[hold.code], message: reason };
+  announceHealth(tx, mailboxId, mailbox, now, hold.reason);
   const known = await tx.org
     .table('mailbox_errors')
     .where({ mailbox_id: mailboxId, error_code: hold.code })
@@ -65,38 +68,62 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
     id: newId(),
     mailbox_id: mailboxId,
     severity: 'error',
-    ...error,
+    error_code: hold.code,
+    message: json(hold.reason),
     created_at: tx.now,
   });
-  tx.emit('email_account.error', { email_account_id: mailboxId, email: mailbox.email, ...error });
+  announceError(tx, mailboxId, mailbox.email, { error_code: hold.code, title, message: hold.reason });
 }
 
 /** What receivers say of a mailbox's mail without stopping it: it is shown with the mailbox and holds nothing. */
-type WarningCode = 'content_refused' | 'refused_by_receiver' | 'report_without_email';
+const WARNINGS = { content_refused: true, refused_by_receiver: true, report_without_email: true };
+type WarningCode = keyof typeof WARNINGS;
 
-const WARNINGS: Record<WarningCode, string> = {
-  content_refused: 'A receiver refused an email for its content',
-  refused_by_receiver: 'A receiver refused an email for its sender: the mailbox, its domain or its network',
-  report_without_email: 'A report says that an address written to this week does not work, and names no email',
-};
 /** A warning is recorded once in this time (ms) per mailbox and code, because many receivers may share one opinion. */
 const WARNING_EVERY_MS = DAY_MS;
 
 /** Shows a refusal with the mailbox. It is an occurrence that nothing has to lift, so it is recorded as settled. */
-export async function warnMailbox(tx: Tx, mailboxId: string, code: WarningCode, message: string): Promise<void> {
-  const error = { error_code: code, title: WARNINGS[code], message: message.slice(0, 500) };
+export async function warnMailbox(tx: Tx, mailboxId: string, code: WarningCode, said: Message): Promise<void> {
   const [mailbox] = await tx.org.sql<Columns<'mailboxes', 'email'>>(
     `with warned as (
-       insert into mailbox_errors (id, organization_id, mailbox_id, severity, error_code, title, message, created_at, resolved_at)
-       select cast(:error as uuid), m.organization_id, m.id, 'warning', cast(:error_code as text), :title, :message, cast(:now as timestamptz), :now
+       insert into mailbox_errors (id, organization_id, mailbox_id, severity, error_code, message, created_at, resolved_at)
+       select cast(:error as uuid), m.organization_id, m.id, 'warning', cast(:code as text), cast(:said as jsonb), cast(:now as timestamptz), :now
        from mailboxes m where m.organization_id = :org and m.id = :id and not exists (
-         select 1 from mailbox_errors e where e.mailbox_id = m.id and e.error_code = :error_code and e.created_at > :since)
+         select 1 from mailbox_errors e where e.mailbox_id = m.id and e.error_code = :code and e.created_at > :since)
        returning mailbox_id
      )
      select m.email from mailboxes m join warned w on w.mailbox_id = m.id where m.organization_id = :org`,
-    { ...error, error: newId(), id: mailboxId, now: tx.now, since: new Date(tx.now.getTime() - WARNING_EVERY_MS) },
+    {
+      code,
+      said: json(said),
+      error: newId(),
+      id: mailboxId,
+      now: tx.now,
+      since: new Date(tx.now.getTime() - WARNING_EVERY_MS),
+    },
   );
-  if (mailbox) tx.emit('email_account.error', { email_account_id: mailboxId, email: mailbox.email, ...error });
+  if (mailbox)
+    announceError(tx, mailboxId, mailbox.email, { error_code: code, title: mailboxErrorTitle(code), message: said });
+}
+
+/** The title of an error of a mailbox: what it was held for, or what receivers say of its mail. */
+export function mailboxErrorTitle(code: string): Message {
+  return code in WARNINGS ? message(`mailbox_warning.${code as WarningCode}`) : holdTitle(code);
+}
+
+function announceError(
+  tx: Tx,
+  mailboxId: string,
+  email: string,
+  { error_code, title, message: said }: { error_code: string; title: Message; message: Message },
+): void {
+  tx.emit('email_account.error', {
+    email_account_id: mailboxId,
+    email,
+    error_code,
+    title: inWords(title),
+    message: inWords(said),
+  });
 }
 
 /**
@@ -129,7 +156,7 @@ export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null
     if (now.hold_code === null && now.imap_hold_code === null)
       await announcePoolChange(tx, mailboxId, await findActiveCampaigns(tx, mailboxId), {
         type: 'sender_back',
-        message: 'A mailbox can send again',
+        message: message('log.mailbox_back'),
       });
   }
   return mailbox !== undefined;
@@ -169,7 +196,7 @@ function healthOf(held: Held): 'healthy' | 'warning' | 'error' {
   return sides.some((side) => held[`${side}_until`] === null) ? 'error' : 'warning';
 }
 
-function announceHealth(tx: Tx, mailboxId: string, before: HeldMailbox, now: Held, reason: string | null): void {
+function announceHealth(tx: Tx, mailboxId: string, before: HeldMailbox, now: Held, reason: Message | null): void {
   const [previous, health] = [healthOf(before), healthOf(now)];
   if (previous === health) return;
   tx.emit('email_account.health_changed', {
@@ -177,6 +204,6 @@ function announceHealth(tx: Tx, mailboxId: string, before: HeldMailbox, now: Hel
     email: before.email,
     health,
     previous_health: previous,
-    reason,
+    reason: reason && inWords(reason),
   });
 }

@@ -5,11 +5,12 @@ import { json } from '../../../db/connection.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { signalControl, signalLauncher } from './signals.ts';
+import type { Message } from '../../../messages/index.ts';
 
 /** What happened to a mailbox, for the logs of the campaigns that send from it. */
 interface PoolChange {
   type: Extract<CampaignLogType, 'sender_held' | 'sender_back' | 'sender_removed'>;
-  message: string;
+  message: Message;
 }
 
 /** Contacts woken at once; the others look by themselves at the time they were given. */
@@ -59,7 +60,7 @@ export async function announcePoolChange(
   const waiting = await tx.org.sql<Columns<'enrollments', 'campaign_id' | 'contact_id'>>(
     `select campaign_id, contact_id from enrollments
      where organization_id = :org and state = 'active' and campaign_id = any(:ids::uuid[])
-       and waiting_until > :now and waiting_for like '%mailbox%' limit ${WAKE_LIMIT}`,
+       and waiting_until > :now and waiting_for #>> '{values,what,code}' like '%mailbox%' limit ${WAKE_LIMIT}`,
     { ids, now: tx.now },
   );
   for (const run of waiting) signalControl(tx, run, 'pool');
@@ -74,13 +75,13 @@ async function logEach(tx: Tx, mailboxId: string, ids: readonly string[], change
        select id from campaigns where organization_id = :org and id = any(:ids::uuid[]) for key share skip locked
      )
      insert into campaign_logs (id, organization_id, campaign_id, event_type, message, metadata, created_at)
-     select t.log_id, :org, concerned.id, :type, :message, cast(:metadata as jsonb), :now
+     select t.log_id, :org, concerned.id, :type, cast(:message as jsonb), cast(:metadata as jsonb), :now
      from unnest(:ids::uuid[], :logIds::uuid[]) as t(id, log_id) join concerned on concerned.id = t.id`,
     {
       ids,
       logIds: ids.map(() => newId()),
       type: change.type,
-      message: change.message,
+      message: json(change.message),
       metadata: json({ email_account_id: mailboxId }),
       now: tx.now,
     },

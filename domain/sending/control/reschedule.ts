@@ -5,9 +5,10 @@ import { hasSender } from '../campaign/sender-pool.ts';
 import { releaseReservedSends } from './release.ts';
 import { signalLauncher } from './signals.ts';
 import { pauseCampaign } from './status.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** Releases every reserved slot of an active campaign; its launcher signals the runs, which ask for new slots. */
-export async function reschedule(tx: Tx, campaignId: string, why: string): Promise<void> {
+export async function reschedule(tx: Tx, campaignId: string, why: Message): Promise<void> {
   await tx.org.sql('update campaigns set control_epoch = control_epoch + 1 where organization_id = :org and id = :id', {
     id: campaignId,
   });
@@ -23,9 +24,9 @@ export async function poolChanged(tx: Tx, campaignId: string): Promise<void> {
   const campaign = (await tx.org.query(Campaigns).findById(campaignId))!;
   if (campaign.status !== 'active') return;
   if (campaign.sender_strategy === 'explicit' && !(await hasSender(tx.org, campaign))) {
-    await pauseCampaign(tx, campaignId, 'paused_no_accounts', 'No mailbox is left to send from');
+    await pauseCampaign(tx, campaignId, 'paused_no_accounts', message('log.no_mailbox'));
     return;
   }
-  await reschedule(tx, campaignId, 'The sender pool was changed');
+  await reschedule(tx, campaignId, message('log.pool_changed'));
   signalLauncher(tx, campaignId, 'edited');
 }

@@ -1,11 +1,12 @@
 import type { Columns } from '../../../db/rows.ts';
 import { Campaigns, type CampaignRow, type CampaignStatus } from '../../../db/models/campaign.ts';
-import { notFound } from '../../../lib/errors.ts';
+import { notFound, inWords } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { signalLauncher } from './signals.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { releaseReservedSends } from './release.ts';
 import { logCampaign, type CampaignLogType } from '../campaign/log.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** The statuses of a campaign that is stopped and can be started. */
 type PausedStatus = Extract<CampaignStatus, `paused${string}`>;
@@ -32,7 +33,7 @@ export async function lockCampaign(tx: Tx, campaignId: string): Promise<Campaign
 
 interface Activation {
   type: Extract<CampaignLogType, 'campaign_started' | 'campaign_restarted'>;
-  message: string;
+  message: Message;
   /** Turn `continuous` on: every lead has finished and the campaign waits for more. */
   waitForLeads?: boolean;
 }
@@ -41,7 +42,7 @@ interface Activation {
 export async function activateCampaign(
   tx: Tx,
   campaign: CampaignRow,
-  { type, message, waitForLeads = false }: Activation,
+  { type, message: said, waitForLeads = false }: Activation,
 ): Promise<boolean> {
   const [moved] = await tx.org.sql<{ epoch: number }>(
     `update campaigns set status = 'active', control_epoch = control_epoch + 1, last_status_change_at = :now, updated_at = :now,
@@ -50,7 +51,7 @@ export async function activateCampaign(
     { id: campaign.id, now: tx.now, wait: waitForLeads },
   );
   if (!moved) return false;
-  await logCampaign(tx, campaign.id, type, message, { previous_status: campaign.status });
+  await logCampaign(tx, campaign.id, type, said, { previous_status: campaign.status });
   tx.emit('campaign.started', {
     campaign_id: campaign.id,
     name: campaign.name,
@@ -64,7 +65,7 @@ export async function activateCampaign(
 /**
  * Pauses a campaign if it is active: reserved slots are released, the launcher signals every run. A
  * send that a worker has claimed finishes. The engine calls it when the pool is empty, inbound when bounces spike.
- * @param reason one line for people, kept in the activity log
+ * @param reason kept in the activity log
  * @param from statuses it is paused from; a start that finds no deliverable lead parks the campaign from any
  * @returns whether this call paused it
  */
@@ -72,7 +73,7 @@ export async function pauseCampaign(
   tx: Tx,
   campaignId: string,
   status: PausedStatus,
-  reason: string,
+  reason: Message,
   from: readonly CampaignStatus[] = ['active'],
 ): Promise<boolean> {
   const [moved] = await tx.org.sql<Columns<'campaigns', 'name'> & { epoch: number }>(
@@ -83,7 +84,7 @@ export async function pauseCampaign(
   if (!moved) return false;
   await releaseReservedSends(tx, { campaignId });
   await logCampaign(tx, campaignId, 'campaign_paused', reason, { status });
-  tx.emit('campaign.paused', { campaign_id: campaignId, name: moved.name, status, reason });
+  tx.emit('campaign.paused', { campaign_id: campaignId, name: moved.name, status, reason: inWords(reason) });
   signalLauncher(tx, campaignId, 'paused', moved.epoch);
   return true;
 }
@@ -104,7 +105,7 @@ export async function completeCampaign(tx: Tx, campaignId: string): Promise<'com
     .query(Campaigns)
     .findById(campaignId)
     .patch({ status: 'completed', last_status_change_at: tx.now, updated_at: tx.now });
-  await logCampaign(tx, campaignId, 'campaign_completed', 'Every lead has finished');
+  await logCampaign(tx, campaignId, 'campaign_completed', message('log.all_leads_finished'));
   tx.emit('campaign.completed', { campaign_id: campaignId, name: campaign.name });
   return 'completed';
 }

@@ -5,6 +5,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { signal, signalOpen } from '../../../temporal/dispatch.ts';
 import { testRunWorkflow } from '../../../workflows/test-run/contract.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** One prospect on the way through a campaign's steps, for a test. */
 export type TestRunRow = Row<'test_runs'>;
@@ -18,7 +19,7 @@ export const OPEN_TEST_RUN = ['running', 'waiting_for_event'] as const;
 export interface TestStepResult {
   state: Extract<TestStepRow['state'], 'completed' | 'skipped' | 'failed'>;
   outcome: string;
-  detail?: string | null;
+  detail?: Message | null;
   error?: StoredIssue;
   /** Stored with the step, and as `.App.<output_key>` where it has one. */
   output?: Record<string, unknown>;
@@ -54,14 +55,14 @@ export async function lockTestRunOf(tx: Tx, stepId: string): Promise<TestRunRow 
 export async function settleTestStep(tx: Tx, stepId: string, result: TestStepResult): Promise<boolean> {
   const { state, outcome, detail = null, error, output, attempts } = result;
   const [settled] = await tx.org.sql<Columns<'test_run_steps', 'test_run_id' | 'output_key'>>(
-    `update test_run_steps set state = :state, outcome = :outcome, detail = :detail, error = cast(:error as jsonb),
+    `update test_run_steps set state = :state, outcome = :outcome, detail = cast(:detail as jsonb), error = cast(:error as jsonb),
        output = cast(:output as jsonb), attempts = coalesce(:attempts, attempts), completed_at = :now
      where organization_id = :org and id = :id and state in ('running', 'waiting') returning test_run_id, output_key`,
     {
       id: stepId,
       state,
       outcome,
-      detail: detail?.slice(0, 500) ?? null,
+      detail: detail ? json(detail) : null,
       error: error ? json(error) : null,
       output: output ? json(output) : null,
       attempts: attempts ?? null,
@@ -95,7 +96,7 @@ export async function settleTestEmail(
 ): Promise<boolean> {
   const run = await lockTestRunOf(tx, sendId);
   if (!run) return false;
-  const error = result.state === 'failed' ? { error: emailIssue(result.detail ?? '') } : {};
+  const error = result.state === 'failed' ? { error: emailIssue(result.detail ?? null) } : {};
   await settleTestStep(tx, sendId, { ...result, ...error });
   if (result.outcome in CONVERSATIONS)
     await tx.org.sql(
@@ -131,11 +132,11 @@ export async function isTestEmail(org: OrgScope, sendId: string): Promise<boolea
   return step !== undefined;
 }
 
-function emailIssue(detail: string): StoredIssue {
+function emailIssue(detail: Message | null): StoredIssue {
   return {
     code: 'run_failed',
-    message: `The email could not be sent: ${detail}`,
-    fix: 'Mend what the answer of the mail server names, then start another test.',
+    message: detail ? message('tests.email_failed', { reason: detail }) : message('ended.not_sent'),
+    fix: message('tests.email_failed.fix'),
   };
 }
 

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { json } from '../../../db/connection.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Decision } from '../../../workflows/enrollment/contract.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
@@ -21,6 +23,8 @@ import {
 } from './snapshot.ts';
 import { wayBegins } from './entry.ts';
 import { atRepeat, atStep, type Verdict } from './steps.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { inWords } from '../../../lib/errors.ts';
 
 /** Steps a contact may pass in one decision; more means a circle, which saving a campaign refuses. */
 const MAX_HOPS = 100;
@@ -38,10 +42,10 @@ export async function advanceEnrollment(ctx: Ctx, key: EnrollmentKey): Promise<D
     const { enrollment, campaign } = snapshot;
     if (enrollment.state !== 'pending' && enrollment.state !== 'active')
       return { kind: 'done', outcome: enrollment.state };
-    if (campaign.status !== 'active') return held(tx, snapshot, 'the campaign is paused', null);
+    if (campaign.status !== 'active') return held(tx, snapshot, message('wait.campaign_paused'), null);
     if (enrollment.hold_since) {
       if (!enrollment.hold_until || enrollment.hold_until > tx.now)
-        return held(tx, snapshot, 'held', enrollment.hold_until);
+        return held(tx, snapshot, message('wait.held'), enrollment.hold_until);
       Object.assign(snapshot.changes, { hold_since: null, hold_until: null, hold_reason: null, hold_source: null });
     }
     if (enrollment.state === 'pending') {
@@ -97,14 +101,15 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
   if (repeat) return repeat;
   for (let hops = 0; hops < MAX_HOPS; hops += 1) {
     const { run } = snapshot;
-    if (run?.state === 'failed') return finish(tx, snapshot, 'failed', run.outcome ?? 'failed');
+    if (run?.state === 'failed')
+      return finish(tx, snapshot, 'failed', message('ended.step_failed', { outcome: run.outcome ?? 'failed' }));
     // The way was ended in the middle of this step, as by a meeting, and was opened again for an uncertain email only.
     if (run?.state === 'skipped' && run.outcome !== 'skipped')
-      return finish(tx, snapshot, run.outcome as FinalState, 'ended before');
+      return finish(tx, snapshot, run.outcome as FinalState, message('ended.before'));
     if (run && !isOver(run) && graph.removed.has(run.step_id)) {
       // An email in a worker's hands is waited for: what it is settled as comes before the next one.
       if (snapshot.send?.state === 'sending')
-        return say(tx, snapshot, 'a step that was removed', {
+        return say(tx, snapshot, message('step.removed'), {
           kind: 'slot',
           sendId: snapshot.send.id,
           at: snapshot.send.slot_at,
@@ -118,7 +123,7 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
           ? after(tx, snapshot, graph, run)
           : { step: graph.steps.find(({ id }) => id === run.step_id) ?? null, since: tx.now };
     if ('until' in onward) {
-      const why = 'waiting to see what becomes of the email';
+      const why = message('wait.for_outcome');
       return say(tx, snapshot, stepLabel(graph, onward.at), { kind: 'wait', until: onward.until, why });
     }
     const { step } = onward;
@@ -147,10 +152,12 @@ async function sendAgain(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Deci
   if (!send || !step) return undefined;
   const verdict = await atRepeat(tx, snapshot, graph, step, send);
   if (verdict.kind === 'finished') return finish(tx, snapshot, verdict.state, verdict.reason);
-  return verdict.kind === 'passed' ? undefined : say(tx, snapshot, `${stepLabel(graph, step)} again`, verdict);
+  return verdict.kind === 'passed'
+    ? undefined
+    : say(tx, snapshot, message('step.again', { step: stepLabel(graph, step) }), verdict);
 }
 
-async function finish(tx: Tx, snapshot: Snapshot, state: FinalState, reason?: string): Promise<Decision> {
+async function finish(tx: Tx, snapshot: Snapshot, state: FinalState, reason?: Message): Promise<Decision> {
   await store(tx, snapshot);
   const { run, sends, enrollment } = snapshot;
   const nothingOpen = (run === null || isOver(run)) && !sends.some((send) => send.state === 'reserved');
@@ -289,66 +296,70 @@ async function giveBack(tx: Tx, snapshot: Snapshot): Promise<void> {
 }
 
 /** "step 3 of 5 (Follow-up)", for people. */
-export function stepLabel(graph: Pick<Graph, 'steps'>, step: EngineStep): string {
-  const number = graph.steps.findIndex(({ id }) => id === step.id) + 1;
-  return `step ${number} of ${graph.steps.length}${step.name ? ` (${step.name})` : ''}`;
+export function stepLabel(graph: Pick<Graph, 'steps'>, { id, name }: EngineStep): Message {
+  const place = { number: graph.steps.findIndex((step) => step.id === id) + 1, count: graph.steps.length };
+  return name ? message('step.label_named', { ...place, name }) : message('step.label', place);
 }
 
 /** The decision for the run, and the same in the enrollment's row. */
 function say(
   tx: Tx,
   snapshot: Snapshot,
-  step: string,
+  step: Message,
   verdict: Exclude<Verdict, { kind: 'passed' | 'finished' }>,
 ): Decision {
-  const at = (what: string) => ({ step, where: `${step}, ${what}` });
+  const showAt = (what: Message, until: Date | null, options?: { blocked: boolean }) =>
+    show(snapshot, message('wait.at_step', { step, what }), until, options);
+  // Temporal's UI has no reader whose language is known.
+  const at = (what: Message) => ({ step: inWords(step), where: `${inWords(step)}, ${inWords(what)}` });
   switch (verdict.kind) {
     case 'slot': {
       const { sendId, at: slot } = verdict;
-      show(snapshot, `${step}: the email has its slot`, slot);
+      showAt(message('wait.has_slot'), slot);
       return slot > tx.now
-        ? { kind: 'slot', sendId, at: slot.getTime(), ...at('the email has its slot') }
-        : { kind: 'send', sendId, ...at('sending') };
+        ? { kind: 'slot', sendId, at: slot.getTime(), ...at(message('wait.has_slot')) }
+        : { kind: 'send', sendId, ...at(message('wait.sending')) };
     }
     case 'call':
       // By then it has answered, or the launcher signals the run (launch.ts).
-      show(snapshot, `${step}: asking the app`, new Date(tx.now.getTime() + CALL_MS));
-      return { kind: 'call', stepRunId: snapshot.run!.id, ...at('asking the app') };
+      showAt(message('wait.asking_app'), new Date(tx.now.getTime() + CALL_MS));
+      return { kind: 'call', stepRunId: snapshot.run!.id, ...at(message('wait.asking_app')) };
     case 'wait':
-      show(snapshot, `${step}: ${verdict.why}`, verdict.until);
+      showAt(verdict.why, verdict.until);
       return { kind: 'wait', until: verdict.until.getTime(), ...at(verdict.why) };
     case 'waitForEvent': {
       const { eventName, until } = verdict;
-      show(snapshot, `${step}: waiting for ${eventName}`, until);
-      return { kind: 'waitForEvent', eventName, until: until?.getTime() ?? null, ...at(`waiting for ${eventName}`) };
+      const why = message('wait.for_event', { event: eventName });
+      showAt(why, until);
+      return { kind: 'waitForEvent', eventName, until: until?.getTime() ?? null, ...at(why) };
     }
     case 'hold': {
       const { until, why, state } = verdict;
-      show(snapshot, `${step}: ${why}`, until, { blocked: state === 'blocked' });
+      showAt(why, until, { blocked: state === 'blocked' });
       return { kind: 'hold', until: until?.getTime() ?? null, state, ...at(why) };
     }
   }
 }
 
-async function held(tx: Tx, snapshot: Snapshot, why: string, until: Date | null): Promise<Decision> {
+async function held(tx: Tx, snapshot: Snapshot, why: Message, until: Date | null): Promise<Decision> {
   await releaseReservedSends(tx, { enrollmentIds: [snapshot.enrollment.id] });
   show(snapshot, why, until, { blocked: snapshot.enrollment.blocked });
   await store(tx, snapshot);
-  return { kind: 'hold', until: until?.getTime() ?? null, state: 'held', where: why, step: null };
+  return { kind: 'hold', until: until?.getTime() ?? null, state: 'held', where: inWords(why), step: null };
 }
 
 /** Keeps what the contact waits for where the API and the operator read it. Temporal's own text is never asked. */
 function show(
   { enrollment, changes }: Snapshot,
-  waitingFor: string,
+  waitingFor: Message,
   until: Date | null,
   { blocked } = { blocked: false },
 ): void {
   if (
-    enrollment.waiting_for === waitingFor &&
+    isDeepStrictEqual(enrollment.waiting_for, waitingFor) &&
     enrollment.waiting_until?.getTime() === until?.getTime() &&
     enrollment.blocked === blocked
   )
     return;
-  Object.assign(changes, { waiting_for: waitingFor, waiting_until: until, blocked });
+  Object.assign(changes, { waiting_for: json(waitingFor), waiting_until: until, blocked });
 }

@@ -21,6 +21,8 @@ import { orderLeads } from './lead-order.ts';
 import { entryOf, roomForRuns, type Entry } from './entry.ts';
 import { callQueues } from './queue.ts';
 import { readSituation, type Situation } from './situation.ts';
+import { message } from '../../../messages/index.ts';
+import { inWords } from '../../../lib/errors.ts';
 
 /** One turn of the launcher: what it did, and when there is something to do again (ms epoch; null: when signalled). */
 export type Turn = { report: LaunchReport } | { again: true; inMs: number; launched: number };
@@ -65,13 +67,13 @@ export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
         campaignId,
         'paused',
         campaign.end_date && campaign.end_date <= tx.now
-          ? 'The end date has passed'
-          : 'The schedule has no sending window',
+          ? message('log.end_date_passed')
+          : message('log.no_sending_window'),
       );
       return { again: true, inMs: 0, launched: 0 };
     }
     if (campaign.sender_strategy === 'explicit' && !(await hasSender(tx.org, campaign))) {
-      await pauseCampaign(tx, campaign.id, 'paused_no_accounts', 'No mailbox of the sender pool can send');
+      await pauseCampaign(tx, campaign.id, 'paused_no_accounts', message('log.no_mailbox'));
       return { again: true, inMs: 0, launched: 0 };
     }
     if (await freeRefused(tx, campaign)) return { again: true, inMs: 0, launched: 0 };
@@ -291,7 +293,7 @@ function askAgainAt(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusal):
 }
 
 async function waitFor(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusal, launched: number): Promise<Turn> {
-  const why = refusal.kind === 'later' ? refusal.why : 'no mailbox can send';
+  const why = inWords(refusal.kind === 'later' ? refusal.why : message('wait.no_mailbox'));
   return { report: { kind: 'wait', wakeAt: askAgainAt(ctx, tx, campaign, refusal).getTime(), launched, why } };
 }
 
@@ -359,7 +361,7 @@ async function launch(
   if (ready.length === 0) return;
   const graph = await readGraph(tx, campaign);
   const step = firstStep(graph.steps);
-  const memo = { campaign: campaign.name, ...(step ? { step: stepLabel(graph, step) } : {}) };
+  const memo = { campaign: campaign.name, ...(step ? { step: inWords(stepLabel(graph, step)) } : {}) };
   await tx.org.sql(
     `update enrollments e set state = 'active', launched_at = :now, last_activity_at = :now, waiting_until = :now, signalled_epoch = :epoch,
        mailbox_id = coalesce(t.mailbox, e.mailbox_id)

@@ -92,9 +92,9 @@ export async function callQueues(tx: Tx, campaign: CampaignView): Promise<number
 
 /** Whether any run waits for another day because a limit refused it. Mostly none does, and one statement finds that out for all queues. */
 async function isAnyQueued(tx: Tx, campaign: CampaignView, { ends }: CampaignDay): Promise<boolean> {
-  const refusals = Object.values(LIMIT_REACHED).map((why) => `%: ${why}`);
+  const refusals = Object.values(LIMIT_REACHED);
   const [row] = await tx.org.sql<{ queued: boolean }>(
-    `select exists (select 1 from enrollments e where ${SENT_AWAY} and e.waiting_for like any(:refusals::text[])) as queued` as `${string}:org${string}`,
+    `select exists (select 1 from enrollments e where ${SENT_AWAY} and ${WAITED_FOR} = any(:refusals::text[])) as queued` as `${string}:org${string}`,
     { campaign: campaign.id, ends, refusals },
   );
   return row!.queued;
@@ -131,7 +131,7 @@ async function callForLimit(
       scope: kind === 'newLeads' ? 'campaign_new' : 'campaign',
       day: day.key,
       ends: day.ends,
-      refused: `%: ${LIMIT_REACHED[kind]}`,
+      refused: LIMIT_REACHED[kind],
       now: tx.now,
     },
   );
@@ -173,7 +173,7 @@ async function callForMailboxes(tx: Tx, campaign: CampaignView, day: CampaignDay
       day: day.key,
       utcDay: utcDay(day.opening),
       ends: day.ends,
-      refused: `%: ${LIMIT_REACHED.mailbox}`,
+      refused: LIMIT_REACHED.mailbox,
       now: tx.now,
     },
   );
@@ -182,8 +182,10 @@ async function callForMailboxes(tx: Tx, campaign: CampaignView, day: CampaignDay
 /** Runs of the campaign that wait for another day. */
 const SENT_AWAY = `e.organization_id = :org and e.campaign_id = :campaign and e.state = 'active' and e.waiting_until >= :ends
          and not e.blocked and e.hold_since is null`;
+/** The code of what a run waits for at its step. */
+const WAITED_FOR = `e.waiting_for #>> '{values,what,code}'`;
 /** Because a limit refused them. */
-const BY_LIMIT = 'e.waiting_for like :refused';
+const BY_LIMIT = `${WAITED_FOR} = :refused`;
 
 /** Wakes the runs that a statement names as `next`. */
 async function call(tx: Tx, next: string, bindings: Bindings): Promise<number> {

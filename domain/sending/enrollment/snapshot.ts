@@ -11,6 +11,7 @@ import {
   type SettingsLayers,
 } from '../campaign/outreach-settings.ts';
 import { suppressedNow } from '../../directory/suppression-check.ts';
+import type { Message } from '../../../messages/index.ts';
 
 /** A step as the engine sees it. */
 export interface EngineStep extends GraphStep {
@@ -52,7 +53,7 @@ interface EnrollmentState {
   hold_until: Date | null;
   entered_at: Date;
   launched_at: Date | null;
-  waiting_for: string | null;
+  waiting_for: Message | null;
   waiting_until: Date | null;
   blocked: boolean;
   signalled_epoch: number;

@@ -14,6 +14,7 @@ import { recordSendUnsubscribe } from '../outcomes/effects.ts';
 import type { FinalState } from '../control/finish.ts';
 import { turnInQueue } from './queue.ts';
 import type { EngineContact, EngineSend, EngineStep, EngineWait, Graph, Snapshot } from './snapshot.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** What a step says when a contact stands at it. */
 export type Verdict =
@@ -21,10 +22,10 @@ export type Verdict =
   | { kind: 'passed'; outcome: Outcome; output?: Record<string, unknown>; at?: Date }
   | { kind: 'slot'; sendId: string; at: Date }
   | { kind: 'call' }
-  | { kind: 'wait'; until: Date; why: string }
+  | { kind: 'wait'; until: Date; why: Message }
   | { kind: 'waitForEvent'; eventName: string; until: Date | null }
-  | { kind: 'hold'; until: Date | null; why: string; state: 'held' | 'blocked' }
-  | { kind: 'finished'; state: FinalState; reason: string };
+  | { kind: 'hold'; until: Date | null; why: Message; state: 'held' | 'blocked' }
+  | { kind: 'finished'; state: FinalState; reason: Message };
 
 /** How often (ms) a contact without a usable mailbox asks again, in case the signal of a mailbox that is back was lost. */
 export const NO_MAILBOX_MS = 15 * MINUTE_MS;
@@ -34,7 +35,7 @@ const UNKNOWN_STEP_MS = MINUTE_MS;
 /** Does what the step a contact stands at asks for, as far as PostgreSQL alone can. */
 export async function atStep(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {
   if (snapshot.run!.state === 'blocked')
-    return { kind: 'hold', until: null, why: 'blocked until it is retried', state: 'blocked' };
+    return { kind: 'hold', until: null, why: message('wait.step_blocked'), state: 'blocked' };
   if (step.kind === 'email') return atEmail(tx, snapshot, graph, step);
   if (!step.action) return { kind: 'passed', outcome: 'done' };
   return atAction(tx, snapshot, step, step.action);
@@ -45,12 +46,12 @@ async function atEmail(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineSte
   if (send) {
     if (send.state === 'reserved' || send.state === 'sending')
       return { kind: 'slot', sendId: send.id, at: send.slot_at };
-    if (send.state === 'bounced') return { kind: 'finished', state: 'bounced', reason: 'the email bounced' };
-    if (send.state === 'failed') return { kind: 'finished', state: 'failed', reason: 'the email could not be sent' };
+    if (send.state === 'bounced') return { kind: 'finished', state: 'bounced', reason: message('ended.bounced') };
+    if (send.state === 'failed') return { kind: 'finished', state: 'failed', reason: message('ended.not_sent') };
     return { kind: 'passed', outcome: send.state === 'skipped' || send.state === 'uncertain' ? send.state : 'sent' };
   }
   const due = dueAt(snapshot, step);
-  if (due > tx.now) return { kind: 'wait', until: due, why: 'waiting for its day' };
+  if (due > tx.now) return { kind: 'wait', until: due, why: message('wait.for_day') };
   return askForSlot(tx, snapshot, candidateFor(snapshot, graph, step));
 }
 
@@ -89,13 +90,13 @@ async function askForSlot(tx: Tx, snapshot: Snapshot, candidate: Candidate): Pro
       return {
         kind: 'hold',
         until: new Date(tx.now.getTime() + NO_MAILBOX_MS),
-        why: 'no mailbox can send',
+        why: message('wait.no_mailbox'),
         state: 'held',
       };
     case 'never':
       return answer!.why === 'campaign_ended'
-        ? { kind: 'finished', state: 'completed', reason: 'the campaign has ended' }
-        : { kind: 'hold', until: null, why: 'the campaign has no sending window', state: 'held' };
+        ? { kind: 'finished', state: 'completed', reason: message('ended.campaign_ended') }
+        : { kind: 'hold', until: null, why: message('wait.no_window'), state: 'held' };
   }
 }
 
@@ -127,14 +128,14 @@ export function closedDoor(
         : suppression.source === 'manual' || suppression.source === 'import'
           ? 'undeliverable'
           : 'unsubscribed';
-    return { kind: 'finished', state, reason: `suppressed (${suppression.source})` };
+    return { kind: 'finished', state, reason: message('ended.suppressed', { source: suppression.source }) };
   }
-  if (!contact.subscribed) return { kind: 'finished', state: 'unsubscribed', reason: 'the contact is unsubscribed' };
+  if (!contact.subscribed) return { kind: 'finished', state: 'unsubscribed', reason: message('ended.unsubscribed') };
   if (!refusedByVerification(contact.verification_status, { riskyAllowed })) return undefined;
   return {
     kind: 'finished',
     state: 'undeliverable',
-    reason: `address verification says ${contact.verification_status}`,
+    reason: message('ended.verification', { status: contact.verification_status }),
   };
 }
 
@@ -195,7 +196,7 @@ async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: St
     case 'wait': {
       const until = new Date(run!.started_at.getTime() + action.wait_minutes * MINUTE_MS);
       return until > tx.now
-        ? { kind: 'wait', until, why: 'waiting' }
+        ? { kind: 'wait', until, why: message('wait.waiting') }
         : { kind: 'passed', outcome: 'elapsed', at: until };
     }
     case 'wait_for_event':
@@ -247,14 +248,14 @@ async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: St
         { campaignId: campaign.id, enrollmentId: enrollment.id, contactId: contact.id, email: contact.email },
         'action',
       );
-      return { kind: 'finished', state: 'unsubscribed', reason: 'an unsubscribe step' };
+      return { kind: 'finished', state: 'unsubscribed', reason: message('ended.unsubscribe_step') };
     case 'end':
-      return { kind: 'finished', state: 'completed', reason: 'an end step' };
+      return { kind: 'finished', state: 'completed', reason: message('ended.end_step') };
     default:
       return {
         kind: 'hold',
         until: new Date(tx.now.getTime() + UNKNOWN_STEP_MS),
-        why: `waiting for a worker that knows steps of kind ${(action satisfies never as StepAction).type}`,
+        why: message('wait.newer_worker', { kind: (action satisfies never as StepAction).type }),
         state: 'held',
       };
   }

@@ -4,6 +4,7 @@ import { OrgScope } from '../../../db/tenancy.ts';
 import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { enrollmentWorkflow } from '../../../workflows/enrollment/contract.ts';
+import type { Message } from '../../../messages/index.ts';
 
 /** What became of a step's email. Times are UTC; the address it went to is left out. */
 export interface StorySend {
@@ -38,7 +39,7 @@ export interface StoryStep {
   kind: string;
   state: string;
   outcome: string | null;
-  detail: string | null;
+  detail: Message | null;
   attempts: number;
   started_at: Date;
   completed_at: Date | null;
@@ -54,18 +55,18 @@ export interface Story {
   campaign: { id: string; name: string; status: string; steps: number; timezone: string };
   workflow_id: string;
   state: string;
-  reason: string | null;
+  reason: Message | null;
   entered_at: Date;
   launched_at: Date | null;
   finished_at: Date | null;
   steps: StoryStep[];
   /** The first email's slot, reserved before the run has started. */
   reserved: StorySend | null;
-  hold: { since: Date; until: Date | null; reason: string | null; source: string | null } | null;
+  hold: { since: Date; until: Date | null; reason: Message | null; source: string | null } | null;
   /** What the contact waits for now; null when it has finished or was not launched. */
-  now: { waiting_for: string; until: Date | null; blocked: boolean } | null;
+  now: { waiting_for: Message; until: Date | null; blocked: boolean } | null;
   /** What the campaign's log says of this contact: holds, releases, blocked and retried steps. */
-  log: { at: Date; type: string; message: string }[];
+  log: { at: Date; type: string; message: Message }[];
 }
 
 const MAX_LOG = 100;

@@ -11,12 +11,15 @@ import { releaseReservedSends } from '../control/release.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { findCampaign } from '../campaign/find.ts';
 import { assertLeadAllowed } from '../campaign/sender-pool.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { words } from '../../platform/words.ts';
+import { json } from '../../../db/connection.ts';
 
 /** A hold of a lead. `until` null is open-ended. */
 interface LeadHold {
   since: Date;
   until: Date | null;
-  reason: string;
+  reason: Message | null;
   source: 'manual' | 'out_of_office';
 }
 
@@ -72,17 +75,18 @@ export async function pauseLead(
     const lead = await findLead(tx.org, campaign, contactId, 'for update');
     refuseProblems(holdProblems(until, tx.now));
     if (lead.state !== 'pending' && lead.state !== 'active')
-      throw badRequest(`The lead has finished (${lead.state}) and cannot be held`);
+      throw badRequest(message('leads.finished', { state: lead.state }));
     const { hold } = present(lead, tx.now);
     if (hold && endOf(until) < endOf(hold.until)) await assertLeadAllowed(tx, campaign, lead);
     const since = hold?.since ?? tx.now;
+    const reason = input.reason === '' ? null : words(input.reason);
     await tx.org
       .table('enrollments')
       .where({ id: lead.id })
-      .update({ hold_since: since, hold_until: until, hold_reason: input.reason, hold_source: 'manual' });
+      .update({ hold_since: since, hold_until: until, hold_reason: reason && json(reason), hold_source: 'manual' });
     await releaseReservedSends(tx, { enrollmentIds: [lead.id] });
     await signalHold(tx, lead, 'held');
-    await logCampaign(tx, lead.campaign_id, 'lead_paused', 'A lead was held', {
+    await logCampaign(tx, lead.campaign_id, 'lead_paused', message('log.lead_held'), {
       contact_id: lead.contact_id,
       until: until?.toISOString() ?? null,
     });
@@ -93,7 +97,7 @@ export async function pauseLead(
       metadata: { campaign_id: lead.campaign_id, contact_id: lead.contact_id },
     });
     return present(
-      { ...lead, hold_since: since, hold_until: until, hold_reason: input.reason, hold_source: 'manual' },
+      { ...lead, hold_since: since, hold_until: until, hold_reason: reason, hold_source: 'manual' },
       tx.now,
     );
   });
@@ -107,9 +111,9 @@ function endOf(until: Date | null): number {
 /** Faults of the end of a hold. */
 export function holdProblems(until: Date | null | undefined, now: Date): Problem[] {
   if (!until) return [];
-  if (until <= now) return [{ path: 'body.until', message: 'must be in the future' }];
+  if (until <= now) return [{ path: 'body.until', message: message('field.not_future') }];
   if (until.getTime() > now.getTime() + YEAR_MS)
-    return [{ path: 'body.until', message: 'must be at most a year away' }];
+    return [{ path: 'body.until', message: message('leads.hold_too_long') }];
   return [];
 }
 
@@ -128,7 +132,9 @@ export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string
         .where({ id: lead.id })
         .update({ hold_since: null, hold_until: null, hold_reason: null, hold_source: null });
       await signalHold(tx, lead, 'released');
-      await logCampaign(tx, lead.campaign_id, 'lead_resumed', 'A lead was resumed', { contact_id: lead.contact_id });
+      await logCampaign(tx, lead.campaign_id, 'lead_resumed', message('log.lead_resumed'), {
+        contact_id: lead.contact_id,
+      });
       tx.audit({
         action: 'resume',
         entityType: 'campaign_lead',
@@ -147,8 +153,10 @@ export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string
 export async function removeLead(ctx: Ctx, campaignId: string, contactId: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const lead = await findLead(tx.org, await findCampaign(tx.org, campaignId), contactId, 'for update');
-    await leaveCampaigns(tx, [lead.contact_id], [lead.campaign_id], 'removed from the campaign');
-    await logCampaign(tx, lead.campaign_id, 'lead_removed', 'A lead was removed', { contact_id: lead.contact_id });
+    await leaveCampaigns(tx, [lead.contact_id], [lead.campaign_id], message('ended.removed'));
+    await logCampaign(tx, lead.campaign_id, 'lead_removed', message('log.lead_removed'), {
+      contact_id: lead.contact_id,
+    });
     tx.audit({
       action: 'delete',
       entityType: 'campaign_lead',
@@ -183,7 +191,7 @@ function present(lead: HeldRow, now: Date): LeadHoldResult {
       ? {
           since: lead.hold_since!,
           until: lead.hold_until,
-          reason: lead.hold_reason ?? '',
+          reason: lead.hold_reason,
           source: lead.hold_source ?? 'manual',
         }
       : null,

@@ -5,6 +5,10 @@ import { may } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { findCampaign } from '../campaign/find.ts';
+import type { Message, MessageCode } from '../../../messages/index.ts';
+
+/** A lead whose first email has its slot before its run has begun waits for that. */
+const HAS_SLOT: MessageCode = 'wait.has_slot';
 
 export { LEAD_STATUSES } from '../../directory/contact-filters.ts';
 
@@ -15,13 +19,13 @@ export interface LeadRow {
   status: LeadStatus;
   current_step_id: string | null;
   current_step: string | null;
-  waiting_for: string | null;
+  waiting_for: Message | null;
   waiting_until: Date | null;
   blocked: boolean;
-  failure_reason: string | null;
+  failure_reason: Message | null;
   hold_since: Date | null;
   hold_until: Date | null;
-  hold_reason: string | null;
+  hold_reason: Message | null;
   hold_source: 'manual' | 'out_of_office' | null;
   entered_at: Date;
   launched_at: Date | null;
@@ -61,7 +65,7 @@ export async function listLeads(
     ? `jsonb_build_object('email', c.email, 'first_name', c.first_name, 'last_name', c.last_name, 'company', c.company)`
     : 'null::jsonb';
   const rows = await org.sql<LeadRow>(
-    `select e.id, e.contact_id, ${status} as status, e.current_step_id, s.name as current_step, coalesce(e.waiting_for, case when planned.at is not null then 'the first email has its slot' end) as waiting_for,
+    `select e.id, e.contact_id, ${status} as status, e.current_step_id, s.name as current_step, coalesce(e.waiting_for, case when planned.at is not null then jsonb_build_object('code', '${HAS_SLOT}', 'values', jsonb_build_object()) end) as waiting_for,
        case when e.waiting_for is null then planned.at else e.waiting_until end as waiting_until, e.blocked,
        e.failure_reason, e.hold_since, e.hold_until, e.hold_reason, e.hold_source, e.entered_at, e.launched_at, e.last_activity_at,
        e.finished_at, ${contact} as contact

@@ -5,6 +5,7 @@ import { existingIds } from '../../platform/references.ts';
 import { finishEnrollments } from '../control/finish.ts';
 import { signalLauncher } from '../control/signals.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** Ids in a request, with their path. */
 interface NamedIds {
@@ -24,22 +25,26 @@ export interface NamedRecords {
  */
 export async function assertKnown(org: OrgScope, named: NamedRecords): Promise<void> {
   const problems = await unknownProblems(org, named);
-  if (problems.length > 0) throw badRequest('The request names records that do not exist', problems);
+  if (problems.length > 0) throw badRequest(message('campaigns.unknown_records'), problems);
 }
 
 /** The categories and campaigns the organization does not have, each with its path. */
 export async function unknownProblems(org: OrgScope, named: NamedRecords): Promise<Problem[]> {
   const problems: Problem[] = [];
-  const check = async (fields: readonly NamedIds[], what: string, load: (ids: string[]) => Promise<Set<string>>) => {
+  const check = async (fields: readonly NamedIds[], said: Message, load: (ids: string[]) => Promise<Set<string>>) => {
     const known = await load(fields.flatMap((field) => field.ids));
     for (const field of fields) {
       field.ids.forEach((id, index) => {
-        if (!known.has(id.toLowerCase())) problems.push({ path: `${field.path}.${index}`, message: `No such ${what}` });
+        if (!known.has(id.toLowerCase())) problems.push({ path: `${field.path}.${index}`, message: said });
       });
     }
   };
-  await check(named.categories ?? [], 'category', (ids) => existingIds(org, 'labels', ids, { registry: 'category' }));
-  await check(named.campaigns ?? [], 'campaign', (ids) => existingIds(org, 'campaigns', ids));
+  await check(named.categories ?? [], message('directory.unknown_category'), (ids) =>
+    existingIds(org, 'labels', ids, { registry: 'category' }),
+  );
+  await check(named.campaigns ?? [], message('directory.unknown_campaign'), (ids) =>
+    existingIds(org, 'campaigns', ids),
+  );
   return problems;
 }
 
@@ -51,7 +56,7 @@ export async function leaveCampaigns(
   tx: Tx,
   contactIds: readonly string[],
   campaignIds: readonly string[] | null,
-  reason: string,
+  reason: Message,
 ): Promise<void> {
   const membership = `organization_id = :org and contact_id = any(cast(:contacts as uuid[]))
     and (cast(:campaigns as uuid[]) is null or campaign_id = any(cast(:campaigns as uuid[])))` as const;

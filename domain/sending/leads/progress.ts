@@ -1,6 +1,7 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { Conditions } from '../../platform/conditions.ts';
 import { leadStatusSql, type LeadStatus } from '../../directory/contact-filters.ts';
+import type { Message } from '../../../messages/index.ts';
 
 /** How far a contact is in one campaign. */
 export interface LeadProgress {
@@ -12,11 +13,11 @@ export interface LeadProgress {
   replied: number;
   bounced: number;
   current_step: string | null;
-  failure_reason: string | null;
+  failure_reason: Message | null;
   last_activity_at: Date | null;
   hold_since: Date | null;
   hold_until: Date | null;
-  hold_reason: string | null;
+  hold_reason: Message | null;
   hold_source: 'manual' | 'out_of_office' | null;
 }
 

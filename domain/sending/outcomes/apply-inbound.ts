@@ -6,12 +6,13 @@ import { recipientZone } from '../../platform/scheduling/recipient-zone.ts';
 import { effectiveSettings } from '../campaign/outreach-settings.ts';
 import { warnMailbox } from '../control/mailbox-hold.ts';
 import { holdAway } from './away.ts';
-import { confirmSent } from './confirm-sent.ts';
+import { confirmSent, MESSAGE_REFERS } from './confirm-sent.ts';
 import { emitDelivered, recordBounce, recordComplaint, recordCopyBounce, type Bounce } from './effects.ts';
 import type { MatchedSend } from './match.ts';
 import { findWriter, recordOptOutByMail } from './opt-out-by-mail.ts';
 import { recordReply, type Reply } from './reply.ts';
 import { lockSubject, type Subject } from './subject.ts';
+import { words } from '../../platform/words.ts';
 
 /** A stored message, and the email of ours that it is about. */
 interface Received {
@@ -27,7 +28,7 @@ interface Received {
 export async function applyInbound(tx: Tx, received: Received, reading: InboundClassification): Promise<void> {
   const { facts, message, send } = received;
   // An answer to an email, or a report on it, proves that it was received. A bounce settles it by itself.
-  if (reading.kind !== 'bounce') await confirmSent(tx, send.id, 'a message refers to it');
+  if (reading.kind !== 'bounce') await confirmSent(tx, send.id, MESSAGE_REFERS);
   const subject = await lockSubject(tx, send.id);
   if (!subject) return;
   switch (reading.kind) {
@@ -94,7 +95,7 @@ async function applyBounce(tx: Tx, subject: Subject, received: Received, reading
     source: 'dsn',
     fault: report.refusal?.class,
   };
-  if (byAddress) await warnMailbox(tx, mailboxId, 'report_without_email', `${address}: ${bounce.reason}`);
+  if (byAddress) await warnMailbox(tx, mailboxId, 'report_without_email', words(`${address}: ${bounce.reason}`));
   if (address === send.recipient) await recordBounce(tx, subject, bounce);
   else await recordCopyBounce(tx, { ...bounce, address });
 }

@@ -6,6 +6,8 @@ import { logCampaign } from '../campaign/log.ts';
 import { releaseReservedSends } from '../control/release.ts';
 import { awayHoldEnds } from '../../platform/scheduling/out-of-office.ts';
 import { effectiveSettings } from '../campaign/outreach-settings.ts';
+import { message } from '../../../messages/index.ts';
+import { json } from '../../../db/connection.ts';
 
 /** An away message that answered an email of ours. */
 interface AwayMessage {
@@ -44,16 +46,21 @@ export async function holdAway(tx: Tx, contactId: string, away: AwayMessage): Pr
     });
     if (until <= tx.now) continue;
     const [row] = await tx.org.sql(
-      `update enrollments set hold_since = coalesce(hold_since, :now), hold_until = :until, hold_reason = :reason, hold_source = 'out_of_office'
+      `update enrollments set hold_since = coalesce(hold_since, :now), hold_until = :until, hold_reason = cast(:reason as jsonb), hold_source = 'out_of_office'
        where organization_id = :org and id = :id
          and (hold_since is null or hold_until <= :now or (hold_source = 'out_of_office' and hold_until < :until)) returning id`,
-      { id: lead.id, now: tx.now, until, reason: returnDate ? `away until ${returnDate}` : 'away' },
+      {
+        id: lead.id,
+        now: tx.now,
+        until,
+        reason: json(returnDate ? message('away.until', { at: returnDate }) : message('away')),
+      },
     );
     if (!row) continue;
     held += 1;
     await releaseReservedSends(tx, { enrollmentIds: [lead.id] });
     if (lead.launched_at) signalReply(tx, lead, { cause: 'out_of_office', messageId: away.messageId, sendId: null });
-    await logCampaign(tx, lead.campaign_id, 'lead_paused', 'A lead is out of office', {
+    await logCampaign(tx, lead.campaign_id, 'lead_paused', message('log.lead_away'), {
       contact_id: contactId,
       until: until.toISOString(),
       source: 'out_of_office',

@@ -4,6 +4,10 @@ import { releaseReservedSends } from '../control/release.ts';
 import { dropDeadLetter, UNCERTAIN_EMAIL } from '../../platform/dead-letters.ts';
 import { settleDirectSend } from '../control/direct-sends.ts';
 import { lockSubject, subjectPayload } from './subject.ts';
+import { message, type Message } from '../../../messages/index.ts';
+
+/** An answer to an email, or a report on it, shows that it has left. */
+export const MESSAGE_REFERS = message('sent.message_refers');
 
 /**
  * Settles an email as sent that is uncertain, or that waits to be offered (again) to a server that refused or lost it: a copy was found, an answer
@@ -12,7 +16,7 @@ import { lockSubject, subjectPayload } from './subject.ts';
  * @param because how that is known, for the campaign's log
  * @returns false when there is no such email, or it is neither
  */
-export async function confirmSent(tx: Tx, sendId: string, because: string): Promise<boolean> {
+export async function confirmSent(tx: Tx, sendId: string, because: Message): Promise<boolean> {
   const subject = await lockSubject(tx, sendId);
   const send = subject?.send;
   // One that was never offered has no Message-ID.
@@ -39,10 +43,16 @@ export async function confirmSent(tx: Tx, sendId: string, because: string): Prom
   if (await settleDirectSend(tx, sendId, { state: 'sent' }, ['uncertain', 'queued'])) return true;
   tx.emit('campaign.email_sent', { ...subjectPayload(subject), sent_at: row!.sent_at.toISOString() });
   if (subject.campaignId)
-    await logCampaign(tx, subject.campaignId, 'send_settled', `An uncertain email counts as sent: ${because}`, {
-      task_id: sendId,
-      contact_id: subject.contactId,
-      step_id: send.step_id,
-    });
+    await logCampaign(
+      tx,
+      subject.campaignId,
+      'send_settled',
+      message('log.email_counts_as_sent', { reason: because }),
+      {
+        task_id: sendId,
+        contact_id: subject.contactId,
+        step_id: send.step_id,
+      },
+    );
   return true;
 }

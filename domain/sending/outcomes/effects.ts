@@ -10,6 +10,8 @@ import { isTestEmail } from '../control/test-runs.ts';
 import { suppress } from './suppress.ts';
 import { storableText } from './storable.ts';
 import { lockSubject, recordEngagement, subjectPayload, type Subject } from './subject.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { words } from '../../platform/words.ts';
 
 /**
  * A refusal of an email, by the server at once (`smtp`), by a report in a mailbox (`dsn`) or by a client
@@ -63,7 +65,7 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
   tx.emit('deliverability.bounce', { ...subjectPayload(subject), ...detail, source: bounce.source });
   if (send?.mailbox_id && (bounce.fault === 'content' || bounce.fault === 'sender')) {
     const code = bounce.fault === 'content' ? 'content_refused' : 'refused_by_receiver';
-    await warnMailbox(tx, send.mailbox_id, code, detail.reason ?? '');
+    await warnMailbox(tx, send.mailbox_id, code, words(detail.reason ?? ''));
   }
   if (!bounce.hard && send?.state !== 'bounced') return;
 
@@ -77,7 +79,7 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
     );
     if (subject.isDirect) {
       // One that the server refused at once is settled already.
-      const settlement = { state: 'bounced', code: 'bounced', reason: detail.reason } as const;
+      const settlement = { state: 'bounced', code: 'bounced', reason: words(detail.reason ?? '') } as const;
       await settleDirectSend(tx, send.id, settlement, ['sent', 'uncertain']);
     } else tx.emit('campaign.email_bounced', { ...subjectPayload(subject), ...detail, source: bounce.source });
   }
@@ -96,7 +98,7 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
     everywhere: suppressed,
     byRun: bounce.source === 'smtp',
     cause: 'bounced',
-    reason: 'the email bounced',
+    reason: message('ended.bounced'),
   });
 }
 
@@ -147,7 +149,7 @@ export async function recordComplaint(tx: Tx, subject: Subject, complaint: Compl
     everywhere: suppressed,
     byRun: false,
     cause: 'complained',
-    reason: 'the recipient complained',
+    reason: message('ended.complained'),
   });
 }
 
@@ -203,7 +205,7 @@ export async function recordUnsubscribe(
     everywhere: true,
     byRun: source === 'action',
     cause: 'unsubscribed',
-    reason: 'the recipient unsubscribed',
+    reason: message('ended.opted_out'),
   });
   const isRepeat = send ? send.unsubscribed_at !== null && contact?.subscribed !== true : contact?.subscribed === false;
   if (isRepeat) return;
@@ -237,7 +239,7 @@ interface Ending {
   /** The contact's own run is the caller and needs no signal. */
   byRun: boolean;
   cause: ReplyCause;
-  reason: string;
+  reason: Message;
 }
 
 /** Ends the contact's way through this campaign, or through all; locked in one order, so that writers cannot deadlock. */

@@ -7,6 +7,7 @@ import { finishEnrollment } from '../control/finish.ts';
 import { recordUnsubscribe } from './effects.ts';
 import { storableText } from './storable.ts';
 import type { Subject } from './subject.ts';
+import { message } from '../../../messages/index.ts';
 
 /** The writer of an answer. */
 export interface Writer {
@@ -53,10 +54,10 @@ export async function recordOptOutByMail(tx: Tx, subject: Subject, writer: Write
     await recordUnsubscribe(tx, other, 'reply');
   }
   if (writer.isRecipient || !enrollmentId || !campaignId) return;
-  await logCampaign(tx, campaignId, 'opt_out_doubtful', 'Somebody else asked to be left out; decide about the lead', {
+  await logCampaign(tx, campaignId, 'opt_out_doubtful', message('log.other_opted_out'), {
     contact_id: contactId,
   });
   await finishEnrollment(tx, enrollmentId, 'replied', {
-    reason: 'somebody else who got the email asked to be left out',
+    reason: message('ended.other_opted_out'),
   });
 }

@@ -4,6 +4,7 @@ import { effectiveSettings, type OutreachSettings } from '../campaign/outreach-s
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { compareRates, type Sample } from './compare-rates.ts';
+import { message } from '../../../messages/index.ts';
 
 /** How often (ms) the variants of a campaign are compared at most: the emails of each are counted. */
 const COMPARE_MS = 10 * MINUTE_MS;
@@ -85,7 +86,7 @@ async function promote(
     tx,
     campaign.id,
     'variant_promoted',
-    `Variant "${winner.name}" has won by ${rule.replace('_', ' ')}: further emails of its step use it`,
+    message('log.variant_won', { name: winner.name, rule: message(`rule.${rule}`) }),
     { variant_id: winner.id, rule, counts },
   );
   tx.emit('campaign.updated', { campaign_id: campaign.id, name: campaign.name, fields: ['variants'] });
@@ -93,6 +94,6 @@ async function promote(
     action: 'update',
     entityType: 'campaign',
     entityId: campaign.id,
-    metadata: { variants: 'A variant was promoted', variant_id: winner.id, rule },
+    metadata: { variants: 'log.variant_won', variant_id: winner.id, rule },
   });
 }

@@ -8,7 +8,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { effectiveSettings } from '../campaign/outreach-settings.ts';
 import { applyInbound, readTimezone } from './apply-inbound.ts';
-import { confirmSent } from './confirm-sent.ts';
+import { confirmSent, MESSAGE_REFERS } from './confirm-sent.ts';
 import { isOwnMail, matchAnswered, matchByReport, matchBySender, matchSend, type MatchedSend } from './match.ts';
 import type { Reply } from './reply.ts';
 import { sentTexts } from './sent-text.ts';
@@ -88,7 +88,7 @@ export async function recordInbound(
     await store(tx, inbound, raw.length);
     await storeContent(tx, inbound, html, ctx.config.ORG_RECEIVED_BYTES);
     if (!own && send && !seen.elsewhere) {
-      if (named && named.id !== send.id) await confirmSent(tx, named.id, 'a message refers to it');
+      if (named && named.id !== send.id) await confirmSent(tx, named.id, MESSAGE_REFERS);
       const byAddress = isReport && byId === undefined;
       const facts = factsOf(inbound);
       await applyInbound(tx, { facts, message, mailboxId: mailbox.id, send, byAddress }, reading);

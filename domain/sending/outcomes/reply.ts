@@ -5,6 +5,8 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { effectiveSettings, stopsEverywhere } from '../campaign/outreach-settings.ts';
 import { recordOptOutByMail, type Writer } from './opt-out-by-mail.ts';
 import { recordEngagement, subjectPayload, type Subject } from './subject.ts';
+import { message } from '../../../messages/index.ts';
+import { json } from '../../../db/connection.ts';
 
 /** What a person answered. */
 export interface Reply {
@@ -44,16 +46,16 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
       .whereNull('replied_at')
       .update({ replied_at: tx.now, updated_at: tx.now });
   await recordEngagement(tx, subject, 'reply', reply.source, { intent: reply.intent });
-  const { message } = reply;
+  const { message: received } = reply;
   if (!subject.isDirect)
     tx.emit('campaign.reply_received', {
       ...subjectPayload(subject),
-      email_id: message?.id ?? null,
-      reply_message_id: message?.messageId ?? null,
-      thread_id: message?.threadId ?? null,
-      from_email: message?.fromEmail ?? null,
-      subject: message?.subject ?? null,
-      received_at: message?.receivedAt.toISOString() ?? null,
+      email_id: received?.id ?? null,
+      reply_message_id: received?.messageId ?? null,
+      thread_id: received?.threadId ?? null,
+      from_email: received?.fromEmail ?? null,
+      subject: received?.subject ?? null,
+      received_at: received?.receivedAt.toISOString() ?? null,
       intent: reply.intent,
       intent_confidence: reply.confidence,
     });
@@ -65,11 +67,11 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
   if (!enrollmentId || !campaignId) return;
   await noteLateReply(tx, enrollmentId);
   if (reply.unsubscribeDoubtful) {
-    await logCampaign(tx, campaignId, 'opt_out_doubtful', 'A reply may ask to be left out; read it and decide', {
+    await logCampaign(tx, campaignId, 'opt_out_doubtful', message('log.reply_may_opt_out'), {
       contact_id: subject.contactId,
-      email_id: message?.id ?? null,
+      email_id: received?.id ?? null,
     });
-    await finishEnrollment(tx, enrollmentId, 'replied', { reason: 'the contact may ask to be left out' });
+    await finishEnrollment(tx, enrollmentId, 'replied', { reason: message('ended.may_opt_out') });
     return;
   }
   const [campaign] = await tx.org.sql<Columns<'campaigns', 'stop_on_reply'>>(
@@ -84,8 +86,8 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
   if (!stops) return;
   const others = everywhere && subject.contactId ? await findOpenLeads(tx, subject.contactId) : [];
   await finishEnrollments(tx, [...new Set([enrollmentId, ...others])], 'replied', {
-    reason: 'the contact replied',
-    because: { cause: 'replied', messageId: message?.id ?? null, sendId: send?.id ?? null },
+    reason: message('ended.replied'),
+    because: { cause: 'replied', messageId: received?.id ?? null, sendId: send?.id ?? null },
   });
 }
 
@@ -94,7 +96,7 @@ async function noteLateReply(tx: Tx, enrollmentId: string): Promise<void> {
   await tx.org
     .table('enrollments')
     .where({ id: enrollmentId, state: 'completed' })
-    .update({ state: 'replied', failure_reason: 'the contact replied', last_activity_at: tx.now });
+    .update({ state: 'replied', failure_reason: json(message('ended.replied')), last_activity_at: tx.now });
 }
 
 /** Where the person still is; locked by the caller (see lockSubject). */

@@ -2,6 +2,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { pauseCampaign } from '../control/status.ts';
 import { effectiveSettings } from '../campaign/outreach-settings.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Rates count this long (ms) back: emails that left or were refused in it, and their bounces and complaints. */
 const WINDOW_MS = 24 * 3600_000;
@@ -59,10 +60,15 @@ export async function watchRates(tx: Tx, campaignId: string): Promise<void> {
         tx,
         campaignId,
         'paused',
-        `The ${rate.kind} rate of the last 24 hours is ${rate.rate.toFixed(1)} percent, the limit is ${rate.threshold}`,
+        message(`log.${rate.kind}_rate_paused`, { rate: rounded(rate.rate), limit: rate.threshold }),
       );
     }
   }
+}
+
+/** A rate (percent) as people read it: one decimal. */
+function rounded(rate: number): number {
+  return Math.round(rate * 10) / 10;
 }
 
 async function warn(
@@ -83,7 +89,7 @@ async function warn(
     tx,
     campaignId,
     'deliverability_warning',
-    `The ${kind} rate of the last 24 hours is ${rate.toFixed(1)} percent`,
+    message(`log.${kind}_rate`, { rate: rounded(rate) }),
     facts,
   );
   tx.emit('campaign.deliverability_warning', { campaign_id: campaignId, ...facts });

@@ -1,6 +1,7 @@
 import { defined } from '../../../lib/defined.ts';
 import type { Config } from '../../../lib/config/index.ts';
 import { AppError } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Providers whose mailboxes are connected by consent. */
 export type ConsentProvider = 'gmail' | 'outlook';
@@ -96,7 +97,10 @@ export function requireProvider(config: Config, name: ConsentProvider): MailProv
   if (provider) return provider;
   const { title } = PUBLISHED[name];
   const prefix = name === 'gmail' ? 'GOOGLE' : 'MICROSOFT';
-  throw new AppError('mailbox_provider_not_configured', `This installation has no OAuth client at ${title}`, {
-    fix: `The operator sets ${prefix}_MAILBOX_CLIENT_ID and ${prefix}_MAILBOX_CLIENT_SECRET (docs/mailboxes.md).`,
+  throw new AppError('mailbox_provider_not_configured', message('mailboxes.no_oauth_client', { provider: title }), {
+    fix: message('mailboxes.no_oauth_client.fix', {
+      id: `${prefix}_MAILBOX_CLIENT_ID`,
+      secret: `${prefix}_MAILBOX_CLIENT_SECRET`,
+    }),
   });
 }

@@ -77,7 +77,7 @@ export const STATES: Record<Kind, readonly string[]> = {
   ],
   direct: [
     'direct_sends awaiting_approval',
-    'approvals approved',
+    'approvals executed',
     'approvals denied',
     'direct_sends queued',
     'sends reserved',
@@ -226,7 +226,7 @@ function meet(flow: Flow, { state, victim, afterMs, downMs }: Card & KillOrder):
   const asked = state.startsWith('approvals') || state.endsWith('awaiting_approval');
   if (asked || state === 'runs launching') met.caller = 'asks';
   else if (met.caller === 'asks') met.decision = 'approve';
-  if (state === 'approvals approved' || state === 'runs launching') met.decision = 'approve';
+  if (['approvals approved', 'approvals executed', 'runs launching'].includes(state)) met.decision = 'approve';
   if (state === 'approvals denied') met.decision = 'deny';
   if (state === 'test_run_steps wait_for_event waiting') met.transport = 'plain';
   if (met.transport === 'reject') met.transport = 'plain';

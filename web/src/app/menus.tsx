@@ -1,7 +1,9 @@
 import { Box, Menu, useMantineColorScheme } from '@mantine/core';
 import IconCheck from 'tabler:check';
 import { useEffect, useState, type ReactElement } from 'react';
+import { LANGUAGES, type Language } from '../../../messages/languages.ts';
 import { loadTexts, useText } from '../text/index.ts';
+import { isShort, queryClient } from './api.ts';
 import { selectWorkspace, signOut, usePerson } from './person.ts';
 import { setPreferences, usePreferences } from './preferences.ts';
 
@@ -55,13 +57,9 @@ export function AccountMenu({ button }: { button: ReactElement }) {
           </Menu.Item>
         ))}
         <Menu.Label>{t('shell.language')}</Menu.Label>
-        {(['en', 'de'] as const).map((one) => (
-          <Menu.Item
-            key={one}
-            leftSection={choice(language === one)}
-            onClick={() => void loadTexts(one).then(() => setPreferences({ language: one }))}
-          >
-            {one === 'en' ? 'English' : 'Deutsch'}
+        {LANGUAGES.map((one) => (
+          <Menu.Item key={one} leftSection={choice(language === one)} onClick={() => void read(one)}>
+            {new Intl.DisplayNames(one, { type: 'language' }).of(one)}
           </Menu.Item>
         ))}
         <Menu.Divider />
@@ -75,6 +73,13 @@ export function AccountMenu({ button }: { button: ReactElement }) {
       </Menu.Dropdown>
     </Menu>
   );
+}
+
+/** Changes the language; what the server says is asked for again in it. */
+async function read(language: Language): Promise<void> {
+  await loadTexts(language);
+  setPreferences({ language });
+  await queryClient.invalidateQueries({ predicate: isShort });
 }
 
 /** Opens a menu once it is there, and not before: then it remembers what had the focus, and gives it back. */

@@ -1,8 +1,10 @@
 import { useSyncExternalStore } from 'react';
+import type { Reader } from '../../../messages/format.ts';
+import { LANGUAGES, type Language } from '../../../messages/languages.ts';
 
 /** How one person likes the dashboard; kept in this browser. The colour scheme is Mantine's. */
 export interface Preferences {
-  language: 'en' | 'de';
+  language: Language;
   density: 'comfortable' | 'dense';
 }
 
@@ -24,13 +26,25 @@ export function setPreferences(change: Partial<Preferences>): void {
 }
 
 /** The language of now, for what is no component. */
-export function language(): Preferences['language'] {
+export function language(): Language {
   return current.language;
 }
 
 /** How dates and numbers are written: the language, as it is used where the browser says one is, such as en-GB. */
 export function region(): string {
-  return navigator.languages.find((one) => one.slice(0, 2).toLowerCase() === current.language) ?? current.language;
+  return navigator.languages.find((one) => isOf(one, current.language)) ?? current.language;
+}
+
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+
+/** The person who reads, for sentences with numbers and moments. */
+export function reader(): Reader {
+  return { language: region(), timeZone };
+}
+
+/** A tag such as `de-AT` is of the language `de`. */
+function isOf(tag: string, one: Language): boolean {
+  return tag.toLowerCase() === one || tag.toLowerCase().startsWith(`${one}-`);
 }
 
 function subscribe(listener: () => void): () => void {
@@ -40,13 +54,13 @@ function subscribe(listener: () => void): () => void {
 
 function stored(): Preferences {
   const usual: Preferences = {
-    language: navigator.language.startsWith('de') ? 'de' : 'en',
+    language: LANGUAGES.find((one) => isOf(navigator.language, one)) ?? 'en',
     density: 'comfortable',
   };
   try {
     const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Preferences>;
     return {
-      language: kept.language === 'de' || kept.language === 'en' ? kept.language : usual.language,
+      language: LANGUAGES.find((one) => one === kept.language) ?? usual.language,
       density: kept.density === 'dense' ? 'dense' : usual.density,
     };
   } catch {

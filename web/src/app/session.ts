@@ -1,3 +1,7 @@
+import { text } from '../text/index.ts';
+import { loadSaid } from '../text/said.ts';
+import { language } from './preferences.ts';
+
 /** How long (ms) before its end an access token is renewed. */
 const MARGIN_MS = 30_000;
 /** Tabs share the cookie: one renews it at a time. */
@@ -21,8 +25,18 @@ export async function accessToken(): Promise<string> {
   return (await renew()).token;
 }
 
-/** Sends a request, and once more with a new token when the server no longer takes the one it had. */
+/**
+ * Sends a request in the language of the person, and once more with a new token when the server no longer takes the one it had. An
+ * answer that is an error comes when its sentences are here.
+ */
 export async function sendSignedIn(request: Request): Promise<Response> {
+  request.headers.set('accept-language', language());
+  const response = await sendTwice(request);
+  if (!response.ok) await loadSaid(language()).catch(() => undefined);
+  return response;
+}
+
+async function sendTwice(request: Request): Promise<Response> {
   const again = request.clone();
   const used = request.headers.get('authorization');
   const response = await fetch(request);
@@ -55,7 +69,10 @@ function locked<T>(work: () => Promise<T>): Promise<T> {
 }
 
 async function askForAccess(): Promise<Access> {
-  const response = await fetch('/account/session', { method: 'POST', headers: { accept: 'application/json' } });
+  const response = await fetch('/account/session', {
+    method: 'POST',
+    headers: { accept: 'application/json', 'accept-language': language() },
+  });
   if (response.status === 401) {
     if (wasSignedIn) throw new SessionEnded('The session has ended');
     goToSignIn();
@@ -65,7 +82,7 @@ async function askForAccess(): Promise<Access> {
   if (!response.ok) {
     const said = (await response.json().catch(() => ({}))) as { message?: string; fix?: string };
     throw new Error(
-      [said.message ?? `The session could not be renewed (${response.status})`, said.fix].filter(Boolean).join('. '),
+      [said.message ?? text('error.answer', { status: String(response.status) }), said.fix].filter(Boolean).join('. '),
     );
   }
   const body = (await response.json()) as { access_token: string; access_token_expires_at: string };

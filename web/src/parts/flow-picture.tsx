@@ -31,7 +31,7 @@ interface Fit {
  * Nodes and the ways between them as one picture that is looked at: it can be made larger and smaller, and fits its place anew when a panel opens beside it.
  * Nodes that can be chosen have buttons of their own; with `nodesDraggable` they can be moved too.
  */
-export function FlowPicture<N extends Node>({ fit, ...props }: { fit: Fit } & ReactFlowProps<N, Edge>) {
+export function FlowPicture<N extends Node>({ fit, edges = [], ...props }: { fit: Fit } & ReactFlowProps<N, Edge>) {
   const t = useText();
   const scheme = useComputedColorScheme('light');
   return (
@@ -56,7 +56,16 @@ export function FlowPicture<N extends Node>({ fit, ...props }: { fit: Fit } & Re
           'controls.zoomIn.ariaLabel': t('picture.zoomIn'),
           'controls.zoomOut.ariaLabel': t('picture.zoomOut'),
           'controls.fitView.ariaLabel': t('picture.fit'),
+          // Nodes are not chosen or moved by keys: their buttons are.
+          'node.a11yDescription.default': '',
+          'node.a11yDescription.keyboardDisabled': '',
+          'edge.a11yDescription.default': '',
+          'node.a11yDescription.ariaLiveMessage': () => '',
         }}
+        edges={edges.map((edge) => ({
+          ...edge,
+          ariaLabel: typeof edge.label === 'string' ? edge.label : t('picture.way'),
+        }))}
         {...props}
       >
         <Controls showInteractive={false} position="top-right" fitViewOptions={fit} />

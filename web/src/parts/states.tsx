@@ -3,33 +3,34 @@ import IconAlert from 'tabler:alert-triangle';
 import type { ReactNode } from 'react';
 import { HeronError } from '../app/api.ts';
 import { SessionEnded } from '../app/session.ts';
-import { said as saidIn, saidPlainly, text, useText } from '../text/index.ts';
+import { text, useText } from '../text/index.ts';
+import { said } from '../text/said.ts';
 
 /** An error as the API says it: what, which fields, and what to do. */
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
   const t = useText();
   if (!error) return null;
-  const said = toSaid(error);
+  const { message: title, problems, fix, requestId } = toSaid(error);
   return (
-    <Alert color="red" variant="light" icon={<IconAlert size={18} />} title={said.message} role="alert">
-      {said.problems.length > 0 ? (
-        <List size="sm" mb={said.fix ? 'xs' : 0}>
-          {said.problems.map(({ path, message }) => (
+    <Alert color="red" variant="light" icon={<IconAlert size={18} />} title={title} role="alert">
+      {problems.length > 0 ? (
+        <List size="sm" mb={fix ? 'xs' : 0}>
+          {problems.map(({ path, message }) => (
             <List.Item key={path + message}>
               <b>{path.replace(/^body\./, '')}</b> {message}
             </List.Item>
           ))}
         </List>
       ) : null}
-      {said.fix ? <Text size="sm">{said.fix}</Text> : null}
+      {fix ? <Text size="sm">{fix}</Text> : null}
       {error instanceof SessionEnded ? (
         <Anchor href="/account/sign-in?to=/" target="_blank" size="sm">
           {t('session.signIn')}
         </Anchor>
       ) : null}
-      {said.requestId ? (
+      {requestId ? (
         <Text size="xs" mt={4}>
-          {t('error.request', { id: said.requestId })}
+          {t('error.request', { id: requestId })}
         </Text>
       ) : null}
       {onRetry ? (
@@ -53,9 +54,9 @@ export function toSaid(error: unknown): {
 } {
   if (error instanceof HeronError)
     return {
-      message: error.code ? saidIn(error.code, error.said) : saidPlainly(error.said),
-      problems: error.problems.map(({ path, message }) => ({ path, message: saidPlainly(message) })),
-      fix: error.fix && saidIn(error.code, error.fix),
+      message: messageOf(error),
+      problems: error.problems.map((problem) => ({ path: problem.path, message: said(problem) })),
+      fix: error.fix,
       requestId: error.status >= 500 ? error.requestId : undefined,
     };
   if (error instanceof SessionEnded)
@@ -65,28 +66,24 @@ export function toSaid(error: unknown): {
   return { message: error instanceof Error ? error.message : String(error), problems: [] };
 }
 
+function messageOf({ said: message, messageCode, messageValues, code, status }: HeronError): string {
+  // An answer without a code is of a server in between.
+  return code
+    ? said({ message, code: messageCode, values: messageValues })
+    : text('error.answer', { status: String(status) });
+}
+
 /** A fix that is a request of the API, such as "Choose senders with PUT /v1/campaigns/:id/senders". */
 const REQUEST = /\b(GET|POST|PUT|PATCH|DELETE) \/v1\//;
 
 /** What is wrong, and below it what to do about it. Where these pages lead to the place, that stands for a fix that names a request. */
-export function Finding({
-  code = '',
-  message,
-  fix,
-  hasPlace = false,
-}: {
-  /** By which its words are known in other languages. */
-  code?: string;
-  message: string;
-  fix: string;
-  hasPlace?: boolean;
-}) {
+export function Finding({ message, fix, hasPlace = false }: { message: string; fix: string; hasPlace?: boolean }) {
   return (
     <>
-      {saidIn(code, message)}
+      {message}
       {fix && !(hasPlace && REQUEST.test(fix)) ? (
         <Text span c="dimmed" inherit display="block">
-          {saidIn(code, fix)}
+          {fix}
         </Text>
       ) : null}
     </>

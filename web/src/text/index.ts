@@ -1,91 +1,76 @@
+import { common } from '../../../messages/en/dashboard/common.ts';
+import type { dashboard } from '../../../messages/en/dashboard/index.ts';
+import { formatSentence, type ParsedSentence } from '../../../messages/format.ts';
+import { LANGUAGES, type Language } from '../../../messages/languages.ts';
+import type { Values } from '../../../messages/values.ts';
 import { once } from '../app/once.ts';
-import { language, region, usePreferences, type Preferences } from '../app/preferences.ts';
-import { common } from './en/common.ts';
-import type { RoomTexts } from './rooms.ts';
-import { filled, say, sayPlainly, withMoments, type Tongue } from './saying.ts';
-import type { Values } from './values.ts';
+import { language, reader, region, usePreferences } from '../app/preferences.ts';
+import { loadSaid } from './said.ts';
 
-type Language = Preferences['language'];
-export type Room = keyof RoomTexts;
-/** Every text of the dashboard by its key. */
-export type TextKey = keyof typeof common | { [Name in Room]: keyof RoomTexts[Name] }[Room];
+type Areas = typeof dashboard;
+/** An area of the dashboard: its sentences are loaded with its pages. */
+export type Room = Exclude<keyof Areas, 'common'>;
 
-/** English texts of no one room are part of the first page; all others come with their room, in the language it is read in. */
-const catalogues: Record<Language, Record<string, string>> = { en: { ...common }, de: {} };
-const files = import.meta.glob<Record<string, Record<string, string>>>(['./en/*.ts', './de/*.ts', '!./en/common.ts']);
+type AllOf<Union> = (Union extends Union ? (one: Union) => void : never) extends (one: infer All) => void ? All : never;
+type Sentences = AllOf<Areas[keyof Areas]>;
+type Key = keyof Sentences;
+type ValuesOf<One extends Key> = One extends One ? Values<Sentences[One], never> : never;
+/** A sentence that takes no values, by its key. */
+export type TextKey = { [One in Key]: keyof ValuesOf<One> extends never ? One : never }[Key];
+
+/** English sentences of no one area are part of the first page; all others come with their area, in the language that is read. */
+const catalogues = Object.fromEntries(LANGUAGES.map((one) => [one, {}])) as Record<
+  Language,
+  Record<string, ParsedSentence>
+>;
+Object.assign(catalogues.en, common);
+const files = import.meta.glob<Record<string, Record<string, ParsedSentence>>>([
+  '../../../messages/*/dashboard/*.ts',
+  '!../../../messages/*/dashboard/index.ts',
+  '!../../../messages/en/dashboard/common.ts',
+]);
 const wanted = new Set<string>(['common']);
-/** What the API says without a code, by its English words. */
-const words: Partial<Record<Language, Readonly<Record<string, string>>>> = {};
-const wordFiles = import.meta.glob<{ words: Readonly<Record<string, string>> }>('./words-*.ts');
 
-/** Rooms that show what the API says of something with a code: its words are loaded with them. */
-const SAYING: ReadonlySet<Room> = new Set(['start', 'campaigns', 'mailboxes', 'agents', 'review', 'operator']);
+/** Areas that show messages of the server by their codes: its sentences are loaded with them. */
+const SAYING: ReadonlySet<string> = new Set<Room>(['way']);
 
-/** Loads the texts of a room in the language of now, and says which room's texts a change of the language brings. */
+/** Loads the sentences of an area in the language of now, and remembers the area for {@link loadTexts}. */
 export async function loadRoom(room: Room): Promise<void> {
-  const names = SAYING.has(room) ? [room, 'said'] : [room];
-  for (const name of names) wanted.add(name);
-  await Promise.all([loadWords(language()), ...names.map((name) => load(language(), name))]);
+  wanted.add(room);
+  await load(language(), room);
 }
 
-/** Loads the texts of what was opened so far in a language; before that, its keys have no texts. */
+/** Loads the sentences of all areas that were opened so far in a language; before that, its keys have no sentences. */
 export async function loadTexts(inLanguage: Language): Promise<void> {
-  await Promise.all([loadWords(inLanguage), ...[...wanted].map((name) => load(inLanguage, name))]);
+  await Promise.all([...wanted].map((area) => load(inLanguage, area)));
 }
 
-async function loadWords(inLanguage: Language): Promise<void> {
-  words[inLanguage] ??= (await wordFiles[`./words-${inLanguage}.ts`]?.())?.words ?? {};
+async function load(inLanguage: Language, area: string): Promise<void> {
+  const file = files[`../../../messages/${inLanguage}/dashboard/${area}.ts`];
+  const [sentences] = await Promise.all([file?.(), SAYING.has(area) ? loadSaid(inLanguage) : undefined]);
+  Object.assign(catalogues[inLanguage], sentences?.[area]);
 }
 
-async function load(inLanguage: Language, name: string): Promise<void> {
-  // What the API says is in English already; its words are found by their English texts.
-  const languages: Language[] = name !== 'said' ? [inLanguage] : inLanguage === 'en' ? [] : ['en', inLanguage];
-  await Promise.all(
-    languages.map(async (one) => {
-      const file = files[`./${one}/${name}.ts`];
-      if (file) Object.assign(catalogues[one], (await file())[name]);
-    }),
-  );
-}
-
-/** Gives texts in the language of the person, and draws the component again when that changes. */
+/** Gives sentences in the language of the person, and draws the component again when that changes. */
 export function useText(): typeof text {
   usePreferences();
   return text;
 }
 
-/**
- * A text with its values put in: `{name}`. `{count|one lead|# leads}` chooses by number.
- */
-export function text(key: TextKey, values: Values = {}): string {
-  return filled(catalogues[language()][key] ?? key, values, toNumber);
+/** A sentence with its values put in. The compiler knows which values the sentence of a key takes. */
+export function text<One extends Key>(
+  key: One,
+  ...[values]: keyof AllOf<ValuesOf<One>> extends never ? [] : [values: AllOf<ValuesOf<One>>]
+): string {
+  const sentence = catalogues[language()][key as string];
+  if (sentence === undefined) return key;
+  return formatSentence(sentence, (values ?? {}) as Readonly<Record<string, string | number>>, reader());
 }
 
-/** A text whose key is put together from a part that the API gives; `otherwise` where the catalogue does not know it. */
+/** A sentence without values whose key is put together from a part that the API gives; `otherwise` where there is none. */
 export function textOf(prefix: string, part: string, otherwise = part): string {
-  const key = `${prefix}.${part}`;
-  return key in catalogues[language()] ? text(key as TextKey) : otherwise;
-}
-
-/** What the API says in English of something with a stable code, in the language of the reader (`say` in saying.ts). */
-export function said(code: string, words: string): string {
-  return language() === 'en' ? withMoments(tongue(), words) : say(tongue(), code, words);
-}
-
-/** What the API says in English and without a code, such as what is wrong with a field, in the language of the reader. */
-export function saidPlainly(english: string): string {
-  return sayPlainly(tongue(), english);
-}
-
-/** The language of now; of its texts those that are loaded. */
-function tongue(): Tongue {
-  const tag = language();
-  return { tag, english: catalogues.en, own: catalogues[tag], words: words[tag] ?? {}, toNumber, toMoment };
-}
-
-/** A moment in the viewer's zone and region. */
-function toMoment(at: string): string {
-  return new Intl.DateTimeFormat(region(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at));
+  const sentence = catalogues[language()][`${prefix}.${part}`];
+  return typeof sentence === 'string' ? sentence : otherwise;
 }
 
 /** Making a format costs far more than using it, and lists of figures use it in every row. */

@@ -5,7 +5,7 @@ import type { Config } from '../../../../lib/config/index.ts';
 import type { StreamReply } from '../../../http/route.ts';
 import { sentForm, shownPage } from '../../../pages/declare.ts';
 import { html, type Html } from '../../../http/html.ts';
-import type { PageTexts } from '../../../pages/texts/index.ts';
+import type { PageTexts } from '../../../pages/texts.ts';
 import { dashboardPage } from '../../../pages/dashboard.ts';
 import { messagePage, page } from '../../../pages/layout.ts';
 import { APPS_PATH, SIGN_IN_PATH } from '../../../pages/return-to.ts';

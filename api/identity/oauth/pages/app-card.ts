@@ -1,4 +1,4 @@
-import type { PageTexts } from '../../../pages/texts/index.ts';
+import type { PageTexts } from '../../../pages/texts.ts';
 import { html, type Html, type Part } from '../../../http/html.ts';
 import { initial, logoSource } from './logo.ts';
 

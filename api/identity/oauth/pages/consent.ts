@@ -18,7 +18,7 @@ import { grantableWith } from '../../../../lib/grantable.ts';
 import { AppError, notFound } from '../../../../lib/errors.ts';
 import { maskOf, type Permission } from '../../../../lib/permissions.ts';
 import type { StreamReply } from '../../../http/route.ts';
-import type { PageTexts } from '../../../pages/texts/index.ts';
+import type { PageTexts } from '../../../pages/texts.ts';
 import { appCard, destination, websiteLink } from './app-card.ts';
 import { sentForm, shownPage } from '../../../pages/declare.ts';
 import { html, type Html } from '../../../http/html.ts';
@@ -126,19 +126,18 @@ async function refusedPage(
       text,
       400,
       words.refused,
-      html`<div class="note bad" role="alert">${text.plainly(refusal.message)}</div>
+      html`<div class="note bad" role="alert">${text.plainly(refusal.said)}.</div>
 <p class="soft">${words.appMistake}</p>`,
     );
   }
   const app = await findClient(visit.ctx, new URLSearchParams(request).get('client_id') ?? '');
   if (!app) throw notFound('application');
   if (await isOwn(visit, app)) return leave(visit, app, refusal.location);
-  const problem = new URL(refusal.location).searchParams.get('error_description') ?? '';
   return messagePage(
     text,
     400,
     words.refused,
-    html`<div class="note bad" role="alert">${text.plainly(problem)}.</div>
+    html`<div class="note bad" role="alert">${text.plainly(refusal.said)}.</div>
 <p>${words.callsItself(app.name)} ${app.self_registered ? words.registeredItself : words.notOwn} ${words.leadsTo(destination(text, refusal.location))}</p>
 <p><a class="button" href="${refusal.location}" rel="noreferrer">${words.goBack}</a></p>`,
   );

@@ -10,6 +10,7 @@ import type { StreamReply } from '../../../http/route.ts';
 import { shownPage } from '../../../pages/declare.ts';
 import { html } from '../../../http/html.ts';
 import { PAGE_HEADERS } from '../../../pages/layout.ts';
+import { message } from '../../../../messages/index.ts';
 
 const LOGO_PATH = '/oauth/logo';
 const MAX_BYTES = 128 * 1024;
@@ -43,7 +44,7 @@ export const logoRoutes = [
     query: z.object({ client_id: z.string().meta({ description: 'The application' }) }),
     contentType: 'image/*',
     show: async (visit, { client_id }) => {
-      if (!visit.signedIn) throw new AppError('unauthorized', 'No one is signed in here');
+      if (!visit.signedIn) throw new AppError('unauthorized', message('session.none'));
       const app = await findClient(visit.ctx, client_id);
       if (!app || logoSource(app) === null) throw notFound('logo');
       const image = await loadLogo(visit.ctx, app);

@@ -1,5 +1,5 @@
 import { PERMISSIONS, type Permission, type PermissionEntry } from '../../../../lib/permissions.ts';
-import type { PageTexts } from '../../../pages/texts/index.ts';
+import type { PageTexts } from '../../../pages/texts.ts';
 import { html, type Html } from '../../../http/html.ts';
 
 /** A warning in two or three words for scopes that a person should notice before granting them. */
@@ -24,7 +24,7 @@ const GROUPS: readonly { title: 'see' | 'change' | 'special'; categories: readon
   { title: 'special', categories: ['special'] },
 ];
 
-/** The entries of some permissions, grouped by risk; empty groups are left out. */
+/** The entries of some permission, grouped by risk; empty groups are left out. */
 export function groupedScopes(
   { scopes }: PageTexts,
   permissions: readonly Permission[],
@@ -37,7 +37,7 @@ export function groupedScopes(
 }
 
 /** A scope in words, with its mark. */
-export function scopeWords({ permissions, scopes }: PageTexts, { name }: PermissionEntry): Html {
+export function scopeWords({ permission, scopes }: PageTexts, { name }: PermissionEntry): Html {
   const mark = MARKS[name];
-  return html`${permissions[name]}${mark ? html` <span class="mark">${scopes[mark]}</span>` : null}`;
+  return html`${permission(name)}${mark ? html` <span class="mark">${scopes[mark]}</span>` : null}`;
 }

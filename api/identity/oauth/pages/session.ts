@@ -5,6 +5,7 @@ import { route } from '../../../http/route.ts';
 import { timestamp, uuid } from '../../../http/schemas.ts';
 import { cookieNames, readCookies, setCookie } from '../../../pages/cookies.ts';
 import { assertOwnOrigin } from '../../../pages/visit.ts';
+import { message } from '../../../../messages/index.ts';
 
 const ACCESS = z.strictObject({
   access_token: z.string(),
@@ -34,7 +35,7 @@ export const sessionRoutes = [
       assertOwnOrigin(ctx.config, headers);
       const { session } = cookieNames(ctx.config);
       const value = readCookies(headers.cookie).get(session);
-      if (!value) throw new AppError('unauthorized', 'Nobody is signed in in this browser', { fix: 'Sign in.' });
+      if (!value) throw new AppError('unauthorized', message('session.none'), { fix: message('session.none.fix') });
       const { tokens, ...next } = await renewBrowserSession(ctx, value);
       const access: z.output<typeof ACCESS> = {
         access_token: tokens.accessToken,

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { WorkBudget } from '../../../mail/messages/template.ts';
 import { escapeHtml } from '../../../mail/messages/text.ts';
+import { message } from '../../../../messages/index.ts';
+import { says } from '../../../../lib/issue-message.ts';
 import { Refused, type ActionInput, type ProviderAction, type ProviderCall } from './provider.ts';
 import { fillText, templateText } from './texts.ts';
 
@@ -34,8 +36,8 @@ const DEAL_NAME = '{{.company | default .email}}';
 const updateConfig = z.strictObject({
   fields: z
     .record(z.string().min(1).max(255), templateText(2_000))
-    .refine((fields) => Object.keys(fields).length > 0, 'needs a field')
-    .refine((fields) => Object.keys(fields).length <= 50, 'takes at most 50 fields')
+    .refine((fields) => Object.keys(fields).length > 0, says('field.list_shorter', { min: 1 }))
+    .refine((fields) => Object.keys(fields).length <= 50, says('field.list_longer', { max: 50 }))
     .describe("Values by the provider's names of fields; templates are allowed."),
 });
 
@@ -47,7 +49,7 @@ const dealConfig = {
   name: templateText(200).default(DEAL_NAME).describe('The name of the deal; templates are allowed.'),
   amount: z
     .string()
-    .regex(/^\d{1,12}(\.\d{1,2})?$/, 'is an amount such as 1200.50')
+    .regex(/^\d{1,12}(\.\d{1,2})?$/, says('connect.amount_form'))
     .optional(),
 };
 
@@ -79,7 +81,7 @@ export function crmActions(crm: Crm, dealFields: z.core.$ZodLooseShape = {}): Re
       async perform(call, input) {
         const { fields } = updateConfig.parse(input.config);
         const id = await crm.findContact(call, contactOf(input).email);
-        if (id === undefined) throw new Refused(`${crm.name} has no contact with this email`);
+        if (id === undefined) throw new Refused(message('connect.no_contact_there', { provider: crm.name }));
         const budget = new WorkBudget();
         const filled = Object.entries(fields).map(([name, text]) => [name, fillText(text, input, { budget })]);
         await crm.updateContact(call, id, Object.fromEntries(filled) as Fields);
@@ -148,6 +150,6 @@ export function asHtml(text: string): string {
 }
 
 function contactOf({ contact }: ActionInput): { email: string } {
-  if (!contact) throw new Refused('The action needs a contact');
+  if (!contact) throw new Refused(message('connect.needs_contact'));
   return contact;
 }

@@ -1,4 +1,7 @@
 import type { z } from 'zod';
+import { inWords, type Said } from '../../../../lib/errors.ts';
+import { message, type Message, type MessageCode } from '../../../../messages/index.ts';
+import { render } from '../../../../messages/render.ts';
 import type { MeetingNews } from '../../../crm/meetings/record.ts';
 
 /** Every provider that Heron connects to. */
@@ -27,16 +30,16 @@ export interface Provider {
   id: ProviderId;
   name: string;
   /** One line for the catalogue. */
-  tagline: string;
+  tagline: MessageCode;
   category: 'crm' | 'automation' | 'notifications' | 'meetings' | 'data';
   docsUrl: string;
   authMethod: 'oauth' | 'api_key' | 'webhook';
   /** Hex, such as #ff7a59. */
   badgeColor: string;
   beta?: boolean;
-  /** Where a person finds the webhook URL or the key that they paste. */
-  webhookHint?: string;
-  highlights: readonly string[];
+  /** The place where a person finds the webhook URL or the key that they paste. */
+  webhookHint?: MessageCode;
+  highlights: readonly MessageCode[];
   /** Triggers that are useful here, for the catalogue; a subscription may name any. */
   events: readonly string[];
   capability?: Readonly<Record<string, unknown>>;
@@ -105,7 +108,7 @@ export interface ProviderCredentials {
   authorize?(config: Readonly<Record<string, unknown>>): Readonly<Record<string, string>>;
   /**
    * A live call with what was pasted, before it is stored. A webhook that cannot be asked without being fired is checked by its form alone.
-   * @throws Refused with a sentence for the person who pasted it
+   * @throws Refused with a message for the person who pasted it
    */
   validate(call: ProviderCall): Promise<ProviderAccount>;
 }
@@ -258,20 +261,25 @@ export class RateLimited extends Error {
   override readonly name = 'RateLimited';
   readonly retryAfterMs: number;
 
+  readonly said = message('connect.slow_down');
+
   constructor(retryAfterMs: number) {
-    super('The provider asks to slow down.');
+    super('The provider asks to slow down');
     this.retryAfterMs = retryAfterMs;
   }
 }
 
-/** The provider refuses the request and would again. `message` is shown to people: what it says, without secrets. */
+/** The provider refuses the request and would again. `said` is shown to people, without secrets. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   /** The status of its answer, where there was one. */
   readonly status: number | undefined;
 
-  constructor(message: string, status?: number) {
-    super(message);
+  readonly said: Message;
+
+  constructor(said: Message, status?: number) {
+    super(render(said));
+    this.said = said;
     this.status = status;
   }
 }
@@ -279,6 +287,12 @@ export class Refused extends Error {
 /** The provider does not answer, or answers that it cannot now: another attempt may succeed. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable';
+  readonly said: Message;
+
+  constructor(said: Message) {
+    super(render(said));
+    this.said = said;
+  }
 }
 
 /** The credential is not good any more: a person has to connect the account again. */
@@ -287,8 +301,11 @@ export class ReauthRequired extends Error {
   /** `sealed_version` of the tokens that could not be refreshed, where that is why. */
   readonly version: number | undefined;
 
-  constructor(message: string, version?: number) {
-    super(message);
+  readonly said: Said;
+
+  constructor(said: Said, version?: number) {
+    super(inWords(said));
+    this.said = said;
     this.version = version;
   }
 }

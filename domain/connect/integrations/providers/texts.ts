@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { parseTemplate, renderTemplate, type WorkBudget } from '../../../mail/messages/template.ts';
+import { message } from '../../../../messages/index.ts';
+import { says } from '../../../../lib/issue-message.ts';
 import { Refused, type ActionInput } from './provider.ts';
 
 /** A text of an action's config, in the template language of campaigns (`{{.first_name}}`), checked when it is saved. */
@@ -8,7 +10,7 @@ export function templateText(maxLength: number): z.ZodString {
     .string()
     .min(1)
     .max(maxLength)
-    .refine((text) => parseTemplate(text).errors.length === 0, 'is no template: the language is that of campaigns');
+    .refine((text) => parseTemplate(text).errors.length === 0, says('connect.no_template'));
 }
 
 /**
@@ -24,7 +26,7 @@ export function fillText(
 ): string {
   const values = escapeValues(textValues(input), escape) as object;
   const rendered = renderTemplate(parseTemplate(text), values, budget ? { budget } : {});
-  if (rendered.exceeded) throw new Refused('The text of the action becomes too long');
+  if (rendered.exceeded) throw new Refused(message('connect.text_too_long'));
   return rendered.text;
 }
 

@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import { sha256 } from '../../../../lib/crypto.ts';
+import { asIssue } from '../../../../lib/issue-message.ts';
+import type { MessageCode } from '../../../../messages/index.ts';
 import type { ActionInput, Provider, ProviderAction, ProviderCredentials } from './provider.ts';
 
 /** How a tool takes webhooks: where its addresses are, and where a webhook that was pasted goes. */
 interface WebhookTarget {
   /** Whether an address can be one of the tool's. */
   accepts: (url: URL) => boolean;
-  /** What is wrong with one that cannot: ends a sentence. */
-  problem: string;
+  /** Fault of one that cannot. */
+  problem: MessageCode;
   /** Where the webhook is sent: below the base of the API, or the whole address. */
   pathOf: (url: URL) => string;
 }
@@ -49,7 +51,7 @@ function webhookUrl({ accepts, problem }: WebhookTarget): z.ZodString {
     .string()
     .trim()
     .max(2_000)
-    .refine((text) => isHttp(text) && accepts(new URL(text)), problem);
+    .refine((text) => isHttp(text) && accepts(new URL(text)), asIssue({ code: problem, values: {} }));
 }
 
 function isHttp(text: string): boolean {

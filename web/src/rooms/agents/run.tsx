@@ -11,7 +11,7 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, Finding, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { saidPlainly, toNumber, useText } from '../../text/index.ts';
+import { toNumber, useText } from '../../text/index.ts';
 import { RunState } from './run-state.tsx';
 
 type Run = AnswerOf<'/v1/runs/{id}'>;
@@ -47,7 +47,7 @@ export default function RunPage() {
             ) : null}
             {data.blocked_reason ? (
               <Alert color="red" variant="light">
-                {saidPlainly(data.blocked_reason)}
+                {data.blocked_reason}
               </Alert>
             ) : null}
             <SimpleGrid cols={{ base: 1, md: 2 }}>
@@ -147,7 +147,7 @@ function Report({ report }: { report: Run['preflight_report'] }) {
         {findings.map(({ code, message, fix }) => (
           <List.Item key={message}>
             <Text size="sm" span className="wrap-anywhere">
-              <Finding code={code} message={message} fix={fix} />
+              <Finding message={message} fix={fix} />
             </Text>
           </List.Item>
         ))}

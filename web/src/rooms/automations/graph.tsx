@@ -1,6 +1,6 @@
 import { Handle, Position, type Edge, type Node, type NodeProps } from '@xyflow/react';
 import { FlowPicture, WAY } from '../../parts/flow-picture.tsx';
-import { saidPlainly, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
 import { useChoices } from './choices.ts';
 import { NODE, type Draft, type FlowNode, type Result } from './flow.ts';
 import classes from './graph.module.css';
@@ -100,7 +100,7 @@ function NodeOnGraph({ data: { node, title, said, result, isChosen, choose } }: 
           {result ? <span className={classes.status}>{textOf('automations.result', result.status)}</span> : null}
         </span>
         <span className={classes.said} title={said}>
-          {result?.error ? saidPlainly(result.error) : said}
+          {result?.error ?? said}
         </span>
       </button>
       <Handle type="source" position={Position.Bottom} isConnectable={false} />

@@ -16,7 +16,7 @@ import { ActionInput } from '../../parts/action-field.tsx';
 import { OPERATORS } from '../../parts/operators.ts';
 import { toTriggerChoice } from '../../parts/trigger-names.ts';
 import { TRIGGERS } from '../../parts/triggers.ts';
-import { saidPlainly, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
 import { ACTIONS, fieldsOf } from './actions.ts';
 import { useChoices } from './choices.ts';
 import { insertAfter, leadTo, remove, targets, waysOut, type Draft, type FlowNode, type Result } from './flow.ts';
@@ -128,7 +128,7 @@ function Outcome({ result }: { result: Result }) {
       </Text>
       {result.error ? (
         <Text size="sm" c="red" className="wrap-anywhere">
-          {saidPlainly(result.error)}
+          {result.error}
         </Text>
       ) : null}
       {result.preview && Object.keys(result.preview).length > 0 ? (

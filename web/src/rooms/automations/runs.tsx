@@ -4,7 +4,7 @@ import { dataOf, heron } from '../../app/api.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { saidPlainly, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
 
 const COLORS = { running: 'blue', success: 'teal', error: 'red' } as const;
 
@@ -43,7 +43,7 @@ export function Runs({ id, shown, onShow }: { id: string; shown: string; onShow:
                         </Badge>
                       </Table.Td>
                       <Table.Td className="wrap-anywhere" c="dimmed">
-                        {saidPlainly(run.blocked_reason ?? run.error_detail ?? '')}
+                        {run.blocked_reason ?? run.error_detail ?? ''}
                       </Table.Td>
                       <Table.Td w={210} ta="right">
                         {run.temporal_url ? (

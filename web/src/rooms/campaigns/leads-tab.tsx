@@ -10,7 +10,6 @@ import { hasNone, PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { inWords } from '../../parts/engine-words.ts';
 import { textOf, useText } from '../../text/index.ts';
 import { Confirm } from './confirm.tsx';
 import { AddLeads } from './add-leads.tsx';
@@ -152,7 +151,7 @@ function Row({
 /** Why a lead is where it is: what ended its way, holds it or is waited for. */
 function Why({ lead, isRunning }: { lead: Lead; isRunning: boolean }) {
   const t = useText();
-  if (lead.failure_reason) return inWords(lead.failure_reason);
+  if (lead.failure_reason) return lead.failure_reason;
   if (lead.hold)
     return (
       <>
@@ -169,7 +168,7 @@ function Why({ lead, isRunning }: { lead: Lead; isRunning: boolean }) {
   if (!lead.waiting_for) return lead.status === 'pending' ? t(isRunning ? 'waiting.turn' : 'waiting.idle') : null;
   return (
     <>
-      {inWords(lead.waiting_for)}
+      {lead.waiting_for}
       {lead.waiting_until ? (
         <>
           {', '}

@@ -10,7 +10,7 @@ import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
 import { showOpen } from '../../parts/sub-pages.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
-import { saidPlainly, toNumber, toPercent, useText } from '../../text/index.ts';
+import { toNumber, toPercent, useText } from '../../text/index.ts';
 import { NextHours } from './next-hours.tsx';
 import { StartStop } from './start-stop.tsx';
 import { CampaignStatus } from './status.tsx';
@@ -62,7 +62,7 @@ export default function CampaignPage() {
               {isRunning ? <NextHours campaign={data} /> : null}
               {data.blocked_reason ? (
                 <Alert color="red" variant="light">
-                  {saidPlainly(data.blocked_reason)}
+                  {data.blocked_reason}
                 </Alert>
               ) : null}
               <Tabs

@@ -32,7 +32,7 @@ export function Problems({ id, problems }: { id: string; problems: readonly Prob
               {textOf('campaign.check', one.severity)}
             </Badge>
             <Text size="sm" component="div" className="wrap-anywhere">
-              <Finding code={one.code} message={one.message} fix={one.fix} hasPlace={isPlaced(one)} />
+              <Finding message={one.message} fix={one.fix} hasPlace={isPlaced(one)} />
               {isPlaced(one) ? <Place id={id} problem={one} /> : null}
             </Text>
           </Group>

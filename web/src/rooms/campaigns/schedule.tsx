@@ -6,7 +6,7 @@ import { dataOf, heron, queryClient, type BodyOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
-import { toClock } from '../../text/hours.ts';
+import { toClock } from '../../../../messages/hours.ts';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { Calendar } from './calendar.tsx';
 import { DraftFoot } from '../../parts/draft-form.tsx';

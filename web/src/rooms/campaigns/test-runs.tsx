@@ -8,7 +8,7 @@ import { Form } from '../../parts/form.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Finding, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { saidPlainly, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
 
 type Run = RowOf<'/v1/campaigns/{id}/test-runs'>;
 
@@ -134,7 +134,7 @@ function TestRun({ campaignId, run, mayCancel }: { campaignId: string; run: Run;
             <Text size="sm" c="dimmed" component="div" className="wrap-anywhere">
               {textOf('trial.step', step.state)}
               {step.outcome ? ` · ${textOf('sequence.outcome', step.outcome)}` : ''}
-              {step.detail ? ` · ${saidPlainly(step.detail)}` : ''}
+              {step.detail ? ` · ${step.detail}` : ''}
               {' · '}
               <Ago at={step.completed_at ?? step.started_at} />
             </Text>

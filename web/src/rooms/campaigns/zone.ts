@@ -1,6 +1,6 @@
 import { region } from '../../app/preferences.ts';
 import { DAY_MS, toDay } from '../../parts/day.ts';
-import { toClock } from '../../text/hours.ts';
+import { toClock } from '../../../../messages/hours.ts';
 import type { Campaign } from './flow.ts';
 
 /** In the order of a week that begins on Monday, which is bit 0 of a campaign's days. */

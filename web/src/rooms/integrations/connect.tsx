@@ -5,7 +5,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { useAct } from '../../parts/act.ts';
 import { Form } from '../../parts/form.tsx';
 import { useGo } from '../../parts/to.tsx';
-import { saidPlainly, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
 
 type Provider = AnswerOf<'/v1/integrations/catalog'>['catalog'][number];
 
@@ -56,7 +56,7 @@ export function Connect({ provider, onClose }: { provider: Provider; onClose: ()
         <Form act={isOAuth ? consent : connect} submit={t(isOAuth ? 'integrations.consent' : 'integrations.connect')}>
           <List size="sm">
             {provider.highlights.map((one) => (
-              <List.Item key={one}>{saidPlainly(one)}</List.Item>
+              <List.Item key={one}>{one}</List.Item>
             ))}
           </List>
           {isOAuth ? (
@@ -66,7 +66,7 @@ export function Connect({ provider, onClose }: { provider: Provider; onClose: ()
           ) : (
             <PasswordInput
               label={t(provider.auth_method === 'webhook' ? 'integrations.webhookUrl' : 'integrations.key')}
-              description={provider.webhook_hint && saidPlainly(provider.webhook_hint)}
+              description={provider.webhook_hint}
               required
               autoComplete="off"
               data-autofocus

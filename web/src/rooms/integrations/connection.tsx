@@ -11,7 +11,7 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To, ToButton, useGo } from '../../parts/to.tsx';
-import { saidPlainly, textOf, toNumber, useText } from '../../text/index.ts';
+import { textOf, toNumber, useText } from '../../text/index.ts';
 import { nameOf } from './list.tsx';
 import { Mappings } from './mappings.tsx';
 import { ConnectionStatus } from './status.tsx';
@@ -138,7 +138,7 @@ function Trouble({ connection, mayChange }: { connection: Connection; mayChange:
       <Stack gap="xs" align="flex-start">
         {said ? (
           <Text size="sm" className="wrap-anywhere">
-            {saidPlainly(said)}
+            {said}
           </Text>
         ) : null}
         {connection.status === 'reauth_required' ? (
@@ -193,7 +193,7 @@ function Runs({ runs }: { runs: readonly Run[] }) {
                     {textOf('integrations.run', run.kind)}
                     {run.detail ? (
                       <Text size="sm" c="dimmed">
-                        {saidPlainly(run.detail)}
+                        {run.detail}
                       </Text>
                     ) : null}
                   </Table.Td>
@@ -239,7 +239,7 @@ function GivenUp({ id }: { id: string }) {
         {own.map((letter) => (
           <Group key={letter.id} justify="space-between" wrap="nowrap" gap="md">
             <Text size="sm" className="wrap-anywhere">
-              {`${saidPlainly(letter.last_error)} `}
+              {`${letter.last_error} `}
               <Ago at={letter.created_at} c="dimmed" />
             </Text>
             <Button

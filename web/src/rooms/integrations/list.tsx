@@ -6,7 +6,7 @@ import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { To } from '../../parts/to.tsx';
-import { saidPlainly, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
 import { Connect } from './connect.tsx';
 import { ConnectionStatus } from './status.tsx';
 
@@ -85,7 +85,7 @@ function ProviderCard({
           ) : null}
         </Group>
         <Text size="sm" c="dimmed" flex={1}>
-          {saidPlainly(provider.tagline)}
+          {provider.tagline}
         </Text>
         {connections.map((one) => (
           <Group key={one.id} gap="xs" wrap="nowrap" justify="space-between">

@@ -11,7 +11,7 @@ import { usePaged } from '../../parts/paged.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Answered, Empty, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
-import { saidPlainly, toNumber, useText } from '../../text/index.ts';
+import { toNumber, useText } from '../../text/index.ts';
 import { nameOf } from './contacts.tsx';
 import { LeadsPage } from './pages.tsx';
 
@@ -34,7 +34,7 @@ export default function CataloguePage() {
     <LeadsPage lead={t('leads.catalogue.lead')}>
       {error instanceof HeronError && error.code === 'b2b_unavailable' ? (
         <Empty icon={IconDatabase} title={t('leads.catalogue.missing')}>
-          {saidPlainly(error.fix ?? error.said)}
+          {error.fix ?? error.said}
         </Empty>
       ) : (
         <Answered query={metadata} skeleton={<ListSkeleton rows={8} />}>

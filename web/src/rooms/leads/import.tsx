@@ -11,7 +11,7 @@ import { Page } from '../../parts/page.tsx';
 import { usePaged } from '../../parts/paged.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
-import { saidPlainly, textOf, toNumber, toPercent, useText } from '../../text/index.ts';
+import { textOf, toNumber, toPercent, useText } from '../../text/index.ts';
 import { ImportStatus } from './import-status.tsx';
 
 type Import = AnswerOf<'/v1/contacts/imports/{id}'>;
@@ -56,7 +56,7 @@ export default function ImportPage() {
             )}
             {data.error || data.blocked_reason ? (
               <Alert role="note" color="red" variant="light">
-                {saidPlainly(data.error ?? data.blocked_reason ?? '')}
+                {data.error ?? data.blocked_reason ?? ''}
               </Alert>
             ) : null}
             <SimpleGrid cols={{ base: 2, md: 4 }}>

@@ -4,7 +4,7 @@ import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { toDateTime } from '../../parts/time.tsx';
-import { saidPlainly, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
 
 type Mailbox = RowOf<'/v1/emails'>;
 type Hold = NonNullable<Mailbox['hold']>;
@@ -28,7 +28,7 @@ export function HoldNote({ hold, title, children }: { hold: Hold; title: ReactNo
           {textOf('hold.fix', hold.code, hold.fix)}
         </Text>
         <Text size="sm" c="dimmed" className="wrap-anywhere">
-          {t('hold.said', { reason: saidPlainly(hold.reason) })}
+          {t('hold.said', { reason: hold.reason })}
         </Text>
         {hold.until ? (
           <Text size="sm" c="dimmed">
@@ -51,7 +51,7 @@ export function HeldMailbox({ mailbox: { id, hold } }: { mailbox: Pick<Mailbox, 
   );
   if (!hold) return null;
   return (
-    <HoldNote hold={hold} title={textOf('hold.title', hold.code, saidPlainly(hold.reason))}>
+    <HoldNote hold={hold} title={textOf('hold.title', hold.code, hold.reason)}>
       {may && LIFTED.has(hold.code) ? (
         <Button size="xs" variant="default" onClick={() => lift.mutate()} loading={lift.isPending}>
           {t('hold.lift')}

@@ -1,6 +1,6 @@
 import { Table, Text } from '@mantine/core';
 import { toMoneyOfMinor } from '../../parts/money.ts';
-import { saidPlainly, toNumber, useText } from '../../text/index.ts';
+import { toNumber, useText } from '../../text/index.ts';
 import type { Order } from './order-card.tsx';
 
 /** What an order is made of, line by line, with what is due today and each month. */
@@ -30,7 +30,7 @@ export function LineItems({
           {priced.line_items.map((item) => (
             <Table.Tr key={item.key}>
               <Table.Td>
-                <span className="wrap-anywhere">{saidPlainly(item.label)}</span>
+                <span className="wrap-anywhere">{item.label}</span>
                 <Text size="xs" c="dimmed">
                   <Text span inherit hiddenFrom="sm">
                     {toNumber(item.quantity)} × {money(item.unit_cents)}{' '}

@@ -6,7 +6,7 @@ import { ConfirmButton } from '../../parts/confirm.tsx';
 import { toMoneyOfMinor } from '../../parts/money.ts';
 import { Ago, toDateTime } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { saidPlainly, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
 
 export type Order = AnswerOf<'/v1/mailbox-provisioning/{id}'>;
 const COLORS: Record<Order['status'], string> = {
@@ -48,8 +48,8 @@ export function OrderProgress({ order }: { order: Order }) {
   return (
     <>
       {order.error ? (
-        <Alert color="red" variant="light" title={saidPlainly(order.error.message)} role="note">
-          {saidPlainly(order.error.fix)}
+        <Alert color="red" variant="light" title={order.error.message} role="note">
+          {order.error.fix}
         </Alert>
       ) : null}
       {order.needs_person ? (
@@ -59,7 +59,7 @@ export function OrderProgress({ order }: { order: Order }) {
       ) : null}
       {order.blocked_reason ? (
         <Alert color="red" variant="light" title={t('orders.blocked')} role="note" className="wrap-anywhere">
-          {saidPlainly(order.blocked_reason)}
+          {order.blocked_reason}
         </Alert>
       ) : null}
       {order.status === 'awaiting_payment' ? (
@@ -84,7 +84,7 @@ export function OrderProgress({ order }: { order: Order }) {
           <Text size="xs" c="dimmed" mt={4} className="wrap-anywhere">
             {t('orders.steps', { done, all: order.steps.length })}
             {current ? ` · ${sayStep(current.key)}` : ''}
-            {current?.detail ? ` · ${saidPlainly(current.detail)}` : ''}
+            {current?.detail ? ` · ${current.detail}` : ''}
           </Text>
         </div>
       ) : null}

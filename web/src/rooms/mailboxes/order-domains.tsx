@@ -8,7 +8,7 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago, toDateTime } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { saidPlainly, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
 import { OrdersPage } from './orders-frame.tsx';
 
 type Renewal = RowOf<'/v1/mailboxes/domains/renewals'>;
@@ -66,8 +66,8 @@ function RenewalCard({ renewal }: { renewal: Renewal }) {
     >
       <Stack gap="sm">
         {renewal.error ? (
-          <Alert color="red" variant="light" title={saidPlainly(renewal.error.message)} role="note">
-            {saidPlainly(renewal.error.fix)}
+          <Alert color="red" variant="light" title={renewal.error.message} role="note">
+            {renewal.error.fix}
           </Alert>
         ) : null}
         {renewal.checkout_url ? (
@@ -85,7 +85,7 @@ function RenewalCard({ renewal }: { renewal: Renewal }) {
             [t('renewals.amount'), amount],
             [t('renewals.charged'), renewal.charged_at ? <Ago at={renewal.charged_at} /> : null],
             [t('renewals.last'), renewal.last_renewed_at ? <Ago at={renewal.last_renewed_at} /> : null],
-            [t('orders.blocked'), renewal.blocked_reason && saidPlainly(renewal.blocked_reason)],
+            [t('orders.blocked'), renewal.blocked_reason],
             [
               t('orders.one'),
               <To key="order" to={`/mailboxes/orders/${renewal.provisioning_id}`} size="sm">

@@ -6,7 +6,7 @@ import { Facts } from '../../parts/facts.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
-import { saidPlainly, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
 import { LineItems } from './line-items.tsx';
 import {
   CancelOrder,
@@ -104,7 +104,7 @@ function Steps({ order }: { order: Order }) {
                 </Text>
                 {step.detail ? (
                   <Text size="sm" c="dimmed" span className="wrap-anywhere">
-                    {saidPlainly(step.detail)}
+                    {step.detail}
                   </Text>
                 ) : null}
               </Group>

@@ -13,7 +13,7 @@ import { To } from '../../parts/to.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { said, saidPlainly, textOf, toNumber, useText } from '../../text/index.ts';
+import { textOf, toNumber, useText } from '../../text/index.ts';
 import { Disconnect } from './disconnect.tsx';
 import { HeldMailbox } from './hold.tsx';
 import { MailboxState } from './list.tsx';
@@ -157,7 +157,7 @@ function Dns({ id }: { id: string }) {
             ))}
             {data.all_aligned ? (
               <Text size="sm" c="dimmed">
-                {said('dns', data.summary)}
+                {data.summary}
               </Text>
             ) : null}
             <Group>
@@ -273,7 +273,7 @@ function Warmup({ mailbox }: { mailbox: Mailbox }) {
             )}
             {data.blocked_reason ? (
               <Alert color="red" variant="light">
-                {saidPlainly(data.blocked_reason)}
+                {data.blocked_reason}
               </Alert>
             ) : null}
             <ErrorNote error={act.error} />
@@ -339,10 +339,10 @@ function Errors({ mailbox: { recent_errors: errors } }: { mailbox: Mailbox }) {
               <Table.Tr key={one.id}>
                 <Table.Td>
                   <Text size="sm" fw={600}>
-                    {textOf('hold.title', one.error_code, said(one.error_code, one.title))}
+                    {textOf('hold.title', one.error_code, one.title)}
                   </Text>
                   <Text size="sm" c="dimmed" className="wrap-anywhere">
-                    {saidPlainly(one.message)}
+                    {one.message}
                   </Text>
                 </Table.Td>
                 <Table.Td c="dimmed" ta="right">

@@ -2,7 +2,7 @@ import { Alert, Stack, Text } from '@mantine/core';
 import IconAlert from 'tabler:alert-triangle';
 import { HeronError } from '../../app/api.ts';
 import { ErrorNote } from '../../parts/states.tsx';
-import { saidPlainly, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
 
 const SIDES = ['smtp', 'imap'] as const;
 const STAGES = ['dns', 'connect', 'greeting', 'tls', 'auth', 'session'] as const;
@@ -47,13 +47,8 @@ export function Found({ error }: { error: { message: string; fix: string } }) {
   const refusals = error.message.split(/; (?=(?:SMTP|IMAP) \w+: )/).map(toRefusal);
   const isOfServers = refusals.every((one) => one !== undefined);
   return (
-    <Alert
-      color="red"
-      variant="light"
-      title={isOfServers ? t('refusal.found') : saidPlainly(error.message)}
-      role="note"
-    >
-      {isOfServers ? <Refusals refusals={refusals} /> : saidPlainly(error.fix)}
+    <Alert color="red" variant="light" title={isOfServers ? t('refusal.found') : error.message} role="note">
+      {isOfServers ? <Refusals refusals={refusals} /> : error.fix}
     </Alert>
   );
 }
@@ -73,7 +68,7 @@ function Refusals({ refusals }: { refusals: readonly Refusal[] }) {
             </Text>
             {alike.map(({ side, said }) => (
               <Text key={side} size="xs" c="dimmed" className="wrap-anywhere">
-                {t('refusal.said', { side: side.toUpperCase(), said: saidPlainly(said) })}
+                {t('refusal.said', { side: side.toUpperCase(), said })}
               </Text>
             ))}
           </div>

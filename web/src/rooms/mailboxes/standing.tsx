@@ -8,7 +8,7 @@ import { DataTable } from '../../parts/data-table.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
-import { said, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
 
 const COLORS = { healthy: 'teal', warning: 'yellow', error: 'red' } as const;
 const DAYS = 30;
@@ -57,7 +57,7 @@ export function Standing({ id }: { id: string }) {
               <List size="sm">
                 {health.issues.map((issue) => (
                   <List.Item key={issue} className="wrap-anywhere">
-                    {said('mailbox_issue', issue)}
+                    {issue}
                   </List.Item>
                 ))}
               </List>

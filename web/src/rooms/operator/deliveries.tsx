@@ -8,7 +8,7 @@ import { useFilter } from '../../parts/filter.ts';
 import { PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago, toDateTime } from '../../parts/time.tsx';
-import { saidPlainly, toNumber, useText } from '../../text/index.ts';
+import { toNumber, useText } from '../../text/index.ts';
 
 type Delivery = RowOf<'/v1/webhooks/deliveries'>;
 const STATUSES = ['pending', 'in_flight', 'delivered', 'failed', 'abandoned'] as const;
@@ -85,8 +85,8 @@ export function DeliveryList({ endpointId }: { endpointId?: string }) {
                     <Table.Td>
                       <DeliveryState status={one.status} />
                     </Table.Td>
-                    <Table.Td maw={260} className="clip" title={saidPlainly(one.error_reason ?? '')}>
-                      {one.response_status ?? saidPlainly(one.error_reason ?? '')}
+                    <Table.Td maw={260} className="clip" title={one.error_reason ?? ''}>
+                      {one.response_status ?? one.error_reason ?? ''}
                     </Table.Td>
                     <Table.Td ta="right">
                       {one.attempt_count > 0
@@ -145,8 +145,8 @@ function DeliveryDetail({ delivery }: { delivery: Delivery }) {
           [t('operator.lastAttempt'), delivery.last_attempt_at ? <Ago at={delivery.last_attempt_at} /> : null],
           [t('operator.nextRetry'), delivery.next_attempt_at ? <Ago at={delivery.next_attempt_at} /> : null],
           [t('operator.answer'), delivery.response_status],
-          [t('operator.reason'), delivery.error_reason && saidPlainly(delivery.error_reason)],
-          [t('operator.blocked'), delivery.blocked_reason && saidPlainly(delivery.blocked_reason)],
+          [t('operator.reason'), delivery.error_reason],
+          [t('operator.blocked'), delivery.blocked_reason],
           [
             t('operator.run'),
             delivery.temporal_url ? (
@@ -213,9 +213,7 @@ function Attempts({ delivery }: { delivery: Delivery }) {
                     <Table.Td>{toDateTime(one.started_at)}</Table.Td>
                     <Table.Td ta="right">{t('operator.ms', { count: one.duration_ms })}</Table.Td>
                     <Table.Td maw={260} className="wrap-anywhere">
-                      {[one.response_status, one.error_reason && saidPlainly(one.error_reason)]
-                        .filter((said) => said !== null)
-                        .join(' · ')}
+                      {[one.response_status, one.error_reason].filter((said) => said !== null).join(' · ')}
                     </Table.Td>
                   </Table.Tr>
                 ))}

@@ -5,7 +5,7 @@ import { useCan, usePerson } from '../../app/person.ts';
 import { Facts } from '../../parts/facts.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Finding, ListSkeleton } from '../../parts/states.tsx';
-import { said, textOf, toNumber, useText } from '../../text/index.ts';
+import { textOf, toNumber, useText } from '../../text/index.ts';
 import { OperatorPage } from './frame.tsx';
 
 const COLORS = { error: 'red', warning: 'yellow', info: 'blue' } as const;
@@ -45,18 +45,18 @@ function Findings() {
             <Text size="sm">{t('operator.findings.none')}</Text>
           ) : (
             <List listStyleType="none" spacing="md">
-              {findings.map(({ code, title, message, severity, docs }) => (
+              {findings.map(({ code, title, message, fix, severity, docs }) => (
                 <List.Item key={code}>
                   <Group gap="xs" mb={2}>
                     <Badge variant="light" color={COLORS[severity]} tt="none">
                       {t(`operator.severity.${severity}`)}
                     </Badge>
                     <Text span fw={600} size="sm">
-                      {said(code, title)}
+                      {title}
                     </Text>
                   </Group>
                   <Text size="sm" className="wrap-anywhere">
-                    {said(code, message)}
+                    <Finding message={message} fix={fix} />
                   </Text>
                   <Text size="xs" c="dimmed">
                     {t('operator.docs', { path: docs })}
@@ -111,7 +111,7 @@ function Part({ check }: { check: AnswerOf<'/v1/system/readiness'>['checks'][num
         ) : null}
         {ok ? null : (
           <Text size="sm" component="div">
-            <Finding code={name} message={detail ?? ''} fix={fix ?? ''} />
+            <Finding message={detail ?? ''} fix={fix ?? ''} />
           </Text>
         )}
       </Text>

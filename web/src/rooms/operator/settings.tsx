@@ -79,7 +79,9 @@ export default function SettingsPage() {
                             </Text>
                           </Table.Td>
                           <Table.Td maw={360} className="wrap-anywhere">
-                            {toWords(value)}{' '}
+                            <Text span inherit ff="monospace">
+                              {toWords(value)}
+                            </Text>{' '}
                             {sensitive && value ? (
                               <Badge variant="light" color="gray" tt="none" size="sm">
                                 {t('operator.fingerprint')}

@@ -10,7 +10,7 @@ import { useFilter } from '../../parts/filter.ts';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { saidPlainly, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
 import { OperatorPage } from './frame.tsx';
 
 type DeadLetter = AnswerOf<'/v1/tasks/dlq'>['data'][number];
@@ -92,7 +92,7 @@ function Letter({ letter, about }: { letter: DeadLetter; about: About | undefine
           </Text>
         </Group>
         <Text size="sm" className="wrap-anywhere">
-          {saidPlainly(letter.last_error)}
+          {letter.last_error}
         </Text>
         <Facts
           rows={[

@@ -13,7 +13,7 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { useGo } from '../../parts/to.tsx';
-import { saidPlainly, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
 import IconWebhook from 'tabler:webhook';
 import { DeliveryList } from './deliveries.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
@@ -81,7 +81,7 @@ function Receiver({ endpoint }: { endpoint: Endpoint }) {
       <Stack gap="sm">
         {endpoint.disabled_reason ? (
           <Alert color="red" variant="light">
-            {saidPlainly(endpoint.disabled_reason)}
+            {endpoint.disabled_reason}
           </Alert>
         ) : null}
         <Facts
@@ -98,7 +98,7 @@ function Receiver({ endpoint }: { endpoint: Endpoint }) {
               t('operator.webhook.lastFailure'),
               endpoint.last_failure_at ? <Ago at={endpoint.last_failure_at} /> : null,
             ],
-            [t('operator.reason'), endpoint.last_failure_reason && saidPlainly(endpoint.last_failure_reason)],
+            [t('operator.reason'), endpoint.last_failure_reason],
           ]}
         />
         <Group gap={4}>
@@ -119,7 +119,7 @@ function Receiver({ endpoint }: { endpoint: Endpoint }) {
             {result.passed
               ? t('operator.webhook.passed', { ms: result.latency_ms, status: result.status })
               : result.reason
-                ? saidPlainly(result.reason)
+                ? result.reason
                 : t('operator.webhook.failed')}
           </Alert>
         ) : null}

@@ -22,13 +22,14 @@ export function Daily<Shown extends Name>({
   names: readonly Shown[];
 }) {
   const t = useText();
+  const labelOf = (name: Name) => t(`reports.figure.${name}`);
   return (
     <TimeChart
       title={title}
       note={note}
       filename={filename}
       dates={days.map(({ date }) => date)}
-      series={names.map((name) => ({ label: t(`reports.figure.${name}`), values: days.map((day) => day[name]) }))}
+      series={names.map((name) => ({ label: labelOf(name), values: days.map((day) => day[name]) }))}
     >
       <DataTable
         title={t('reports.daily.table')}
@@ -39,7 +40,7 @@ export function Daily<Shown extends Name>({
         columns={[
           { label: t('reports.date'), value: ({ date }) => date },
           ...names.map((name) => ({
-            label: t(`reports.figure.${name}`),
+            label: labelOf(name),
             isNumber: true,
             value: (day: (typeof days)[number]) => day[name],
             show: (day: (typeof days)[number]) => (

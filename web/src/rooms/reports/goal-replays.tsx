@@ -10,7 +10,7 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago, toSpan } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { saidPlainly, toPercent, useText } from '../../text/index.ts';
+import { toPercent, useText } from '../../text/index.ts';
 import type { Goal } from './goal-form.tsx';
 import { nextDay } from './period.tsx';
 
@@ -176,7 +176,7 @@ function ReplayRow({ replay, goal, may }: { replay: Replay; goal: Goal; may: boo
         ) : null}
         {replay.blocked_reason ? (
           <Text size="sm" c="red" className="wrap-anywhere">
-            {saidPlainly(replay.blocked_reason)}
+            {replay.blocked_reason}
           </Text>
         ) : null}
       </Stack>

@@ -1,6 +1,6 @@
 import { region } from '../../app/preferences.ts';
 import { toDateTime } from '../../parts/time.tsx';
-import { hoursOfWeek } from '../../text/hours.ts';
+import { hoursOfWeek } from '../../../../messages/hours.ts';
 
 /** What a person decides about, read from the frozen content of an approval. */
 interface Content {

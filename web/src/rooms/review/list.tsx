@@ -21,7 +21,7 @@ import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
 import { Answered, Empty, ErrorNote, Finding, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { said, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
 import { readChecks, readContent } from './content.ts';
 
 type Approval = RowOf<'/v1/approvals'>;
@@ -98,7 +98,7 @@ function ApprovalCard({ approval }: { approval: Approval }) {
           <Stack gap={2}>
             {approval.reasons.map((reason) => (
               <Text key={reason} size="sm" className="wrap-anywhere">
-                {said('approval_reason', reason)}
+                {reason}
               </Text>
             ))}
           </Stack>
@@ -149,7 +149,7 @@ function Checks({ findings }: { findings: ReturnType<typeof readChecks> }) {
               {t(`review.checks.${severity}`)}
             </Badge>
             <Text size="sm" className="wrap-anywhere" component="div" miw={0}>
-              <Finding code={code} message={message} fix={fix} />
+              <Finding message={message} fix={fix} />
             </Text>
           </Group>
         </List.Item>

@@ -1,7 +1,6 @@
 import { Select, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
-import { language } from '../../app/preferences.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useAct } from '../../parts/act.ts';
 import { Form } from '../../parts/form.tsx';
@@ -19,8 +18,6 @@ export default function Invite({ roles, onClose }: { roles: { id: string; name: 
       dataOf(
         heron.POST('/v1/organizations/current/invitations', {
           body: { email, role_id: role! },
-          // The mail is in the language of the request: that of the dashboard, which need not be the browser's.
-          headers: { 'accept-language': language() },
         }),
       ),
     { stale: [['team']], done: t('team.sent', { email }), isShown: true, onDone: onClose },

@@ -145,7 +145,7 @@ function Step({ step: { key, state, problems, to, isUnderWay }, isNext }: { step
           <List size="sm" mt={4} listStyleType="none" withPadding={false}>
             {problems.slice(0, 4).map(({ code, message, fix }) => (
               <List.Item key={message}>
-                <Finding code={code} message={message} fix={fix} hasPlace />
+                <Finding message={message} fix={fix} hasPlace />
               </List.Item>
             ))}
           </List>

@@ -8,7 +8,6 @@ import { Page } from '../../parts/page.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { At } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { inWords } from '../../parts/engine-words.ts';
 import { nameOf } from '../../parts/name.ts';
 import { textOf, useText } from '../../text/index.ts';
 import { Timeline, type Way } from './timeline.tsx';
@@ -96,7 +95,7 @@ function Now({ way }: { way: Way }) {
   if (way.failure_reason && UNHAPPY.has(way.status))
     return (
       <Alert color="red" variant="light" title={textOf('lead.status', way.status)} role="note">
-        <span className="wrap-anywhere">{inWords(way.failure_reason)}</span>
+        <span className="wrap-anywhere">{way.failure_reason}</span>
       </Alert>
     );
   return (
@@ -106,7 +105,7 @@ function Now({ way }: { way: Way }) {
       </Text>
       <Text fw={600} className="wrap-anywhere way-now">
         {said
-          ? inWords(said)
+          ? said
           : way.finished_at
             ? t('way.finished')
             : way.campaign.status === 'active'

@@ -12,7 +12,8 @@ import { dataOf, heron, type AnswerOf, type RowOf } from '../../app/api.ts';
 import { Letter, PlainLetter } from '../../parts/letter.tsx';
 import { At } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
-import { saidPlainly, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
+import { said } from '../../text/said.ts';
 
 export type Way = AnswerOf<'/v1/campaigns/{id}/leads/{contactId}'>;
 type Message = RowOf<'/v1/unibox/thread'>;
@@ -57,7 +58,7 @@ export function Timeline({ way, letters }: { way: Way; letters: Message[] }) {
     ...way.log.map((line, index) => ({
       at: line.at,
       key: `log-${index}`,
-      show: <Moment icon={IconInfo} title={saidPlainly(line.message)} at={line.at} zone={zone} isQuiet />,
+      show: <Moment icon={IconInfo} title={said(line)} at={line.at} zone={zone} isQuiet />,
     })),
     ...(way.finished_at
       ? [
@@ -153,7 +154,7 @@ function StepMoment({ step, total, zone, letters }: { step: Step; total: number;
       </Text>
       {step.detail ? (
         <Text size="sm" className="wrap-anywhere">
-          {saidPlainly(step.detail)}
+          {step.detail}
         </Text>
       ) : null}
       {step.wait ? (
@@ -216,7 +217,7 @@ function SendLines({
       </Text>
       {send.error ? (
         <Text size="sm" c="red" className="wrap-anywhere">
-          {saidPlainly(send.error)}
+          {send.error}
         </Text>
       ) : null}
       {letter ? (

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { HOUR_MS } from '../../../../../lib/clock.ts';
 import { hmac, safeEqual } from '../../../../../lib/crypto.ts';
+import { message } from '../../../../../messages/index.ts';
+import { says } from '../../../../../lib/issue-message.ts';
 import type { MeetingNews } from '../../../../crm/meetings/record.ts';
 import { Refused, type InboundRequest, type Provider } from '../provider.ts';
 
@@ -8,7 +10,7 @@ const config = z.strictObject({
   api_key: z
     .string()
     .trim()
-    .regex(/^cal_\w{8,200}$/, 'is not a key of Cal.com: those begin with cal_'),
+    .regex(/^cal_\w{8,200}$/, says('connect.cal_com_key')),
 });
 
 /**
@@ -21,13 +23,13 @@ const MAX_AGE_MS = HOUR_MS;
 export const calCom: Provider = {
   id: 'cal_com',
   name: 'Cal.com',
-  tagline: 'Meetings that leads book stop their sequence and stand in Heron.',
+  tagline: 'provider.cal_com.tagline',
   category: 'meetings',
   docsUrl: 'https://cal.com/docs/api-reference/v2/introduction',
   authMethod: 'api_key',
   badgeColor: '#292929',
-  webhookHint: 'Cal.com: Settings, Developer, API keys. The key begins with cal_.',
-  highlights: ['Bookings, moves and cancellations come by themselves', 'The webhook is registered for you'],
+  webhookHint: 'provider.cal_com.hint',
+  highlights: ['provider.highlight.bookings', 'provider.highlight.registered'],
   events: ['meeting.booked', 'meeting.rescheduled', 'meeting.canceled'],
   apiBase: 'https://api.cal.com',
   rate: { capacity: 10, perSecond: 1 },
@@ -107,10 +109,10 @@ const webhook = z.object({
 /** A move makes another booking that names the old one. Where the old one is canceled for it, that cancellation says nothing of its own. */
 function readBooking(body: unknown): MeetingNews | undefined {
   const event = z.object({ triggerEvent: z.string() }).safeParse(body);
-  if (!event.success) throw new Refused('The webhook of Cal.com cannot be read');
+  if (!event.success) throw new Refused(message('connect.webhook_unreadable', { provider: 'Cal.com' }));
   if (!(event.data.triggerEvent in KINDS)) return undefined;
   const read = webhook.safeParse(body);
-  if (!read.success) throw new Refused('The webhook of Cal.com cannot be read');
+  if (!read.success) throw new Refused(message('connect.webhook_unreadable', { provider: 'Cal.com' }));
   const { triggerEvent, createdAt, payload } = read.data;
   if (payload.rescheduledToUid) return undefined;
   const [attendee] = payload.attendees;

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { verifySignature } from '../../../../../lib/signature.ts';
+import { message } from '../../../../../messages/index.ts';
+import { says } from '../../../../../lib/issue-message.ts';
 import type { MeetingNews } from '../../../../crm/meetings/record.ts';
 import { Refused, type Provider, type ProviderCall } from '../provider.ts';
 
@@ -9,7 +11,7 @@ const config = z.strictObject({
     .trim()
     .min(20)
     .max(2_000)
-    .regex(/^[\x21-\x7e]*$/, 'is not a token of Calendly: it has characters that no token has'),
+    .regex(/^[\x21-\x7e]*$/, says('connect.calendly_token')),
 });
 const user = z.object({
   resource: z.object({ uri: z.string(), name: z.string(), email: z.string(), current_organization: z.string() }),
@@ -19,14 +21,13 @@ const user = z.object({
 export const calendly: Provider = {
   id: 'calendly',
   name: 'Calendly',
-  tagline: 'Meetings that leads book stop their sequence and stand in Heron.',
+  tagline: 'provider.calendly.tagline',
   category: 'meetings',
   docsUrl: 'https://developer.calendly.com/api-docs',
   authMethod: 'api_key',
   badgeColor: '#006bff',
-  webhookHint:
-    'Calendly: Integrations & apps, API and webhooks, Personal access tokens. Webhooks need the Standard plan or a higher one.',
-  highlights: ['Bookings, moves and cancellations come by themselves', 'The webhook is registered for you'],
+  webhookHint: 'provider.calendly.hint',
+  highlights: ['provider.highlight.bookings', 'provider.highlight.registered'],
   events: ['meeting.booked', 'meeting.rescheduled', 'meeting.canceled'],
   apiBase: 'https://api.calendly.com',
   rate: { capacity: 5, perSecond: 1 },
@@ -105,10 +106,10 @@ const webhook = z.object({
  */
 function readBooking(body: unknown): MeetingNews | undefined {
   const kind = z.object({ event: z.string() }).safeParse(body);
-  if (!kind.success) throw new Refused('The webhook of Calendly cannot be read');
+  if (!kind.success) throw new Refused(message('connect.webhook_unreadable', { provider: 'Calendly' }));
   if (!['invitee.created', 'invitee.canceled'].includes(kind.data.event)) return undefined;
   const read = webhook.safeParse(body);
-  if (!read.success) throw new Refused('The webhook of Calendly cannot be read');
+  if (!read.success) throw new Refused(message('connect.webhook_unreadable', { provider: 'Calendly' }));
   const { event, created_at: at, payload } = read.data;
   const { scheduled_event: meeting } = payload;
   const isCanceled = event === 'invitee.canceled';

@@ -2,14 +2,12 @@ import { z } from 'zod';
 import type { Provider } from '../provider.ts';
 import { noticeMessage, noticeText } from '../notice.ts';
 import { shorten, unlink } from '../texts.ts';
+import { says } from '../../../../../lib/issue-message.ts';
 
 const WEBHOOK =
   /^https:\/\/(?:(?:canary|ptb)\.)?discord(?:app)?\.com\/api(?:\/v\d+)?\/webhooks\/(\d{1,20})\/([\w-]{1,200})\/?$/;
 const config = z.strictObject({
-  webhook_url: z
-    .string()
-    .trim()
-    .regex(WEBHOOK, 'is not the address of a webhook, such as https://discord.com/api/webhooks/123/abc'),
+  webhook_url: z.string().trim().regex(WEBHOOK, says('connect.discord_webhook')),
 });
 const notifyConfig = z.strictObject({ message: noticeMessage });
 
@@ -22,13 +20,13 @@ const SUPPRESS_EMBEDS = 4;
 export const discord: Provider = {
   id: 'discord',
   name: 'Discord',
-  tagline: 'Replies, meetings and won deals in a channel.',
+  tagline: 'provider.discord.tagline',
   category: 'notifications',
   docsUrl: 'https://discord.com/developers/docs/resources/webhook',
   authMethod: 'webhook',
   badgeColor: '#5865f2',
-  webhookHint: 'Discord: settings of the channel, Integrations, Webhooks, New Webhook, Copy Webhook URL.',
-  highlights: ['A message for each reply or meeting', 'Texts of your own'],
+  webhookHint: 'provider.discord.hint',
+  highlights: ['provider.highlight.message_each', 'provider.highlight.own_texts'],
   events: ['email.replied', 'meeting.booked', 'deal.won'],
   apiBase: 'https://discord.com/api/v10',
   // Five messages in two seconds for each webhook.

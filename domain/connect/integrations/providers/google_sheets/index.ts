@@ -1,6 +1,8 @@
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { WorkBudget } from '../../../../mail/messages/template.ts';
+import { message } from '../../../../../messages/index.ts';
+import { says } from '../../../../../lib/issue-message.ts';
 import { Refused, type Provider } from '../provider.ts';
 import { fillText, shorten, templateText } from '../texts.ts';
 
@@ -22,7 +24,7 @@ const appendConfig = z.strictObject({
     .trim()
     .min(1)
     .max(500)
-    .refine((given) => spreadsheetId(given) !== undefined, 'is no spreadsheet: paste its address or its id')
+    .refine((given) => spreadsheetId(given) !== undefined, says('connect.no_spreadsheet_address'))
     .describe('Address or id of the spreadsheet.'),
   sheet: z.string().min(1).max(100).default('Sheet1').describe('The name of the sheet, as its tab says.'),
   columns: z
@@ -37,12 +39,12 @@ const appendConfig = z.strictObject({
 export const googleSheets: Provider = {
   id: 'google_sheets',
   name: 'Google Sheets',
-  tagline: 'A row for each reply, meeting or contact.',
+  tagline: 'provider.google_sheets.tagline',
   category: 'data',
   docsUrl: 'https://developers.google.com/workspace/sheets/api/guides/concepts',
   authMethod: 'oauth',
   badgeColor: '#0f9d58',
-  highlights: ['A row for each event', 'Columns of your own', 'Values are never formulas'],
+  highlights: ['provider.highlight.row_each', 'provider.highlight.own_columns', 'provider.highlight.no_formulas'],
   events: ['email.replied', 'meeting.booked', 'contact.created', 'deal.won'],
   apiBase: 'https://sheets.googleapis.com',
   // 60 writes in a minute for each user of a project.
@@ -81,8 +83,7 @@ export const googleSheets: Provider = {
           json: { majorDimension: 'ROWS', values: [row] },
           expect: [404],
         });
-        if (status === 404)
-          throw new Refused('Google has no such spreadsheet, or the connected account cannot open it', 404);
+        if (status === 404) throw new Refused(message('connect.no_spreadsheet'), 404);
       },
     },
   },

@@ -7,16 +7,12 @@ import { hubspotCrm, readHubSpotFields } from './crm.ts';
 export const hubspot: Provider = {
   id: 'hubspot',
   name: 'HubSpot',
-  tagline: 'Contacts, notes and deals in HubSpot, as your outreach goes on.',
+  tagline: 'provider.hubspot.tagline',
   category: 'crm',
   docsUrl: 'https://developers.hubspot.com/docs/api-reference/overview',
   authMethod: 'oauth',
   badgeColor: '#ff7a59',
-  highlights: [
-    'Contacts are made or updated by their email',
-    'Replies and meetings become notes',
-    'Interested leads become deals',
-  ],
+  highlights: ['provider.highlight.contacts', 'provider.highlight.notes', 'provider.highlight.deals'],
   events: ['email.replied', 'meeting.booked', 'contact.created', 'deal.won'],
   capability: { objects: ['contact', 'note', 'deal'] },
   apiBase: 'https://api.hubapi.com',

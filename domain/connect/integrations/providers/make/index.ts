@@ -5,19 +5,19 @@ import { webhookProvider } from '../webhook.ts';
 export const make: Provider = {
   id: 'make',
   name: 'Make',
-  tagline: 'Start scenarios from replies, meetings and everything else.',
+  tagline: 'provider.make.tagline',
   category: 'automation',
   docsUrl: 'https://help.make.com/webhooks',
   badgeColor: '#6d00cc',
-  webhookHint: 'Make: a scenario with the trigger "Webhooks", Custom webhook; it shows the address.',
-  highlights: ['Every trigger can start a scenario', 'Webhooks are signed'],
+  webhookHint: 'provider.make.hint',
+  highlights: ['provider.highlight.any_scenario', 'provider.highlight.signed'],
   events: ['email.replied', 'meeting.booked', 'contact.created', 'deal.won'],
   // Each zone has a host of its own, so the address that was pasted is used whole.
   apiBase: 'https://hook.eu1.make.com',
   rate: { capacity: 100, perSecond: 15 },
   ...webhookProvider({
     accepts: ({ pathname }) => pathname.length > 1,
-    problem: 'is not the address of a webhook, such as https://hook.eu1.make.com/abc123',
+    problem: 'connect.make_hook',
     pathOf: ({ href }) => href,
   }),
 };

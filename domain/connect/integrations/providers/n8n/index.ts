@@ -5,18 +5,18 @@ import { webhookProvider } from '../webhook.ts';
 export const n8n: Provider = {
   id: 'n8n',
   name: 'n8n',
-  tagline: 'Start workflows of your own n8n from replies, meetings and everything else.',
+  tagline: 'provider.n8n.tagline',
   category: 'automation',
   docsUrl: 'https://docs.n8n.io/integrations/builtin/core-nodes/n8n-nodes-base.webhook/',
   badgeColor: '#ea4b71',
-  webhookHint: 'n8n: a workflow that begins with a Webhook node of method POST; take its production URL.',
-  highlights: ['Every trigger can start a workflow', 'Webhooks are signed', 'Works with your own server'],
+  webhookHint: 'provider.n8n.hint',
+  highlights: ['provider.highlight.any_workflow', 'provider.highlight.signed', 'provider.highlight.own_server'],
   events: ['email.replied', 'meeting.booked', 'contact.created', 'deal.won'],
   apiBase: 'https://n8n.io',
   rate: { capacity: 20, perSecond: 10 },
   ...webhookProvider({
     accepts: ({ pathname }) => pathname.includes('/webhook/'),
-    problem: 'is not the production URL of a webhook node, such as https://n8n.example.com/webhook/4a2c6f0e',
+    problem: 'connect.n8n_hook',
     pathOf: ({ href }) => href,
   }),
 };

@@ -7,16 +7,12 @@ import { pipedriveCrm, readPipedriveFields } from './crm.ts';
 export const pipedrive: Provider = {
   id: 'pipedrive',
   name: 'Pipedrive',
-  tagline: 'Persons, notes and deals in Pipedrive.',
+  tagline: 'provider.pipedrive.tagline',
   category: 'crm',
   docsUrl: 'https://developers.pipedrive.com/docs/api/v1',
   authMethod: 'oauth',
   badgeColor: '#017737',
-  highlights: [
-    'Persons are made or updated by their email',
-    'Replies and meetings become notes',
-    'Interested leads become deals',
-  ],
+  highlights: ['provider.highlight.persons', 'provider.highlight.notes', 'provider.highlight.deals'],
   events: ['email.replied', 'meeting.booked', 'contact.created', 'deal.won'],
   capability: { objects: ['person', 'note', 'deal'] },
   apiBase: 'https://api.pipedrive.com',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS, MINUTE_MS, utcDay } from '../../../../../lib/clock.ts';
+import { message } from '../../../../../messages/index.ts';
 import {
   RateLimited,
   Refused,
@@ -98,5 +99,11 @@ async function ask(call: ProviderCall, request: ProviderRequest): Promise<Provid
   const problems = z.array(z.object({ errorCode: z.string(), message: z.string() })).safeParse(answer.json);
   const [problem] = problems.success ? problems.data : [];
   if (problem?.errorCode === 'REQUEST_LIMIT_EXCEEDED') throw new RateLimited(OVER_LIMIT_WAIT_MS);
-  throw new Refused(problem?.message ?? 'Salesforce does not allow this', 403);
+  const provider = 'Salesforce';
+  throw new Refused(
+    problem
+      ? message('connect.provider_said', { provider, status: 403, words: problem.message })
+      : message('connect.not_allowed_there', { provider }),
+    403,
+  );
 }

@@ -7,16 +7,12 @@ import { readSalesforceFields, salesforceCrm } from './crm.ts';
 export const salesforce: Provider = {
   id: 'salesforce',
   name: 'Salesforce',
-  tagline: 'Contacts, activities and opportunities in Salesforce.',
+  tagline: 'provider.salesforce.tagline',
   category: 'crm',
   docsUrl: 'https://developer.salesforce.com/docs/atlas.en-us.api_rest.meta/api_rest/intro_rest.htm',
   authMethod: 'oauth',
   badgeColor: '#00a1e0',
-  highlights: [
-    'Contacts are made or updated by their email',
-    'Replies and meetings become completed tasks',
-    'Interested leads become opportunities',
-  ],
+  highlights: ['provider.highlight.contacts', 'provider.highlight.tasks', 'provider.highlight.opportunities'],
   events: ['email.replied', 'meeting.booked', 'contact.created', 'deal.won'],
   capability: { objects: ['Contact', 'Task', 'Opportunity'] },
   apiBase: 'https://login.salesforce.com',

@@ -9,6 +9,7 @@ import {
 } from '../provider.ts';
 import { noticeMessage, noticeText } from '../notice.ts';
 import { unlink } from '../texts.ts';
+import { message, type Message } from '../../../../../messages/index.ts';
 
 const notifyConfig = z.strictObject({
   channel: z.string().trim().min(1).max(100).describe('Name (#sales) or id (C0123456789) of a channel.'),
@@ -24,12 +25,12 @@ const PASSING = new Set(['internal_error', 'fatal_error', 'service_unavailable',
 export const slack: Provider = {
   id: 'slack',
   name: 'Slack',
-  tagline: 'Replies, meetings and won deals in a channel.',
+  tagline: 'provider.slack.tagline',
   category: 'notifications',
   docsUrl: 'https://docs.slack.dev/apis/web-api/',
   authMethod: 'oauth',
   badgeColor: '#4a154b',
-  highlights: ['A message for each reply or meeting', 'Texts of your own'],
+  highlights: ['provider.highlight.message_each', 'provider.highlight.own_texts'],
   events: ['email.replied', 'meeting.booked', 'deal.won'],
   apiBase: 'https://slack.com/api',
   // One message per second and channel, with short bursts.
@@ -87,18 +88,19 @@ function escapeForSlack(value: string): string {
 async function ask(call: ProviderCall, request: ProviderRequest): Promise<void> {
   const { json } = await call.request(request);
   const answer = z.object({ ok: z.boolean(), error: z.string().default('unknown_error') }).safeParse(json);
-  if (!answer.success) throw new Unavailable('Slack gave an answer that cannot be read');
+  if (!answer.success) throw new Unavailable(message('connect.provider_unreadable', { provider: 'Slack' }));
   const { ok, error } = answer.data;
   if (ok) return;
-  if (REAUTH.has(error)) throw new ReauthRequired(`Slack says ${error}`);
-  if (PASSING.has(error)) throw new Unavailable(`Slack says ${error}`);
-  throw new Refused(PROBLEMS[error] ?? `Slack says ${error}`);
+  const answered = message('connect.provider_code', { provider: 'Slack', code: error });
+  if (REAUTH.has(error)) throw new ReauthRequired(answered);
+  if (PASSING.has(error)) throw new Unavailable(answered);
+  throw new Refused(PROBLEMS[error] ?? answered);
 }
 
-const PROBLEMS: Record<string, string | undefined> = {
-  channel_not_found: 'Slack has no such channel, or the app is not in it',
-  not_in_channel: 'The app is not in this channel: invite it there',
-  is_archived: 'The channel is archived',
-  msg_too_long: 'The message is too long for Slack',
-  missing_scope: 'The app may not do this: connect Slack again',
+const PROBLEMS: Record<string, Message | undefined> = {
+  channel_not_found: message('connect.slack_no_channel'),
+  not_in_channel: message('connect.slack_not_in_channel'),
+  is_archived: message('connect.slack_archived'),
+  msg_too_long: message('connect.slack_too_long'),
+  missing_scope: message('connect.slack_scope'),
 };

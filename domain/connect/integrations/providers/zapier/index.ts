@@ -5,12 +5,12 @@ import { webhookProvider } from '../webhook.ts';
 export const zapier: Provider = {
   id: 'zapier',
   name: 'Zapier',
-  tagline: 'Start Zaps from replies, meetings and everything else.',
+  tagline: 'provider.zapier.tagline',
   category: 'automation',
   docsUrl: 'https://help.zapier.com/hc/en-us/articles/8496288690317',
   badgeColor: '#ff4f00',
-  webhookHint: 'Zapier: a Zap with the trigger "Webhooks by Zapier", Catch Hook; it shows the address.',
-  highlights: ['Every trigger can start a Zap', 'Webhooks are signed'],
+  webhookHint: 'provider.zapier.hint',
+  highlights: ['provider.highlight.any_zap', 'provider.highlight.signed'],
   events: ['email.replied', 'meeting.booked', 'contact.created', 'deal.won'],
   apiBase: 'https://hooks.zapier.com',
   rate: { capacity: 100, perSecond: 3 },
@@ -19,7 +19,7 @@ export const zapier: Provider = {
       protocol === 'https:' &&
       host === 'hooks.zapier.com' &&
       /^\/hooks\/catch\/\d+\/\w+\/?(silent\/?)?$/.test(pathname),
-    problem: 'is not the address of a catch hook, such as https://hooks.zapier.com/hooks/catch/12345/abc123/',
+    problem: 'connect.zapier_hook',
     // Zapier's addresses end in a slash; people paste them without.
     pathOf: ({ pathname }) => (pathname.endsWith('/') ? pathname : `${pathname}/`),
   }),

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { besideFinding, sayFinding, type PreflightCheck, type PreflightFinding } from '../../lib/finding.ts';
+import { message, type Language, type MessageCode } from '../../messages/index.ts';
+import { render } from '../../messages/render.ts';
+
+export const severity = z.enum(['error', 'warning', 'info']);
+
+/** The fields of a finding in an answer. */
+export const saidFinding = {
+  code: z.string(),
+  severity,
+  message: z.string(),
+  fix: z.string().meta({ description: 'What to do about it; empty where there is nothing to do' }),
+  values: z.record(z.string(), z.unknown()).meta({ description: 'The values in `message`, by name' }),
+};
+
+/** A preflight report as it is stored, alone or with a run or an approval. */
+interface StoredReport {
+  checks?: PreflightCheck[];
+  findings?: PreflightFinding[];
+}
+
+/** A stored preflight report in the words of a language. */
+export function presentReport<Report extends StoredReport>(report: Report, language: Language | undefined) {
+  const { checks = [], findings = [], ...rest } = report;
+  return {
+    ...rest,
+    checks: checks.map((check) => ({
+      ...check,
+      ...summaryOf(
+        check,
+        findings.filter(({ check: key }) => key === check.key),
+        language,
+      ),
+    })),
+    findings: findings.map(({ check, step_id: stepId, ...finding }) => ({
+      check,
+      ...sayFinding(finding, language),
+      ...(stepId ? { step_id: stepId } : {}),
+    })),
+    recommendations: [
+      ...new Set(
+        findings
+          .filter((finding) => finding.severity !== 'info')
+          .flatMap((finding) => besideFinding(finding, 'fix') ?? [])
+          .map((fix) => render(fix, language)),
+      ),
+    ],
+  };
+}
+
+/** A check in a line: its worst finding, or what its passing means. */
+function summaryOf({ key }: PreflightCheck, [worst, ...others]: PreflightFinding[], language: Language | undefined) {
+  if (!worst) {
+    const passes = { code: `preflight.passes.${key}` as MessageCode, values: {} };
+    return { message: render(passes, language), remediation: '' };
+  }
+  const { code, values } = worst;
+  const said =
+    others.length === 0
+      ? { code, values }
+      : message('preflight.and_more', { worst: { code, values }, count: others.length });
+  return { message: render(said, language), remediation: sayFinding(worst, language).fix };
+}

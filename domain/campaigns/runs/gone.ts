@@ -1,7 +1,0 @@
-import { AppError } from '../../../lib/errors.ts';
-
-/** Undefined for a campaign that is gone; any other error is thrown. */
-export function isGone(error: unknown): undefined {
-  if (error instanceof AppError && error.code === 'not_found') return undefined;
-  throw error;
-}

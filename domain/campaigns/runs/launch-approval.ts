@@ -1,0 +1,70 @@
+import type { CampaignRow } from '../../../db/models/campaign.ts';
+import { signal, signalOpen } from '../../../temporal/dispatch.ts';
+import { runWorkflow } from '../../../workflows/run/contract.ts';
+import type { ApprovalSubject, Tx } from '../../platform/kernel/tx.ts';
+import { launchContent } from '../launch-content.ts';
+import { launch } from '../start.ts';
+import { denyUndecided, holdRun } from './approval.ts';
+import type { Recipients } from './audience.ts';
+import type { LaunchCheck } from './checks.ts';
+import { deny } from './end.ts';
+import { isGone } from '../gone.ts';
+import { lockRun, moveRun } from './move.ts';
+import type { RunRow } from './states.ts';
+import { message } from '../../../messages/index.ts';
+
+/** A locked run; `ready` once the checks of its launch have passed in this transaction. */
+interface LaunchedRun {
+  run: RunRow;
+  ready: { campaign: CampaignRow; checked: LaunchCheck; recipients: Recipients } | null;
+}
+
+/**
+ * The launch of a run, as a person approves it. The decision leaves it to the workflow of the run, as the checks before a launch
+ * ask the network. If the campaign has changed by then, the run waits for another approval.
+ */
+export const runLaunch: ApprovalSubject<LaunchedRun> = {
+  type: 'run',
+  async lock(tx, runId) {
+    const run = await lockRun(tx, runId).catch(isGone);
+    return run && { run, ready: null };
+  },
+  async handOver(tx, { run }, { id, decided_by }) {
+    const data = { approval_id: id, decided_by };
+    await moveRun(tx, run.id, ['awaiting_approval'], 'launching', { reason: 'approved', data });
+    tx.intend(signal(runWorkflow, argsOf(tx, run), 'decided', { approvalId: id, status: 'approved' }));
+  },
+  content: async (tx, { ready }, _approval, config) => ready && launchContent(tx.org, ready.campaign, config),
+  execute: async (tx, { run, ready }) => void (await activate(tx, run, ready!.campaign)),
+  async refused(tx, { run, ready }, { id, reason }, why, config) {
+    if (why === 'changed') {
+      const changed = {
+        code: 'content_changed',
+        message: message('approval_reason.content_changed'),
+      };
+      await holdRun(config, tx, run, ready!.campaign, { ...ready!, reasons: [changed] });
+      return;
+    }
+    if (why === 'expired') await denyUndecided(tx, run, reason);
+    else
+      await deny(tx, run, {
+        code: 'approval_denied',
+        message: reason ? message('runs.denied_because', { reason }) : message('runs.denied'),
+        fix: message('runs.denied.fix'),
+      });
+    tx.intend(signalOpen(runWorkflow, argsOf(tx, run), 'decided', { approvalId: id, status: why }));
+  },
+};
+
+function argsOf(tx: Tx, { id }: RunRow) {
+  return { organizationId: tx.org.organizationId, runId: id };
+}
+
+/**
+ * Starts the campaign of a locked run in state launching, whose checks have passed in this transaction: they are those of a start and more. A
+ * campaign that a person has started meanwhile is followed as it is.
+ */
+export async function activate(tx: Tx, run: RunRow, campaign: CampaignRow): Promise<RunRow> {
+  if (campaign.status !== 'active') await launch(tx, campaign);
+  return (await moveRun(tx, run.id, ['launching'], 'active', { reason: 'launched' }))!;
+}

@@ -1,0 +1,13 @@
+import { dashboard as de } from './de/dashboard/index.ts';
+import { dashboard as en } from './en/dashboard/index.ts';
+import type { Language } from './languages.ts';
+
+type Areas = typeof en;
+
+/**
+ * Every sentence of the dashboard by language, area and key. A sentence that a language lacks does not compile. The dashboard itself
+ * loads one area of one language at a time.
+ */
+export const DASHBOARD: Readonly<
+  Record<Language, { readonly [Area in keyof Areas]: Readonly<Record<keyof Areas[Area], string>> }>
+> = { en, de };

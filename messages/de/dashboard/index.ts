@@ -1,0 +1,34 @@
+import { agents } from './agents.ts';
+import { automations } from './automations.ts';
+import { campaigns } from './campaigns.ts';
+import { common } from './common.ts';
+import { crm } from './crm.ts';
+import { inbox } from './inbox.ts';
+import { integrations } from './integrations.ts';
+import { leads } from './leads.ts';
+import { mailboxes } from './mailboxes.ts';
+import { meetings } from './meetings.ts';
+import { operator } from './operator.ts';
+import { reports } from './reports.ts';
+import { review } from './review.ts';
+import { start } from './start.ts';
+import { way } from './way.ts';
+
+/** The dashboard's sentences in German, by area. The browser loads an area with the first page that shows it. */
+export const dashboard = {
+  agents,
+  automations,
+  campaigns,
+  common,
+  crm,
+  inbox,
+  integrations,
+  leads,
+  mailboxes,
+  meetings,
+  operator,
+  reports,
+  review,
+  start,
+  way,
+};

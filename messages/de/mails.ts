@@ -1,0 +1,41 @@
+/** Sätze der E-Mails, die die Installation ihren Nutzern sendet. */
+export const mails = {
+  // Konten.
+  'mail.ignore': 'Wenn du das nicht warst, brauchst du nichts zu tun: Es hat sich nichts geändert.',
+  'mail.sign_in_code.subject': '{code} ist dein Code zum Anmelden',
+  'mail.sign_in_code': 'Dein Code zum Anmelden ist',
+  'mail.sign_up_code.subject': '{code} ist dein Code für die Registrierung',
+  'mail.sign_up_code': 'Dein Code für die Registrierung ist',
+  'mail.code_lasts': 'Er gilt {minutes, plural, one {# Minute} other {# Minuten}} und nur einmal.',
+  'mail.reset.subject': 'Neues Passwort setzen',
+  'mail.reset': 'Setze hier ein neues Passwort:',
+  'mail.reset_lasts': 'Der Link gilt {minutes, plural, one {# Minute} other {# Minuten}} und nur einmal.',
+  'mail.no_account.subject': 'Für diese Adresse gibt es kein Konto',
+  'mail.no_account':
+    'Jemand hat für diese Adresse auf {url} ein neues Passwort verlangt, aber sie hat dort kein Konto.',
+  'mail.invitation.subject': 'Du bist zu {workspace} eingeladen',
+  'mail.invitation':
+    'Du bist in den Arbeitsbereich {workspace} eingeladen. Nimm hier innerhalb von {days, plural, one {# Tag} other {# Tagen}} an:',
+  'mail.invitation_unknown': 'Wenn du den Arbeitsbereich nicht kennst, brauchst du nichts zu tun.',
+
+  // Freigaben.
+  'mail.approval.subject': '{requester} fragt: {title}',
+  'mail.approval': 'Eine Handlung wartet auf einen Menschen, und du darfst entscheiden:',
+  'mail.approval_action': 'Handlung',
+  'mail.approval_requester': 'Angefragt von',
+  'mail.approval_by_key': '{name}, ein API-Schlüssel des Arbeitsbereichs {workspace}',
+  'mail.approval_by_application': '{name}, eine Anwendung des Arbeitsbereichs {workspace}',
+  'mail.approval_recipients': 'Empfänger',
+  'mail.approval_people': '{count, plural, one {# Person} other {# Personen}}',
+  'mail.approval_from': 'Von',
+  'mail.approval_no_mailbox': 'kein Postfach',
+  'mail.approval_more_senders': '{email} und {count, number} weitere',
+  'mail.approval_until': 'Entscheiden bis',
+  'mail.approval_reasons': 'Gründe',
+  'mail.approval_link':
+    'Den Link zu öffnen entscheidet nichts: Du meldest dich an, siehst genau, was geschieht, und gibst es frei oder lehnst es ab.',
+  'mail.approval_button': 'Ansehen und entscheiden',
+  'mail.approval_last':
+    'Du hast so viele dieser E-Mails bekommen, wie es in einer Stunde gibt. Bis {at, date, moment} UTC stehen weitere nur in der Liste der Freigaben.',
+  'mail.moment': '{at, date, moment} UTC',
+};

@@ -1,0 +1,39 @@
+/** Sentences of the mails that the installation sends to its users. */
+export const mails = {
+  // Accounts.
+  'mail.ignore': 'If this was not you, ignore this email: nothing has changed.',
+  'mail.sign_in_code.subject': '{code} is your sign-in code',
+  'mail.sign_in_code': 'Your code to sign in is',
+  'mail.sign_up_code.subject': '{code} is your sign-up code',
+  'mail.sign_up_code': 'Your code to finish your sign-up is',
+  'mail.code_lasts': 'It is valid for {minutes, plural, one {# minute} other {# minutes}} and for one use.',
+  'mail.reset.subject': 'Set a new password',
+  'mail.reset': 'Set a new password here:',
+  'mail.reset_lasts': 'The link is valid for {minutes, plural, one {# minute} other {# minutes}} and for one use.',
+  'mail.no_account.subject': 'There is no account for this address',
+  'mail.no_account': 'Somebody asked for a new password for this address at {url}, but it has no account there.',
+  'mail.invitation.subject': 'You are invited to {workspace}',
+  'mail.invitation':
+    'You are invited to join the workspace {workspace}. Accept here within {days, plural, one {# day} other {# days}}:',
+  'mail.invitation_unknown': 'If you do not know the workspace, ignore this email.',
+
+  // Approvals.
+  'mail.approval.subject': '{requester} asks: {title}',
+  'mail.approval': 'An action waits for a person, and you may decide on it:',
+  'mail.approval_action': 'Action',
+  'mail.approval_requester': 'Requested by',
+  'mail.approval_by_key': '{name}, an API key of the workspace {workspace}',
+  'mail.approval_by_application': '{name}, an application of the workspace {workspace}',
+  'mail.approval_recipients': 'Recipients',
+  'mail.approval_people': '{count, plural, one {# person} other {# people}}',
+  'mail.approval_from': 'From',
+  'mail.approval_no_mailbox': 'no mailbox',
+  'mail.approval_more_senders': '{email} and {count, number} more',
+  'mail.approval_until': 'Decide until',
+  'mail.approval_reasons': 'Reasons',
+  'mail.approval_link': 'Opening the link decides nothing: you sign in, see the exact content, and approve or deny.',
+  'mail.approval_button': 'Review and decide',
+  'mail.approval_last':
+    'You have received as many of these mails as one person gets in an hour. Until {at, date, moment} UTC, further ones are only in the list of approvals.',
+  'mail.moment': '{at, date, moment} UTC',
+} as const;

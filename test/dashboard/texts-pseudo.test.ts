@@ -1,0 +1,150 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import type { Page } from 'playwright-core';
+import { browserTests, findChromium } from '../harness/browser.ts';
+import { settle } from '../harness/dashboard.ts';
+import { createVisitorCookie } from '../harness/factories.ts';
+import {
+  buildPseudoDashboard,
+  installPseudo,
+  outsideOfSentences,
+  PSEUDO,
+  serveBuild,
+} from '../harness/pseudo-language.ts';
+import { call } from '../harness/world.ts';
+import { createSceneWorld } from '../screenshots/catalogue.ts';
+import { furnish, type Scene } from '../screenshots/scene.ts';
+import type { SceneWorld } from '../screenshots/stage.ts';
+
+const browserTest = browserTests(test);
+let world: SceneWorld;
+let scene: Scene;
+let uninstall: () => void;
+test.before(async () => {
+  if (!findChromium()) return;
+  world = await createSceneWorld();
+  scene = await furnish(world);
+  uninstall = installPseudo();
+});
+test.after.always(async () => {
+  uninstall?.();
+  await world?.close();
+});
+
+/** Text that is read or read out: of the page, and of attributes. Moments are written by the browser; code is nobody's words. */
+const READ = `(() => {
+  const unseen = 'noscript, script, style, time, code, pre, kbd, iframe, .cm-content, [aria-hidden="true"], .mantine-Avatar-root';
+  const isCode = (element) => getComputedStyle(element).fontFamily.includes('mono');
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const parent = node.parentElement;
+    if (!parent.closest(unseen) && parent.checkVisibility({ visibilityProperty: true }) && !isCode(parent)) found.push(node.data);
+  }
+  for (const name of ['aria-label', 'title', 'placeholder', 'alt'])
+    for (const element of document.querySelectorAll('[' + name + ']'))
+      if (!element.closest(unseen)) found.push(element.getAttribute(name));
+  return [...found, document.title];
+})()`;
+
+/** Text on one line, as browsers show it. */
+const onOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+
+/** Every text in what the API answered, but for words such as `failed`: what they stand for is said by a sentence. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return /^[a-z]*$/.test(value) ? [] : [onOneLine(value)];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** Names that are the same in every language: of the program, of formats, and those that programs give, such as `order.paid`. */
+const ALIKE = /\b(?:Heron|CSV|PNG|UTC|API|SMTP|IMAP)\b|\b[a-z]+(?:[._][a-z]+)+\b|https?:\S+/g;
+/** Days, months, hours and sizes, as the browser writes them. */
+const WRITTEN =
+  /\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|nes|rs|ur)?(?:day)?|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?:[a-z]+)?|AM|PM|GMT|seconds?|minutes?|MB)\b/g;
+
+/** Words of a page that are neither of a sentence nor of the data that it shows. */
+async function foreignWords(page: Page, data: readonly string[]): Promise<string[]> {
+  const shown = [...new Set((await page.evaluate(READ)) as string[])];
+  return shown.filter((text) => {
+    let left = onOneLine(outsideOfSentences(text));
+    for (const known of data) left = left.replaceAll(known, ' ');
+    return /[a-z]{2}/i.test(left.replaceAll(ALIKE, ' ').replaceAll(WRITTEN, ' '));
+  });
+}
+
+browserTest('in a further language no page has words that are not of its folder', async (t) => {
+  t.timeout(600_000);
+  const build = await buildPseudoDashboard();
+  const found: string[] = [];
+  for (const [tenant, of] of [
+    [scene.tenant, undefined],
+    [scene.empty, 'empty'],
+  ] as const) {
+    const { page, context } = await world.chrome.visit({ reducedMotion: 'reduce' });
+    const [name, value] = (await createVisitorCookie(world.deps, tenant.userId)).split('=') as [string, string];
+    await context.addCookies([{ name, value, url: world.url }]);
+    await context.addInitScript(`localStorage.setItem('heron-preferences', '{"language":"${PSEUDO}"}')`);
+    await serveBuild(context, build.folder);
+    const answers: Promise<unknown>[] = [];
+    page.on('response', (response) => {
+      if (response.headers()['content-type']?.startsWith('application/json'))
+        answers.push(response.json().catch(() => undefined));
+    });
+    // What is done on a page before it is looked at is found by its English words.
+    for (const [title, path] of scene.pages.filter(([, , who, act]) => who === of && !act)) {
+      await page.goto(world.url + path);
+      await settle(page);
+      const data = [...new Set(textsIn(await Promise.all(answers)))].toSorted((a, b) => b.length - a.length);
+      found.push(...(await foreignWords(page, data)).map((words) => `${title}: ${words.slice(0, 200)}`));
+    }
+    await context.close();
+  }
+  await build.remove();
+  t.deepEqual(found, []);
+});
+
+/** A name that a parser of ICU sentences has, and nothing else. */
+const OF_PARSERS = 'EXPECT_ARGUMENT_CLOSING_BRACE';
+
+browserTest('the browser is sent no parser of sentences', async (t) => {
+  const parser = createRequire(import.meta.url).resolve('@formatjs/icu-messageformat-parser');
+  t.true((await readFile(parser, 'utf8')).includes(OF_PARSERS));
+  const assets = fileURLToPath(new URL('../../web/dist/assets', import.meta.url));
+  const scripts = (await readdir(assets)).filter((name) => name.endsWith('.js'));
+  t.true(scripts.length > 50);
+  for (const name of scripts) t.false((await readFile(join(assets, name), 'utf8')).includes(OF_PARSERS), name);
+});
+
+const REFUSED: readonly [method: string, path: string, body?: unknown][] = [
+  ['GET', '/v1/campaigns/none'],
+  ['GET', '/v1/nowhere'],
+  ['GET', '/v1/campaigns?limit=much&colour=red'],
+  ['POST', '/v1/campaigns', { name: 7, steps: 'none', colour: 'red' }],
+  ['POST', '/v1/contacts', [{ email: 'nobody' }]],
+  ['POST', '/v1/webhooks', { url: 'nowhere' }],
+];
+
+for (const [method, path, body] of REFUSED) {
+  browserTest(`in a further language the answer to ${method} ${path} is in it`, async (t) => {
+    const { sessionToken: token } = scene.tenant;
+    const answer = await call(world, method, path, { token, body, headers: { 'accept-language': PSEUDO } });
+    t.true(answer.status >= 400, answer.text);
+    const {
+      message,
+      fix,
+      problems = [],
+    } = answer.body as {
+      message: string;
+      fix?: string;
+      problems?: { message: string }[];
+    };
+    const said = [message, ...(fix ? [fix] : []), ...problems.map((problem) => problem.message)];
+    t.deepEqual(
+      said.filter((words) => /[a-z]{2}/i.test(outsideOfSentences(words))),
+      [],
+    );
+  });
+}

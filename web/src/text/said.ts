@@ -1,0 +1,51 @@
+import { formatSentence, type ParsedSentence } from '../../../messages/format.ts';
+import type { Message } from '../../../messages/index.ts';
+import type { Language } from '../../../messages/languages.ts';
+import { language, reader } from '../app/preferences.ts';
+
+/** What the server says: in words of the language that it was asked in, and as the code of a sentence with its values. */
+interface Said {
+  message: string;
+  code?: string | undefined;
+  values?: Values | undefined;
+}
+type Values = Readonly<Record<string, unknown>>;
+
+/** The server's sentences by language; they are loaded with the first page that shows them, or with the first error. */
+const sentences: Partial<Record<Language, Readonly<Record<string, ParsedSentence>>>> = {};
+const files = import.meta.glob<Record<string, Readonly<Record<string, ParsedSentence>>>>([
+  '../../../messages/*/index.ts',
+]);
+
+/** Loads the server's sentences in a language. */
+export async function loadSaid(inLanguage: Language): Promise<void> {
+  const file = files[`../../../messages/${inLanguage}/index.ts`];
+  if (file && !sentences[inLanguage]) sentences[inLanguage] = Object.values(await file())[0]!;
+}
+
+/** What the server says, by its code in the language of the reader; in its own words where no sentence is known. */
+export function said({ message, code, values = {} }: Said): string {
+  return (code && sentenceOf(code, values)) || message;
+}
+
+/** A sentence of the server with its values; undefined where this build does not have it, or it takes others. */
+function sentenceOf(code: string, values: Values): string | undefined {
+  const sentence = sentences[language()]?.[code];
+  if (sentence === undefined) return undefined;
+  try {
+    const put = Object.entries(values).map(([name, value]) => [name, isMessage(value) ? nested(value) : value]);
+    return formatSentence(sentence, Object.fromEntries(put), reader());
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws Error where its sentence is not known: then the whole is said in the server's words */
+function nested({ code, values }: Message): string {
+  const words = sentenceOf(code, values);
+  if (words === undefined) throw new Error(`no sentence of ${code}`);
+  return words;
+}
+
+const isMessage = (value: unknown): value is Message =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && 'code' in value;
