@@ -5,8 +5,8 @@ export function toClock(minutes: number): string {
 
 /**
  * When a campaign sends in a week: a line for each run of days with the same hours, Monday first.
- * @param schedule of a campaign, as an approval has frozen it: `schedule_windows` where it has some (minutes of each day, Sunday first), otherwise
- * `start_time` to `end_time` on its `days` (a bit for each, bit 0 for Monday)
+ * @param schedule the schedule of a campaign, as an approval has frozen it. `schedule_windows` has minutes of each day, Sunday first. Without them
+ * it is `start_time` to `end_time` on its `days` (a bit for each, bit 0 for Monday).
  * @param weekdays writes the name of a day, in UTC
  */
 export function hoursOfWeek(schedule: Readonly<Record<string, unknown>>, weekdays: Intl.DateTimeFormat): string[] {

@@ -2,7 +2,7 @@ import { isLiteralElement, parse } from '@formatjs/icu-messageformat-parser';
 import type { ParsedSentence } from './format.ts';
 
 /**
- * An ICU sentence, parsed. The server parses a sentence when it is first said, the dashboard's build parses all.
+ * An ICU sentence, parsed. The server parses a sentence when it first renders it, the dashboard's build parses all.
  * @throws SyntaxError where the sentence is no ICU MessageFormat
  */
 export function parseSentence(text: string): ParsedSentence {

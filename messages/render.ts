@@ -6,12 +6,12 @@ const parsed = new Map<string, ParsedSentence>();
 
 /**
  * A message as its reader understands it. A stored code that this version has no sentence for stands as it is.
- * @param timeZone IANA name, for moments; UTC where nobody said
+ * @param timeZone IANA name, for moments; UTC unless given
  */
-export function render(said: Message, language: Language = 'en', timeZone = 'UTC'): string {
-  const sentence = sentenceOf(said.code, language);
-  if (sentence === undefined) return said.code;
-  const values = Object.entries(said.values).map(([name, value]) => [
+export function render(message: Message, language: Language = 'en', timeZone = 'UTC'): string {
+  const sentence = sentenceOf(message.code, language);
+  if (sentence === undefined) return message.code;
+  const values = Object.entries(message.values).map(([name, value]) => [
     name,
     typeof value === 'object' && 'code' in value ? render(value, language, timeZone) : value,
   ]);

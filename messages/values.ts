@@ -34,7 +34,7 @@ type Flat<Type> = { [Key in keyof Type]: Type[Key] };
 
 /**
  * The values that an ICU sentence takes, by name: a number for `{n, number}` and `{n, plural, …}`, a moment (RFC 3339) for
- * `{at, date, …}`, else text, a list, or a sentence (`Nested`). `select` is not understood: a sentence of its own is clearer.
+ * `{at, date, …}`. Others take text, a list, or a sentence (`Nested`). `select` is not understood: a sentence of its own is clearer.
  */
 export type Values<Text extends string, Nested> = string extends Text
   ? Record<string, never>

@@ -1,10 +1,8 @@
-import { join } from 'node:path';
 import type { Plugin } from 'vite';
 import { parseSentence } from '../messages/parse.ts';
 
-const FOLDER = join(import.meta.dirname, '../messages/').replaceAll('\\', '/');
-/** A file of sentences below that folder: of the server's rooms, or of an area of the dashboard. */
-const FILE = /^[\w-]+\/(?:dashboard\/)?[\w-]+\.ts$/;
+/** Files of sentences: of the server's rooms, and of areas of the dashboard. Those that list them are left out. */
+const FILES = /\/messages\/[\w-]+\/(?:dashboard\/)?(?!index\.)[\w-]+\.ts$/;
 
 /**
  * Parses the sentences of `messages/` when the dashboard is built, so that the browser loads no parser. What a file exports becomes parsed
@@ -14,15 +12,16 @@ const FILE = /^[\w-]+\/(?:dashboard\/)?[\w-]+\.ts$/;
 export function sentences(): Plugin {
   return {
     name: 'sentences',
-    async transform(code, id) {
-      const file = id.startsWith(FOLDER) ? id.slice(FOLDER.length) : '';
-      if (!FILE.test(file) || file.endsWith('/index.ts')) return undefined;
-      // The files import nothing, and their types are gone by now: they can be run as they stand.
-      const texts = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as Record<string, Texts>;
-      const lines = Object.entries(texts).map(
-        ([name, sentencesByKey]) => `export const ${name} = ${JSON.stringify(parseAll(sentencesByKey))};`,
-      );
-      return { code: lines.join('\n'), map: null };
+    transform: {
+      filter: { id: FILES },
+      async handler(code) {
+        // The files import nothing, and their types are gone by now: they can be run as they stand.
+        const texts = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as Record<string, Texts>;
+        const lines = Object.entries(texts).map(
+          ([name, sentencesByKey]) => `export const ${name} = ${JSON.stringify(parseAll(sentencesByKey))};`,
+        );
+        return { code: lines.join('\n'), map: null };
+      },
     },
   };
 }

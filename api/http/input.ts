@@ -110,7 +110,7 @@ function parse(
   const known = new Set(problems.map(({ path }) => path));
   const read = (where: string, schema: z.ZodType | undefined, value: unknown): unknown => {
     if (!schema) return undefined;
-    const parsed = schema.safeParse(value);
+    const parsed = schema.safeParse(value, { reportInput: true });
     if (parsed.success) return parsed.data;
     // What is nested without end is not copied.
     const { issues } = parsed.error;
@@ -160,7 +160,7 @@ function allIssues(
   const whole = structuredClone(value);
   for (const { path } of fractions) makeWhole(whole, path);
   const seen = new Set(issues.map(({ path, message }) => JSON.stringify([path, message])));
-  const further = schema.safeParse(whole).error?.issues ?? [];
+  const further = schema.safeParse(whole, { reportInput: true }).error?.issues ?? [];
   return [...issues, ...further.filter(({ path, message }) => !seen.has(JSON.stringify([path, message])))];
 }
 

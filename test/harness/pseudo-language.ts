@@ -29,6 +29,8 @@ const ACCENTS: Texts = {
   c: 'ç',
   n: 'ñ',
 };
+/** A letter of a word; tags and character references of HTML stay whole. */
+const WORD = /<[^<>]*>|&\w+;|[a-z]/gi;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** An English sentence in the pseudo-language. */
@@ -40,7 +42,7 @@ function toPseudo(sentence: string): string {
 function withAccents(elements: Elements): Elements {
   return elements.map((element) => {
     if (isLiteralElement(element))
-      return { ...element, value: element.value.replaceAll(/[a-z]/gi, (letter) => ACCENTS[letter] ?? letter) };
+      return { ...element, value: element.value.replaceAll(WORD, (part) => ACCENTS[part] ?? part) };
     if (!isPluralElement(element)) return element;
     const options = Object.entries(element.options).map(([name, { value }]) => [name, { value: withAccents(value) }]);
     return { ...element, options: Object.fromEntries(options) };
@@ -75,7 +77,7 @@ export function installPseudo(): () => void {
 export async function buildPseudoDashboard(): Promise<{ folder: string; remove(): Promise<void> }> {
   const copy = await mkdtemp(join(tmpdir(), 'heron-pseudo-'));
   const isSource = (path: string) => !/\/(?:node_modules|dist)(?:\/|$)/.test(path.slice(ROOT.length - 1));
-  for (const part of ['web', 'client', 'messages', 'tsconfig.json'])
+  for (const part of ['web', 'client', 'messages', 'package.json', 'tsconfig.json'])
     await cp(join(ROOT, part), join(copy, part), { recursive: true, filter: isSource });
   for (const modules of ['node_modules', 'web/node_modules']) await symlink(join(ROOT, modules), join(copy, modules));
   const language = join(copy, 'messages', PSEUDO);

@@ -133,7 +133,7 @@ async function keep(tx: Tx, { order_id: orderId, step }: StepRow): Promise<void>
   await tx.org
     .table('order_steps')
     .where({ order_id: orderId, step, state: 'compensating' })
-    .update({ state: 'compensated', detail: 'kept for another order', undone_at: tx.now });
+    .update({ state: 'compensated', detail: 'kept', undone_at: tx.now });
 }
 
 /** A step that could not be undone: it is listed with its order and among the dead letters, and told by an event. */

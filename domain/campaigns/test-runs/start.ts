@@ -15,7 +15,6 @@ import { suppressedAmong } from '../../directory/suppression-check.ts';
 import { OPEN_TEST_RUN } from '../../sending/control/test-runs.ts';
 import { assertTestsLeft } from './day-limit.ts';
 import { viewTestRun, type Prospect, type TestRunView } from './read.ts';
-import { message } from '../../../messages/index.ts';
 
 /** Whom a test is about, and where its emails go. */
 interface TestRequest {

@@ -278,6 +278,10 @@ export const mailboxes = {
   'orders.stepState.compensated': 'zurückgenommen',
   'orders.stepState.failed': 'gescheitert',
   'orders.stepState.needs_person': 'braucht einen Menschen',
+  'orders.detail.registered': 'registriert',
+  'orders.detail.active': 'aktiv',
+  'orders.detail.published': 'veröffentlicht',
+  'orders.detail.kept': 'bleibt für eine andere Bestellung',
   'orders.cancel.unpaid': 'Die Seite zum Zahlen wird geschlossen, und nichts wird berechnet.',
   'renewals.none': 'Noch keine Domain',
   'renewals.none.why':

@@ -267,6 +267,10 @@ export const mailboxes = {
   'orders.stepState.compensated': 'undone',
   'orders.stepState.failed': 'failed',
   'orders.stepState.needs_person': 'needs a person',
+  'orders.detail.registered': 'registered',
+  'orders.detail.active': 'active',
+  'orders.detail.published': 'published',
+  'orders.detail.kept': 'kept for another order',
   'orders.cancel.unpaid': 'The page to pay at is closed, and nothing is charged.',
   'renewals.none': 'No domain yet',
   'renewals.none.why':

@@ -1,5 +1,5 @@
 import { text } from '../text/index.ts';
-import { loadSaid } from '../text/said.ts';
+import { loadServerTexts } from '../text/server.ts';
 import { language } from './preferences.ts';
 
 /** How long (ms) before its end an access token is renewed. */
@@ -32,7 +32,7 @@ export async function accessToken(): Promise<string> {
 export async function sendSignedIn(request: Request): Promise<Response> {
   request.headers.set('accept-language', language());
   const response = await sendTwice(request);
-  if (!response.ok) await loadSaid(language()).catch(() => undefined);
+  if (!response.ok) await loadServerTexts(language()).catch(() => undefined);
   return response;
 }
 

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { HeronError } from '../app/api.ts';
 import { SessionEnded } from '../app/session.ts';
 import { text, useText } from '../text/index.ts';
-import { said } from '../text/said.ts';
+import { messageText } from '../text/server.ts';
 
 /** An error as the API says it: what, which fields, and what to do. */
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
@@ -55,7 +55,7 @@ export function toSaid(error: unknown): {
   if (error instanceof HeronError)
     return {
       message: messageOf(error),
-      problems: error.problems.map((problem) => ({ path: problem.path, message: said(problem) })),
+      problems: error.problems.map((problem) => ({ path: problem.path, message: messageText(problem) })),
       fix: error.fix,
       requestId: error.status >= 500 ? error.requestId : undefined,
     };
@@ -69,7 +69,7 @@ export function toSaid(error: unknown): {
 function messageOf({ said: message, messageCode, messageValues, code, status }: HeronError): string {
   // An answer without a code is of a server in between.
   return code
-    ? said({ message, code: messageCode, values: messageValues })
+    ? messageText({ message, code: messageCode, values: messageValues })
     : text('error.answer', { status: String(status) });
 }
 

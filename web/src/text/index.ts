@@ -5,7 +5,7 @@ import { LANGUAGES, type Language } from '../../../messages/languages.ts';
 import type { Values } from '../../../messages/values.ts';
 import { once } from '../app/once.ts';
 import { language, reader, region, usePreferences } from '../app/preferences.ts';
-import { loadSaid } from './said.ts';
+import { loadServerTexts } from './server.ts';
 
 type Areas = typeof dashboard;
 /** An area of the dashboard: its sentences are loaded with its pages. */
@@ -47,7 +47,7 @@ export async function loadTexts(inLanguage: Language): Promise<void> {
 
 async function load(inLanguage: Language, area: string): Promise<void> {
   const file = files[`../../../messages/${inLanguage}/dashboard/${area}.ts`];
-  const [sentences] = await Promise.all([file?.(), SAYING.has(area) ? loadSaid(inLanguage) : undefined]);
+  const [sentences] = await Promise.all([file?.(), SAYING.has(area) ? loadServerTexts(inLanguage) : undefined]);
   Object.assign(catalogues[inLanguage], sentences?.[area]);
 }
 

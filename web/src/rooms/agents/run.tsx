@@ -144,7 +144,7 @@ function Report({ report }: { report: Run['preflight_report'] }) {
   return (
     <Section title={t('agents.checks')}>
       <List listStyleType="none" spacing="xs">
-        {findings.map(({ code, message, fix }) => (
+        {findings.map(({ message, fix }) => (
           <List.Item key={message}>
             <Text size="sm" span className="wrap-anywhere">
               <Finding message={message} fix={fix} />
@@ -156,11 +156,11 @@ function Report({ report }: { report: Run['preflight_report'] }) {
   );
 }
 
-function findingsOf(report: Run['preflight_report']): { code: string; message: string; fix: string }[] {
+function findingsOf(report: Run['preflight_report']): { message: string; fix: string }[] {
   const given: unknown = report?.findings;
   if (!Array.isArray(given)) return [];
   const wordsIn = (value: unknown) => (typeof value === 'string' ? value : '');
-  return given.flatMap((one: { code?: unknown; message?: unknown; fix?: unknown } | null) =>
-    typeof one?.message === 'string' ? [{ code: wordsIn(one.code), message: one.message, fix: wordsIn(one.fix) }] : [],
+  return given.flatMap((one: { message?: unknown; fix?: unknown } | null) =>
+    typeof one?.message === 'string' ? [{ message: one.message, fix: wordsIn(one.fix) }] : [],
   );
 }

@@ -84,7 +84,7 @@ export function OrderProgress({ order }: { order: Order }) {
           <Text size="xs" c="dimmed" mt={4} className="wrap-anywhere">
             {t('orders.steps', { done, all: order.steps.length })}
             {current ? ` · ${sayStep(current.key)}` : ''}
-            {current?.detail ? ` · ${current.detail}` : ''}
+            {current?.detail ? ` · ${textOf('orders.detail', current.detail)}` : ''}
           </Text>
         </div>
       ) : null}

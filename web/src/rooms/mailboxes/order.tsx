@@ -104,7 +104,7 @@ function Steps({ order }: { order: Order }) {
                 </Text>
                 {step.detail ? (
                   <Text size="sm" c="dimmed" span className="wrap-anywhere">
-                    {step.detail}
+                    {textOf('orders.detail', step.detail)}
                   </Text>
                 ) : null}
               </Group>

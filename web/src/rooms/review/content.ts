@@ -18,7 +18,6 @@ interface Content {
 /** Something that the checks before a launch found. */
 interface CheckFinding {
   severity: 'error' | 'warning' | 'info';
-  code: string;
   message: string;
   fix: string;
 }
@@ -69,7 +68,6 @@ export function readChecks(preflight: object | null): CheckFinding[] | undefined
       const severity = fieldOf(one, 'severity');
       return {
         severity: severity === 'error' || severity === 'warning' ? severity : 'info',
-        code: fieldOf(one, 'code'),
         message: fieldOf(one, 'message'),
         fix: fieldOf(one, 'fix'),
       };

@@ -142,7 +142,7 @@ function Checks({ findings }: { findings: ReturnType<typeof readChecks> }) {
   if (findings.length === 0) return <Row name={t('review.checks')} text={t('review.checks.fine')} />;
   return (
     <List listStyleType="none" spacing={4} aria-label={t('review.checks')}>
-      {findings.map(({ severity, code, message, fix }) => (
+      {findings.map(({ severity, message, fix }) => (
         <List.Item key={message} styles={{ itemWrapper: { display: 'block' }, itemLabel: { display: 'block' } }}>
           <Group gap="xs" wrap="nowrap" align="flex-start">
             <Badge variant="light" color={SEVERITY[severity]} tt="none" flex="none">

@@ -143,7 +143,7 @@ function Step({ step: { key, state, problems, to, isUnderWay }, isNext }: { step
         ) : null}
         {problems.length > 0 ? (
           <List size="sm" mt={4} listStyleType="none" withPadding={false}>
-            {problems.slice(0, 4).map(({ code, message, fix }) => (
+            {problems.slice(0, 4).map(({ message, fix }) => (
               <List.Item key={message}>
                 <Finding message={message} fix={fix} hasPlace />
               </List.Item>

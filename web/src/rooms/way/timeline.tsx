@@ -13,7 +13,7 @@ import { Letter, PlainLetter } from '../../parts/letter.tsx';
 import { At } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
 import { textOf, useText } from '../../text/index.ts';
-import { said } from '../../text/said.ts';
+import { messageText } from '../../text/server.ts';
 
 export type Way = AnswerOf<'/v1/campaigns/{id}/leads/{contactId}'>;
 type Message = RowOf<'/v1/unibox/thread'>;
@@ -58,7 +58,7 @@ export function Timeline({ way, letters }: { way: Way; letters: Message[] }) {
     ...way.log.map((line, index) => ({
       at: line.at,
       key: `log-${index}`,
-      show: <Moment icon={IconInfo} title={said(line)} at={line.at} zone={zone} isQuiet />,
+      show: <Moment icon={IconInfo} title={messageText(line)} at={line.at} zone={zone} isQuiet />,
     })),
     ...(way.finished_at
       ? [

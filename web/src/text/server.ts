@@ -3,8 +3,8 @@ import type { Message } from '../../../messages/index.ts';
 import type { Language } from '../../../messages/languages.ts';
 import { language, reader } from '../app/preferences.ts';
 
-/** What the server says: in words of the language that it was asked in, and as the code of a sentence with its values. */
-interface Said {
+/** A message of the server: its text in the language of the request, and the code of its sentence with the values in it. */
+interface ServerMessage {
   message: string;
   code?: string | undefined;
   values?: Values | undefined;
@@ -18,13 +18,13 @@ const files = import.meta.glob<Record<string, Readonly<Record<string, ParsedSent
 ]);
 
 /** Loads the server's sentences in a language. */
-export async function loadSaid(inLanguage: Language): Promise<void> {
+export async function loadServerTexts(inLanguage: Language): Promise<void> {
   const file = files[`../../../messages/${inLanguage}/index.ts`];
   if (file && !sentences[inLanguage]) sentences[inLanguage] = Object.values(await file())[0]!;
 }
 
-/** What the server says, by its code in the language of the reader; in its own words where no sentence is known. */
-export function said({ message, code, values = {} }: Said): string {
+/** A message of the server in the language of the reader, with moments in their zone; its own text where no sentence has the code. */
+export function messageText({ message, code, values = {} }: ServerMessage): string {
   return (code && sentenceOf(code, values)) || message;
 }
 
@@ -40,11 +40,11 @@ function sentenceOf(code: string, values: Values): string | undefined {
   }
 }
 
-/** @throws Error where its sentence is not known: then the whole is said in the server's words */
+/** @throws Error where its sentence is not known: the whole message is shown as the server wrote it then */
 function nested({ code, values }: Message): string {
-  const words = sentenceOf(code, values);
-  if (words === undefined) throw new Error(`no sentence of ${code}`);
-  return words;
+  const text = sentenceOf(code, values);
+  if (text === undefined) throw new Error(`no sentence of ${code}`);
+  return text;
 }
 
 const isMessage = (value: unknown): value is Message =>
