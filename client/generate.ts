@@ -7,17 +7,12 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { OpenAPI3 } from 'openapi-typescript';
 import { bundleEntries } from '../bundle/entries.mjs';
+import { typesOf, type ApiDocument } from './types.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FILE = fileURLToPath(new URL('src/schema.ts', import.meta.url));
 const MAX_OUTPUT = 64 * 1024 * 1024;
-
-interface Document {
-  paths: Record<string, Record<string, { responses: Record<string, unknown> }>>;
-  webhooks?: unknown;
-}
 
 const firstLine = `// Made by \`npm run client\` from the sources ${await sourcesKey()}; not in git.\n`;
 if (!(await readFile(FILE, 'utf8').catch(() => '')).startsWith(firstLine)) {
@@ -25,7 +20,7 @@ if (!(await readFile(FILE, 'utf8').catch(() => '')).startsWith(firstLine)) {
     cwd: ROOT,
     maxBuffer: MAX_OUTPUT,
   });
-  const text = await typesOf(JSON.parse(stdout) as Document);
+  const text = await typesOf(JSON.parse(stdout) as ApiDocument);
   // A compiler that runs meanwhile reads the former file or this one, never a part.
   const writing = join(ROOT, '.heron', 'cache', `client-types.${process.pid}`);
   await writeFile(writing, firstLine + text);
@@ -39,37 +34,4 @@ async function sourcesKey(): Promise<string> {
     ['../deploy/heron.ts', 'generate.ts'].map((path) => bundleEntries([new URL(path, import.meta.url)])),
   );
   return bundles.map(({ folder }) => basename(folder)).join(' ');
-}
-
-async function typesOf(document: Document): Promise<string> {
-  // It loads a TypeScript compiler, which a file that is fresh does not need.
-  const { default: openapiTS, astToString } = await import('openapi-typescript');
-  return astToString(await openapiTS(shortened(document) as unknown as OpenAPI3));
-}
-
-/** The document without what types do not need: pages, examples, and the same error at each status of each endpoint. */
-function shortened({ webhooks: _, ...document }: Document): Document {
-  const error = {
-    description: 'Error',
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-  };
-  const paths = Object.entries(document.paths)
-    .filter(([path]) => path.startsWith('/v1/'))
-    .map(([path, methods]) => [
-      path,
-      Object.fromEntries(
-        Object.entries(methods).map(([method, operation]) => {
-          const successes = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'));
-          return [method, { ...operation, responses: { ...Object.fromEntries(successes), default: error } }];
-        }),
-      ),
-    ]);
-  return withoutExamples({ ...document, paths: Object.fromEntries(paths) });
-}
-
-function withoutExamples<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(withoutExamples) as T;
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).filter(([key]) => key !== 'example' && key !== 'examples');
-  return Object.fromEntries(entries.map(([key, each]) => [key, withoutExamples(each)])) as T;
 }

@@ -31,10 +31,12 @@ interface Running {
   setupUrl: string | null;
   /** Rejects when the process can no longer do its work; absent where nothing ends it. */
   failed?: Promise<never>;
+  /** Makes what requests will ask for; absent where there is nothing. It need not be done before the process serves. */
+  prepare?: () => void;
   stop(): Promise<void>;
 }
 
-type StartServer = (deps: Deps, metrics: Metrics) => Promise<Listening>;
+type StartServer = (deps: Deps, metrics: Metrics) => Promise<Listening & Pick<Running, 'prepare'>>;
 
 /** Each server with the setting of its port. A process loads the code of what it runs alone, which takes most of its start and of its memory. */
 const SERVERS: Record<ServerName, { setting: string; load: () => Promise<StartServer> }> = {
@@ -108,7 +110,10 @@ async function startServers(deps: Deps, names: readonly ServerName[]): Promise<R
       { setupUrl: link.url, expiresAt: link.expiresAt },
       'no account exists yet: claim the installation with the setup link',
     );
-  return { url: servers[0]!.url, setupUrl: link?.url ?? null, stop };
+  const prepare = (): void => {
+    for (const server of servers) server.prepare?.();
+  };
+  return { url: servers[0]!.url, setupUrl: link?.url ?? null, prepare, stop };
 }
 
 /**
@@ -156,6 +161,7 @@ export async function runProcess(name: ProcessName, config: Config): Promise<voi
   const { url, setupUrl } = running;
   log.info({ url }, `${name} is serving`);
   process.send?.({ ready: { url, setupUrl } } satisfies ReadyMessage);
+  setImmediate(() => running.prepare?.());
 }
 
 /** Reports a stage of the start to the parent, which waits as long as stages follow each other. */

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { approvalUrl } from '../../domain/approvals/link.ts';
 import type { ApprovalRow } from '../../domain/approvals/view.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
-import { iso, timestamp, uuid } from '../http/schemas.ts';
+import { iso, resource, timestamp, uuid } from '../http/schemas.ts';
 import type { Language } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
 
 /** The body of a 202 of an action that waits for a person. */
-export const heldAnswer = z.strictObject({
+export const heldAnswer = resource('AwaitingApproval', {
   result: z.literal('awaiting_approval'),
   reasons: z
     .array(z.strictObject({ code: z.string(), message: z.string() }))

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageQuery, timestamp, uuid } from '../http/schemas.ts';
+import { pageQuery, resource, timestamp, uuid } from '../http/schemas.ts';
 
 /** States of an approval. */
 const status = z.enum(['pending', 'approved', 'denied', 'expired', 'executed']);
@@ -17,7 +17,7 @@ export const decisionBody = z.strictObject({
 /** Why an action waits for a person: a sentence each. */
 const reasons = z.array(z.string());
 
-export const approval = z.strictObject({
+export const approval = resource('Approval', {
   id: uuid,
   run_id: uuid.nullable().meta({ description: 'The run that waits; null where another subject does' }),
   subject_type: z.enum(['run', 'campaign', 'direct_send', 'mailbox_order']),

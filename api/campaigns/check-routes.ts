@@ -5,15 +5,15 @@ import { validateCampaign } from '../../domain/campaigns/validate.ts';
 import { sayFinding } from '../../lib/finding.ts';
 import { presentReport, saidFinding, severity } from '../http/findings.ts';
 import { route } from '../http/route.ts';
-import { idParams, iso, timestamp, uuid } from '../http/schemas.ts';
+import { idParams, iso, resource, timestamp, uuid } from '../http/schemas.ts';
 
-const validation = z.strictObject({
+const validation = resource('CampaignValidation', {
   campaign_id: uuid,
   valid: z.boolean().meta({ description: 'No problem is an error' }),
   problems: z.array(z.strictObject({ ...saidFinding, step_id: uuid.optional() })),
 });
 
-const preflightReport = z.strictObject({
+const preflightReport = resource('PreflightReport', {
   id: uuid,
   organization_id: uuid,
   campaign_id: uuid,

@@ -1,15 +1,46 @@
 import { z } from 'zod';
-import { senderInputSchema, updateCampaignSchema } from '../../domain/campaigns/input.ts';
+import {
+  createCampaignSchema,
+  senderInputSchema,
+  stepInputSchema,
+  updateCampaignSchema,
+} from '../../domain/campaigns/input.ts';
 import { LEAD_STATUSES } from '../../domain/sending/leads/list.ts';
 import { CAMPAIGN_STATUSES, STATUS_FILTERS } from '../../domain/campaigns/read.ts';
-import { partialSettingsSchema } from '../../domain/sending/campaign/outreach-settings.ts';
+import { stepActionSchema } from '../../domain/sending/campaign/actions.ts';
+import { conditionsSchema } from '../../domain/sending/campaign/graph.ts';
+import { completeSettingsSchema, partialSettingsSchema } from '../../domain/sending/campaign/outreach-settings.ts';
 import { leadHold, letterFields } from '../audience/contacts/schemas.ts';
-import { besideFaults, inputTimestamp, paged, pageQuery, runFields, timestamp, uuid } from '../http/schemas.ts';
+import {
+  besideFaults,
+  inputTimestamp,
+  named,
+  paged,
+  pageQuery,
+  resource,
+  runFields,
+  timestamp,
+  uuid,
+} from '../http/schemas.ts';
 import { says } from '../../lib/issue-message.ts';
 import { storedMessage } from '../http/said.ts';
 
 const MAX_CONTACT_IDS = 10_000;
 const MAX_SEGMENTS = 20;
+
+named('CampaignCreate', createCampaignSchema);
+named('OutreachSettings', completeSettingsSchema);
+named('OutreachSettingsPatch', partialSettingsSchema);
+named('SenderInput', senderInputSchema);
+named('StepAction', stepActionSchema);
+named('StepBranches', conditionsSchema);
+named('StepCreate', stepInputSchema);
+for (const action of stepActionSchema.options) named(actionName(action.shape.type.value), action);
+
+/** `wait_for_event` is WaitForEventStep. */
+function actionName(type: string): string {
+  return `${type.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Step`;
+}
 
 const json = z.record(z.string(), z.unknown());
 const warnings = z
@@ -73,8 +104,8 @@ const campaignFields = {
   ...runFields,
 };
 
-export const campaign = z.strictObject(campaignFields);
-export const writtenCampaign = z.strictObject({ ...campaignFields, warnings });
+export const campaign = resource('Campaign', campaignFields);
+export const writtenCampaign = resource('WrittenCampaign', { ...campaignFields, warnings });
 export const campaignPage = paged(campaign);
 
 export const campaignListQuery = z.object({
@@ -85,7 +116,7 @@ export const campaignListQuery = z.object({
   kind: z.enum(['sequence', 'one_time']).optional().meta({ description: 'one_time: campaigns of a single email' }),
 });
 
-export const overview = z.strictObject({
+export const overview = resource('CampaignOverview', {
   total: z.int(),
   active: z.int(),
   paused: z.int(),
@@ -138,7 +169,7 @@ export const estimateBody = z
     message: says('campaigns.needs_campaign_or_segments'),
     ...besideFaults,
   });
-export const estimate = z.strictObject({
+export const estimate = resource('CampaignEstimate', {
   recipients: z.int(),
   mailboxes: z.int(),
   daily_capacity: z.int(),
@@ -150,7 +181,7 @@ export const estimate = z.strictObject({
 export const duplicateBody = z.strictObject({ name: z.string().trim().min(3).max(50).optional() });
 
 export const advancedBody = z.strictObject({ settings: partialSettingsSchema });
-export const advanced = z.strictObject({
+export const advanced = resource('CampaignSettings', {
   campaign_id: uuid,
   overrides: partialSettingsSchema,
   updated_at: timestamp.nullable(),
@@ -180,10 +211,10 @@ const stepFields = {
   created_at: timestamp,
   updated_at: timestamp,
 };
-export const step = z.strictObject(stepFields);
-export const writtenStep = z.strictObject({ ...stepFields, warnings });
+export const step = resource('Step', stepFields);
+export const writtenStep = resource('WrittenStep', { ...stepFields, warnings });
 const percentage = z.number().min(0).meta({ description: 'Percent of the emails sent' });
-export const flow = z.strictObject({
+export const flow = resource('CampaignFlow', {
   campaign_id: uuid,
   pending: z.int().meta({ description: 'Leads who have not begun' }),
   steps: z
@@ -237,14 +268,14 @@ const variantFields = {
   created_at: timestamp,
   updated_at: timestamp,
 };
-export const variantList = z.strictObject({ data: z.array(z.strictObject(variantFields)) });
-export const writtenVariant = z.strictObject({ ...variantFields, warnings });
+export const variantList = z.strictObject({ data: z.array(resource('Variant', variantFields)) });
+export const writtenVariant = resource('WrittenVariant', { ...variantFields, warnings });
 export const variantParams = z.object({ id: z.string(), variantId: z.string() });
 
 export const sendersBody = z.strictObject({ senders: z.array(senderInputSchema).max(1000) });
 export const senderList = z.strictObject({
   data: z.array(
-    z.strictObject({
+    resource('Sender', {
       email_account_id: uuid,
       weight: z.int(),
       enabled: z.boolean(),
@@ -278,7 +309,7 @@ export const leadListQuery = z.object({
   status: z.enum(LEAD_STATUSES).optional().meta({ description: 'Only leads in this state' }),
 });
 
-export const heldLead = z.strictObject({ campaign_id: uuid, contact_id: uuid, hold: leadHold.nullable() });
+export const heldLead = resource('HeldLead', { campaign_id: uuid, contact_id: uuid, hold: leadHold.nullable() });
 export const leadPauseBody = z.strictObject({
   until: inputTimestamp.nullable().default(null),
   reason: z.string().max(200).default(''),
@@ -304,7 +335,7 @@ const leadFields = {
   finished_at: timestamp.nullable(),
   temporal_url: runFields.temporal_url,
 };
-export const leadPage = paged(z.strictObject(leadFields));
+export const leadPage = paged(resource('Lead', leadFields));
 
 const waySend = z
   .strictObject({
@@ -323,8 +354,8 @@ const waySend = z
     attempts: z.int(),
     error: z.string().nullable(),
   })
-  .meta({ description: 'An email' });
-const wayWait = z.strictObject({
+  .meta({ id: 'LeadSend', description: 'An email' });
+const wayWait = resource('LeadWait', {
   event_name: z.string(),
   state: z.string(),
   opened_at: timestamp,
@@ -334,12 +365,12 @@ const wayWait = z.strictObject({
 });
 
 /** GET /campaigns/:id/leads/:contactId */
-export const leadWay = z.strictObject({
+export const leadWay = resource('LeadDetail', {
   ...leadFields,
   campaign: z.strictObject({ id: uuid, name: z.string(), status: z.string(), steps: z.int(), timezone: z.string() }),
   steps: z
     .array(
-      z.strictObject({
+      resource('LeadStep', {
         seq: z.int(),
         position: z.int().nullable().meta({ description: 'Its place in the campaign; null when the step was deleted' }),
         name: z.string(),
@@ -371,7 +402,7 @@ export const started = z.strictObject({ status: z.literal('started') });
 export const stopped = z.strictObject({ status: z.literal('stopped') });
 
 export const logPage = paged(
-  z.strictObject({
+  resource('CampaignLogEntry', {
     id: uuid,
     campaign_id: uuid,
     event_type: z.string(),
@@ -381,7 +412,7 @@ export const logPage = paged(
   }),
 );
 
-export const trackingDomain = z.strictObject({
+export const trackingDomain = resource('TrackingDomain', {
   tracking_domain: z.string(),
   tracking_domain_verified: z.boolean(),
   tracking_domain_verified_at: timestamp.nullable(),
@@ -401,7 +432,7 @@ export const previewBody = z.strictObject({
   step_id: z.string().optional(),
   contact: letterFields.partial().optional(),
 });
-export const preview = z.strictObject({
+export const preview = resource('EmailPreview', {
   subject: z.string().optional(),
   body_html: z.string().optional(),
   body_plain: z.string().optional(),

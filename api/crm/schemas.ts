@@ -8,7 +8,7 @@ import { TASK_STATUSES } from '../../domain/crm/tasks.ts';
 import { DEFAULT_CURRENCY, TASK_PRIORITIES } from '../../domain/sending/campaign/crm-actions.ts';
 import { isCurrency, MAX_MINOR_UNITS, exactMinorUnits } from '../../lib/money.ts';
 import { says } from '../../lib/issue-message.ts';
-import { besideFaults, inputTimestamp, timestamp, uuid } from '../http/schemas.ts';
+import { besideFaults, inputTimestamp, resource, timestamp, uuid } from '../http/schemas.ts';
 
 const name = z.string().trim().min(1).max(255);
 export const color = z
@@ -31,7 +31,7 @@ export const pipelineCreate = z.strictObject({
 });
 export const pipelineUpdate = z.strictObject({ name: name.optional() });
 
-export const stage = z.strictObject({
+export const stage = resource('Stage', {
   id: uuid,
   pipeline_id: uuid,
   name: z.string(),
@@ -41,7 +41,7 @@ export const stage = z.strictObject({
   created_at: timestamp,
   updated_at: timestamp,
 });
-export const pipeline = z.strictObject({
+export const pipeline = resource('Pipeline', {
   id: uuid,
   organization_id: uuid,
   name: z.string(),
@@ -103,7 +103,7 @@ export const dealUpdate = z.strictObject({
   lost_reason: z.string().trim().max(1000).nullable().optional(),
 });
 
-export const dealFilters = z.strictObject({
+export const dealFilters = resource('DealSearch', {
   query: z.string().max(255).optional().meta({ description: 'Part of the name, in any case' }),
   statuses: z.array(z.enum(DEAL_STATUSES)).optional(),
   pipeline_ids: ids.optional(),
@@ -140,8 +140,8 @@ const dealFields = {
   created_at: timestamp,
   updated_at: timestamp,
 };
-export const deal = z.strictObject(dealFields);
-export const foundDeal = z.strictObject({
+export const deal = resource('Deal', dealFields);
+export const foundDeal = resource('FoundDeal', {
   ...dealFields,
   contact: z
     .strictObject({
@@ -157,7 +157,7 @@ export const foundDeal = z.strictObject({
 });
 const count = z.int().min(0);
 const sum = z.number();
-export const dealsSummary = z.strictObject({
+export const dealsSummary = resource('DealsSummary', {
   total: count,
   open_count: count,
   open_value: sum,
@@ -179,7 +179,7 @@ export const taskTypeUpdate = z.strictObject({
   color: color.optional(),
   position: position.optional(),
 });
-export const taskType = z.strictObject({
+export const taskType = resource('TaskType', {
   id: uuid,
   organization_id: uuid,
   name: z.string(),
@@ -209,7 +209,7 @@ export const taskUpdate = z.strictObject({
   status: z.enum(TASK_STATUSES).optional(),
 });
 
-export const taskSearch = z.strictObject({
+export const taskSearch = resource('TaskSearch', {
   query: z.string().max(255).optional().meta({ description: 'Part of the title, in any case' }),
   statuses: z.array(z.enum(TASK_STATUSES)).optional(),
   priorities: z.array(z.enum(TASK_PRIORITIES)).optional(),
@@ -255,7 +255,7 @@ export const tasksUpdate = z
 export const tasksDelete = z.strictObject(selection).refine(isSelection, selectionRule);
 export const affected = z.strictObject({ affected: count });
 
-export const task = z.strictObject({
+export const task = resource('Task', {
   id: uuid,
   organization_id: uuid,
   contact_id: uuid.nullable(),
@@ -273,7 +273,7 @@ export const task = z.strictObject({
   created_at: timestamp,
   updated_at: timestamp,
 });
-export const tasksSummary = z.strictObject({
+export const tasksSummary = resource('TasksSummary', {
   total: count,
   pending_count: count,
   in_progress_count: count,
@@ -283,7 +283,7 @@ export const tasksSummary = z.strictObject({
   high_priority_count: count.meta({ description: 'Of high and urgent priority' }),
 });
 
-export const activity = z.strictObject({
+export const activity = resource('Activity', {
   id: uuid,
   contact_id: uuid,
   organization_id: uuid,

@@ -1,3 +1,4 @@
+import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
 import { permissionText } from './authorize.ts';
 import { idempotencyOf, type AnyRoute } from './route.ts';
 
@@ -16,11 +17,13 @@ how many rows a page may have. Both stand in the query, but in the body of searc
 the whole list, or as much of it as the description says.
 
 **Requests** carry JSON with \`Content-Type: application/json\` unless an endpoint says otherwise. A parameter of a query is given once; several ids in one are
-separated by commas. Times are RFC 3339; in a query the \`+\` of an offset is written \`%2B\`. Ids are UUIDs, in capitals or not.
+separated by commas. Times are RFC 3339, and those of answers UTC; in a query the \`+\` of an offset is written \`%2B\`. Ids are UUIDs, in capitals or not.
 
 **Writes** take an \`Idempotency-Key\`: the same key with the same request repeats the first answer for 24 hours and does nothing twice.
 A change of something that several people edit takes \`expected_updated_at\`, the \`updated_at\` you have read: when somebody else has changed it since, the
 answer is 409 with the present one, and nothing is changed. Without it the last one to write wins.
+
+**Agents** find the same operations as tools at \`POST /mcp\`, which speaks the Model Context Protocol (\`docs/agents.md\`).
 
 **Limits** answer 429 with \`Retry-After\`, in seconds: requests per minute of a key, writes per minute of a workspace.
 
@@ -58,9 +61,8 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
       },
       {
         name: 'operations',
-        title: 'Health, and tools over MCP',
-        description:
-          'Whether this process lives and what it stands on works; the endpoint that speaks the Model Context Protocol.',
+        title: 'Health',
+        description: 'Liveness of this process, and the state of everything that it depends on.',
       },
     ],
   },
@@ -298,12 +300,6 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
         description:
           'The operations an agent may use, as tools with schemas; each is a route under another name and has its rules.',
       },
-      {
-        name: 'pages',
-        title: 'Pages for browsers',
-        description:
-          'Setup, sign-in, consent, invitations and new passwords: server-rendered pages without a script. Programs have no use for them.',
-      },
     ],
   },
 ];
@@ -329,7 +325,7 @@ export function tagsFor(areas: ReadonlySet<string>): { tags: object[]; 'x-tagGro
 
 /** What an operation does, and who may call it, in sentences. */
 export function describe(spec: AnyRoute): string {
-  return [spec.description, callers(spec), repeats(spec)].filter(Boolean).join('\n\n');
+  return [spec.description, callers(spec), repeats(spec), ownErrors(spec)].filter(Boolean).join('\n\n');
 }
 
 function callers(spec: AnyRoute): string {
@@ -356,3 +352,22 @@ function repeats(spec: AnyRoute): string | undefined {
     ? 'An Idempotency-Key is required: without one, a request that is sent again would act again.'
     : undefined;
 }
+
+/** Codes of errors that stand for one cause. Those that stand for a whole status are in the answers of that status. */
+function ownErrors({ errors = [] }: AnyRoute): string | undefined {
+  const own = errors.filter((code) => !GENERAL.has(code)).map((code) => `\`${code}\` (${ERROR_CODES[code]})`);
+  return own.length > 0 ? `Error codes of its own: ${own.join(', ')}.` : undefined;
+}
+
+const GENERAL: ReadonlySet<ErrorCode> = new Set([
+  'bad_request',
+  'unauthorized',
+  'forbidden',
+  'not_found',
+  'conflict',
+  'unprocessable',
+  'rate_limit_exceeded',
+  'internal_error',
+  'not_implemented',
+  'service_unavailable',
+]);

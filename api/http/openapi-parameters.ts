@@ -1,7 +1,8 @@
 import { MAX_KEY_LENGTH } from './once.ts';
 import type { OperationExample } from './examples.ts';
-import { toSchema } from './openapi-schema.ts';
-import { fullPath, type AnyRoute } from './route.ts';
+import type { DocumentSchemas } from './openapi-schema.ts';
+import type { SharedComponents } from './openapi-shared.ts';
+import { fullPath, idempotencyOf, type AnyRoute } from './route.ts';
 
 /** What an id of a path is of, by the part of the path before it. */
 const OF_PART: Readonly<Record<string, string>> = {
@@ -61,70 +62,85 @@ const OF_PART: Readonly<Record<string, string>> = {
   webhooks: 'endpoint',
 };
 
-/** What other parameters of paths are. */
-const BY_NAME: Readonly<Record<string, string>> = {
-  eventId: 'Id of the subscription',
-  name: 'Name of the tool, as GET /v1/ai/tools lists it',
-  token: 'The secret part of the address',
+/** Other parameters of paths: the name of their component, and words. */
+const BY_NAME: Readonly<Record<string, [component: string, words: string]>> = {
+  eventId: ['SubscriptionId', 'Id of the subscription'],
+  name: ['ToolName', 'Name of the tool, as GET /v1/ai/tools lists it'],
+  token: ['Token', 'The secret part of the address'],
 };
 
-function pathWords(spec: AnyRoute, name: string): string {
+/** @throws Error for a parameter without words */
+function pathParameter(spec: AnyRoute, name: string): [component: string, words: string] {
   if (Object.hasOwn(BY_NAME, name)) return BY_NAME[name]!;
   const parts = fullPath(spec).split('/');
   const noun = OF_PART[parts[parts.indexOf(`:${name}`) - 1]!];
   if (!noun)
     throw new Error(`${spec.operationId}: no words for the parameter ${name} (api/http/openapi-parameters.ts)`);
-  return `Id of the ${noun}`;
+  return [`${pascal(noun.replace(/,.*/, ''))}Id`, `Id of the ${noun}`];
 }
 
 /**
  * The parameters of an operation. Words about one stand beside its schema and not in it: that is where generators of clients and
  * readers of the document look for them.
  */
-export function parameters(spec: AnyRoute, idempotency: string, example: OperationExample): object[] {
+export function parameters(
+  spec: AnyRoute,
+  { schemas, components }: { schemas: DocumentSchemas; components: SharedComponents },
+  example: OperationExample,
+): object[] {
   const out: object[] = [];
   for (const [, name] of fullPath(spec).matchAll(/:([A-Za-z]+)/g)) {
-    const value = example.path?.[name!];
-    out.push({
-      name,
-      in: 'path',
-      required: true,
-      description: pathWords(spec, name!),
-      schema: { type: 'string' },
-      ...(value ? { example: value } : {}),
-    });
+    const [component, description] = pathParameter(spec, name!);
+    const parameter = { name, in: 'path', required: true, description, schema: { type: 'string' } };
+    out.push(components.parameter(component, parameter));
   }
   if (spec.query) {
-    const schema = toSchema(spec.query, 'input') as {
-      properties?: Record<string, { description?: string; type?: string }>;
-      required?: string[];
-    };
-    for (const [name, { description, ...property }] of Object.entries(schema.properties ?? {})) {
-      out.push({
+    const { properties = {}, required } = schemas.of(spec.query, 'input') as QuerySchema;
+    for (const [name, { description, ...schema }] of Object.entries(properties)) {
+      const parameter = {
         name,
         in: 'query',
-        required: schema.required?.includes(name) ?? false,
+        required: required?.includes(name) ?? false,
         ...(description === undefined ? {} : { description }),
-        schema: property,
-        ...queryExample(name, property.type, example.query),
-      });
+        schema,
+      };
+      if (name === 'cursor' || name === 'limit')
+        out.push(components.parameter(pascal(`${name} ${schema.maximum ?? ''}`), parameter));
+      else out.push({ ...parameter, ...queryExample(name, schema.type, example.query) });
     }
   }
+  const idempotency = idempotencyOf(spec);
   if (idempotency !== 'none') {
-    out.push({
-      name: 'Idempotency-Key',
-      in: 'header',
-      required: idempotency === 'required',
-      description: 'Any unique string; the same key with the same request repeats the first answer for 24 hours',
-      schema: { type: 'string', maxLength: MAX_KEY_LENGTH },
-    });
+    const required = idempotency === 'required';
+    out.push(
+      components.parameter(required ? 'RequiredIdempotencyKey' : 'IdempotencyKey', {
+        name: 'Idempotency-Key',
+        in: 'header',
+        required,
+        description: 'Any unique string; the same key with the same request repeats the first answer for 24 hours',
+        schema: { type: 'string', maxLength: MAX_KEY_LENGTH },
+      }),
+    );
   }
   return out;
 }
 
-/** The value of a recorded request, with the type that the schema names; none of a cursor, which fits its own request alone. */
+interface QuerySchema {
+  properties?: Record<string, { description?: string; type?: string; maximum?: number }>;
+  required?: string[];
+}
+
+/** Words as a name: `step run` is StepRun. */
+function pascal(words: string): string {
+  return words
+    .split(' ')
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join('');
+}
+
+/** The value of a recorded request, with the type that the schema names. */
 function queryExample(name: string, type: string | undefined, query: OperationExample['query']): { example?: unknown } {
   const given = query?.[name];
-  if (given === undefined || name === 'cursor') return {};
+  if (given === undefined) return {};
   return { example: type === 'integer' || type === 'number' ? Number(given) : given };
 }

@@ -1,11 +1,135 @@
 import { z } from 'zod';
 
-/** The JSON Schema of a zod schema, without its dialect. */
-export function toSchema(schema: z.ZodType, io: 'input' | 'output'): object {
+type Io = 'input' | 'output';
+type JsonSchema = Record<string, unknown>;
+
+/** Metadata of schemas without their names, so that a schema is written out wherever it is used. */
+const NAMELESS = z.registry<Record<string, unknown>>();
+NAMELESS.get = (schema) => {
+  const { id: _name, ...meta } = z.globalRegistry.get(schema) ?? {};
+  return meta;
+};
+
+/**
+ * The JSON Schema of a zod schema, without its dialect. It refers to no other document.
+ * @param change edits each part in place
+ */
+export function toSchema(schema: z.ZodType, io: Io, change?: (part: JsonSchema) => void): object {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
     unrepresentable: 'any',
     target: 'draft-2020-12',
-  }) as Record<string, unknown>;
+    metadata: NAMELESS,
+    override: ({ jsonSchema }) => change?.(jsonSchema as JsonSchema),
+  }) as JsonSchema;
   return rest;
+}
+
+/** Schemas of a document: its components by name, and each root as the document shows it. */
+export interface DocumentSchemas {
+  components: Record<string, JsonSchema>;
+  /** Schema of a root, with references to components. */
+  of(schema: z.ZodType, io: Io): JsonSchema;
+}
+
+/**
+ * The JSON Schemas of a document. Each named schema is a component (`named` in schemas.ts). One that is read otherwise
+ * than it is written, because of defaults for example, is two: the form of requests has Input behind its name.
+ * @throws Error when two schemas have one name
+ */
+export function documentSchemas(roots: Record<Io, readonly z.ZodType[]>): DocumentSchemas {
+  const output = convert(roots.output, 'output');
+  const input = convert(roots.input, 'input');
+  const twofold = differing(input.named, output.named);
+  const nameOf = (io: Io, name: string): string => (io === 'input' && twofold.has(name) ? `${name}Input` : name);
+  const link = (io: Io, text: string): string =>
+    text.replace(DEFINITION, (_, name: string) => `"#/components/schemas/${nameOf(io, name)}"`);
+  const components = new Map<string, string>();
+  for (const [io, { named }] of [['output', output] as const, ['input', input] as const])
+    for (const [name, text] of named) {
+      const own = nameOf(io, name);
+      const linked = link(io, text);
+      if ((components.get(own) ?? linked) !== linked) throw new Error(`Two schemas have the name ${own}`);
+      components.set(own, linked);
+    }
+  return {
+    components: Object.fromEntries(
+      [...components]
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, text]) => [name, JSON.parse(text) as JsonSchema]),
+    ),
+    of(schema, io) {
+      const text = (io === 'input' ? input : output).roots.get(schema);
+      if (text === undefined) throw new Error('The schema is no root of the document');
+      return JSON.parse(link(io, text)) as JsonSchema;
+    },
+  };
+}
+
+const DEFINITION = /"#\/\$defs\/([^"]+)"/g;
+
+/** JSON Schemas as text, whose references to named schemas lead to $defs. */
+interface Converted {
+  named: Map<string, string>;
+  roots: Map<z.ZodType, string>;
+}
+
+/** Converts all roots at once, so that each named schema is converted once. */
+function convert(list: readonly z.ZodType[], io: Io): Converted {
+  const roots = [...new Set(list)];
+  const registry = z.registry<{ id: string }>();
+  // Behind a wrapper a root with a name becomes a definition as any other part does.
+  for (const [index, root] of roots.entries())
+    registry.add(
+      z.lazy(() => root),
+      { id: String(index) },
+    );
+  const { schemas } = z.toJSONSchema(registry, {
+    io,
+    unrepresentable: 'any',
+    target: 'draft-2020-12',
+    uri: () => '',
+    override: ({ jsonSchema }) => shorten(jsonSchema as JsonSchema),
+  }) as { schemas: Record<string, JsonSchema & { $defs?: Record<string, JsonSchema> }> };
+  return {
+    named: new Map(
+      Object.entries(schemas.__shared?.$defs ?? {}).map(([name, schema]) => [name, JSON.stringify(schema)]),
+    ),
+    roots: new Map(
+      roots.map((root, index) => {
+        const { $schema: _dialect, $id: _id, ...schema } = schemas[index]!;
+        return [root, JSON.stringify(schema)];
+      }),
+    ),
+  };
+}
+
+/** Formats that say all that their pattern says. */
+const FORMATS: ReadonlySet<unknown> = new Set(['date', 'date-time', 'email', 'uuid']);
+
+/** Leaves out what repeats itself in every field of a kind and tells a client nothing more. */
+export function shorten(schema: JsonSchema): void {
+  if (FORMATS.has(schema.format)) delete schema.pattern;
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  // Generators refuse objects as defaults; a list or null says no more than that the field may be left out.
+  if (typeof schema.default === 'object') delete schema.default;
+  const [value, nothing, ...others] = (schema.anyOf ?? []) as JsonSchema[];
+  const isNullable = nothing?.type === 'null' && others.length === 0;
+  if (!isNullable || !SCALARS.has(value?.type) || 'enum' in value! || 'const' in value!) return;
+  const { anyOf: _options, ...own } = schema;
+  Object.assign(schema, value, own, { type: [value!.type, 'null'] });
+  delete schema.anyOf;
+}
+const SCALARS: ReadonlySet<unknown> = new Set(['boolean', 'integer', 'number', 'string']);
+
+/** Names whose schema is another in requests than in answers, itself or in a part of it. */
+function differing(input: Converted['named'], output: Converted['named']): ReadonlySet<string> {
+  const found = new Set([...input.keys()].filter((name) => output.has(name) && output.get(name) !== input.get(name)));
+  for (let before = -1; before !== found.size;) {
+    before = found.size;
+    for (const [name, text] of input)
+      if (output.has(name) && [...text.matchAll(DEFINITION)].some(([, part]) => found.has(part!))) found.add(name);
+  }
+  return found;
 }

@@ -1,8 +1,9 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { EVENT_PAYLOADS, TEST_PAYLOAD } from '../../domain/platform/kernel/event-payloads.ts';
 import { EVENT_TYPES, scopeOf, TEST_EVENT, type EventType } from '../../domain/platform/kernel/events.ts';
 import { inWords } from '../../lib/errors.ts';
 import { message } from '../../messages/index.ts';
+import { shorten, toSchema } from './openapi-schema.ts';
 
 const HEADERS = [
   {
@@ -12,10 +13,13 @@ const HEADERS = [
       '`t=<unix>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>`, keyed with the endpoint secret. Compare in constant time, refuse a `t` more than 5 minutes away, ignore other schemes.',
   },
   { name: 'X-Service-Event', description: 'The event type' },
-  { name: 'X-Service-Event-Id', description: 'The event id, the same however often it is sent; dedupe on it' },
+  {
+    name: 'X-Service-Event-Id',
+    description: 'The event id, the same however often it is sent; dedupe on it',
+  },
 ] as const;
 
-/** What the service sends to webhook endpoints: one entry per event. */
+/** Requests of the service to webhook endpoints: one entry per event. */
 export function webhooksSection(): Record<string, object> {
   const types = Object.keys(EVENT_TYPES) as EventType[];
   return {
@@ -51,6 +55,7 @@ function delivery(
       description,
       security: [],
       ...extra,
+      // Written out: oapi-codegen drops a component that only webhooks refer to.
       parameters: HEADERS.map(({ name, description: meaning, ...rest }) => ({
         name,
         in: 'header',
@@ -90,12 +95,8 @@ function envelope(type: string, payload: z.ZodType): object {
 
 /** The published form of a payload. Fields may be added later, so the schema does not exclude further properties. */
 function dataSchema(payload: z.ZodType): object {
-  const { $schema: _dialect, ...schema } = z.toJSONSchema(payload, {
-    target: 'draft-2020-12',
-    io: 'input',
-    override: ({ jsonSchema }) => {
-      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-    },
+  return toSchema(payload, 'input', (schema) => {
+    shorten(schema);
+    if (schema.additionalProperties === false) delete schema.additionalProperties;
   });
-  return schema;
 }

@@ -11,7 +11,7 @@ import { says } from '../../lib/issue-message.ts';
 export const besideFaults = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
 
 /** RFC 3339 UTC, as answers carry it. */
-export const timestamp = z.iso.datetime({ offset: true }).meta({ description: 'RFC 3339 timestamp, UTC' });
+export const timestamp = z.iso.datetime({ offset: true });
 const YEARS = says('field.years');
 /** RFC 3339 as clients send it; read as a Date. An offset must not lead out of the years that answers and cursors can carry. */
 export const inputTimestamp = z.iso
@@ -62,16 +62,42 @@ export const runFields = {
 /** Path ids are strings here: a malformed one is the same 404 as an unknown one. */
 export const idParams = z.object({ id: z.string() });
 
-/** The envelope of a paged list. */
-export function paged<T extends z.ZodType>(row: T) {
-  return z.strictObject({
-    data: z.array(row),
-    pagination: z.strictObject({
-      total: z.int().nullable().meta({ description: 'Rows on all pages together; null in lists that do not count' }),
-      next_cursor: z.string().nullable().meta({ description: 'Send it as `cursor`; null on the last page' }),
-      has_more: z.boolean().meta({ description: 'Whether there is another page' }),
-    }),
-  });
+/**
+ * Gives a schema its name among the components of the OpenAPI document, where every use of it becomes a reference.
+ * A schema that is derived from a named one has no name. Two schemas of one name fail the document.
+ */
+export function named<T extends z.ZodType>(name: string, schema: T): T {
+  z.globalRegistry.add(schema, { ...z.globalRegistry.get(schema), id: name });
+  return schema;
+}
+
+/** A closed object of these fields under a name of the OpenAPI document; see {@link named}. */
+export function resource<Shape extends z.core.$ZodLooseShape>(
+  name: string,
+  shape: Shape,
+): z.ZodObject<Shape, z.core.$strict> {
+  return named(name, z.strictObject(shape));
+}
+
+const pagination = resource('Pagination', {
+  total: z.int().nullable().meta({ description: 'Rows on all pages together; null in lists that do not count' }),
+  next_cursor: z.string().nullable().meta({ description: 'Send it as `cursor`; null on the last page' }),
+  has_more: z.boolean().meta({ description: 'Whether there is another page' }),
+});
+
+const pageOf = <T extends z.ZodType>(row: T) => z.strictObject({ data: z.array(row), pagination });
+const pages = new WeakMap<z.ZodType, ReturnType<typeof pageOf>>();
+
+/** The envelope of a paged list, one per schema of its rows. It is named after the rows, with Page behind it. */
+export function paged<T extends z.ZodType>(row: T): ReturnType<typeof pageOf<T>> {
+  const known = pages.get(row);
+  const page = known ?? pageOf(row);
+  if (!known) {
+    const name = z.globalRegistry.get(row)?.id;
+    if (name !== undefined) named(`${name}Page`, page);
+    pages.set(row, page);
+  }
+  return page as ReturnType<typeof pageOf<T>>;
 }
 
 /** Fills the paged envelope from a verb's page. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { minuteOfDay } from '../../domain/platform/scheduling/windows.ts';
 import { standing } from './warmup/schemas.ts';
-import { emailAddress, paged, timestamp, uuid } from '../http/schemas.ts';
+import { emailAddress, paged, resource, timestamp, uuid } from '../http/schemas.ts';
 import { says } from '../../lib/issue-message.ts';
 import { issue } from '../http/said.ts';
 
@@ -35,7 +35,7 @@ const mailService = z
       .enum(['tls', 'starttls', 'none'])
       .meta({ description: 'tls from the first byte, starttls required, or none' }),
   })
-  .meta({ description: 'Password included: servers are never changed without dialing them' });
+  .meta({ id: 'MailServerInput', description: 'Password included: servers are never changed without dialing them' });
 
 const limits = {
   campaign_limit: z
@@ -113,7 +113,7 @@ export const updateMailbox = z.strictObject({
   imap: mailService.optional(),
 });
 
-const storedService = z.strictObject({
+const storedService = resource('MailServer', {
   host: z.string(),
   port: z.int(),
   username: z.string(),
@@ -168,8 +168,8 @@ const mailboxFields = {
   updated_at: timestamp,
 };
 
-const sendingCampaign = z.strictObject({ id: uuid, name: z.string(), status: z.string() });
-const mailboxError = z.strictObject({
+const sendingCampaign = resource('SendingCampaign', { id: uuid, name: z.string(), status: z.string() });
+const mailboxError = resource('MailboxError', {
   id: uuid,
   error_code: z.string(),
   severity: z.enum(['warning', 'error']),
@@ -179,22 +179,22 @@ const mailboxError = z.strictObject({
   resolved_at: timestamp.nullable(),
 });
 
-export const mailbox = z.strictObject(mailboxFields);
-export const mailboxDetail = z.strictObject({
+export const mailbox = resource('Mailbox', mailboxFields);
+export const mailboxDetail = resource('MailboxDetail', {
   ...mailboxFields,
   campaigns: z.array(sendingCampaign),
   recent_errors: z.array(mailboxError),
 });
 export const mailboxPage = paged(mailbox);
 
-export const allowance = z.strictObject({
+export const allowance = resource('MailboxAllowance', {
   remaining: z.int().nullable().meta({ description: 'null without a limit' }),
   limit: z.int().nullable(),
   used: z.int(),
   pending_request: z.null().meta({ description: 'A request for more; a self-hosted installation has none' }),
 });
 
-export const liveCheck = z.strictObject({
+export const liveCheck = resource('MailboxCheck', {
   email_account_id: uuid,
   email: z.string(),
   provider: z.string(),
@@ -212,7 +212,7 @@ export const liveCheck = z.strictObject({
   error: issue.optional(),
 });
 
-export const authCheck = z.strictObject({
+export const authCheck = resource('DomainAuthentication', {
   domain: z.string(),
   spf_found: z.boolean(),
   spf_record: z.string().optional(),
@@ -235,7 +235,7 @@ export const startedConsent = z.strictObject({
 
 export const consentParams = z.object({ session: z.string().max(200) });
 
-export const consentResult = z.strictObject({
+export const consentResult = resource('ConsentResult', {
   status: z.enum(['pending', 'done', 'failed']),
   provider: z.enum(['gmail', 'outlook']),
   account: mailboxDetail.optional().meta({ description: 'The mailbox, when done and not removed since' }),

@@ -14,9 +14,18 @@ import { metricsEndpoint } from '../http/metrics.ts';
 import { documents } from '../operations/system/documents.ts';
 import { VERSION } from '../../lib/version.ts';
 
+/** Areas that the document leaves out: pages are for people, and MCP describes itself to its clients. */
+const UNDOCUMENTED: ReadonlySet<string> = new Set(['mcp', 'pages']);
+
 /** The API's OpenAPI document, without a server running. */
 export function apiDocument(serverUrl: string): object {
-  return openApiDocument(routes, { version: VERSION, serverUrl });
+  const documented = routes.filter(({ area }) => !UNDOCUMENTED.has(area));
+  return openApiDocument(documented, { version: VERSION, serverUrl });
+}
+
+interface RunningApi extends Listening {
+  /** Makes the OpenAPI document, which takes some 300 ms of processor time. The first who asks for it would wait for that. */
+  prepare(): void;
 }
 
 /** Starts the REST API (8080 by default). */
@@ -24,7 +33,7 @@ export async function startApi(
   deps: Deps,
   metrics: Metrics,
   options: Partial<Pick<AppOptions, 'strictResponses' | 'limiter' | 'actors' | 'usage'>> & { port?: number } = {},
-): Promise<Listening> {
+): Promise<RunningApi> {
   const {
     port = deps.config.API_PORT,
     actors = createActorResolver(deps),
@@ -32,16 +41,13 @@ export async function startApi(
     ...rest
   } = options;
   const usage = options.usage ?? createUsageLog(deps, { onDropped: (count) => metrics.keyUsageDropped.inc(count) });
+  let text: string | undefined;
+  const document = (): string => (text ??= JSON.stringify(apiDocument(deps.config.API_PUBLIC_URL)));
   const app = createApp({
     deps,
     routes,
     metrics,
-    middleware: [
-      documents(() => apiDocument(deps.config.API_PUBLIC_URL)),
-      metricsEndpoint(metrics, deps.config),
-      onlyPost,
-      dashboardFiles(),
-    ],
+    middleware: [documents(document), metricsEndpoint(metrics, deps.config), onlyPost, dashboardFiles()],
     fallback: dashboardFallback(deps.config),
     ...rest,
     actors,
@@ -51,6 +57,7 @@ export async function startApi(
   const listening = await listenHttp(app.callback(), deps.config.LISTEN_HOST, port);
   return {
     ...listening,
+    prepare: () => void document(),
     async close() {
       await listening.close(openWorkMayTakeMs(deps.config));
       await limiter.close();

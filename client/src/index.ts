@@ -2,4 +2,4 @@
 export { allOf, dataOf, eachOf } from './answers.ts';
 export { createHeron, type BodyOf, type Heron, type HeronOptions } from './client.ts';
 export { HeronError, type Problem } from './errors.ts';
-export type { paths } from './schema.ts';
+export type { paths, Schemas } from './schema.ts';

@@ -6,7 +6,7 @@ interface DocumentedAnswer {
 }
 interface Operation {
   operationId: string;
-  responses: Record<string, DocumentedAnswer>;
+  responses: Record<string, DocumentedAnswer | { $ref: string }>;
 }
 
 /** What was received for a request, as far as the document speaks of it. */
@@ -18,6 +18,7 @@ interface Received {
 
 /** Holds answers against an OpenAPI document, by a validator that is not ours. */
 export class DocumentCheck {
+  readonly #responses: Record<string, DocumentedAnswer>;
   readonly #operations = new Map<string, Operation>();
   readonly #validators = new Map<object, ValidateFunction>();
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: true, allErrors: false });
@@ -25,8 +26,9 @@ export class DocumentCheck {
   constructor(document: object) {
     const { paths, components } = document as {
       paths: Record<string, Record<string, Operation>>;
-      components: { schemas: Record<string, object> };
+      components: { schemas: Record<string, object>; responses: Record<string, DocumentedAnswer> };
     };
+    this.#responses = components.responses;
     (formats as unknown as (ajv: Ajv2020) => void)(this.#ajv);
     for (const [name, schema] of Object.entries(components.schemas))
       this.#ajv.addSchema(schema, `#/components/schemas/${name}`);
@@ -38,7 +40,7 @@ export class DocumentCheck {
   faultsOf(operationId: string, { status, contentType, text }: Received): string[] {
     const documented = this.#operations.get(operationId)?.responses[status];
     if (!documented) return [`status ${status} is not documented`];
-    const { content } = documented;
+    const { content } = '$ref' in documented ? this.#responses[documented.$ref.split('/').at(-1)!]! : documented;
     if (!content) return text === '' ? [] : [`${status} has a body that is not documented`];
     const media = content[contentType.split(';')[0]!.trim()];
     // A page, a picture or a file: the document names what it usually is.

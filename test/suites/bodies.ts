@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { toSchema } from '../../api/http/openapi-schema.ts';
 import type { AnyRoute } from '../../api/http/route.ts';
 
 interface JsonSchema {
@@ -90,7 +90,7 @@ const BY_HAND: Record<string, unknown> = {
 
 /** What the body of a route looks like as JSON Schema. */
 export function bodySchema(spec: AnyRoute): JsonSchema {
-  return z.toJSONSchema(spec.body!, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+  return toSchema(spec.body!, 'input') as JsonSchema;
 }
 
 const DAYS = { from: '2026-01-01', to: '2026-01-31' };

@@ -40,7 +40,7 @@ function endpoint(operationId: string, where: string, at: { atRoot?: true }): An
     operationId,
     method: 'post',
     path: '/mcp',
-    area: 'operations',
+    area: 'mcp',
     scope: 'any',
     permission: null,
     // The endpoint behind the tool applies its own limits.

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Awaiting, route, type AnyRoute } from '../../http/route.ts';
+import { resource } from '../../http/schemas.ts';
 import { callProblems, callTool, findTool, toolsFor, withKey } from './call.ts';
 import type { AgentTool } from './tool.ts';
 
@@ -10,7 +11,7 @@ export const CALL_LIMIT = 4 * 1024 * 1024;
 /** What stands before an argument's name in the paths of problems. */
 const ARGUMENTS = 'body.arguments.';
 
-const tool = z.strictObject({
+const tool = resource('AgentTool', {
   name: z.string(),
   title: z.string(),
   description: z.string(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { besideFaults, inputTimestamp, timestamp, uuid } from '../../http/schemas.ts';
+import { besideFaults, inputTimestamp, resource, timestamp, uuid } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
 /** The largest number that PostgreSQL's integer holds. */
@@ -55,7 +55,7 @@ const shared = {
   capabilities: z.array(capability),
 };
 
-export const policy = z.strictObject({
+export const policy = resource('AgentPolicy', {
   id: uuid,
   organization_id: uuid,
   ...shared,
@@ -71,7 +71,7 @@ export const policy = z.strictObject({
 
 export const holders = z.strictObject({
   data: z.array(
-    z.strictObject({
+    resource('PolicyHolder', {
       kind: z.enum(['api_key', 'oauth_grant']),
       id: uuid.meta({ description: 'The `api_key_id` or `oauth_grant_id` of its policy' }),
       name: z.string().meta({ description: 'Of the key, or of the application' }),
@@ -86,7 +86,7 @@ export const holders = z.strictObject({
   ),
 });
 
-export const effectivePolicy = z.strictObject({
+export const effectivePolicy = resource('EffectivePolicy', {
   id: uuid.nullable(),
   source: z.enum(['policy', 'none', 'session']).meta({
     description:

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseAddress } from '../../../lib/address.ts';
 import { CONTACT_LIMITS, fitCustomFields, isCustomKey, MOST_FIELDS } from '../../../domain/directory/contact-fields.ts';
 import { ENGAGEMENTS, LEAD_STATUSES } from '../../../domain/directory/contact-filters.ts';
-import { inputTimestamp, paged, timestamp, uuid } from '../../http/schemas.ts';
+import { inputTimestamp, paged, resource, timestamp, uuid } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
 /** An address as people paste it: trimmed, lower-cased, taken out of `Name <addr>`. */
@@ -38,7 +38,7 @@ export const letterFields = z.strictObject({
   custom_fields: customFields,
 });
 
-export const contactCreate = z.strictObject({
+export const contactCreate = resource('ContactCreate', {
   email: address,
   first_name: name.optional(),
   last_name: name.optional(),
@@ -94,7 +94,7 @@ const filters = {
   updated_before: inputTimestamp.optional(),
 };
 
-export const contactSearch = z.strictObject({
+export const contactSearch = resource('ContactSearch', {
   ...filters,
   sort_by: z
     .string()
@@ -148,7 +148,7 @@ export const bulkDelete = z
   .union([z.array(z.string()), z.strictObject(selection)])
   .transform((body) => (Array.isArray(body) ? { contacts: body } : body));
 
-export const leadHold = z.strictObject({
+export const leadHold = resource('LeadHold', {
   since: timestamp,
   until: timestamp.nullable(),
   reason: z.string(),
@@ -176,9 +176,9 @@ const contactFields = {
   updated_at: timestamp,
 };
 
-export const contact = z.strictObject(contactFields);
+export const contact = resource('Contact', contactFields);
 
-export const foundContact = z.strictObject({
+export const foundContact = resource('FoundContact', {
   ...contactFields,
   campaign_lead: z
     .strictObject({
@@ -197,7 +197,7 @@ export const foundContact = z.strictObject({
     .meta({ description: 'Only where the search names exactly one campaign' }),
 });
 
-export const contactDetail = z.strictObject({
+export const contactDetail = resource('ContactDetail', {
   ...contactFields,
   engagement: z.strictObject({
     total_sent: z.int(),

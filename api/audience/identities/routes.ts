@@ -3,11 +3,11 @@ import { listConflicts, resolveConflict, type ConflictView } from '../../../doma
 import { getPerson, listPeople, type PersonView } from '../../../domain/audience/identities/read.ts';
 import { deletePerson } from '../../../domain/audience/identities/remove.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
-import { idParams, iso, paged, pageQuery, presentPage, timestamp, uuid } from '../../http/schemas.ts';
+import { idParams, iso, paged, pageQuery, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const kind = z.enum(['email', 'user_id', 'anonymous_id']);
 
-const person = z.strictObject({
+const person = resource('Person', {
   id: uuid,
   organization_id: uuid,
   contact_id: uuid.nullable().meta({ description: 'Null for a person without a contact' }),
@@ -22,7 +22,7 @@ const person = z.strictObject({
   created_at: timestamp,
 });
 
-const conflict = z.strictObject({
+const conflict = resource('IdentityConflict', {
   id: uuid,
   organization_id: uuid,
   kind,

@@ -5,7 +5,7 @@ import { ROW_REASONS } from '../../../domain/audience/imports/rows.ts';
 import { ENCODINGS } from '../../../lib/encodings.ts';
 import { says } from '../../../lib/issue-message.ts';
 import { CONTACT_LIMITS, isCustomKey, LOST_NAME } from '../../../domain/directory/contact-fields.ts';
-import { paged, runFields, timestamp, uuid } from '../../http/schemas.ts';
+import { paged, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
 
 /** The uploaded file of a multipart body; it reaches the handler on disk, outside the body. */
 const file = z.any().optional().meta({ type: 'string', format: 'binary', description: 'CSV, XLSX or ODS file' });
@@ -125,7 +125,7 @@ const storedRow = z.strictObject({
     .meta({ description: 'As it would be stored; null where the row is not imported' }),
 });
 
-export const importPreview = z.strictObject({
+export const importPreview = resource('ImportPreview', {
   filename: z.string(),
   format: z.enum(['csv', 'xlsx', 'ods']),
   encoding: z.string(),
@@ -146,7 +146,7 @@ export const importPreview = z.strictObject({
   unsubscribed_rows: z.int().meta({ description: 'Rows that would be imported without permission to mail' }),
 });
 
-export const contactImport = z.strictObject({
+export const contactImport = resource('ContactImport', {
   id: uuid,
   status: z.enum(['queued', 'running', 'completed', 'failed', 'cancelled']),
   filename: z.string(),
@@ -176,5 +176,5 @@ export const contactImport = z.strictObject({
 
 export const importPage = paged(contactImport);
 export const problemPage = paged(
-  z.strictObject({ line: z.int(), email: z.string(), values: z.array(z.string()), reason: z.string() }),
+  resource('ImportProblem', { line: z.int(), email: z.string(), values: z.array(z.string()), reason: z.string() }),
 );

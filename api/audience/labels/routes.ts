@@ -12,14 +12,14 @@ import {
 import type { OrgPermission, Permission } from '../../../lib/permissions.ts';
 import { says } from '../../../lib/issue-message.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
-import { idParams, iso, timestamp, uuid } from '../../http/schemas.ts';
+import { idParams, iso, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const title = z.string().trim().min(1).max(50);
 const color = z
   .string()
   .regex(/^#[0-9a-f]{6}$/i, says('directory.color'))
   .toLowerCase();
-const label = z.strictObject({
+const label = resource('Label', {
   id: uuid,
   title: z.string(),
   color: z.string(),

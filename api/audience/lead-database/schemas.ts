@@ -4,7 +4,7 @@ import { FACETS } from '../../../domain/audience/lead-database/facets.ts';
 import { PEOPLE_SORTS } from '../../../domain/audience/lead-database/people.ts';
 import { OUTREACH_STATUSES } from '../../../domain/directory/segments/fields.ts';
 import { conditions, match } from '../segments/schemas.ts';
-import { paged, pageWords, timestamp, uuid } from '../../http/schemas.ts';
+import { paged, pageWords, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const question = {
   conditions: conditions.default([]),
@@ -27,7 +27,7 @@ export const companiesQuestion = z.strictObject({
 });
 export const exportQuestion = z.strictObject({ ...question, sort: peopleSort });
 
-export const leadPerson = z.strictObject({
+export const leadPerson = resource('LeadPerson', {
   id: uuid,
   email: z.string(),
   first_name: z.string(),
@@ -47,7 +47,7 @@ export const leadPerson = z.strictObject({
   created_at: timestamp,
 });
 
-const leadCompany = z.strictObject({
+const leadCompany = resource('LeadCompany', {
   domain: z.string(),
   name: z.string().meta({ description: 'The most common one of its people' }),
   people: z.int(),
@@ -62,7 +62,7 @@ const leadCompany = z.strictObject({
   esp_provider: z.string().meta({ description: 'The most common one that is known' }),
 });
 
-export const coverage = z.strictObject({
+export const coverage = resource('LeadCoverage', {
   total: z.int(),
   contacted: z.int(),
   contacted_90d: z.int(),
@@ -80,7 +80,8 @@ export const coverage = z.strictObject({
 });
 
 const counts = z.array(z.strictObject({ key: z.string(), count: z.int() }));
-export const facets = z.strictObject(
+export const facets = resource(
+  'LeadFacets',
   Object.fromEntries(FACETS.map((name) => [name, counts])) as Record<(typeof FACETS)[number], typeof counts>,
 );
 

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { isNobody } from '../../../domain/audience/product-events/nobody.ts';
+import {
+  besideFaults,
+  emailAddress,
+  inputTimestamp,
+  pageQuery,
+  resource,
+  timestamp,
+  uuid,
+} from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
-import { besideFaults, emailAddress, inputTimestamp, pageQuery, timestamp, uuid } from '../../http/schemas.ts';
 
 const eventName = z
   .string()
@@ -46,7 +54,7 @@ export const listQuery = z.strictObject({
   since: inputTimestamp.optional().meta({ description: 'Only events received after this moment' }),
 });
 
-export const productEvent = z.strictObject({
+export const productEvent = resource('ProductEvent', {
   id: uuid,
   organization_id: uuid,
   contact_id: uuid.nullable().meta({ description: 'Null for a person without a contact' }),
@@ -57,7 +65,7 @@ export const productEvent = z.strictObject({
   received_at: timestamp,
 });
 
-export const accepted = z.strictObject({
+export const accepted = resource('AcceptedEvent', {
   event_id: uuid,
   contact_id: uuid.nullable().meta({ description: 'Null for a person without a contact' }),
   person_id: uuid.nullable(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_SELECTED } from '../../../domain/audience/prospect-catalogue/import.ts';
 import { CATALOGUE_ID, MAX_TEXT_BYTES, searchKey } from '../../../domain/audience/prospect-catalogue/records.ts';
 import { contact } from '../contacts/schemas.ts';
-import { paged, pageWords, uuid } from '../../http/schemas.ts';
+import { paged, pageWords, resource, uuid } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
 /** Trimmed and lower-case, as the catalogue keeps what it is compared with. */
@@ -52,7 +52,7 @@ export const peopleSearch = z.strictObject({
 
 const catalogueId = z.string().regex(CATALOGUE_ID);
 const moment = z.string().meta({ description: 'UTC, when the source last saw it; empty where it does not say' });
-export const catalogueCompany = z.strictObject({
+export const catalogueCompany = resource('CatalogueCompany', {
   id: catalogueId,
   name: z.string(),
   domain: z.string(),
@@ -68,7 +68,7 @@ export const catalogueCompany = z.strictObject({
   founded_year: z.int().nullable(),
   source_updated_at: moment,
 });
-export const cataloguePerson = z.strictObject({
+export const cataloguePerson = resource('CataloguePerson', {
   id: catalogueId,
   first_name: z.string(),
   last_name: z.string(),
@@ -90,7 +90,7 @@ export const cataloguePeoplePage = paged(cataloguePerson);
 export const catalogueCompanyPage = paged(catalogueCompany);
 
 const facet = z.array(z.strictObject({ key: z.string(), count: z.int() }));
-export const metadata = z.strictObject({
+export const metadata = resource('CatalogueMetadata', {
   people: z.int(),
   companies: z.int(),
   countries: facet.meta({ description: 'People by country, most first; an empty key is unknown' }),
@@ -101,7 +101,7 @@ export const metadata = z.strictObject({
 });
 
 export const selection = z.strictObject({ person_ids: z.array(z.string()).min(1).max(MAX_SELECTED) });
-export const imported = z.strictObject({
+export const imported = resource('CatalogueImport', {
   data: z.array(contact),
   count: z.int(),
   existing_ids: z.array(uuid).meta({ description: 'Those of data that were contacts before' }),

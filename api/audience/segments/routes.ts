@@ -10,7 +10,7 @@ import {
 } from '../../../domain/audience/segments/segments.ts';
 import { conditionProblems } from '../../../domain/directory/segments/compile.ts';
 import { route } from '../../http/route.ts';
-import { asSeen, idParams, iso, paged, pageQuery, presentPage, timestamp, uuid } from '../../http/schemas.ts';
+import { asSeen, idParams, iso, paged, pageQuery, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
 import { conditions, match } from './schemas.ts';
 
 const area = 'segments';
@@ -19,7 +19,7 @@ const write = { area, scope: ['WRITE_CONTACTS'], permission: 'manage_contacts' }
 
 const name = z.string().trim().min(1).max(100);
 
-const segment = z.strictObject({
+const segment = resource('Segment', {
   id: uuid,
   name: z.string(),
   match,
@@ -52,7 +52,7 @@ export const segmentRoutes = [
       status: 200,
       body: z.strictObject({
         fields: z.array(
-          z.strictObject({
+          resource('SegmentField', {
             name: z.string(),
             label: z.string(),
             type: z.enum(['text', 'choice', 'label', 'campaign', 'flag', 'time']),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { resource } from '../../http/schemas.ts';
 
-const condition = z.strictObject({
+const condition = resource('SegmentCondition', {
   field: z.string().max(100).meta({ description: 'From GET /v1/segments/fields; custom fields as custom.<key>' }),
   operator: z.string().max(40),
   values: z.array(z.string().max(500)).max(1000).default([]),

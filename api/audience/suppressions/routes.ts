@@ -7,13 +7,13 @@ import {
 } from '../../../domain/audience/suppressions/entries.ts';
 import { SUPPRESSION_FAULTS } from '../../../domain/directory/suppression-value.ts';
 import { route } from '../../http/route.ts';
-import { idParams, iso, paged, pageQuery, presentPage, timestamp, uuid } from '../../http/schemas.ts';
+import { idParams, iso, paged, pageQuery, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const MAX_ENTRIES = 5000;
 const area = 'suppressions';
 
 const reason = z.string().max(500);
-const suppression = z.strictObject({
+const suppression = resource('Suppression', {
   id: uuid,
   organization_id: uuid,
   email: z.string().meta({ description: 'The bare host when kind is domain' }),

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { listRenewals, type RenewalView } from '../../../domain/billing/domain-renewals/list.ts';
 import { OPEN_RENEWAL, RENEW_AHEAD_MS } from '../../../domain/billing/domain-renewals/states.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
-import { iso, paged, pageQuery, presentPage, runFields, timestamp, uuid } from '../../http/schemas.ts';
+import { iso, paged, pageQuery, presentPage, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
 import { issue, presentIssue } from '../../http/said.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 
 const cents = z.int().nullable();
 
-const renewal = z.strictObject({
+const renewal = resource('DomainRenewal', {
   domain_id: uuid,
   domain: z.string(),
   provisioning_id: uuid.meta({ description: 'The order that the domain belongs to' }),

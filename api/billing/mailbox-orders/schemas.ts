@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_DOMAINS } from '../../../domain/billing/mailbox-orders/quote.ts';
 import { ORDER_STATES } from '../../../domain/billing/mailbox-orders/states.ts';
-import { paged, runFields, timestamp, uuid } from '../../http/schemas.ts';
+import { paged, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
 import { issue } from '../../http/said.ts';
 
 const cents = z.int().min(0);
@@ -31,7 +31,7 @@ export const orderRequest = z.strictObject({
 
 export const providers = z.strictObject({
   data: z.array(
-    z.strictObject({
+    resource('ManagedMailboxProvider', {
       provider: z.string(),
       name: z.string(),
       currency: z.string().meta({ description: 'ISO 4217, lower case' }),
@@ -42,7 +42,7 @@ export const providers = z.strictObject({
   ),
 });
 
-const lineItem = z.strictObject({
+const lineItem = resource('OrderLineItem', {
   key: z.string(),
   label: z.string(),
   quantity: z.int(),
@@ -51,7 +51,7 @@ const lineItem = z.strictObject({
   interval: z.enum(['month', 'once']),
 });
 
-const orderedDomain = z.strictObject({
+const orderedDomain = resource('OrderedDomain', {
   domain: z.string(),
   domain_registration: z.boolean().meta({ description: 'False for a domain of an earlier order of the workspace' }),
   price_cents: cents.meta({ description: 'Registration for a year, once' }),
@@ -70,7 +70,7 @@ const common = {
   line_items: z.array(lineItem),
 };
 
-export const quote = z.strictObject({
+export const quote = resource('MailboxQuote', {
   quote_id: uuid,
   count: z.int(),
   ...common,
@@ -82,7 +82,7 @@ export const quote = z.strictObject({
   expires_at: timestamp,
 });
 
-export const order = z.strictObject({
+export const order = resource('MailboxOrder', {
   provisioning_id: uuid,
   organization_id: uuid,
   quote_id: uuid,
@@ -131,7 +131,7 @@ export const order = z.strictObject({
 
 export const orderPage = paged(order);
 
-export const approval = z.strictObject({
+export const approval = resource('OrderAwaitingApproval', {
   result: z.literal('awaiting_approval'),
   reasons: z.array(z.string()).meta({ description: 'Why a person decides' }),
   approval_id: uuid,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createRunSchema } from '../../../domain/campaigns/runs/input.ts';
 import { RUN_STATES } from '../../../domain/campaigns/runs/states.ts';
-import { paged, runFields, timestamp, uuid } from '../../http/schemas.ts';
+import { paged, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
 
 /** Bytes of the largest request for a run: five thousand leads with their fields, or as much text in steps. */
 export const RUN_BODY_LIMIT = 4 * 1024 * 1024;
@@ -11,7 +11,7 @@ const anything = z.record(z.string(), z.unknown());
 /** The stored request: its leads are contacts of the workspace, and are not repeated. */
 const storedInput = z.looseObject(createRunSchema.omit({ leads: true }).shape);
 
-export const run = z.strictObject({
+export const run = resource('Run', {
   id: uuid,
   state: z.enum(RUN_STATES),
   intent: z.enum(['draft', 'launch']),
@@ -41,7 +41,7 @@ export const run = z.strictObject({
   ...runFields,
 });
 
-export const runEvent = z.strictObject({
+export const runEvent = resource('RunEvent', {
   seq: z.int().meta({ description: 'Counts from 1, without gaps' }),
   type: z.enum(['created', 'state_changed']),
   state: z.enum(RUN_STATES),
@@ -51,7 +51,8 @@ export const runEvent = z.strictObject({
   created_at: timestamp,
 });
 
-export const runDetail = run.extend({
+export const runDetail = resource('RunDetail', {
+  ...run.shape,
   events: z
     .array(runEvent)
     .meta({ description: 'Everything that happened to the run, oldest first; only ever added to' }),

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { listBlockedRuns, retryStepRun, type StepRunView } from '../../../domain/campaigns/step-runs/step-runs.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
-import { idParams, iso, pageQuery, paged, presentPage, timestamp, uuid } from '../../http/schemas.ts';
+import { idParams, iso, pageQuery, paged, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { issue, presentIssue, reasonIn } from '../../http/said.ts';
 
-const stepRun = z.strictObject({
+const stepRun = resource('StepRun', {
   id: uuid,
   campaign_id: uuid,
   contact_id: uuid,

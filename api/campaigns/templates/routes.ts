@@ -14,7 +14,7 @@ import {
   type ReplyTemplateRow,
 } from '../../../domain/campaigns/templates/templates.ts';
 import { route } from '../../http/route.ts';
-import { asSeen, idParams, iso, timestamp, uuid } from '../../http/schemas.ts';
+import { asSeen, idParams, iso, resource, timestamp, uuid } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
 const area = 'templates';
@@ -27,7 +27,7 @@ const name = z.string().trim().min(1).max(255);
 const subject = z.string().max(998);
 const copy = z.string().max(MAX_BODY);
 
-const template = z.strictObject({
+const template = resource('ReplyTemplate', {
   id: uuid,
   organization_id: uuid,
   user_id: uuid.nullable(),
@@ -40,7 +40,7 @@ const template = z.strictObject({
   updated_at: timestamp,
 });
 const templates = z.strictObject({ data: z.array(template) });
-const rendered = z.strictObject({ subject: z.string(), body_html: z.string(), body_plain: z.string() });
+const rendered = resource('RenderedTemplate', { subject: z.string(), body_html: z.string(), body_plain: z.string() });
 
 const span = z.strictObject({
   field: z.enum(['subject', 'body']),
@@ -48,7 +48,7 @@ const span = z.strictObject({
   line: z.int().min(1),
   excerpt: z.string(),
 });
-const analysis = z.strictObject({
+const analysis = resource('CopyAnalysis', {
   score: z.int().min(0).max(100).meta({ description: 'Higher is safer' }),
   verdict: z.string(),
   findings: z.array(

@@ -11,6 +11,7 @@ import {
   pageQuery,
   paged,
   presentPage,
+  resource,
   runFields,
   timestamp,
   uuid,
@@ -19,7 +20,7 @@ import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import type { Language } from '../../../messages/index.ts';
 import { issue, presentIssue, reasonIn } from '../../http/said.ts';
 
-const testStep = z.strictObject({
+const testStep = resource('TestStep', {
   step_id: uuid,
   name: z.string(),
   kind: z.string(),
@@ -35,7 +36,7 @@ const testStep = z.strictObject({
   error: issue.optional(),
 });
 
-const testRun = z.strictObject({
+const testRun = resource('TestRun', {
   id: uuid,
   organization_id: uuid,
   campaign_id: uuid,

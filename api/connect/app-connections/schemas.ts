@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { outboundUrl, timestamp, uuid } from '../../http/schemas.ts';
+import { outboundUrl, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const name = z.string().trim().min(1).max(100);
 const baseUrl = outboundUrl('HTTPS; query and fragment are dropped');
@@ -7,7 +7,7 @@ const baseUrl = outboundUrl('HTTPS; query and fragment are dropped');
 export const createBody = z.strictObject({ name, base_url: baseUrl });
 export const updateBody = z.strictObject({ name: name.optional(), base_url: baseUrl.optional() });
 
-export const appConnection = z.strictObject({
+export const appConnection = resource('AppConnection', {
   id: uuid,
   organization_id: uuid,
   name: z.string(),
@@ -18,7 +18,7 @@ export const appConnection = z.strictObject({
 
 export const secret = z.string().meta({ description: 'Signs every request to the app; shown once' });
 
-export const connectionTest = z.strictObject({
+export const connectionTest = resource('AppConnectionTest', {
   dns: z.boolean(),
   tls: z.boolean(),
   connection: z.boolean(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_EDGES, MAX_NODES } from '../../../domain/connect/automations/graph.ts';
-import { runFields, timestamp, uuid } from '../../http/schemas.ts';
+import { resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
 const nodeId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, says('connect.node_id'));
@@ -8,7 +8,7 @@ const openObject = z.record(z.string(), z.unknown());
 const position = z.number().min(-1e9).max(1e9);
 const nodeType = z.enum(['trigger', 'condition', 'action']);
 
-const condition = z.strictObject({
+const condition = resource('AutomationCondition', {
   field: z.enum(['field', 'expression']).meta({ description: 'What kind of condition it is' }),
   key: z.string().max(400).optional().meta({ description: 'Dot path into the data of the event, such as `intent`' }),
   operator: z
@@ -24,7 +24,7 @@ const condition = z.strictObject({
     .meta({ description: 'A template that prints `true` where it holds, such as `{{ eq .intent "positive" }}`' }),
 });
 
-const node = z.strictObject({
+const node = resource('AutomationNode', {
   id: nodeId.meta({ description: '`trigger` for the trigger' }),
   type: nodeType,
   action: z.string().max(100).optional().meta({ description: 'Of an action, such as `sendsets.add_tag`' }),
@@ -35,7 +35,7 @@ const node = z.strictObject({
   y: position,
 });
 
-const edge = z.strictObject({
+const edge = resource('AutomationEdge', {
   id: z.string().min(1).max(64),
   source: z.string().max(64),
   target: z.string().max(64),
@@ -45,7 +45,10 @@ const edge = z.strictObject({
     .meta({ description: '`true` or `false` out of a condition, else empty' }),
 });
 
-const graph = z.strictObject({ nodes: z.array(node).min(1).max(MAX_NODES), edges: z.array(edge).max(MAX_EDGES) });
+const graph = resource('AutomationGraph', {
+  nodes: z.array(node).min(1).max(MAX_NODES),
+  edges: z.array(edge).max(MAX_EDGES),
+});
 
 const filter = z.strictObject({
   intents: z.array(z.string().max(50)).min(1).max(20).optional(),
@@ -69,7 +72,7 @@ export const runsQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(200).default(50).meta({ description: 'The newest so many' }),
 });
 
-const shown = z.strictObject({
+const shown = resource('Automation', {
   id: uuid,
   organization_id: uuid,
   name: z.string(),
@@ -94,19 +97,19 @@ export const automation = z.strictObject({ automation: shown });
 export const automations = z.strictObject({ automations: z.array(shown) });
 export const deleted = z.strictObject({ deleted: z.literal(true) });
 export const dryRun = z.strictObject({
-  trace: z.array(z.strictObject({ ...result, preview: openObject })),
+  trace: z.array(resource('TracedNode', { ...result, preview: openObject })),
   data: openObject,
 });
 
 export const runs = z.strictObject({
   runs: z.array(
-    z.strictObject({
+    resource('AutomationRun', {
       id: uuid,
       automation_id: uuid,
       organization_id: uuid,
       trigger_event: z.string(),
       status: z.enum(['running', 'success', 'error']),
-      node_results: z.array(z.strictObject(result)),
+      node_results: z.array(resource('NodeResult', result)),
       error_detail: z.string(),
       started_at: timestamp,
       finished_at: timestamp.nullable(),

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { MAX_PUSHED } from '../../../domain/connect/integrations/push.ts';
 import { contactSearch } from '../../audience/contacts/schemas.ts';
-import { timestamp, uuid } from '../../http/schemas.ts';
+import { resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const open = z.record(z.string(), z.unknown());
 const authMethod = z.enum(['oauth', 'api_key', 'webhook']);
 const direction = z.enum(['push', 'pull', 'both']);
 const provider = z.string().meta({ description: 'Id of a provider, such as hubspot' });
 
-export const catalogueEntry = z.strictObject({
+export const catalogueEntry = resource('IntegrationProvider', {
   provider,
   name: z.string(),
   tagline: z.string(),
@@ -29,7 +29,7 @@ export const catalogueEntry = z.strictObject({
     .meta({ description: 'Whether accounts can be connected: the installation has its OAuth client' }),
 });
 
-export const connection = z.strictObject({
+export const connection = resource('IntegrationConnection', {
   id: uuid,
   organization_id: uuid,
   provider,
@@ -64,7 +64,7 @@ export const connection = z.strictObject({
     .meta({ description: 'Why its deliveries do not go on, where that kept failing' }),
 });
 
-export const subscription = z.strictObject({
+export const subscription = resource('IntegrationSubscription', {
   id: uuid,
   connection_id: uuid,
   organization_id: uuid,
@@ -78,7 +78,7 @@ export const subscription = z.strictObject({
   updated_at: timestamp,
 });
 
-const mapping = z.strictObject({
+const mapping = resource('FieldMapping', {
   id: uuid,
   connection_id: uuid,
   organization_id: uuid,
@@ -97,14 +97,14 @@ const mapping = z.strictObject({
   created_at: timestamp,
 });
 
-export const mappings = z.strictObject({
+export const mappings = resource('FieldMappings', {
   mappings: z.array(mapping),
   updated_at: timestamp.meta({
     description: 'When they were replaced; of those of the provider, when the connection was made',
   }),
 });
 
-export const run = z.strictObject({
+export const run = resource('IntegrationRun', {
   id: uuid,
   connection_id: uuid,
   organization_id: uuid,
@@ -164,7 +164,7 @@ export const pushBody = z.strictObject({
   exclude: z.array(z.string()).max(50_000).optional(),
 });
 
-export const pushResult = z.strictObject({
+export const pushResult = resource('PushResult', {
   provider,
   pushed: z.int(),
   failed: z.int(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../../domain/connect/webhooks/deliveries.ts';
 import { EVENT_TYPES, type EventType } from '../../../domain/platform/kernel/events.ts';
-import { outboundUrl, pageQuery, runFields, timestamp, uuid } from '../../http/schemas.ts';
+import { outboundUrl, pageQuery, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
 const MAX_DESCRIPTION = 1000;
@@ -24,7 +24,7 @@ export const endpointBody = z.strictObject({
   enabled: z.boolean().default(true),
 });
 
-export const endpoint = z.strictObject({
+export const endpoint = resource('WebhookEndpoint', {
   id: uuid,
   organization_id: uuid,
   url: z.string(),
@@ -45,7 +45,7 @@ export const endpoint = z.strictObject({
 });
 
 export const secret = z.string().meta({ description: 'Signs every delivery (`whsec_…`); shown once' });
-export const endpointWithSecret = endpoint.extend({ secret });
+export const endpointWithSecret = resource('WebhookEndpointWithSecret', { ...endpoint.shape, secret });
 export const endpointList = z.strictObject({
   endpoints: z.array(endpoint),
   event_types: z.array(z.string()).meta({ description: 'Every type an endpoint may list' }),
@@ -53,7 +53,7 @@ export const endpointList = z.strictObject({
 
 export const eventTypeList = z.strictObject({
   event_types: z.array(
-    z.strictObject({
+    resource('WebhookEventType', {
       type: z.string(),
       category: z.string(),
       description: z.string(),
@@ -62,7 +62,7 @@ export const eventTypeList = z.strictObject({
   ),
 });
 
-export const verification = z.strictObject({
+export const verification = resource('WebhookVerification', {
   endpoint,
   verified: z.boolean().meta({ description: 'Whether the endpoint is verified now' }),
   passed: z.boolean().meta({ description: 'Whether this challenge was answered with a 2xx status' }),
@@ -79,7 +79,7 @@ export const deliveryQuery = z.object({
 });
 export const pageOnlyQuery = z.object(pageQuery(200));
 
-export const applicationDelivery = z.strictObject({
+export const applicationDelivery = resource('ApplicationDelivery', {
   id: uuid,
   endpoint_id: uuid,
   organization_id: uuid,
@@ -97,7 +97,8 @@ export const applicationDelivery = z.strictObject({
   updated_at: timestamp,
 });
 
-export const delivery = applicationDelivery.extend({
+export const delivery = resource('WebhookDelivery', {
+  ...applicationDelivery.shape,
   ...runFields,
   payload: z
     .strictObject({
@@ -113,7 +114,7 @@ export const delivery = applicationDelivery.extend({
 
 export const attempts = z.strictObject({
   data: z.array(
-    z.strictObject({
+    resource('DeliveryAttempt', {
       attempt: z.int().meta({ description: 'Its number, from 1; redeliveries go on counting' }),
       started_at: timestamp,
       duration_ms: z.int(),
@@ -129,7 +130,7 @@ export const attempts = z.strictObject({
 
 export const deliveryParams = z.object({ deliveryId: z.string() });
 
-export const throttleDrop = z.strictObject({
+export const throttleDrop = resource('ThrottleDrop', {
   endpoint_id: uuid,
   event_type: z.string(),
   reason: z
@@ -140,7 +141,7 @@ export const throttleDrop = z.strictObject({
   last_event_id: uuid,
 });
 
-export const managedEndpoint = z.strictObject({
+export const managedEndpoint = resource('ManagedEndpoint', {
   id: uuid,
   organization_id: uuid,
   url: z.string(),

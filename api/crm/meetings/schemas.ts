@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { timestamp, uuid } from '../../http/schemas.ts';
+import { resource, timestamp, uuid } from '../../http/schemas.ts';
 
-export const booking = z.strictObject({
+export const booking = resource('Meeting', {
   id: uuid,
   organization_id: uuid,
   source: z.string().meta({ description: 'calendly, cal_com or manual' }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inputTimestamp, pageWords, timestamp, uuid } from '../../http/schemas.ts';
+import { inputTimestamp, pageWords, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const MAX_LIST = 100;
 
@@ -92,14 +92,14 @@ const fields = {
   updated_at: timestamp,
 };
 
-export const apiKey = z.strictObject(fields);
-export const apiKeyWithSecret = z.strictObject({
+export const apiKey = resource('ApiKey', fields);
+export const apiKeyWithSecret = resource('ApiKeyWithSecret', {
   ...fields,
   secret: z.string().meta({ description: 'Shown here and never again' }),
 });
 export const deleted = z.strictObject({ status: z.literal('deleted') });
 export const revoked = z.strictObject({ status: z.literal('revoked') });
-export const catalogue = z.strictObject({
+export const catalogue = resource('PermissionCatalogue', {
   permissions: z.array(
     z.strictObject({
       name: z.string(),
@@ -111,7 +111,7 @@ export const catalogue = z.strictObject({
   presets: z.strictObject({ read_only: z.int(), full_access: z.int() }),
 });
 
-export const usageSummary = z.strictObject({
+export const usageSummary = resource('ApiUsageSummary', {
   active_keys: z.int(),
   revoked_keys: z.int(),
   expired_keys: z.int(),
@@ -121,7 +121,7 @@ export const usageSummary = z.strictObject({
   last_call_at: timestamp.nullable(),
 });
 
-export const usageAnalytics = z.strictObject({
+export const usageAnalytics = resource('ApiUsageAnalytics', {
   api_key_id: uuid.meta({ description: 'All zeros for the whole workspace' }),
   from: timestamp,
   to: timestamp,
@@ -156,7 +156,7 @@ export const usageAnalytics = z.strictObject({
   errors: z.int(),
 });
 
-export const usageLog = z.strictObject({
+export const usageLog = resource('ApiUsageLog', {
   id: uuid,
   api_key_id: uuid,
   endpoint: z.string().meta({ description: 'The route as documented, with its parameters unfilled' }),

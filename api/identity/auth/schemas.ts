@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { emailAddress, timestamp, uuid } from '../../http/schemas.ts';
+import { emailAddress, resource, timestamp, uuid } from '../../http/schemas.ts';
 import { LANGUAGES } from '../../../messages/index.ts';
 
 const secret = z.string().min(1).max(1024);
@@ -61,19 +61,19 @@ export const setupBody = z.strictObject({
 export const authSession = z.strictObject({
   session: z.string().meta({ description: 'Opaque handle; send it with the mailed code' }),
 });
-export const tokenPair = z.strictObject({
+export const tokenPair = resource('TokenPair', {
   access_token: z.string(),
   access_token_expires_at: timestamp,
   refresh_token: z.string(),
   refresh_token_expires_at: timestamp,
 });
-export const loginResult = z.strictObject({
+export const loginResult = resource('SignedIn', {
   ...tokenPair.shape,
   device_token: z.string().optional().meta({ description: 'Keep it on this device and send it with later sign-ins' }),
 });
 
 const label = z.strictObject({ id: uuid, name: z.string(), color: z.string() });
-export const user = z.strictObject({
+export const user = resource('User', {
   id: uuid,
   email: z.string(),
   first_name: z.string(),
@@ -93,7 +93,7 @@ export const user = z.strictObject({
   updated_at: timestamp,
 });
 
-export const session = z.strictObject({
+export const session = resource('Session', {
   id: uuid,
   current: z.boolean(),
   browser: z.string(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageQuery, timestamp, uuid } from '../../http/schemas.ts';
+import { pageQuery, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const MAX_LIST = 50;
 
@@ -39,7 +39,7 @@ export const revokeForm = z
     ...clientFields,
   })
   .catchall(z.string());
-export const tokens = z.strictObject({
+export const tokens = resource('OAuthTokens', {
   access_token: z.string(),
   token_type: z.literal('Bearer'),
   expires_in: z.int().meta({ description: 'Seconds' }),
@@ -66,7 +66,7 @@ export const registration = z.looseObject({
   client_uri: z.string().optional(),
   logo_uri: z.string().optional(),
 });
-export const registered = z.strictObject({
+export const registered = resource('OAuthClient', {
   client_id: z.string(),
   client_id_issued_at: z.int().meta({ description: 'Unix seconds' }),
   client_name: z.string(),
@@ -79,7 +79,7 @@ export const registered = z.strictObject({
   logo_uri: z.string().optional(),
 });
 
-export const serverMetadata = z.strictObject({
+export const serverMetadata = resource('OAuthServerMetadata', {
   issuer: z.string(),
   authorization_endpoint: z.string(),
   token_endpoint: z.string(),
@@ -95,7 +95,7 @@ export const serverMetadata = z.strictObject({
   authorization_response_iss_parameter_supported: z.boolean(),
   service_documentation: z.string(),
 });
-export const resourceMetadata = z.strictObject({
+export const resourceMetadata = resource('OAuthResourceMetadata', {
   resource: z.string(),
   authorization_servers: z.array(z.string()),
   scopes_supported: z.array(z.string()).meta({ description: 'Those any client may ask for' }),
@@ -163,8 +163,8 @@ const fields = {
   created_at: timestamp,
   updated_at: timestamp,
 };
-export const application = z.strictObject(fields);
-export const applicationWithSecret = z.strictObject({
+export const application = resource('OAuthApplication', fields);
+export const applicationWithSecret = resource('OAuthApplicationWithSecret', {
   ...fields,
   client_secret: z.string().meta({ description: 'Shown here and never again' }),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ORG_PERMISSIONS } from '../../../lib/permissions.ts';
-import { emailAddress, timestamp, uuid } from '../../http/schemas.ts';
+import { emailAddress, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const organizationName = z.string().trim().min(1).max(200);
 const roleName = z.string().trim().min(1).max(100);
@@ -27,7 +27,7 @@ export const acceptBody = z.strictObject({
 });
 export const memberParams = z.object({ userId: z.string() });
 
-export const organization = z.strictObject({
+export const organization = resource('Organization', {
   id: uuid,
   name: z.string(),
   plan: z.enum(['free', 'paid']),
@@ -43,7 +43,7 @@ export const organization = z.strictObject({
 });
 export const organizationList = z.strictObject({ data: z.array(organization) });
 
-export const member = z.strictObject({
+export const member = resource('Member', {
   user_id: uuid,
   email: z.string(),
   first_name: z.string(),
@@ -52,7 +52,7 @@ export const member = z.strictObject({
   joined_at: timestamp,
 });
 
-export const role = z.strictObject({
+export const role = resource('Role', {
   id: uuid,
   name: z.string(),
   permissions: z.array(z.string()),
@@ -63,7 +63,7 @@ export const role = z.strictObject({
 });
 export const roleList = z.strictObject({ data: z.array(role) });
 
-export const invitation = z.strictObject({
+export const invitation = resource('Invitation', {
   id: uuid,
   email: z.string(),
   role: z.strictObject({ id: uuid, name: z.string() }),

@@ -13,7 +13,7 @@ import {
 } from '../../../domain/identity/teams/teams.ts';
 import { color } from '../../crm/schemas.ts';
 import { route } from '../../http/route.ts';
-import { besideFaults, idParams, iso, timestamp, uuid } from '../../http/schemas.ts';
+import { besideFaults, idParams, iso, resource, timestamp, uuid } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
 const area = 'teams';
@@ -22,7 +22,7 @@ const write = { area, scope: ['WRITE_CRM'], permission: 'manage_contacts' } as c
 const membership = { area, scope: ['WRITE_CRM'], permission: 'manage_team' } as const;
 
 const name = z.string().trim().min(1).max(255);
-const team = z.strictObject({
+const team = resource('Team', {
   id: uuid,
   organization_id: uuid,
   name: z.string(),

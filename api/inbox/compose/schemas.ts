@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { MAX_ATTACHMENTS, MAX_RECIPIENTS } from '../../../domain/inbox/compose/input.ts';
-import { asSeen, emailAddress, inputTimestamp, paged, pageQuery, timestamp, uuid } from '../../http/schemas.ts';
+import {
+  asSeen,
+  emailAddress,
+  inputTimestamp,
+  paged,
+  pageQuery,
+  resource,
+  timestamp,
+  uuid,
+} from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
 /** Bytes of a request: attachments in base64 and two bodies. */
@@ -11,7 +20,7 @@ const addresses = z.array(emailAddress).max(MAX_RECIPIENTS);
 const text = z.string().max(MAX_BODY_CHARACTERS);
 const mode = z.enum(['instant', 'smart', 'scheduled']);
 
-const attachment = z.strictObject({
+const attachment = resource('Attachment', {
   filename: z
     .string()
     .min(1)
@@ -81,7 +90,7 @@ export const replyBody = z.strictObject({
 });
 
 /** What became of it. */
-export const accepted = z.strictObject({
+export const accepted = resource('AcceptedEmail', {
   result: z.enum(['executed', 'awaiting_approval']),
   task_id: uuid.meta({ description: 'The email; names it in events, lists and DELETE /v1/unibox/scheduled/:taskId' }),
   scheduled_at: timestamp.meta({ description: 'When it leaves, as far as that is known' }),
@@ -101,7 +110,7 @@ export const accepted = z.strictObject({
 /** GET /unibox/scheduled */
 export const scheduledList = z.strictObject({
   data: z.array(
-    z.strictObject({
+    resource('ScheduledEmail', {
       task_id: uuid,
       kind: z.enum(['compose', 'reply']),
       state: z.enum(['awaiting_approval', 'queued']),
@@ -141,7 +150,7 @@ export const draftReplaceBody = draftBody.extend({
 });
 
 /** A draft. */
-export const draft = z.strictObject({
+export const draft = resource('Draft', {
   id: uuid,
   user_id: uuid.nullable().meta({ description: 'Who began it; null for a key or application of its own' }),
   email_account_id: uuid.nullable(),

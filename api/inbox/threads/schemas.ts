@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { INBOUND_KINDS } from '../../../domain/sending/outcomes/record-inbound.ts';
 import { FOLDERS, TARGET_FOLDERS } from '../../../domain/inbox/threads/folder.ts';
-import { inputDay, inputTimestamp, paged, pageQuery, timestamp, uuid } from '../../http/schemas.ts';
+import { inputDay, inputTimestamp, paged, pageQuery, resource, timestamp, uuid } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
 const MAX_MAILBOXES = 100;
@@ -60,7 +60,7 @@ export const sentListQuery = z.strictObject({
 });
 
 export const sentPage = paged(
-  z.strictObject({
+  resource('SentEmail', {
     id: uuid.meta({ description: 'The task_id that sending it answered with' }),
     kind: z.enum(['compose', 'reply']),
     state: z
@@ -89,7 +89,7 @@ const about = {
 };
 
 export const threadPage = paged(
-  z.strictObject({
+  resource('Thread', {
     id: uuid.meta({ description: 'The newest message that came in' }),
     email_id: uuid.meta({ description: 'The mailbox it came to' }),
     thread_id: z.string(),
@@ -131,7 +131,7 @@ export const threadQuery = z
 
 const files = z
   .array(
-    z.strictObject({
+    resource('ReceivedFile', {
       url: z.string().nullable().meta({ description: 'Where its bytes are; null when they are not kept' }),
       filename: z.string(),
       content_type: z.string().meta({ description: 'As the sender says' }),
@@ -145,7 +145,7 @@ const files = z
   .meta({ description: 'The first 25 files, up to 10 MiB each, as far as ORG_RECEIVED_BYTES has room' });
 
 /** GET /unibox/:id */
-export const receivedMessage = z.strictObject({
+export const receivedMessage = resource('ReceivedMessage', {
   id: uuid,
   email_id: uuid.meta({ description: 'The mailbox it came to' }),
   thread_id: z.string(),
@@ -180,7 +180,7 @@ export const imageList = z.strictObject({
 });
 
 export const messagePage = paged(
-  z.strictObject({
+  resource('Message', {
     id: uuid,
     direction: z.enum(['received', 'sent']),
     email_id: uuid.nullable().meta({ description: 'The mailbox; null when it has been removed' }),
@@ -258,7 +258,7 @@ export const folderAnswer = z.strictObject({
 
 const counted = { unread: z.int(), total: z.int() };
 
-export const overview = z.strictObject({
+export const overview = resource('InboxOverview', {
   ...counted,
   today: z.int().meta({ description: 'Whose newest message came today, UTC' }),
   week: z.int().meta({ description: 'Whose newest message came in the last seven days' }),
@@ -278,7 +278,7 @@ export const countAnswer = z.strictObject({ count: z.int() });
 
 export const snoozeBody = z.strictObject({ thread_id: threadId, snoozed_until: inputTimestamp });
 
-export const snooze = z.strictObject({
+export const snooze = resource('Snooze', {
   id: uuid,
   user_id: uuid.meta({ description: 'Whose it is: a person, or a key or application that belongs to none' }),
   thread_id: z.string(),

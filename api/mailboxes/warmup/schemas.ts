@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MATCH_TYPES, PROVIDER_BUCKETS } from '../../../domain/mailboxes/warmup/routing.ts';
-import { timestamp, uuid } from '../../http/schemas.ts';
+import { resource, timestamp, uuid } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
 const matchType = z.enum(MATCH_TYPES);
@@ -53,7 +53,7 @@ function faultOf(type: (typeof MATCH_TYPES)[number], value: string): string | un
   return /^\.?[^\s@.]+(\.[^\s@.]+)*$/.test(value) ? undefined : says('warmup.not_a_tld');
 }
 
-export const rule = z.strictObject({
+export const rule = resource('WarmupRule', {
   id: uuid,
   organization_id: uuid,
   name: z.string(),
@@ -70,7 +70,7 @@ export const rule = z.strictObject({
 
 export const ruleList = z.strictObject({ rules: z.array(rule) });
 
-export const standing = z.strictObject({
+export const standing = resource('WarmupStanding', {
   email_account_id: uuid,
   enabled: z.boolean(),
   status: z.enum(['warming', 'paused', 'stopped', 'blocked']),

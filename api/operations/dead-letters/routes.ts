@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { listDeadLetters, replayTask, type DeadLetter } from '../../../domain/operations/dead-letters/dead-letters.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
-import { idParams, iso, timestamp, uuid } from '../../http/schemas.ts';
+import { idParams, iso, resource, timestamp, uuid } from '../../http/schemas.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { inWords } from '../../../lib/errors.ts';
 
 const area = 'task-dead-letters';
 const STATUSES = ['pending', 'replayed'] as const;
 
-const deadLetter = z.strictObject({
+const deadLetter = resource('DeadLetter', {
   id: uuid,
   task_id: uuid,
   task_type: z.string().meta({

@@ -8,18 +8,18 @@ import { besideFinding, findingCode, sayFinding } from '../../../lib/finding.ts'
 import { render } from '../../../messages/render.ts';
 import { saidFinding } from '../../http/findings.ts';
 import { route } from '../../http/route.ts';
-import { timestamp } from '../../http/schemas.ts';
+import { resource, timestamp } from '../../http/schemas.ts';
 
 const administrators = { area: 'operations', scope: 'session', platformAdmin: true } as const;
 
-const finding = z.strictObject({
+const finding = resource('Finding', {
   ...saidFinding,
   code: z.enum(Object.keys(FINDINGS) as [FindingCode, ...FindingCode[]]),
   title: z.string(),
   docs: z.string().meta({ description: 'Where it is explained, a path in the sources' }),
 });
 
-const setting = z.strictObject({
+const setting = resource('Setting', {
   key: z.string(),
   value: z.unknown().meta({ description: 'As it is in force; of a secret, a short fingerprint' }),
   source: z.enum(['environment', 'data folder', 'default', 'unset']),

@@ -2,17 +2,16 @@ import type { Middleware } from 'koa';
 import { serveReference } from './reference/page.ts';
 
 /**
- * Serves /openapi.json, and the API reference that is drawn from it at /docs. The document is made when it is first asked
- * for, so that a process that is never asked starts sooner.
+ * Serves /openapi.json, and the API reference that is drawn from it at /docs.
+ * @param document the text of the OpenAPI document
  * @param folder where the bundle of the reference is, if not beside its page
  */
-export function documents(makeDocument: () => object, folder?: URL): Middleware {
-  let text: string | undefined;
+export function documents(document: () => string, folder?: URL): Middleware {
   return (koa, next) => {
     if (koa.method !== 'GET') return next();
     if (koa.path === '/openapi.json') {
       koa.type = 'application/json';
-      koa.body = text ??= JSON.stringify(makeDocument());
+      koa.body = document();
       return undefined;
     }
     return serveReference(koa, folder) ? undefined : next();

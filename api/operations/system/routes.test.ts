@@ -106,7 +106,7 @@ test('the bundle of the reference is the one that scalar.json names', (t) => {
 test('where the bundle of the reference could not be fetched, its page says why and names the document', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'heron-reference-'));
   t.teardown(() => rm(folder, { recursive: true }));
-  const app = new Koa().use(documents(() => ({}), pathToFileURL(`${folder}/`)));
+  const app = new Koa().use(documents(() => '{}', pathToFileURL(`${folder}/`)));
   const server = app.listen(0, '127.0.0.1');
   t.teardown(() => server.close());
   await once(server, 'listening');

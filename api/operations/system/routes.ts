@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readiness } from '../../../domain/operations/system/readiness.ts';
 import { route } from '../../http/route.ts';
+import { resource } from '../../http/schemas.ts';
 import { inWords } from '../../../lib/errors.ts';
 
 /** Liveness and readiness. */
@@ -33,7 +34,7 @@ export const systemRoutes = [
       body: z.strictObject({
         ready: z.boolean(),
         checks: z.array(
-          z.strictObject({
+          resource('ReadinessCheck', {
             name: z.string(),
             ok: z.boolean(),
             detail: z.string().optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { beginOf, endOf, listAuditLogs, type AuditEntryRow } from '../../../domain/platform/audit/read.ts';
 import { route } from '../../http/route.ts';
-import { iso, paged, pageWords, presentPage, timestamp, uuid } from '../../http/schemas.ts';
+import { iso, paged, pageWords, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })], 'Is neither a day nor a moment of RFC 3339');
 
@@ -25,7 +25,7 @@ const query = z.object({
   end_date: moment.optional().meta({ description: 'The last day (UTC, included whole) or moment, in place of date' }),
 });
 
-const entry = z.strictObject({
+const entry = resource('AuditEntry', {
   id: uuid,
   org_id: uuid,
   user_id: uuid.nullable(),

@@ -11,7 +11,7 @@ import { DAY_MS } from '../../../lib/clock.ts';
 import { currencyCode } from '../../../lib/money.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { asIssue, says } from '../../../lib/issue-message.ts';
-import { besideFaults, inputTimestamp, paged, pageQuery, timestamp, uuid } from '../../http/schemas.ts';
+import { besideFaults, inputTimestamp, paged, pageQuery, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const MAX_RANGE_DAYS = 366;
 
@@ -116,7 +116,7 @@ export const spendBody = z.strictObject({
     .meta({ description: 'All that the campaign cost, in the minor unit of the currency (cents)' }),
   currency,
 });
-export const spend = z.strictObject({
+export const spend = resource('CampaignSpend', {
   campaign_id: uuid,
   amount_minor: count,
   currency: z.string(),
@@ -128,14 +128,14 @@ export const settingsBody = z.strictObject({
   window_days: z.int().min(1).max(365).optional(),
   company_estimates: z.boolean().optional(),
 });
-export const settings = z.strictObject({
+export const settings = resource('AttributionSettings', {
   window_days: z.int().meta({ description: 'Days of 24 hours that the credited send may lie before the acquisition' }),
   company_estimates: z.boolean(),
   updated_by: uuid.nullable(),
   updated_at: instant,
 });
 
-const stage = z.strictObject({
+const stage = resource('CohortStage', {
   stage: z.enum(STAGES),
   goal_id: uuid.nullable().meta({ description: 'The primary goal; null for replies and where none is primary' }),
   people: count.meta({ description: 'Distinct prospects who reached it within the window of one of these sends' }),
@@ -146,7 +146,7 @@ const stage = z.strictObject({
     .nullable()
     .meta({ description: 'mature_people / mature_sends * 10000; null without mature sends' }),
 });
-const money = z.strictObject({ currency: z.string(), amount_minor: z.number(), conversions: count });
+const money = resource('Money', { currency: z.string(), amount_minor: z.number(), conversions: count });
 const cohortFigures = {
   confirmed_sends: count,
   mature_sends: count.meta({ description: 'Confirmed sends whose window has closed' }),
@@ -169,8 +169,8 @@ const cohortFigures = {
     }),
 };
 const range = { from: timestamp, to: timestamp };
-export const summary = z.strictObject({ ...range, window_days: z.int(), ...cohortFigures });
-export const breakdown = z.strictObject({
+export const summary = resource('AcquisitionSummary', { ...range, window_days: z.int(), ...cohortFigures });
+export const breakdown = resource('AcquisitionBreakdown', {
   ...range,
   window_days: z.int(),
   dimension,
@@ -184,7 +184,7 @@ export const breakdown = z.strictObject({
   truncated: z.boolean().meta({ description: 'There are more groups than the 500 with most sends' }),
 });
 export const counted = paged(
-  z.strictObject({
+  resource('CountedProspect', {
     id: uuid.meta({ description: 'Of the send, the contact or the conversion: what the figure counts' }),
     contact_id: uuid.nullable().meta({ description: 'Null for a send to a contact that was deleted' }),
     contact_email: z.string().nullable(),
@@ -196,10 +196,10 @@ export const counted = paged(
   }),
 );
 
-const goal = z.strictObject({ id: uuid, name: z.string(), kind: z.string() });
+const goal = resource('GoalReference', { id: uuid, name: z.string(), kind: z.string() });
 const method = z.enum(MATCH_METHODS);
 
-export const attributionSummary = z.strictObject({
+export const attributionSummary = resource('AttributionSummary', {
   ...range,
   settings,
   acquisition_goal: goal.nullable().meta({ description: 'The primary signup goal, else the primary paid goal' }),
@@ -224,7 +224,7 @@ export const attributionSummary = z.strictObject({
   }),
   pending: count.meta({ description: 'Changes of people and emails that are not in the figures yet' }),
 });
-export const attributionBreakdown = z.strictObject({
+export const attributionBreakdown = resource('AttributionBreakdown', {
   ...range,
   dimension: z.string(),
   rows: z
@@ -241,7 +241,7 @@ export const attributionBreakdown = z.strictObject({
     .max(100),
 });
 export const attributions = paged(
-  z.strictObject({
+  resource('Attribution', {
     person_id: uuid,
     contact_id: uuid.nullable(),
     contact_email: z.string().nullable(),
@@ -264,7 +264,7 @@ const sendFields = {
   variant_id: uuid.nullable(),
   mailbox_id: uuid.nullable(),
 };
-const credit = z.strictObject({
+const credit = resource('AttributionCredit', {
   ...sendFields,
   send_available: z
     .boolean()
@@ -283,7 +283,7 @@ const credit = z.strictObject({
   clicked_at: instant,
   visited_at: instant.meta({ description: 'First other product event between the send and the acquisition' }),
 });
-export const correction = z.strictObject({
+export const correction = resource('AttributionCorrection', {
   id: uuid,
   action: z.enum(['set', 'restored']),
   send_id: uuid.nullable().meta({ description: 'Null: not acquired by an email, or the automatic credit restored' }),
@@ -296,7 +296,7 @@ export const corrected = z.strictObject({
   person_id: uuid,
   correction: correction.nullable().meta({ description: 'The one in force; null: the credit is automatic' }),
 });
-export const explanation = z.strictObject({
+export const explanation = resource('AttributionExplanation', {
   person_id: uuid.nullable(),
   contact_id: uuid.nullable(),
   acquisition: z
@@ -356,7 +356,7 @@ export const trendBody = ranged(
     interval: z.enum(INTERVALS).default('day').meta({ description: 'UTC days, or weeks from Monday' }),
   }),
 );
-export const trend = z.strictObject({
+export const trend = resource('EventTrend', {
   name: z.string(),
   ...range,
   interval: z.enum(INTERVALS),
@@ -378,7 +378,7 @@ export const trendPeopleBody = ranged(
 );
 export const peopleQuery = z.object(pageQuery(200));
 export const people = paged(
-  z.strictObject({
+  resource('CountedPerson', {
     id: uuid.meta({ description: 'Of the person; in a funnel of the contact, where the person is one' }),
     contact_id: uuid.nullable(),
     contact_email: z.string().nullable(),
@@ -415,7 +415,7 @@ export const funnelPeopleBody = ranged(
   }),
 );
 const share = z.number().min(0).max(100).nullable();
-export const funnel = z.strictObject({
+export const funnel = resource('Funnel', {
   ...range,
   window_days: z.int(),
   steps: z.array(
@@ -449,7 +449,7 @@ export const prospectsQuery = z.object({
   ...pageQuery(200),
 });
 export const prospects = paged(
-  z.strictObject({
+  resource('Prospect', {
     contact_id: uuid,
     email: z.string(),
     first_name: z.string(),
@@ -474,7 +474,7 @@ export const prospects = paged(
 export const timeline = z.strictObject({
   data: z
     .array(
-      z.strictObject({
+      resource('TimelineEntry', {
         kind: z.enum(TIMELINE_KINDS),
         id: uuid,
         at: timestamp,

@@ -6,7 +6,16 @@ import { DAY_MS } from '../../../lib/clock.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { asIssue, says } from '../../../lib/issue-message.ts';
-import { besideFaults, inputDay, inputTimestamp, paged, pageQuery, timestamp, uuid } from '../../http/schemas.ts';
+import {
+  besideFaults,
+  inputDay,
+  inputTimestamp,
+  paged,
+  pageQuery,
+  resource,
+  timestamp,
+  uuid,
+} from '../../http/schemas.ts';
 
 const count = z.int().min(0);
 const percentage = z.number().min(0).meta({ description: 'Percent' });
@@ -88,7 +97,7 @@ export const explainQuery = bounded(
     context.addIssue({ code: 'custom', path: [part], message: asIssue(fault) });
 }, besideFaults);
 export const counted = paged(
-  z.strictObject({
+  resource('CountedFact', {
     id: uuid.meta({ description: 'Of what the figure counts, as `kind` says' }),
     kind: z.enum(COUNTED_KINDS),
     contact_id: uuid.nullable(),
@@ -101,9 +110,17 @@ export const counted = paged(
 
 const rates = { open_rate: percentage, click_rate: percentage, reply_rate: percentage, bounce_rate: percentage };
 const trend = { sent: count, opens: count, clicks: count, replies: count };
+const trendDay = resource('TrendDay', { date: day, ...trend });
 const dateRange = z.strictObject({ from: timestamp, to: timestamp });
+const campaignRates = resource('CampaignRates', {
+  campaign_id: uuid,
+  name: z.string(),
+  status: z.string(),
+  emails_sent: count,
+  ...rates,
+});
 
-export const dashboard = z.strictObject({
+export const dashboard = resource('Dashboard', {
   period: z.enum(['7d', '30d', '90d']),
   overall_stats: z.strictObject({
     total_emails_sent: count,
@@ -129,16 +146,14 @@ export const dashboard = z.strictObject({
       timestamp,
     }),
   ),
-  top_campaigns: z.array(
-    z.strictObject({ campaign_id: uuid, name: z.string(), status: z.string(), emails_sent: count, ...rates }),
-  ),
+  top_campaigns: z.array(campaignRates),
   account_health: z.strictObject({
     total_accounts: count,
     healthy_accounts: count,
     warning_accounts: count,
     error_accounts: count,
   }),
-  daily_trend: z.array(z.strictObject({ date: day, ...trend })),
+  daily_trend: z.array(trendDay),
 });
 
 const sentRates = {
@@ -150,7 +165,7 @@ const sentRates = {
   band,
 };
 
-export const deliverability = z.strictObject({
+export const deliverability = resource('DeliverabilityReport', {
   from: timestamp.meta({ description: 'The whole hour in which the report begins' }),
   to: timestamp.meta({ description: 'The whole hour at which it ends' }),
   events_total: count,
@@ -190,7 +205,7 @@ export const deliverability = z.strictObject({
   ),
 });
 
-export const warmup = z.strictObject({
+export const warmup = resource('WarmupReport', {
   email_account_id: uuid.meta({ description: 'All zeros: all mailboxes together' }),
   email: z.string(),
   date_range: dateRange,
@@ -207,7 +222,7 @@ export const warmup = z.strictObject({
 
 const bucket = z.array(z.strictObject({ key: z.string().meta({ description: 'Empty: unknown' }), count }));
 
-export const campaignReport = z.strictObject({
+export const campaignReport = resource('CampaignReport', {
   campaign_id: uuid,
   name: z.string(),
   status: z.string(),
@@ -252,19 +267,17 @@ export const campaignReport = z.strictObject({
   engagement: z.strictObject({ countries: bucket, clients: bucket, devices: bucket }),
 });
 
-export const campaignDays = z.strictObject({ data: z.array(z.strictObject({ date: day, ...trend })) });
+export const campaignDays = z.strictObject({ data: z.array(trendDay) });
 export const campaignHours = z.strictObject({
   date: day,
-  data: z.array(z.strictObject({ hour: z.int().min(0).max(23), ...trend })),
+  data: z.array(resource('TrendHour', { hour: z.int().min(0).max(23), ...trend })),
 });
 export const comparison = z.strictObject({
-  campaigns: z.array(
-    z.strictObject({ campaign_id: uuid, name: z.string(), status: z.string(), emails_sent: count, ...rates }),
-  ),
+  campaigns: z.array(campaignRates),
   period: dateRange,
 });
 
-const account = z.strictObject({
+const account = resource('MailboxHealth', {
   id: uuid,
   email: z.string(),
   provider: z.string(),
@@ -296,7 +309,8 @@ const account = z.strictObject({
 });
 
 export const accounts = z.strictObject({ data: z.array(account) });
-export const accountDetail = account.extend({
+export const accountDetail = resource('MailboxHealthDetail', {
+  ...account.shape,
   warmup_status: z
     .strictObject({
       enabled: z.boolean(),
@@ -316,7 +330,7 @@ export const accountDetail = account.extend({
     .meta({ description: 'Absent outside a warmup pool' }),
 });
 
-export const usage = z.strictObject({
+export const usage = resource('Usage', {
   user_id: uuid.nullable(),
   period: z.enum(['day', 'week', 'month']),
   email_accounts: z.strictObject({ total: count, active: count, in_warmup: count, with_errors: count }),

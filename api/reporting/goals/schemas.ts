@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { definitionFields, GOAL_KINDS, lacksCurrency } from '../../../domain/reporting/goals/definition.ts';
 import { predicateSchema } from '../../../domain/directory/predicates/predicate.ts';
-import { besideFaults, inputTimestamp, runFields, timestamp, uuid } from '../../http/schemas.ts';
+import { besideFaults, inputTimestamp, named, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
 const name = z.string().trim().min(1).max(255);
 const kind = z.enum(GOAL_KINDS);
+named('Predicate', predicateSchema);
 
 const definition = z.strictObject(definitionFields).superRefine((given, context) => {
   if (lacksCurrency(given))
@@ -41,7 +42,7 @@ export const listQuery = z.strictObject({
 
 export const replayParams = z.object({ id: z.string(), replayId: z.string() });
 
-const shownDefinition = z.strictObject({
+const shownDefinition = resource('GoalDefinition', {
   event_name: z.string(),
   predicates: z.array(predicateSchema),
   value_path: z.string().nullable(),
@@ -62,10 +63,10 @@ const goalFields = {
   updated_at: timestamp,
 };
 
-export const goal = z.strictObject(goalFields);
+export const goal = resource('Goal', goalFields);
 export const goals = z.strictObject({ data: z.array(goal) });
 
-export const goalDetail = z.strictObject({
+export const goalDetail = resource('GoalDetail', {
   ...goalFields,
   revisions: z
     .array(
@@ -81,7 +82,7 @@ export const goalDetail = z.strictObject({
 
 const count = z.int().nonnegative();
 
-export const goalPreview = z.strictObject({
+export const goalPreview = resource('GoalPreview', {
   from: timestamp,
   to: timestamp,
   scanned: count.meta({ description: 'Events of this name' }),
@@ -102,7 +103,7 @@ const scanned = count.meta({
   description: 'Events that were held against the definition: those of its name, and those that counted before',
 });
 
-export const replayPreview = z.strictObject({
+export const replayPreview = resource('GoalReplayPreview', {
   scanned,
   would_add: count,
   would_remove: count.meta({ description: 'Conversions whose event does not match' }),
@@ -110,7 +111,7 @@ export const replayPreview = z.strictObject({
   retained_without_event: retained,
 });
 
-export const replay = z.strictObject({
+export const replay = resource('GoalReplay', {
   id: uuid,
   goal_id: uuid,
   goal_revision: z.int().meta({ description: 'The definition it holds events against' }),

@@ -1,0 +1,128 @@
+import { ERROR_CODES, statusLabel, type ErrorCode } from '../../lib/errors.ts';
+import { EXAMPLES } from './examples.ts';
+import { oauthErrorSchema } from './oauth-errors.ts';
+
+/** Schemas of errors. */
+export type ErrorForm = 'Error' | 'OAuthError';
+
+/** A reference to a component of the document. */
+interface Reference {
+  $ref: string;
+}
+
+/** Headers of answers that a client can act on. */
+const HEADERS = {
+  'X-Request-Id': {
+    description: 'Id of the request; quote it when you ask for help',
+    schema: { type: 'string' },
+  },
+  'Retry-After': {
+    description: 'Seconds to wait before the request is sent again; on a 503 only where that is known',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'Idempotent-Replayed': {
+    description: '`true` on the stored answer of an earlier request with this Idempotency-Key: nothing was done again',
+    schema: { type: 'string', const: 'true' },
+  },
+} as const;
+
+const SCHEMAS = {
+  Error: {
+    type: 'object',
+    description: 'The envelope of every error',
+    required: ['error', 'message', 'code', 'request_id'],
+    properties: {
+      error: { type: 'string', description: 'Human label of the status' },
+      message: { type: 'string', description: 'What went wrong, in words' },
+      code: { type: 'string', enum: Object.keys(ERROR_CODES), description: 'Machine code; branch on this' },
+      request_id: { type: 'string', description: 'Also in the X-Request-Id header' },
+      trace_id: { type: 'string', description: 'The trace of the request, where the installation records traces' },
+      fix: { type: 'string', description: 'One-line remedy, when one is known' },
+      problems: {
+        type: 'array',
+        description: 'Every fault of a bad request',
+        items: { $ref: '#/components/schemas/Problem' },
+      },
+      retry_after: { type: 'integer', description: 'Seconds to wait, on 429' },
+    },
+  },
+  Problem: {
+    type: 'object',
+    description: 'One fault of a bad request',
+    required: ['path', 'message'],
+    properties: {
+      path: { type: 'string', description: 'Dotted path of the field, from `body`, `query` or `params`' },
+      message: { type: 'string' },
+    },
+  },
+  OAuthError: oauthErrorSchema,
+} as const;
+
+/** Statuses of refusals that pass. */
+const PASSING = [429, 503];
+
+/** References to headers of answers, beside X-Request-Id, which every answer has. */
+export function headersOf(...names: (keyof typeof HEADERS)[]): Record<string, Reference> {
+  const all = ['X-Request-Id', ...names];
+  return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/** Parameters, headers and refusals that operations share, of one document. */
+export class SharedComponents {
+  readonly #parameters = new Map<string, object>();
+  readonly #responses = new Map<string, object>();
+
+  /** A reference to a parameter that other operations have too; the parameter itself where the name is another one's. */
+  parameter(name: string, parameter: object): object {
+    const known = this.#parameters.get(name) ?? parameter;
+    this.#parameters.set(name, known);
+    return JSON.stringify(known) === JSON.stringify(parameter)
+      ? { $ref: `#/components/parameters/${name}` }
+      : parameter;
+  }
+
+  /** A reference to the refusal of a status, in the envelope or in OAuth's form. */
+  refusal(status: number, form: ErrorForm): Reference {
+    const name = `${form === 'OAuthError' ? 'OAuth' : ''}${statusLabel(status).replaceAll(' ', '')}`;
+    if (!this.#responses.has(name)) this.#responses.set(name, refusal(status, form));
+    return { $ref: `#/components/responses/${name}` };
+  }
+
+  /** The sections of the document's components, those of schemas with the given ones. */
+  sections(schemas: Record<string, object>): Record<string, object> {
+    return {
+      headers: HEADERS,
+      parameters: sorted(this.#parameters),
+      responses: sorted(this.#responses),
+      schemas: { ...SCHEMAS, ...schemas },
+    };
+  }
+}
+
+/** The refusals of a status, with a recorded one for each of its codes. */
+export function refusal(
+  status: number,
+  form: ErrorForm,
+): { description: string; headers: object; content: Record<string, { schema: object; examples?: object }> } {
+  const codes = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => ERROR_CODES[code] === status);
+  const examples = codes.flatMap((code) => {
+    const value = EXAMPLES.errors[code];
+    return value ? [[code, { value }] as const] : [];
+  });
+  return {
+    description:
+      form === 'OAuthError'
+        ? statusLabel(status)
+        : `${statusLabel(status)}. Codes: ${codes.map((code) => `\`${code}\``).join(', ')}`,
+    headers: headersOf(...(PASSING.includes(status) ? (['Retry-After'] as const) : [])),
+    content: {
+      'application/json': {
+        schema: { $ref: `#/components/schemas/${form}` },
+        ...(form === 'Error' && examples.length > 0 ? { examples: Object.fromEntries(examples) } : {}),
+      },
+    },
+  };
+}
+
+const sorted = (parts: ReadonlyMap<string, object>): Record<string, object> =>
+  Object.fromEntries([...parts].toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,0 +1,67 @@
+/**
+ * `npm run test:clients`: makes clients of the OpenAPI document with generators that are not ours, in Python and Go, without a warning. Each
+ * then takes a campaign from a contact to its figures, on an installation with a worker and mail servers. A generator that cannot be had is
+ * skipped with its reason, which is a failure where CI is set.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startBacking } from '../../local/backing.ts';
+import { goClient } from './go.ts';
+import { pythonClient } from './python.ts';
+import { startTutorial } from './tutorial.ts';
+import type { ForeignClient } from './foreign-client.ts';
+
+const CLIENTS: readonly ForeignClient[] = [pythonClient, goClient];
+/** Time (ms) in which an email arrives. */
+const PATIENCE_MS = 60_000;
+
+const log = (line: string): void => console.log(line);
+const backing =
+  process.env.HERON_TEST_PG && process.env.HERON_TEST_TEMPORAL
+    ? undefined
+    : await startBacking({ persistent: false, headless: true, log });
+if (backing) {
+  process.env.HERON_TEST_PG = backing.databaseUrl;
+  process.env.HERON_TEST_TEMPORAL = backing.temporalAddress;
+}
+const tutorial = await startTutorial();
+const folder = await mkdtemp(join(tmpdir(), 'heron-clients-'));
+const [passed, failed, skipped]: [string[], string[], string[]] = [[], [], []];
+try {
+  const document = join(folder, 'openapi.json');
+  await writeFile(document, await (await fetch(`${tutorial.url}/openapi.json`)).text());
+  for (const client of CLIENTS) {
+    const missing = await client.missing();
+    if (missing !== undefined) {
+      skipped.push(client.name);
+      console.error(`SKIPPED: ${client.name}: ${missing}`);
+      continue;
+    }
+    try {
+      const startedAt = performance.now();
+      const { said, run } = await client.generate(document, join(folder, client.name));
+      if (/warning|error/i.test(said)) throw new Error(`the generator complains:\n${said}`);
+      log(`ok    ${client.name}: generated, ${seconds(startedAt)}`);
+      const { env, address } = await tutorial.newcomer(client.name);
+      const ranAt = performance.now();
+      const told = await run(env);
+      await tutorial.mail.waitFor(({ envelope }) => envelope.to.includes(address), PATIENCE_MS);
+      log(`ok    ${client.name}: ${told.trim()}, ${seconds(ranAt)}`);
+      passed.push(client.name);
+    } catch (error) {
+      failed.push(client.name);
+      console.error(`FAIL  ${client.name}: ${(error as Error).message}`);
+    }
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true });
+  await tutorial.stop();
+  await backing?.stop();
+}
+console.log(`\n${passed.length} passed, ${failed.length} failed, ${skipped.length} skipped`);
+process.exit(failed.length > 0 || (process.env.CI && skipped.length > 0) ? 1 : 0);
+
+function seconds(from: number): string {
+  return `${((performance.now() - from) / 1000).toFixed(1)} s`;
+}
