@@ -1,4 +1,5 @@
 import test from 'ava';
+import { words } from '../../../domain/platform/words.ts';
 import { newId } from '../../../lib/ids.ts';
 import { createCampaign, createContact, createMember, enroll, type Tenant } from '../../../test/harness/factories.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
@@ -39,7 +40,11 @@ async function campaignWith(tenant: Tenant, states: string[]): Promise<{ campaig
       started_at: now,
       error:
         state === 'blocked'
-          ? JSON.stringify({ code: 'app_action_failed', message: 'The app answered 500.', fix: 'Check the log.' })
+          ? JSON.stringify({
+              code: 'app_action_failed',
+              message: words('The app answered 500'),
+              fix: words('Check the log.'),
+            })
           : null,
     });
     runIds.push(id);
