@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 91f6bc209b1ce02e. Types: 8ee07b60b3ec93f1. */
+/* Written by `npm run db:types`; do not edit. Sources: 0ae76b9ba99b322f. Types: 34689076d3e74cfd. */
 
 import type {
   ApprovalContent,
@@ -2903,8 +2903,8 @@ interface IntegrationInboundRow {
   organization_id: string;
   received_at: Date;
   unread_id: string | null;
-  /** A verified body that could not be read, kept until it is; unread_id names it in its dead letter. */
-  unread_body: Buffer | null;
+  /** A verified body that could not be read (base64), kept until it is; unread_id names it in its dead letter. */
+  unread_body: string | null;
 }
 
 interface IntegrationInboundInsert {
@@ -2913,7 +2913,7 @@ interface IntegrationInboundInsert {
   organization_id: string;
   received_at: Date;
   unread_id?: string | null;
-  unread_body?: Buffer | null;
+  unread_body?: string | null;
 }
 
 /** A lane with pending deliveries; writers lock its row, and a worker leases it. */

@@ -22,7 +22,7 @@ const identifier = z
   .trim()
   .min(1)
   .max(255)
-  .refine((text) => !isNobody(text), says('events.nobody'));
+  .refine((text) => text === '' || !isNobody(text), says('events.nobody'));
 
 export const publishBody = z
   .strictObject({

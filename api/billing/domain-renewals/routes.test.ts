@@ -35,7 +35,7 @@ test('every managed domain is listed with its cycle, whether a person is needed,
   );
   const [first, second] = body.data;
   t.is(first.error.code, 'renewal_not_eligible');
-  t.regex(first.error.fix, /looked at again every day/);
+  t.regex(first.error.fix, /checked again every day/);
   t.is(second.error, null);
   t.is(Date.parse(second.expires_at) - Date.parse(second.renews_at), 30 * DAY_MS);
 

@@ -218,13 +218,13 @@ create table integration_inbound (
   organization_id uuid not null references organizations on delete cascade,
   received_at timestamptz not null,
   unread_id uuid unique,
-  unread_body bytea,
+  unread_body text,
   check ((unread_id is null) = (unread_body is null)),
   primary key (connection_id, digest)
 );
 comment on table integration_inbound is 'A received webhook of a booking, by digest, so that none is applied twice.';
 comment on column integration_inbound.digest is 'SHA-256 of its bytes.';
-comment on column integration_inbound.unread_body is 'A verified body that could not be read, kept until it is; unread_id names it in its dead letter.';
+comment on column integration_inbound.unread_body is 'A verified body that could not be read (base64), kept until it is; unread_id names it in its dead letter.';
 create index integration_inbound_received on integration_inbound (received_at);
 create index integration_inbound_organization on integration_inbound (organization_id);
 call heron_guard_rows('integration_inbound');

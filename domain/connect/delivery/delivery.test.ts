@@ -280,15 +280,19 @@ test.serial(
       updated_at: now,
     });
     for (const [change, reason] of [
-      [{ enabled: false }, 'The endpoint is switched off.'],
-      [{ verified_at: null }, 'The endpoint is not verified.'],
-      [{ application_id: applicationId }, "The host is not in the application's list of allowed domains."],
+      [{ enabled: false }, 'connect.endpoint_off'],
+      [{ verified_at: null }, 'connect.endpoint_unverified'],
+      [{ application_id: applicationId }, 'connect.host_not_allowed'],
     ] as const) {
       const s = await scene();
       await world.deps.db('webhook_endpoints').where({ id: s.endpoint.id }).update(change);
       if ('application_id' in change) await issueSecret(world.deps.db, world.deps.keyring, { applicationId }, now);
       await run(s);
-      t.like(await delivery(s.deliveryIds[0]!), { status: 'abandoned', attempt_count: 0, error_reason: reason });
+      t.like(await delivery(s.deliveryIds[0]!), {
+        status: 'abandoned',
+        attempt_count: 0,
+        error_reason: { code: reason },
+      });
       t.deepEqual(await attempts(s.deliveryIds[0]!), []);
       t.is((await endpointRow(s.endpoint.id)).consecutive_failures, 0);
     }

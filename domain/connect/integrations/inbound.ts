@@ -67,7 +67,7 @@ async function keepUnread(
   await tx.org.sql(
     `update integration_inbound set unread_id = :unread, unread_body = :body
      where organization_id = :org and connection_id = :id and digest = :digest`,
-    { id, digest, unread: unreadId, body },
+    { id, digest, unread: unreadId, body: body.toString('base64') },
   );
   await addDeadLetter(tx, {
     taskId: unreadId,
@@ -85,7 +85,7 @@ async function keepUnread(
  * @throws AppError unprocessable where it still cannot be read
  */
 export async function readAgain(tx: Tx, unreadId: string): Promise<void> {
-  const [kept] = await tx.org.sql<ConnectionRow & { digest: string; unread_body: Buffer }>(
+  const [kept] = await tx.org.sql<ConnectionRow & { digest: string; unread_body: string }>(
     `select c.*, i.digest, i.unread_body from integration_inbound i join integration_connections c on c.id = i.connection_id
      where i.organization_id = :org and i.unread_id = :id for update of i`,
     { id: unreadId },
@@ -93,7 +93,7 @@ export async function readAgain(tx: Tx, unreadId: string): Promise<void> {
   const provider = kept && findProvider(kept.provider);
   if (!kept || !provider?.inbound) return;
   try {
-    await recordNews(tx, kept, provider, kept.unread_body);
+    await recordNews(tx, kept, provider, Buffer.from(kept.unread_body, 'base64'));
   } catch (error) {
     if (error instanceof Refused) throw new AppError('unprocessable', error.said);
     throw error;

@@ -8,6 +8,7 @@ import { createMailbox } from '../../../test/harness/factories.ts';
 import { createAccessToken, createApplication, createPublicClient } from '../../../test/harness/oauth.ts';
 import { openRunDesk } from '../../../test/harness/run-desk.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
+import { words } from '../../platform/words.ts';
 import { mailApprovers } from '../../approvals/mail-approvers.ts';
 import { createUsageLog } from '../../identity/api-keys/usage-log.ts';
 import { endOrphanedApprovals } from './orphaned-approvals.ts';
@@ -141,7 +142,7 @@ test.serial(
         status: 'success',
         data: '{}',
         node_results: '[]',
-        error_detail: name,
+        error_detail: words(name),
         hops: 0,
         started_at: clock.now(),
         finished_at: clock.now(),
@@ -163,7 +164,9 @@ test.serial(
     await run('its event is kept', days + 1, { cause: `event/${kept}` });
     t.is(await sweepExpired(world.deps), 2);
     t.deepEqual(
-      await db('automation_runs').where({ automation_id: automation }).orderBy('error_detail').pluck('error_detail'),
+      (await db('automation_runs').where({ automation_id: automation }).pluck('error_detail'))
+        .map(({ values }) => values.words)
+        .toSorted(),
       ['its event is kept', 'waits', 'young'],
     );
     await db('domain_events').where({ id: kept }).delete();
