@@ -1,3 +1,4 @@
+import { inWords } from '../../../lib/errors.ts';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
@@ -128,7 +129,12 @@ async function setup(
 const limits = () => new TargetLimits({ total: 20, perTarget: 10 });
 const call = (given: Setup, within = limits()) =>
   callApp(world.system(given.tenant.organizationId), given.runId, within);
-const readRun = (given: Setup) => world.deps.db('step_runs').where({ id: given.runId }).first();
+/** A step run, its error in English. */
+const readRun = async (given: Setup) => {
+  const { error, ...run } = await world.deps.db('step_runs').where({ id: given.runId }).first();
+  const said = error && { ...error, message: inWords(error.message), fix: inWords(error.fix) };
+  return { ...run, error: said };
+};
 const readLead = (given: Setup) => world.deps.db('enrollments').where({ id: given.enrollmentId }).first();
 const readIntents = (given: Setup) =>
   world.deps.db('outbox').where({ workflow_id: `enrollment/${given.campaignId}/${given.contactId}` });
@@ -208,7 +214,7 @@ test.serial(
     t.is(new Set(requests.map((request) => request.headers['x-service-event-id'])).size, 1);
     const run = await readRun(given);
     t.like(run, { state: 'blocked', outcome: null, attempts: 5 });
-    t.like(run.error, { code: 'app_action_failed', message: 'The app answered 502.' });
+    t.like(run.error, { code: 'app_action_failed', message: 'The app answered 502' });
     t.true(run.error.fix.length > 0);
     t.true((await readLead(given)).blocked);
     const [log] = await world.deps
@@ -267,7 +273,7 @@ test.serial('an app that takes longer than 30 seconds is asked again', async (t)
     limits(),
   );
   t.deepEqual(allowed, [30_000]);
-  t.deepEqual(result, { outcome: 'retry', detail: 'The host did not answer in time.' });
+  t.deepEqual(result, { outcome: 'retry', detail: 'The host did not answer in time' });
 });
 
 const wrongAnswers: Record<string, [Parameters<typeof app>[1], RegExp]> = {
