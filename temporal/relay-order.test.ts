@@ -167,7 +167,10 @@ test.serial(
     t.like(parked, { workflowId: 'w', kind: 'signal', attempts: 10, reason: 'boom', behind: 1 });
     t.is(temporal.tries.get('w#1'), 10);
     fates.delete('w#1');
-    await t.throwsAsync(retryParked(database.db, [parked!.id, '0']), { code: 'not_found', message: /^Not parked: 0;/ });
+    await t.throwsAsync(retryParked(database.db, [parked!.id, '0']), {
+      code: 'not_found',
+      message: /nothing was changed: 0$/,
+    });
     t.is(await retryParked(database.db, [parked!.id]), 1);
     await eventually(async () => (await rows()).length === 0);
     t.deepEqual(temporal.taken.get('w'), [0, 1, 2]);

@@ -108,6 +108,7 @@ const KINDS: Record<string, Kind> = {
       'test/dashboard/texts.test.ts': 'the texts are those of the repository',
       'test/examples/examples.test.ts': 'the example is always the same',
       'test/suites/mcp-client.test.ts': 'a list of tools',
+      'test/suites/openapi.test.ts': 'a list of fields',
     },
   },
   'bytes that are searched as JSON, which has them as numbers': {

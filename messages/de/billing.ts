@@ -42,6 +42,7 @@ export const billing = {
   'renewal.not_eligible': 'Mit der Bestellung der Domain ist etwas offen, darum wird sie nicht verlängert',
   'renewal.not_eligible.fix':
     'Klären, was bei der Bestellung steht (GET /v1/mailbox-provisioning/:id); sie wird jeden Tag neu geprüft.',
+  'renewal.payment_declined': 'Die Verlängerung ließ sich nicht vom hinterlegten Zahlungsmittel abbuchen ({code})',
   'renewal.payment_required': 'Die Verlängerung ließ sich nicht vom gespeicherten Zahlungsmittel abbuchen',
   'renewal.payment_required.fix':
     'Unter checkout_url bezahlen, bevor die Registrierung endet; bis 30 Tage danach gibt eine Zahlung die Postfächer wieder frei.',

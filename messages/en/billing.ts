@@ -42,6 +42,7 @@ export const billing = {
   'renewal.not_eligible': 'The order of the domain has an open problem, so the domain is not renewed',
   'renewal.not_eligible.fix':
     'Settle the error of the order (GET /v1/mailbox-provisioning/:id); it is checked again every day.',
+  'renewal.payment_declined': 'The renewal could not be charged to the saved method of payment ({code})',
   'renewal.payment_required': 'The renewal could not be charged to the saved method of payment',
   'renewal.payment_required.fix':
     'Pay it at its checkout_url before the registration ends; until 30 days later a payment still releases the mailboxes.',

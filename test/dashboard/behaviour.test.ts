@@ -179,7 +179,7 @@ browserTest('what goes wrong is said in German: no answer, and a field that is r
     { times: 1 },
   );
   await name.press('Enter');
-  await alert.getByText('Darf nicht vor heute liegen').waitFor();
+  await alert.getByText('darf nicht vor heute liegen').waitFor();
   await context.close();
 });
 

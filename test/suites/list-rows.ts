@@ -1,3 +1,4 @@
+import { words } from '../../domain/platform/words.ts';
 import { json } from '../../db/connection.ts';
 import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
 import { ALL_CAMPAIGNS } from '../../domain/reporting/aggregates/prospects.ts';
@@ -81,7 +82,12 @@ export const LISTS: Record<string, Factory> = {
     ]),
   'campaigns.overview': async (place) => campaign(place, { folders: [await ROWS['/folders/:id']!(place)] }),
   'campaigns.listLogs': (place) =>
-    insert(place, 'campaign_logs', { campaign_id: place.parents.id, event_type: 'started' }, ['created_at']),
+    insert(
+      place,
+      'campaign_logs',
+      { campaign_id: place.parents.id, event_type: 'started', message: words('Started') },
+      ['created_at'],
+    ),
   'campaigns.listSteps': async (place) => {
     const { campaign_id, position } = await place.world.deps
       .db('campaign_steps')
@@ -131,7 +137,7 @@ export const LISTS: Record<string, Factory> = {
     insert(
       place,
       'integration_runs',
-      { connection_id: place.parents.id, kind: 'health', status: 'success', detail: '', records_processed: 0 },
+      { connection_id: place.parents.id, kind: 'health', status: 'success', detail: null, records_processed: 0 },
       ['started_at'],
     ),
   'automations.runs': (place) =>
@@ -145,7 +151,6 @@ export const LISTS: Record<string, Factory> = {
         status: 'success',
         data: json({}),
         node_results: json([]),
-        error_detail: '',
         hops: 0,
       },
       ['started_at'],

@@ -131,7 +131,7 @@ async function plant(): Promise<Planted> {
   const error = { error_code: 'auth_failed', severity: 'error', message: words(MARK) };
   await db('mailbox_errors').insert({ id: newId(), organization_id, mailbox_id: id, ...error, created_at: at });
   const letter = newId();
-  const task = { task_id: scheduled, task_type: 'direct_email', last_error: MARK };
+  const task = { task_id: scheduled, task_type: 'direct_email', last_error: words(MARK) };
   await db('dead_letters').insert({ id: letter, organization_id, ...task, ...stamps });
   const changes = json({ name: MARK });
   const entry = { actor_kind: 'session', action: 'update', entity_type: 'email_account', entity_id: id, changes };
@@ -285,7 +285,9 @@ test('a restricted key sets nothing going that mails from another mailbox', asyn
   const letter = async (task_type: string, task_id = newId()) => {
     const id = newId();
     const stamps = { created_at: at, updated_at: at };
-    await deps.db('dead_letters').insert({ id, organization_id, task_id, task_type, last_error: MARK, ...stamps });
+    await deps
+      .db('dead_letters')
+      .insert({ id, organization_id, task_id, task_type, last_error: words(MARK), ...stamps });
     return id;
   };
   const mailbox = planted.ids['/emails/:id'];

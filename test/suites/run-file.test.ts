@@ -80,7 +80,7 @@ test('a refusal of the API names file, line and column; a file with faults is no
   const refused = await cli([file]);
   t.is(refused.code, 1);
   t.regex(refused.stderr, /bad\.yaml:11:3: schedule\.timezone: must be an IANA time zone/);
-  t.regex(refused.stderr, /bad\.yaml:25:7: steps\.0\.app_action\.connection: names no app connection/);
+  t.regex(refused.stderr, /bad\.yaml:25:7: steps\.0\.app_action\.connection: is not an app connection/);
   await writeFile(file, 'intent: sometimes\n');
   const faulty = await cli([file]);
   t.is(faulty.code, 1);

@@ -156,7 +156,7 @@ test.serial('heron outbox lists, retries and drops parked intents; what waits be
     const { code, stdout, stderr } = await cli('outbox', command, String(keep.id), '999999');
     t.is(code, 1);
     t.is(stdout, '');
-    t.regex(stderr, /^heron: Not parked: 999999; nothing was changed\n.*heron outbox/);
+    t.regex(stderr, /^heron: These intents are not parked, and nothing was changed: 999999\n.*heron outbox/);
   }
   t.deepEqual(await intents(), before, 'nothing was half done');
   t.deepEqual(JSON.parse((await cli('outbox', 'retry', String(keep.id))).stdout), { retried: 1 });
@@ -249,11 +249,11 @@ test.serial(
       await (await startPulse(world.deps, fresh)).stop();
       return /heron_runs_missing\{family="contact-import"\} (\d+)/.exec(await fresh.registry.metrics())?.[1];
     };
-    t.like(await runs(), { ok: true, detail: 'The first look for missing runs is still to come' });
+    t.like(await runs(), { ok: true, detail: 'The first check for missing runs is still to come' });
     await reconcile(world.deps);
     t.like(await runs(), {
       ok: false,
-      detail: 'Runs were missing at the last look, and were started again: 1 contact-import',
+      detail: 'Runs were missing at the last check, and were started again: 1 contact-import',
     });
     t.is(await gauge(), '1');
     await reconcile(world.deps, { dryRun: true });
@@ -263,7 +263,7 @@ test.serial(
     await world.deps.db('outbox').delete();
     open.add(workflowId);
     await reconcile(world.deps);
-    t.like(await runs(), { ok: true, detail: 'Every run that must be open was open at the last look' });
+    t.like(await runs(), { ok: true, detail: 'Every run that must be open was open at the last check' });
     t.is(await gauge(), '0');
 
     // A look at very many takes several sweeps: what it has found so far counts.

@@ -76,7 +76,11 @@ function issueOf(code: RenewalCode, detail: string | undefined): StoredIssue & {
     case 'renewal_not_eligible':
       return { code, message: message('renewal.not_eligible'), fix: message('renewal.not_eligible.fix') };
     case 'renewal_payment_required':
-      return { code, message: message('renewal.payment_required'), fix: message('renewal.payment_required.fix') };
+      return {
+        code,
+        message: detail ? message('renewal.payment_declined', { code: detail }) : message('renewal.payment_required'),
+        fix: message('renewal.payment_required.fix'),
+      };
     case 'renewal_request_failed':
       return { code, message: message('renewal.request_failed'), fix: message('renewal.request_failed.fix') };
     case 'renewal_failed':
