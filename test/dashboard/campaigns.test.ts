@@ -162,7 +162,7 @@ browserTest(
     await write(page, 'Text', '');
     await page.getByText('The campaign is sending').waitFor();
     await save(page);
-    await page.getByText('an email step of an active campaign needs a text').waitFor();
+    await page.getByText('must have a text while the campaign is active').waitFor();
     await write(page, 'Text', 'Have you had a look?');
     await save(page);
     await isSaved(page);

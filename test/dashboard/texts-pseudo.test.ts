@@ -66,7 +66,7 @@ const WRITTEN =
   /\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|nes|rs|ur)?(?:day)?|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?:[a-z]+)?|AM|PM|GMT|seconds?|minutes?|MB)\b/g;
 
 /** Values of fields that the scene has, in lower case as words of programs are. */
-const OF_THE_SCENE = ['pro', 'free', 'trial', 'test'];
+const OF_THE_SCENE = ['pro', 'free', 'trial', 'starter', 'test', 'surplus', 'cells', 'no'];
 
 /** Words of a page that are neither of a sentence nor of the data that it shows. */
 async function foreignWords(page: Page, data: readonly string[]): Promise<string[]> {
