@@ -132,7 +132,9 @@ test.serial('the last administrator stays one', async (t) => {
   const { deps } = world;
   const admins = await deps.db('users').where('is_platform_admin', true).pluck('email');
   for (const email of admins.slice(1)) await setPlatformAdmin(deps, email, { isAdmin: false });
-  await t.throwsAsync(setPlatformAdmin(deps, admins[0]!, { isAdmin: false }), { message: /at least one administrator/ });
+  await t.throwsAsync(setPlatformAdmin(deps, admins[0]!, { isAdmin: false }), {
+    message: /at least one administrator/,
+  });
   await t.throwsAsync(setPlatformAdmin(deps, 'nobody@example.com', { isAdmin: true }), {
     message: /nobody@example\.com/,
   });
