@@ -43,6 +43,7 @@ const RULING: Record<'refused' | 'narrowed' | 'whole', readonly string[]> = {
     'runs',
     'agent-policies',
     'agent-tools',
+    'mcp',
   ],
   // Of the workspace, and of no mailbox.
   whole: [
