@@ -94,14 +94,14 @@ async function lists(tenant: Tenant): Promise<FullList[]> {
       body: (name) => ({ name, subject: 'Hi', body_plain: 'Hi' }),
       table: 'reply_templates',
       most: 1_000,
-      refusal: 'There can be at most 1000 templates',
+      refusal: 'There can be at most 1,000 templates',
     },
     {
       path: '/unibox/drafts',
       body: (subject) => ({ subject }),
       table: 'email_drafts',
       most: 1_000,
-      refusal: 'There can be at most 1000 drafts',
+      refusal: 'There can be at most 1,000 drafts',
     },
     {
       path: '/automations',
@@ -187,6 +187,6 @@ test('a list that is full says how many there may be; the last place is given on
     const answers = (await Promise.all([add('one'), add('other')])).toSorted((one, other) => one.status - other.status);
     t.is(answers[0]!.status, first.status, `${path}: ${answers[0]!.text}`);
     t.like(answers[1]!, { status: 400, body: { code: 'bad_request', message: refusal } }, path);
-    t.deepEqual(answers[1]!.body.problems, [{ path: 'body', message: `Already ${most}` }], path);
+    t.like(answers[1]!.body.problems[0], { path: 'body', code: 'field.full', values: { most } }, path);
   }
 });
