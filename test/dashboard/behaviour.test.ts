@@ -171,7 +171,9 @@ browserTest('what goes wrong is said in German: no answer, and a field that is r
   await alert.getByText('Der Server ist nicht erreichbar').waitFor();
   t.is(await name.inputValue(), 'Lichter');
   await page.unroute('**/v1/campaigns');
-  const problems = [{ path: 'body.start_date', message: 'must be today or later' }];
+  const problems = [
+    { path: 'body.start_date', message: 'must not be before today', code: 'field.before_today', values: {} },
+  ];
   await intercept(
     page,
     '**/v1/campaigns',
