@@ -22,7 +22,7 @@ export interface Held {
   subject: { type: SubjectType; id: string };
   /** Why {@link authorizeAction} did not let it happen. */
   reasons: readonly PolicyReason[];
-  /** What the approver sees and what is carried out: the `content` of its subject. */
+  /** The content that the approver sees and that is carried out: `content` of its subject. */
   content: ApprovalContent;
   /** Report of the checks, as the approver sees it; no part of the hash, for it runs again before the action. */
   preflight?: JsonObject | null;

@@ -6,7 +6,7 @@ import type { Tx } from '../platform/kernel/transact.ts';
 /** Records that a refusal names at most. */
 const MAX_NAMED = 20;
 
-/** What segments, automations and campaigns name: a category by its id, a custom field by its key. */
+/** A thing that segments, automations and campaigns name: a category by its id, a custom field by its key. */
 type Named = { category: string } | { field: string };
 
 /** A record whose conditions would mean other contacts without what they name. */

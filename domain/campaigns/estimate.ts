@@ -23,13 +23,13 @@ import { resolveSenders, type PoolChoice } from '../sending/campaign/sender-pool
 interface EstimateRequest {
   segmentIds: readonly string[];
   emailTagIds: readonly string[];
-  /** What a campaign would be set to; what is left out is as in a new one. */
+  /** Settings of the campaign; a new one's where left out. */
   plan: Pick<CampaignSettings, SchedulePart | 'daily_limit'>;
 }
 
 type SchedulePart = 'timezone' | 'days' | 'start_date' | 'end_date' | 'start_time' | 'end_time' | 'schedule_windows';
 
-/** What a new campaign has, where the request says nothing: weekdays from nine to five in UTC. */
+/** Settings of a new campaign: weekdays from nine to five in UTC. */
 const NEW_CAMPAIGN = {
   timezone: 'UTC',
   days: WEEKDAYS,

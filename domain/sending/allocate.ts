@@ -64,7 +64,7 @@ export interface DailyQueue {
   perDay: number;
 }
 
-/** What a lead in such a queue waits for. */
+/** The reason that a lead in such a queue waits. */
 export const LIMIT_REACHED = {
   campaign: 'wait.limit_campaign',
   newLeads: 'wait.limit_new_leads',

@@ -126,7 +126,7 @@ test.serial('which failed today, and which build ran it', async (t) => {
   const builds = (searchAttributes.BuildIds ?? []) as string[];
   const build = builds.find((one) => one.startsWith('unversioned:'));
   t.truthy(build, `which build: ${builds.join(', ')}`);
-  // Of this organization: other tests' runs carry memos that another key sealed.
+  // Runs of other tests carry memos that another key sealed, so the organization is named.
   t.true((await finds(`BuildIds = '${build}' AND OrganizationId = '${args.organizationId}'`, failed)).includes(failed));
 });
 

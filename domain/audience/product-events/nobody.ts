@@ -39,7 +39,7 @@ const NOBODY: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether an identifier names nobody: a word or number that a client writes where it knows no id (`undefined`, `[object Object]`, `0`, the zero
+ * True for an identifier that names nobody: a word or number that a client writes where it knows no id (`undefined`, `[object Object]`, `0`, the zero
  * UUID), a template that was not filled, or no letter and digit at all. Two people who send it are not one.
  */
 export function isNobody(identifier: string): boolean {

@@ -57,7 +57,7 @@ const COURTESIES = /(?:^| )(?:please|pls|thanks|thank you|bitte|danke|merci)(?= 
 const INTENTS: Readonly<Record<AnswerKind, ReplyIntent>> = {
   opt_out: 'negative',
   negative: 'negative',
-  // Who says "not now" has said no to this email.
+  // A "not now" is a no to this email.
   not_now: 'negative',
   positive: 'positive',
   question: 'question',

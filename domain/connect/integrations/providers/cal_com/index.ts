@@ -86,7 +86,7 @@ function sentAtOf(rawBody: Buffer): string {
 }
 
 const KINDS = { BOOKING_CREATED: 'booked', BOOKING_RESCHEDULED: 'rescheduled', BOOKING_CANCELLED: 'canceled' } as const;
-/** What a booking can do without: another type is as good as nothing. */
+/** A text that a booking can do without; one of another type counts as none. */
 const text = z.string().nullish().catch(undefined);
 const moment = z.iso.datetime({ offset: true });
 const person = z.object({ email: z.string().min(1), name: text });

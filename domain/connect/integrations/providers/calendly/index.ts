@@ -77,7 +77,7 @@ async function readUser(call: ProviderCall): Promise<z.infer<typeof user>['resou
   return user.parse(json).resource;
 }
 
-/** What a booking can do without: another type is as good as nothing. */
+/** A text that a booking can do without; one of another type counts as none. */
 const text = z.string().nullish().catch(undefined);
 const webhook = z.object({
   event: z.string(),
