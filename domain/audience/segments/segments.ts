@@ -5,7 +5,8 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { message } from '../../../messages/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
+import { unknownIdProblems } from '../../platform/references.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 import { assertAsSeen } from '../../platform/as-seen.ts';
 import { conditionProblems } from '../../directory/segments/compile.ts';
@@ -94,30 +95,29 @@ async function refuseFaulty(org: OrgScope, conditions: readonly SegmentCondition
   refuseProblems(faulty.length > 0 ? faulty : await unknownNames(org, conditions));
 }
 
+/** Fields whose values are ids, with the fault of an id that names nothing. */
+const NAMING: Readonly<Record<string, Message>> = {
+  category: message('segments.no_category'),
+  emailed_by_campaign: message('segments.no_campaign'),
+};
+
 /** Categories are held until the transaction ends: one that is being deleted meanwhile is none. A deleted campaign has mailed people all the same. */
 async function unknownNames(org: OrgScope, conditions: readonly SegmentCondition[]): Promise<Problem[]> {
-  const idsOf = (field: string) =>
-    conditions.flatMap((condition) => (condition.field === field ? condition.values : []));
-  const [categories, campaigns] = [idsOf('category'), idsOf('emailed_by_campaign')];
-  const known = await org.sql<{ id: string }>(
+  const idsOf = (name: string) => conditions.flatMap(({ field, values }) => (field === name ? values : []));
+  const named = { categories: idsOf('category'), campaigns: idsOf('emailed_by_campaign') };
+  if (named.categories.length + named.campaigns.length === 0) return [];
+  const rows = await org.sql<{ id: string }>(
     `with held as materialized (
        select id from labels where organization_id = :org and registry = 'category' and id = any(cast(:categories as uuid[])) for key share)
-     select id from held union all select id from campaigns where organization_id = :org and id = any(cast(:campaigns as uuid[]))
-     union all select distinct f.campaign_id from send_facts f
-       where f.organization_id = :org and f.campaign_id = any(cast(:campaigns as uuid[]))`,
-    { categories, campaigns },
+     select id from held union all
+     select id from unnest(cast(:campaigns as uuid[])) as asked(id)
+     where exists (select 1 from campaigns c where c.organization_id = :org and c.id = asked.id)
+       or exists (select 1 from send_facts f where f.organization_id = :org and f.campaign_id = asked.id)`,
+    named,
   );
-  const ids = new Set(known.map(({ id }) => id));
+  const known = new Set(rows.map(({ id }) => id));
   return conditions.flatMap(({ field, values }, at) => {
-    const said =
-      field === 'category'
-        ? message('segments.no_category')
-        : field === 'emailed_by_campaign'
-          ? message('segments.no_campaign')
-          : undefined;
-    if (!said) return [];
-    return values.flatMap((value, index) =>
-      ids.has(value.toLowerCase()) ? [] : [{ path: `body.conditions.${at}.values.${index}`, message: said }],
-    );
+    const fault = NAMING[field];
+    return fault ? unknownIdProblems(values, known, (index) => `body.conditions.${at}.values.${index}`, fault) : [];
   });
 }
