@@ -94,7 +94,6 @@ export const connect = {
   'connect.provider_too_large': 'Die Antwort von {provider} ist zu groß',
   'connect.provider_unreadable': 'Die Antwort von {provider} lässt sich nicht lesen',
   'connect.booking_unreadable': 'Der Webhook von {provider} ist nicht zu lesen: {fields}',
-  'connect.webhook_unreadable': 'Der Webhook von {provider} lässt sich nicht lesen',
   'connect.credentials_ended': '{provider} nimmt die Zugangsdaten nicht mehr an',
   'connect.no_token': '{provider} gab keinen Zugang: {code}',
   'connect.foreign_base': '{provider} nennt für das Konto eine fremde Adresse',

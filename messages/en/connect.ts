@@ -96,7 +96,6 @@ export const connect = {
   'connect.provider_too_large': 'The answer of {provider} is too large',
   'connect.provider_unreadable': 'The answer of {provider} cannot be read',
   'connect.booking_unreadable': 'The webhook of {provider} cannot be read: {fields}',
-  'connect.webhook_unreadable': 'The webhook of {provider} cannot be read',
   'connect.credentials_ended': '{provider} does not accept the credentials any more',
   'connect.no_token': '{provider} gave no token: {code}',
   'connect.foreign_base': '{provider} names an address for the account that is not its own',

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { bookingText, unreadableBooking } from '../bookings.ts';
 import { HOUR_MS } from '../../../../../lib/clock.ts';
 import { hmac, safeEqual } from '../../../../../lib/crypto.ts';
-import { message, type Message } from '../../../../../messages/index.ts';
 import { says } from '../../../../../lib/issue-message.ts';
 import type { MeetingNews } from '../../../../crm/meetings/record.ts';
-import { Refused, type InboundRequest, type Provider } from '../provider.ts';
+import type { InboundRequest, Provider } from '../provider.ts';
 
 const config = z.strictObject({
   api_key: z
@@ -86,8 +86,7 @@ function sentAtOf(rawBody: Buffer): string {
 }
 
 const KINDS = { BOOKING_CREATED: 'booked', BOOKING_RESCHEDULED: 'rescheduled', BOOKING_CANCELLED: 'canceled' } as const;
-/** A text that a booking can do without; one of another type counts as none. */
-const text = z.string().nullish().catch(undefined);
+const text = bookingText;
 const moment = z.iso.datetime({ offset: true });
 const person = z.object({ email: z.string().min(1), name: text });
 /** A place in words, or an object of an integration. */
@@ -129,16 +128,16 @@ function bookerOf({ attendees, responses }: Booking): z.output<typeof person> | 
 /** A move makes another booking that names the old one. Where the old one is canceled for it, that cancellation says nothing of its own. */
 function readBooking(body: unknown): MeetingNews | undefined {
   const event = z.object({ triggerEvent: z.string() }).safeParse(body);
-  if (!event.success) throw new Refused(unreadable('triggerEvent'));
+  if (!event.success) throw unreadableBooking('Cal.com', event.error);
   if (!(event.data.triggerEvent in KINDS)) return undefined;
   const read = webhook.safeParse(body);
-  if (!read.success) throw new Refused(unreadable(faultsOf(read.error)));
+  if (!read.success) throw unreadableBooking('Cal.com', read.error);
   const { triggerEvent, createdAt, payload } = read.data;
   if (payload.rescheduledToUid) return undefined;
   const booker = bookerOf(payload);
   // A seat that moves may have no uid of its own.
   const uid = payload.uid || payload.rescheduleUid;
-  if (!booker || !uid) throw new Refused(unreadable([booker ? 'payload.uid' : 'payload.attendees']));
+  if (!booker || !uid) throw unreadableBooking('Cal.com', [booker ? 'payload.uid' : 'payload.attendees']);
   const replaces = triggerEvent === 'BOOKING_RESCHEDULED' ? (payload.rescheduleUid ?? undefined) : undefined;
   return {
     externalEventId: uid,
@@ -165,13 +164,4 @@ function placeInWords(given: Booking['location']): string {
   const words =
     typeof given === 'string' ? given : (given?.address ?? given?.location ?? given?.phone ?? given?.link ?? '');
   return words.startsWith('integrations:') ? '' : words;
-}
-
-/** The fields that cannot be read; their values stay out of logs and answers. */
-function faultsOf({ issues }: z.ZodError): string[] {
-  return [...new Set(issues.map(({ path }) => path.join('.')))];
-}
-
-function unreadable(fields: string | string[]): Message {
-  return message('connect.booking_unreadable', { provider: 'Cal.com', fields });
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { bookingText, unreadableBooking } from '../bookings.ts';
 import { verifySignature } from '../../../../../lib/signature.ts';
-import { message } from '../../../../../messages/index.ts';
 import { says } from '../../../../../lib/issue-message.ts';
 import type { MeetingNews } from '../../../../crm/meetings/record.ts';
-import { Refused, type Provider, type ProviderCall } from '../provider.ts';
+import { type Provider, type ProviderCall } from '../provider.ts';
 
 const config = z.strictObject({
   api_key: z
@@ -77,8 +77,7 @@ async function readUser(call: ProviderCall): Promise<z.infer<typeof user>['resou
   return user.parse(json).resource;
 }
 
-/** A text that a booking can do without; one of another type counts as none. */
-const text = z.string().nullish().catch(undefined);
+const text = bookingText;
 const webhook = z.object({
   event: z.string(),
   created_at: z.iso.datetime({ offset: true }),
@@ -107,10 +106,10 @@ const webhook = z.object({
  */
 function readBooking(body: unknown): MeetingNews | undefined {
   const kind = z.object({ event: z.string() }).safeParse(body);
-  if (!kind.success) throw new Refused(message('connect.webhook_unreadable', { provider: 'Calendly' }));
+  if (!kind.success) throw unreadableBooking('Calendly', kind.error);
   if (!['invitee.created', 'invitee.canceled'].includes(kind.data.event)) return undefined;
   const read = webhook.safeParse(body);
-  if (!read.success) throw new Refused(message('connect.webhook_unreadable', { provider: 'Calendly' }));
+  if (!read.success) throw unreadableBooking('Calendly', read.error);
   const { event, created_at: at, payload } = read.data;
   const { scheduled_event: meeting } = payload;
   const isCanceled = event === 'invitee.canceled';
