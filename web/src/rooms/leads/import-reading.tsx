@@ -3,7 +3,7 @@ import { Section } from '../../parts/section.tsx';
 import { toPercent, useText } from '../../text/index.ts';
 import type { Preview } from './import-columns.tsx';
 
-/** Encodings that people choose among; the API takes some more. */
+/** Encodings that people choose among: all that the API takes. */
 const ENCODINGS = [
   'utf-8',
   'utf-16le',
