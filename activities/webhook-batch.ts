@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { dissolveBatch } from '../domain/connect/delivery/dissolve-batch.ts';
+import { splitBatch } from '../domain/connect/delivery/split-batch.ts';
 import { runBatch } from '../domain/connect/delivery/run-batch.ts';
 import { undeliveredBatches } from '../domain/connect/delivery/undelivered-batches.ts';
 import { webhookBatchWorkflow, type WebhookBatchActivities } from '../workflows/webhook-batch/contract.ts';
@@ -27,7 +27,7 @@ export function createBatchActivities({ engine }: ActivityParts): WebhookBatchAc
       const report = await orGiveUp(
         engine.deps,
         () => withPulse(() => runBatch(engine, batchId, { lane, signal: context.cancellationSignal })),
-        (error) => withPulse(() => dissolveBatch(engine.deps, batchId, error)),
+        (error) => withPulse(() => splitBatch(engine.deps, batchId, error)),
       );
       if (context.cancellationSignal.aborted)
         throw ApplicationFailure.create({ message: 'the worker stops; another one goes on', type: 'worker_stops' });

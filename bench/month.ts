@@ -4,7 +4,7 @@ import { systemCtx, type Ctx } from '../domain/platform/kernel/context.ts';
 import { transact, type Tx } from '../domain/platform/kernel/transact.ts';
 import type { CampaignView } from '../domain/sending/campaign/campaign-view.ts';
 import { readCampaignFlow } from '../domain/campaigns/flow.ts';
-import { dueLeads, putBackCalled } from '../domain/sending/enrollment/due-leads.ts';
+import { dueLeads, requeueCalled } from '../domain/sending/enrollment/due-leads.ts';
 import { orderLeads } from '../domain/sending/enrollment/lead-order.ts';
 import { entryOf } from '../domain/sending/enrollment/entry.ts';
 import { launchTurn, type Turn } from '../domain/sending/enrollment/launch.ts';
@@ -252,7 +252,7 @@ async function measurePicks(
     return turns;
   };
   const turns = await page(orderLeads);
-  const back = await page(putBackCalled);
+  const back = await page(requeueCalled);
   // As autovacuum does it in a campaign whose leads stand for hours.
   if (turns.length > 1) await deps.db.raw('vacuum analyze enrollments');
   const took: number[] = [];

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCtx, type Ctx } from '../domain/platform/kernel/context.ts';
 import { transact } from '../domain/platform/kernel/transact.ts';
 import { planDay } from '../domain/mailboxes/warmup/plan.ts';
-import { wakeBefore } from '../domain/mailboxes/warmup/record.ts';
+import { wakeIfEarlier } from '../domain/mailboxes/warmup/record.ts';
 import { startWarmup } from '../domain/mailboxes/warmup/standing.ts';
 import { DAY_MS } from '../lib/clock.ts';
 import { newId } from '../lib/ids.ts';
@@ -176,6 +176,6 @@ async function hurryReplies(ctx: Ctx, { db }: TestDeps): Promise<void> {
         .table('warmup_mails')
         .where({ id })
         .update({ slot_at: new Date(at) });
-      await wakeBefore(tx, mailboxId, at);
+      await wakeIfEarlier(tx, mailboxId, at);
     });
 }

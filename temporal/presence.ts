@@ -23,7 +23,7 @@ export interface Presence {
  * Records that a worker process is alive, which place of files it sees (null while that is PostgreSQL) and which keys for Temporal it has. Temporal lists pollers for minutes after they ended, so a killed worker
  * would count as alive; this record expires within seconds.
  */
-export async function sayAlive(
+export async function recordPresence(
   db: Db,
   id: string,
   { roles, blobPlace, codecKeys }: { roles: readonly string[]; blobPlace: string | null; codecKeys: readonly string[] },
@@ -36,7 +36,7 @@ export async function sayAlive(
 }
 
 /** Deletes the record of a worker process that stops, and of those that ended long ago without deleting theirs. */
-export async function sayGone(db: Db, id: string): Promise<void> {
+export async function removePresence(db: Db, id: string): Promise<void> {
   await across(db, 'engine').sql(`delete from workers where id = :id or seen_at < now() - interval '${FORGOTTEN}'`, {
     id,
   });

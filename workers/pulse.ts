@@ -4,7 +4,7 @@ import { every } from '../lib/every.ts';
 import { newId } from '../lib/ids.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { codecKeyIds } from '../temporal/codec.ts';
-import { PRESENCE_MS, sayAlive, sayGone } from '../temporal/presence.ts';
+import { PRESENCE_MS, recordPresence, removePresence } from '../temporal/presence.ts';
 
 /** Pulses between two readings of gauges that are counted in PostgreSQL. */
 const PULSES_PER_READING = 8;
@@ -21,7 +21,7 @@ export async function startPulse(deps: Deps, metrics: Metrics): Promise<{ stop()
   const beat = async () => {
     // A folder that is not mounted yet has no mark, and may get one later.
     blobPlace ??= (await blobs.current?.place(true).catch(() => null)) ?? null;
-    await sayAlive(db, id, { roles: config.WORKER_ROLES, blobPlace, codecKeys: codecKeyIds(config) });
+    await recordPresence(db, id, { roles: config.WORKER_ROLES, blobPlace, codecKeys: codecKeyIds(config) });
     if (pulses++ % PULSES_PER_READING === 0)
       for (const { family, missing } of await lastLooks(db)) metrics.runsMissing.set({ family }, missing);
   };
@@ -31,7 +31,7 @@ export async function startPulse(deps: Deps, metrics: Metrics): Promise<{ stop()
   return {
     async stop() {
       await beats.stop();
-      await sayGone(db, id).catch(() => undefined);
+      await removePresence(db, id).catch(() => undefined);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { setCurrentDetails } from '@temporalio/workflow';
 import { asBlocked, type Blocked } from './blocked.ts';
-import { continueWhenLong } from './continue.ts';
+import { restartAsNewWhenLong } from './continue.ts';
 import type { Stops } from './contract.ts';
 import type { Hints } from './hints.ts';
 import { waitUntil } from './interruptible.ts';
@@ -23,7 +23,7 @@ export type Turn = (
  * that kept failing has blocked the run: it waits until it is retried.
  * @returns why it is over
  */
-export async function takeTurns<Args extends object>(
+export async function runTurns<Args extends object>(
   stops: Stops,
   args: Args,
   hints: Hints,
@@ -37,7 +37,7 @@ export async function takeTurns<Args extends object>(
       show({ state: 'blocked' });
       showOpen(stops, turn.where);
       await waitUntil(null, hints.any, turn.where);
-      await continueWhenLong(args);
+      await restartAsNewWhenLong(args);
       continue;
     }
     const wakeAt = turn.kind === 'wait' ? turn.wakeAt : null;
@@ -48,6 +48,6 @@ export async function takeTurns<Args extends object>(
     }
     if (turn.kind !== 'done' && turn.why) showOpen(stops, turn.why, wakeAt);
     if (turn.kind === 'wait') await waitUntil(wakeAt, hints.any, turn.why);
-    await continueWhenLong(args);
+    await restartAsNewWhenLong(args);
   }
 }

@@ -2,7 +2,7 @@ import { across } from '../../db/across.ts';
 import type { Bindings } from '../../db/statement.ts';
 import { ZERO_UUID } from '../../lib/ids.ts';
 import { systemCtx, type Deps } from '../platform/kernel/context.ts';
-import { eachByItself } from '../platform/kernel/each-by-itself.ts';
+import { forEachIsolated } from '../platform/kernel/for-each-isolated.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
 import { expireApproval } from './expire.ts';
 
@@ -31,7 +31,7 @@ export async function endInPages(
   end: (tx: Tx, approvalId: string) => Promise<boolean>,
 ): Promise<number> {
   let ended = 0;
-  await eachByItself(deps, pages(deps, due), async ({ id, organization_id: organizationId }) => {
+  await forEachIsolated(deps, pages(deps, due), async ({ id, organization_id: organizationId }) => {
     if (await transact(systemCtx(deps, organizationId, 'sweep'), (tx) => end(tx, id))) ended += 1;
   });
   return ended;

@@ -7,7 +7,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
 import { assertMayWriteSteps } from '../approvals/automation-rights.ts';
 import { announceCreated } from './create.ts';
-import { rewire } from '../sending/campaign/graph.ts';
+import { retargetConditions } from '../sending/campaign/graph.ts';
 import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
@@ -91,7 +91,7 @@ async function copySteps({ actor }: Ctx, tx: Tx, sourceId: string, copyId: strin
   for (const step of steps) {
     // PostgreSQL derives these from the action.
     const { app_connection_id: _, automation_id: __, ...columns } = step;
-    const conditions = rewire(toGraphStep(step).conditions, (to) => ids.get(to));
+    const conditions = retargetConditions(toGraphStep(step).conditions, (to) => ids.get(to));
     await tx.org.create(CampaignSteps, { ...columns, ...fresh(), id: ids.get(step.id)!, conditions });
   }
   for (const variant of await tx.org.query(CampaignVariants).where({ campaign_id: sourceId }).orderBy('id')) {

@@ -13,7 +13,7 @@ import { estimateSending, type Estimate, type EstimateInput } from '../platform/
 import { scheduleProblems } from '../platform/scheduling/problems.ts';
 import type { ProjectedMailbox } from '../platform/scheduling/projected-day.ts';
 import { dayKey, WEEKDAYS } from '../platform/scheduling/windows.ts';
-import { comingWarmup } from '../mailboxes/warmup/coming.ts';
+import { upcomingWarmup } from '../mailboxes/warmup/coming.ts';
 import { scheduleOf } from '../sending/campaign/campaign-view.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
 import { labelProblems, settingsColumns } from './checks.ts';
@@ -145,6 +145,6 @@ export async function projectedMailboxes(org: OrgScope, pool: PoolChoice, now: D
   const rests = new Map(members.map(({ mailboxId, restsUntil }) => [mailboxId, restsUntil?.getTime() ?? 0]));
   const coming = { day: dayKey('UTC', now), from: now.getTime(), until: now.getTime() + DAY_MS };
   const seats = await readSeats(org, pool, [...rests.keys()], coming);
-  const warmup = await comingWarmup(org, new Map(seats.map(({ id, cap }) => [id, cap])), now);
+  const warmup = await upcomingWarmup(org, new Map(seats.map(({ id, cap }) => [id, cap])), now);
   return seats.map((seat) => ({ ...seat, restsUntil: rests.get(seat.id)!, coming: warmup.get(seat.id) }));
 }

@@ -1,5 +1,5 @@
 import { ZERO_UUID } from '../../lib/ids.ts';
-import { addUp, SUMMED, type Counts } from '../reporting/aggregates/metrics.ts';
+import { sumCounts, SUMMED, type Counts } from '../reporting/aggregates/metrics.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
@@ -65,7 +65,7 @@ export async function readCampaignFlow(ctx: Ctx, id: string): Promise<CampaignFl
     wordings: wordings.map(({ step_id: stepId, variant_id: variantId, ...counts }) => ({
       stepId,
       variantId: variantId === ZERO_UUID ? null : variantId,
-      counts: addUp([counts]),
+      counts: sumCounts([counts]),
     })),
   };
 }

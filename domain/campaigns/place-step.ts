@@ -5,7 +5,7 @@ import {
   graphProblems,
   normalBranch,
   normalSuccessor,
-  rewire,
+  retargetConditions,
   type Branch,
   type GraphStep,
   type StepConditions,
@@ -37,7 +37,7 @@ export function placeStep(steps: readonly GraphStep[], stepId: string, { after, 
   const led = normalSuccessor(moved);
   const others = steps
     .filter(({ id }) => id !== stepId)
-    .map((step) => ({ ...step, conditions: rewire(step.conditions, (to) => (to === stepId ? led : to)) }));
+    .map((step) => ({ ...step, conditions: retargetConditions(step.conditions, (to) => (to === stepId ? led : to)) }));
   const before = others.find(({ id }) => id === after);
   const next = before ? putBehind(before, stepId, branch) : (firstStep(others)?.id ?? null);
   const at = before ? others.indexOf(before) + 1 : 0;

@@ -7,7 +7,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
 import { IN_POOL, POOL_TABLES, poolBindings } from '../sending/campaign/sender-pool.ts';
-import { readSenderDns, recalledSenderDns, recentSenderDns, type SenderDns } from '../sending/senders/sender-dns.ts';
+import { readSenderDns, cachedSenderDns, recentSenderDns, type SenderDns } from '../sending/senders/sender-dns.ts';
 import {
   errorFinding,
   infoFinding,
@@ -80,7 +80,7 @@ export async function recallCampaignDns(
   if (campaign.tracking_domain !== '') return undefined;
   const domains = await sendingDomains(org, campaign);
   const asked = domains.slice(0, MAX_DOMAINS);
-  const senders = asked.flatMap((domain) => recalledSenderDns(dns, domain) ?? []);
+  const senders = asked.flatMap((domain) => cachedSenderDns(dns, domain) ?? []);
   if (senders.length < asked.length) return undefined;
   return { senders, leftOut: domains.length - asked.length, trackingPoints: null, trackingDomain: '' };
 }

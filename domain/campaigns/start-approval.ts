@@ -3,7 +3,7 @@ import type { ApprovalRow } from '../approvals/view.ts';
 import type { ApprovalSubject } from '../platform/kernel/tx.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import { lockCampaign } from '../sending/control/status.ts';
-import { isGone } from './gone.ts';
+import { undefinedIfGone } from './gone.ts';
 import { startContent, startOrHold, type StartOptions } from './start.ts';
 import { message } from '../../messages/index.ts';
 
@@ -13,7 +13,7 @@ import { message } from '../../messages/index.ts';
  */
 export const campaignStart: ApprovalSubject<CampaignRow> = {
   type: 'campaign',
-  lock: (tx, campaignId) => lockCampaign(tx, campaignId).catch(isGone),
+  lock: (tx, campaignId) => lockCampaign(tx, campaignId).catch(undefinedIfGone),
   content: (tx, campaign, approval, config) => startContent(tx, campaign, config, optionsOf(approval)),
   execute: async (tx, campaign, approval, config) =>
     void (await startOrHold(config, tx, campaign, optionsOf(approval))),

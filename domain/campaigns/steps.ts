@@ -16,7 +16,7 @@ import {
   defaultConditions,
   graphProblems,
   normalSuccessor,
-  rewire,
+  retargetConditions,
   type GraphStep,
 } from '../sending/campaign/graph.ts';
 import { MAX_STEPS, type StepUpdate } from './input.ts';
@@ -269,7 +269,7 @@ export async function deleteStep(ctx: Ctx, campaignId: string, stepId: string): 
         const { conditions } = toGraphStep(other);
         if (other.id === row.id || !conditions.branches.some((branch) => branch.to === row.id)) continue;
         await store(tx, other.id, {
-          conditions: { ...rewire(conditions, (to) => (to === row.id ? successor : to)) },
+          conditions: { ...retargetConditions(conditions, (to) => (to === row.id ? successor : to)) },
           updated_at: tx.now,
         });
       }

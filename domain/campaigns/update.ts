@@ -4,7 +4,7 @@ import { type Problem, refuseProblems } from '../../lib/errors.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { signalLauncher } from '../sending/control/signals.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
-import { apart, transact, type Tx } from '../platform/kernel/transact.ts';
+import { withSavepoint, transact, type Tx } from '../platform/kernel/transact.ts';
 import { poolChanged, reschedule } from '../sending/control/reschedule.ts';
 import { assertAsSeen } from '../platform/as-seen.ts';
 import { labelProblems, settingsColumns, settingsProblems } from './checks.ts';
@@ -62,7 +62,7 @@ export async function editCampaign(
     const edit = () => applyEdit(ctx, tx, campaign, input);
     const started =
       input.status === 'active'
-        ? await apart(tx, edit).catch((error: unknown) => park(tx, campaign, error))
+        ? await withSavepoint(tx, edit).catch((error: unknown) => park(tx, campaign, error))
         : await edit();
     return { campaign: (await tx.org.query(Campaigns).findById(campaign.id))!, ...started };
   });

@@ -5,7 +5,7 @@ import { AppError, type Said } from '../../lib/errors.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import type { EventData } from '../platform/kernel/event-payloads.ts';
-import { apart, transact, type Tx } from '../platform/kernel/transact.ts';
+import { withSavepoint, transact, type Tx } from '../platform/kernel/transact.ts';
 import { parseTemplate, renderTemplate, WorkBudget } from '../mail/messages/template.ts';
 import { mergeValues } from '../mail/messages/values.ts';
 import { message } from '../../messages/index.ts';
@@ -53,7 +53,7 @@ export async function performStepAction(
   // What the verbs emit counts one reaction more than what asked for it.
   await transact({ ...ctx, trx: tx.trx, hops: hops + 1 }, async (outer) => {
     try {
-      const made = await apart(outer, (own) =>
+      const made = await withSavepoint(outer, (own) =>
         perform({ ...ctx, trx: own.trx, joined: own, hops: own.hops }, own, {
           config: filled(action, contact, run.app_values),
           about: { contact_id: contact.id, campaign_id: campaignId },

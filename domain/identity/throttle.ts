@@ -92,7 +92,7 @@ export async function throttle(
  * refused and not counted. Counted at once and outside any transaction, as by {@link throttle}.
  * @throws AppError rate_limit_exceeded (429) with Retry-After
  */
-export async function slowDownGuesses({ db, clock }: Pick<Deps, 'db' | 'clock'>, account: string): Promise<void> {
+export async function throttleGuesses({ db, clock }: Pick<Deps, 'db' | 'clock'>, account: string): Promise<void> {
   const now = clock.now();
   const key = keyOf('account_guesses', account);
   const [counted] = await across(db, 'credential').sql<Columns<'auth_throttles', 'attempts'>>(
@@ -125,12 +125,12 @@ export async function forgiveGuesses({ db }: Pick<Deps, 'db'>, account: string):
 }
 
 /** Forgets the attempts of a subject that has proved itself. */
-export async function forgive({ db }: Pick<Deps, 'db'>, rule: ThrottleRule, subject: string): Promise<void> {
+export async function resetThrottle({ db }: Pick<Deps, 'db'>, rule: ThrottleRule, subject: string): Promise<void> {
   await across(db, 'credential').table('auth_throttles').where('key', keyOf(rule, subject)).delete();
 }
 
 /** Takes one counted attempt back: what it was counted for did not come about. */
-export async function uncount({ db }: Pick<Deps, 'db'>, rule: ThrottleRule, subject: string): Promise<void> {
+export async function returnAttempt({ db }: Pick<Deps, 'db'>, rule: ThrottleRule, subject: string): Promise<void> {
   await across(db, 'credential').sql(
     'update auth_throttles set attempts = greatest(attempts - 1, 0) where key = :key returning 1',
     { key: keyOf(rule, subject) },

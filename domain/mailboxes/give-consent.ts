@@ -8,7 +8,7 @@ import { AppError } from '../../lib/errors.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
 import { ANONYMOUS, type Actor } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
-import { atOnce, reader, transact } from '../platform/kernel/transact.ts';
+import { singleStatement, reader, transact } from '../platform/kernel/transact.ts';
 import { requireProvider, type MailProvider } from '../sending/senders/mail-providers.ts';
 import { requestTokens, TokenRefusal, type TokenAnswer } from '../sending/senders/token-request.ts';
 import { assertServersWork } from './check.ts';
@@ -78,7 +78,7 @@ export async function receiveConsent(anonymous: Ctx, { state, code, error }: Con
     refresh_token: answer.refreshToken,
     access_expires_at: new Date(ctx.clock.now().getTime() + answer.expiresInMs).toISOString(),
   };
-  const [offered] = await atOnce(ctx).sql<{ organization: string; asked_by: string | null }>(
+  const [offered] = await singleStatement(ctx).sql<{ organization: string; asked_by: string | null }>(
     `with offered as (
        update mailbox_consents set status = 'confirming', state_hash = :hash, email = :email, sealed = :sealed
        where organization_id = :org and id = :id and status = 'exchanging' returning id)
@@ -141,7 +141,7 @@ export async function confirmConsent(anonymous: Ctx, secret: string): Promise<{ 
     return { email: row.email };
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) {
-      await atOnce(ctx).sql(
+      await singleStatement(ctx).sql(
         `update mailbox_consents set status = 'confirming' where organization_id = :org and id = :id and status = 'connecting'`,
         { id: row.id },
       );
@@ -260,7 +260,7 @@ function mailboxIn({ idToken }: TokenAnswer, provider: MailProvider, nonce: stri
 
 /** Ends a consent without a mailbox; its tokens are forgotten. Returns the error to throw. */
 async function fail(ctx: Ctx, id: string, code: AppError['code'], said: Message): Promise<AppError> {
-  await atOnce(ctx).sql(
+  await singleStatement(ctx).sql(
     `update mailbox_consents set status = 'failed', sealed = null, error_code = :code, error_message = cast(:said as jsonb)
      where organization_id = :org and id = :id and status in ('exchanging', 'connecting')`,
     { id, code, said: json(said) },

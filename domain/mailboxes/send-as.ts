@@ -6,7 +6,7 @@ import { AppError } from '../../lib/errors.ts';
 import type { Egress } from '../../lib/egress/index.ts';
 import { ensureAccess } from '../sending/control/access-token.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
-import { atOnce, reader } from '../platform/kernel/transact.ts';
+import { singleStatement, reader } from '../platform/kernel/transact.ts';
 import { configuredProvider, type MailProvider } from '../sending/senders/mail-providers.ts';
 import { openTokens } from '../sending/senders/mailbox-credentials.ts';
 import { message } from '../../messages/index.ts';
@@ -62,7 +62,7 @@ export async function refreshSendAs(ctx: Ctx, mailbox: MailboxRow, chosen: strin
   try {
     const { access_token: accessToken } = openTokens(ctx.keyring, mailbox.id, row.sealed);
     const addresses = await fetchSendAs(ctx.egress, provider, accessToken);
-    await atOnce(ctx).sql(
+    await singleStatement(ctx).sql(
       `update mailbox_tokens set send_as = :addresses, send_as_synced_at = :now where organization_id = :org and mailbox_id = :mailbox`,
       { mailbox: mailbox.id, addresses: json(addresses ?? []), now: ctx.clock.now() },
     );

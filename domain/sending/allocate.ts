@@ -17,8 +17,8 @@ import {
   type Schedule,
 } from '../platform/scheduling/windows.ts';
 import { lockFree, poolFreeAt, spentDay, withSpentDay } from './free-seats.ts';
-import { isRampBefore, raiseRamp, rampToday } from './ramp-day.ts';
-import { freeFrom, lockDecided, takeSlot, type Decided, type Seat, type SeatDay } from './seats.ts';
+import { isRampBefore, advanceRamp, rampToday } from './ramp-day.ts';
+import { freeFrom, lockDecided, occupySlot, type Decided, type Seat, type SeatDay } from './seats.ts';
 import { message, type Message, type MessageCode } from '../../messages/index.ts';
 
 /** One contact that wants to send one step. */
@@ -154,7 +154,7 @@ export async function allocate(
     answers.push(await place(round, candidate, candidates.length - index));
   if (round.slots.length > 0) {
     await store(round);
-    if (isRampBefore(campaign, on)) await raiseRamp(tx, campaign, on.day);
+    if (isRampBefore(campaign, on)) await advanceRamp(tx, campaign, on.day);
   }
   return answers;
 }
@@ -431,7 +431,7 @@ function inQueue(round: Round, candidate: Candidate, kind: QueueKind, perDay: nu
 function give(round: Round, candidate: Candidate, seat: Seat, at: number): Allocation {
   const { campaign, on, changes } = round;
   const sendId = candidate.sendId ?? newId();
-  takeSlot(seat, at);
+  occupySlot(seat, at);
   round.room -= 1;
   changes.push({ scope: 'campaign', scopeId: campaign.id, day: on.day, by: 1 });
   changes.push({ scope: 'mailbox', scopeId: seat.id, day: utcDay(at), by: 1 });

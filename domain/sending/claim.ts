@@ -8,7 +8,7 @@ import { settingsColumns, settingsInForce, type OutreachSettings } from './campa
 import { suppressedNow } from '../directory/suppression-check.ts';
 import { trackingToken } from '../mail/messages/tracking-token.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
-import { atOnce, transact, type Tx } from '../platform/kernel/transact.ts';
+import { singleStatement, transact, type Tx } from '../platform/kernel/transact.ts';
 import { scheduleOf, type CampaignView } from './campaign/campaign-view.ts';
 import { refusedByVerification } from './campaign/launch-checks.ts';
 import { releaseReservedSends } from './control/release.ts';
@@ -22,7 +22,7 @@ import {
   mailboxRefusal,
   sealed,
   STALE_SLOT_MS,
-  takeServer,
+  acquireMailHost,
   type Claim,
   type ClaimRow,
   type Json,
@@ -105,7 +105,7 @@ async function claimOfCampaign(
     return { kind: 'gone', outcome: refusal ?? 'record_missing' };
   }
   const whole = { ...row, mailbox };
-  const server = await takeServer(ctx, tx, whole, acquire);
+  const server = await acquireMailHost(ctx, tx, whole, acquire);
   if ('answer' in server) return server.answer;
   const copies = await allowedCopies(tx, campaign.id, campaign as { cc: string[]; bcc: string[] });
   const built = buildMessage(messageInput(ctx, { ...row, campaign: { ...campaign, ...copies } }, settings.unsubscribe));
@@ -155,7 +155,7 @@ async function claimOfCampaign(
  * @param claimedAt when it may have been claimed; past by more than SEND_CLAIM_MS it is looked for at once
  * @returns false when it is neither reserved nor claimed
  */
-export async function doubtSend(ctx: Ctx, sendId: string, claimedAt: Date): Promise<boolean> {
+export async function markUncertain(ctx: Ctx, sendId: string, claimedAt: Date): Promise<boolean> {
   return transact(ctx, async (tx) => {
     const row = await lockAndRead(tx, sendId);
     if (!row || !['reserved', 'sending'].includes(row.send.state)) return false;
@@ -262,7 +262,7 @@ async function leftByOther(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim | und
  * @returns false when the claim is not this worker's any more; the message must not end then
  */
 export async function markHandover(ctx: Ctx, claim: { sendId: string; token: string }): Promise<boolean> {
-  const rows = await atOnce(ctx).sql(
+  const rows = await singleStatement(ctx).sql(
     `update sends set handover = 'begun' where organization_id = :org and id = :id and state = 'sending' and claim_token = :token returning id`,
     { id: claim.sendId, token: claim.token },
   );

@@ -115,7 +115,7 @@ export async function compose(options: SendMailOptions, mailbox: Json): Promise<
  * to be had, nothing can have left.
  * @returns the server, or what the claim is answered instead
  */
-export async function takeServer(
+export async function acquireMailHost(
   ctx: Ctx,
   tx: Tx,
   row: ClaimRow & { mailbox: Json },

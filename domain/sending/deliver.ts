@@ -3,7 +3,7 @@ import { findInSent, saveToSent, type ImapError, type ImapTarget } from '../../l
 import { onPath } from '../../lib/cost-paths.ts';
 import type { Permit, TargetLimits } from '../../lib/target-limits.ts';
 import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
-import { untilStored } from '../platform/kernel/until-stored.ts';
+import { retryUntilStored } from '../platform/kernel/retry-until-stored.ts';
 import { recordSendBounce } from './outcomes/effects.ts';
 import { ensureAccess, expireAccess } from './control/access-token.ts';
 import { claimSend, markHandover, type Claim, type ClaimedSend } from './claim.ts';
@@ -109,7 +109,7 @@ async function handOver(
   const answeredAt = ctx.clock.now();
   permit?.release(outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered');
   // For as long as the claim may be its own. After that the next attempt settles the send without its answer.
-  const settled = await untilStored(ctx, () => onPath('settle', () => settle(ctx, claim, outcome, answeredAt)), {
+  const settled = await retryUntilStored(ctx, () => onPath('settle', () => settle(ctx, claim, outcome, answeredAt)), {
     forMs: ctx.config.SEND_CLAIM_MS,
     after: () => true,
   });

@@ -13,7 +13,7 @@ import {
   compose,
   mailboxRefusal,
   STALE_SLOT_MS,
-  takeServer,
+  acquireMailHost,
   type Claim,
   type ClaimRow,
   type Json,
@@ -44,7 +44,7 @@ export async function claimDirect(
   if (recipient === undefined) return giveUp(tx, row, 'suppressed', message('direct.all_suppressed'));
   const attachments = await readAttachments(ctx, tx, direct.attachments, fetched);
   const whole = { ...row, mailbox };
-  const server = await takeServer(ctx, tx, whole, acquire);
+  const server = await acquireMailHost(ctx, tx, whole, acquire);
   if ('answer' in server) return server.answer;
   const { options, errors } = buildDirectMessage({
     ...audience,

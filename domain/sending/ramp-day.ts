@@ -29,7 +29,7 @@ export function isRampBefore(
 }
 
 /** Raises the level for a day of which the first slot is given out; once a day, whoever comes first. */
-export async function raiseRamp(tx: Tx, campaign: CampaignInEffect['campaign'], day: string): Promise<void> {
+export async function advanceRamp(tx: Tx, campaign: CampaignInEffect['campaign'], day: string): Promise<void> {
   await tx.org.sql(
     `update campaigns set ramp_day = :day, ramp_level = ${RAISED}
      where organization_id = :org and id = :id and (ramp_day is null or ramp_day < :day::date)`,

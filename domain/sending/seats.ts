@@ -188,7 +188,7 @@ export function freeFrom(seat: Seat, at: number, spreadMs = 0): number {
 }
 
 /** Takes a slot of a seat (epoch ms). */
-export function takeSlot(seat: Seat, at: number): void {
+export function occupySlot(seat: Seat, at: number): void {
   const place = seat.taken.findLastIndex((other) => other <= at) + 1;
   seat.taken.splice(place, 0, at);
   seat.used.set(utcDay(at), (seat.used.get(utcDay(at)) ?? 0) + 1);

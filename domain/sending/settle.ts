@@ -4,7 +4,7 @@ import { logCampaign } from './campaign/log.ts';
 import { finishEnrollment } from './control/finish.ts';
 import { lockLeadsOfSend } from './control/lock.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
-import { transact, writeAtOnce, type Tx } from '../platform/kernel/transact.ts';
+import { transact, writeSingleStatement, type Tx } from '../platform/kernel/transact.ts';
 import { effectiveSettings } from './campaign/outreach-settings.ts';
 import { freeSlot, moveSlot, releaseReservedSends } from './control/release.ts';
 import { addDeadLetter, FAILED_DIRECT_EMAIL, FAILED_EMAIL, UNCERTAIN_EMAIL } from '../platform/dead-letters.ts';
@@ -74,7 +74,7 @@ export async function settleSent(
   const now = ctx.clock.now();
   const sentAt = answer.at ?? now;
   try {
-    return await writeAtOnce(ctx, now, {
+    return await writeSingleStatement(ctx, now, {
       ctes: `lead as (
          select id from enrollments where organization_id = :org and id = :enrollment for update
        ), settled as (

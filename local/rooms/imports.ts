@@ -50,7 +50,7 @@ function roomOf(file: string): string | null {
 }
 
 /** Imports that point from a room to a higher one. */
-export function upwards(imports: readonly RoomImport[]): RoomImport[] {
+export function upwardImports(imports: readonly RoomImport[]): RoomImport[] {
   return imports.filter(({ from, to }) => ORDER.indexOf(to) > ORDER.indexOf(from));
 }
 

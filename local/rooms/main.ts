@@ -1,5 +1,5 @@
 /** `npm run rooms`: which rooms of domain/ and api/ each room imports, and every import that points up. */
-import { circles, ORDER, roomImports, upwards } from './imports.ts';
+import { circles, ORDER, roomImports, upwardImports } from './imports.ts';
 
 const imports = await roomImports();
 const width = Math.max(...ORDER.map(({ length }) => length));
@@ -7,6 +7,6 @@ for (const room of ORDER) {
   const needs = ORDER.filter((other) => imports.some(({ from, to }) => from === room && to === other));
   console.log(`${room.padEnd(width)}  ${needs.join(', ')}`);
 }
-for (const { file, target } of upwards(imports)) console.log(`up: ${file} imports ${target}`);
+for (const { file, target } of upwardImports(imports)) console.log(`up: ${file} imports ${target}`);
 for (const circle of circles(imports)) console.log(`circle: ${circle.join(' -> ')}`);
-console.log(`${upwards(imports).length} imports that point up, ${circles(imports).length} circles between rooms`);
+console.log(`${upwardImports(imports).length} imports that point up, ${circles(imports).length} circles between rooms`);

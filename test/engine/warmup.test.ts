@@ -1,5 +1,5 @@
 import test from 'ava';
-import { atOnce, transact } from '../../domain/platform/kernel/transact.ts';
+import { singleStatement, transact } from '../../domain/platform/kernel/transact.ts';
 import { readSeats } from '../../domain/sending/seats.ts';
 import { claimWarmup, deliverWarmup, handOver } from '../../domain/mailboxes/warmup/deliver.ts';
 import { evaluateHealth, healthOf } from '../../domain/mailboxes/warmup/health.ts';
@@ -393,7 +393,8 @@ test('health follows from where emails land; it throttles campaigns, and quarant
   const [ada, bob] = [await warmed(world, tenant, { campaign_limit: 40 }), await warmed(world, tenant)];
   const land = (landed: string) => due(tenant, ada.id, bob.id, { state: 'sent', landed, landed_at: new Date() });
   const cap = async () =>
-    (await readSeats(atOnce(ctx), { id: newId() }, [ada.id], { day: '2026-05-04', from: 0, until: 0 }))[0]!.cap;
+    (await readSeats(singleStatement(ctx), { id: newId() }, [ada.id], { day: '2026-05-04', from: 0, until: 0 }))[0]!
+      .cap;
   const judge = () => transact(ctx, (tx) => evaluateHealth(tx, ada.id));
   for (let i = 0; i < 6; i += 1) await land('inbox');
   for (let i = 0; i < 3; i += 1) await land('spam');

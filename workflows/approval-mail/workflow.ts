@@ -1,7 +1,7 @@
 import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
-import { takeTurns } from '../turns.ts';
+import { runTurns } from '../turns.ts';
 import {
   approvalMailWorkflow,
   type ApprovalMailActivities,
@@ -20,5 +20,5 @@ export async function approvalMail(args: ApprovalMailArgs): Promise<string> {
     heartbeatTimeout: '1m',
     retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
-  return takeTurns(approvalMailWorkflow, args, listenForHints(retry), mailApprovers);
+  return runTurns(approvalMailWorkflow, args, listenForHints(retry), mailApprovers);
 }

@@ -1,6 +1,6 @@
 import { defineSignal } from '@temporalio/workflow';
 import { ask } from '../ask.ts';
-import { continueWhenLong } from '../continue.ts';
+import { restartAsNewWhenLong } from '../continue.ts';
 import { listenForHints } from '../hints.ts';
 import { waitAsTold, waitUntil } from '../interruptible.ts';
 import { showDecisions } from '../show.ts';
@@ -41,6 +41,6 @@ export async function directSend(args: DirectSendArgs): Promise<string> {
         // A person may have had it sent again meanwhile.
         if (!hints.any()) return decision.outcome;
     }
-    await continueWhenLong(args);
+    await restartAsNewWhenLong(args);
   }
 }

@@ -1,6 +1,6 @@
 import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { asBlocked } from '../blocked.ts';
-import { continueAnew, continueWhenLong } from '../continue.ts';
+import { restartAsNew, restartAsNewWhenLong } from '../continue.ts';
 import { listenForHints } from '../hints.ts';
 import { waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
@@ -43,7 +43,7 @@ export async function domainRenewal(args: DomainRenewalArgs): Promise<string> {
       case 'done':
         if (!hints.any()) return turn.outcome;
     }
-    if (turn.kind === 'renewed') await continueAnew(args);
-    await continueWhenLong(args);
+    if (turn.kind === 'renewed') await restartAsNew(args);
+    await restartAsNewWhenLong(args);
   }
 }

@@ -1,5 +1,5 @@
 import { ask } from '../ask.ts';
-import { continueWhenLong } from '../continue.ts';
+import { restartAsNewWhenLong } from '../continue.ts';
 import { waitAsTold, waitUntil } from '../interruptible.ts';
 import { call, send, sendAt } from '../steps.ts';
 import type { EnrollmentActivities, EnrollmentArgs } from './contract.ts';
@@ -44,6 +44,6 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
         // A lead that was removed may have been added again meanwhile; the signal of its launch shows it.
         if (!hints.any()) return decision.outcome;
     }
-    await continueWhenLong(args);
+    await restartAsNewWhenLong(args);
   }
 }

@@ -2,7 +2,7 @@ import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflo
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
 import { showOpen } from '../show.ts';
-import { takeTurns } from '../turns.ts';
+import { runTurns } from '../turns.ts';
 import {
   goalReplayWorkflow,
   type GoalReplayActivities,
@@ -25,5 +25,5 @@ export async function goalReplay(args: GoalReplayArgs): Promise<string> {
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
   showOpen(goalReplayWorkflow, 'beginning');
-  return takeTurns(goalReplayWorkflow, args, listenForHints(retry), replayPage);
+  return runTurns(goalReplayWorkflow, args, listenForHints(retry), replayPage);
 }

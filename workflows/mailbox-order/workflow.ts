@@ -1,7 +1,7 @@
 import { CancellationScope, defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { ask } from '../ask.ts';
 import { orBlocked, type Blocked } from '../blocked.ts';
-import { continueWhenLong } from '../continue.ts';
+import { restartAsNewWhenLong } from '../continue.ts';
 import { listenForHints } from '../hints.ts';
 import { waitAsTold, waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
@@ -48,7 +48,7 @@ export async function mailboxOrder(args: MailboxOrderArgs): Promise<string> {
       default:
         await orBlocked(() => act(args, decision), hints, show);
     }
-    await continueWhenLong(args);
+    await restartAsNewWhenLong(args);
   }
 }
 

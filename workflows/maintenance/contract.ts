@@ -22,7 +22,7 @@ export const CHORES = {
   revokeConnections: 'end consents of removed connections',
   checkConnections: 'ask connected accounts whether they answer',
   planWeeklyReports: 'plan the weekly reports',
-  addUpCounts: 'add up the counts of the inbox',
+  foldCountChanges: 'add up the counts of the inbox',
   expireFiles: 'delete files at the end of their retention',
   settlePeople: 'give product events their people',
   sweepExpired: 'delete expired rows in pages',

@@ -3,7 +3,7 @@ import { ask } from '../ask.ts';
 import type { Blocked } from '../blocked.ts';
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
-import { takeTurns, type Turn } from '../turns.ts';
+import { runTurns, type Turn } from '../turns.ts';
 import { runWorkflow, type RunActivities, type RunArgs, type RunReport, type RunSignals } from './contract.ts';
 
 const decided = defineSignal<[RunSignals['decided']]>('decided');
@@ -25,7 +25,7 @@ export async function run(args: RunArgs): Promise<string> {
     state = report.state;
     return toTurn(report);
   };
-  await takeTurns(runWorkflow, args, listenForHints(decided, cancelled, retry), takeTurn);
+  await runTurns(runWorkflow, args, listenForHints(decided, cancelled, retry), takeTurn);
   return state;
 }
 

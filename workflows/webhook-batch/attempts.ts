@@ -1,5 +1,5 @@
 import { setHandler, type SignalDefinition } from '@temporalio/workflow';
-import { continueWhenLong } from '../continue.ts';
+import { restartAsNewWhenLong } from '../continue.ts';
 import type { Stops } from '../contract.ts';
 import { showOpen } from '../show.ts';
 import type { BatchReport } from './contract.ts';
@@ -31,7 +31,7 @@ export async function attemptAll(
     total.diverted += turn.diverted;
     showOpen(stops, `${total.delivered} delivered, ${total.failed} failed, ${total.diverted} left to other runs`);
     if (turn.more) again = true;
-    if (again) await continueWhenLong(args);
+    if (again) await restartAsNewWhenLong(args);
   }
   return total;
 }

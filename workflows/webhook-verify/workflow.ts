@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { blockedReason } from '../blocked.ts';
-import { continueWhenLong } from '../continue.ts';
+import { restartAsNewWhenLong } from '../continue.ts';
 import { waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
 import { showOpen, showState } from '../show.ts';
@@ -73,6 +73,6 @@ export async function webhookVerify(args: WebhookVerifyArgs): Promise<string> {
     }
     // The verification was reset during the challenge or the wait: the endpoint may have another URL now.
     attempt = arms === seen ? attempt + 1 : 1;
-    await continueWhenLong(args);
+    await restartAsNewWhenLong(args);
   }
 }

@@ -1,7 +1,7 @@
 import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
-import { takeTurns } from '../turns.ts';
+import { runTurns } from '../turns.ts';
 import {
   weeklyReportWorkflow,
   type WeeklyReportActivities,
@@ -20,5 +20,5 @@ export async function weeklyReport(args: WeeklyReportArgs): Promise<string> {
     heartbeatTimeout: '1m',
     retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: '5m' },
   });
-  return takeTurns(weeklyReportWorkflow, args, listenForHints(retry), mailWeeklyReport);
+  return runTurns(weeklyReportWorkflow, args, listenForHints(retry), mailWeeklyReport);
 }

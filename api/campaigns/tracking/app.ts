@@ -18,7 +18,7 @@ import { strictTransport } from '../../../lib/strict-transport.ts';
 import { traceIds } from '../../../lib/trace.ts';
 import { textsFor, type PageTexts } from '../../pages/texts.ts';
 import { metricsEndpoint } from '../../http/metrics.ts';
-import { confirmPage, donePage, PAGE_POLICY, troublePage, unknownPage } from './pages.ts';
+import { confirmPage, donePage, PAGE_POLICY, errorPage, unknownPage } from './pages.ts';
 
 /** A transparent image of one pixel. */
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
@@ -141,7 +141,7 @@ function frame(deps: Deps, metrics: Metrics): Middleware {
     } catch (error) {
       koa.state.log.error({ err: error }, 'request failed');
       koa.set('Retry-After', '5');
-      showPage(koa as Context, 503, troublePage(textsOf(koa as Context), referenceOf(koa as Context)));
+      showPage(koa as Context, 503, errorPage(textsOf(koa as Context), referenceOf(koa as Context)));
     }
     const operation = String(koa._matchedRouteName ?? 'none');
     metrics.httpRequests.observe({ operation, status: String(koa.status) }, (performance.now() - started) / 1000);

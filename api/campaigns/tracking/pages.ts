@@ -48,7 +48,7 @@ export function unknownPage(text: PageTexts, reference: string): string {
 }
 
 /** Shown after an internal error. */
-export function troublePage(text: PageTexts, reference: string): string {
+export function errorPage(text: PageTexts, reference: string): string {
   const { recipient: words } = text;
   return page(text, words.trouble, html`<p>${words.troubleWhy}</p>${quoted(text, reference)}`);
 }

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { addUpCounts } from '../../../domain/inbox/threads/counts.ts';
+import { foldCountChanges } from '../../../domain/inbox/threads/counts.ts';
 import { newId } from '../../../lib/ids.ts';
 import { seeded } from '../../../test/faults/random.ts';
 import { createApiKey, createMailbox } from '../../../test/harness/factories.ts';
@@ -92,7 +92,7 @@ test('the overview counts what a plain count of the conversations finds, whateve
       db('inbox_threads')
         .where({ organization_id: organizationId })
         .update({ is_answered: pick(2) === 0 }),
-    () => addUpCounts(world.deps),
+    () => foldCountChanges(world.deps),
   ];
   const messages = async (): Promise<string[]> =>
     some(await db('inbound_messages').where({ organization_id: organizationId }).orderBy('id').pluck('id'));
@@ -125,7 +125,7 @@ test('the overview counts what a plain count of the conversations finds, whateve
   await db('labels').where({ id: labels[0]!.id }).delete();
   labels.shift();
   assertStatus(t, await call(world, 'DELETE', `/v1/emails/${second.id}`, { token: tenant.apiKey }), 204);
-  t.true((await addUpCounts(world.deps)) >= 0);
+  t.true((await foldCountChanges(world.deps)) >= 0);
   const { body } = await call(world, 'GET', '/v1/unibox/overview', { token: tenant.sessionToken });
   t.like(
     body,

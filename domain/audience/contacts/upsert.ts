@@ -2,7 +2,7 @@ import { json } from '../../../db/connection.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { takeOverPeople } from '../identities/contacts.ts';
+import { adoptPeople } from '../identities/contacts.ts';
 import { fieldsFit, type ContactDraft } from '../../directory/contact-fields.ts';
 
 interface UpsertOptions {
@@ -73,7 +73,7 @@ export async function upsertContacts(
       subscribed: drafts.map((draft) => draft.subscribed),
     },
   );
-  await takeOverPeople(
+  await adoptPeople(
     tx,
     stored.filter(({ inserted }) => inserted),
   );

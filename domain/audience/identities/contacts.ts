@@ -5,7 +5,7 @@ import { announceChanged } from './announce.ts';
  * Gives new contacts the people without a contact that are known by their addresses; the events of these become the contact's. Of
  * several contacts with addresses of one person the first takes it.
  */
-export async function takeOverPeople(tx: Tx, contacts: readonly { id: string; email: string }[]): Promise<void> {
+export async function adoptPeople(tx: Tx, contacts: readonly { id: string; email: string }[]): Promise<void> {
   if (contacts.length === 0) return;
   const taken = await tx.org.sql<{ person_id: string }>(
     `with found as materialized (

@@ -4,7 +4,7 @@ import type { Columns } from '../../../db/rows.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { ZERO_UUID } from '../../../lib/ids.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
-import { eachByItself } from '../../platform/kernel/each-by-itself.ts';
+import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { identifyPerson } from './identify.ts';
 
@@ -26,7 +26,7 @@ export async function settlePeople(deps: Deps): Promise<number> {
   let done = await followInBulk(deps);
   let contacts = 0;
   const isEnough = () => contacts >= MAX_CONTACTS;
-  await eachByItself(deps, contactsDue(deps, isEnough), async ({ id, organization_id: organizationId }) => {
+  await forEachIsolated(deps, contactsDue(deps, isEnough), async ({ id, organization_id: organizationId }) => {
     await transact(systemCtx(deps, organizationId, 'sweep'), (tx) => settleContact(tx, id)).catch((error: unknown) =>
       ignoreDeleted(error),
     );

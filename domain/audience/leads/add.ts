@@ -11,7 +11,7 @@ import { idProblems } from '../../platform/references.ts';
 import { launchRefusal } from '../../sending/campaign/launch-checks.ts';
 import { logCampaign } from '../../sending/campaign/log.ts';
 import { assertPoolAllowed } from '../../sending/campaign/sender-pool.ts';
-import { takeUpEarlierEmails } from './came-back.ts';
+import { adoptEarlierEmails } from './came-back.ts';
 import { assertMayAddLeads } from '../../approvals/may-change-leads.ts';
 import { activateCampaign, lockCampaign } from '../../sending/control/status.ts';
 
@@ -151,7 +151,7 @@ async function enroll(
         segment: segmentId,
       },
     );
-    if (counts!.added > 0 && !restart) await takeUpEarlierEmails(tx, campaign.id, ids);
+    if (counts!.added > 0 && !restart) await adoptEarlierEmails(tx, campaign.id, ids);
     result.added += counts!.added;
     result.already += counts!.found - counts!.added;
   }

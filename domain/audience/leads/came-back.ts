@@ -9,7 +9,7 @@ const MOST_EMAILS = 200;
  * passed, the next email goes on with the conversation and its mailbox, and an answer to an earlier one ends the new way as well. An email that bounced
  * counts where the contact still has that address. A wish to have an uncertain email sent again ended with the removal.
  */
-export async function takeUpEarlierEmails(tx: Tx, campaignId: string, enrollmentIds: readonly string[]): Promise<void> {
+export async function adoptEarlierEmails(tx: Tx, campaignId: string, enrollmentIds: readonly string[]): Promise<void> {
   // Most leads come into a campaign that has sent nothing yet.
   const [sent] = await tx.org.sql(
     'select 1 from sends where organization_id = :org and campaign_id = :campaign limit 1',

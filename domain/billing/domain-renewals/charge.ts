@@ -9,7 +9,7 @@ import { openPayment } from '../payments/open.ts';
 import { requestRefund } from '../payments/request-refund.ts';
 import type { PaymentRow } from '../payments/states.ts';
 import { refusalOf } from '../payments/stripe.ts';
-import { lookAgain, orderInUse, type Cycle } from './cycle.ts';
+import { checkAgainLater, orderInUse, type Cycle } from './cycle.ts';
 import { requireAction } from './move.ts';
 import { renewalPaid } from './paid.ts';
 
@@ -24,7 +24,7 @@ const ASK_AGAIN_MS = 10 * MINUTE_MS;
 export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
   const payment = await readPayment(ctx, cycle.renewal.payment_id!);
   // Its webhook moves the cycle on.
-  if (payment.state === 'paid') return lookAgain(ctx, cycle, 'it was paid', MINUTE_MS);
+  if (payment.state === 'paid') return checkAgainLater(ctx, cycle, 'it was paid', MINUTE_MS);
   if (payment.state !== 'open') return refused(ctx, cycle, payment, payment.state);
   let charged: ChargeResult;
   try {
@@ -33,9 +33,9 @@ export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
     if (refusalOf(error)) return refused(ctx, cycle, payment, 'no_method');
-    return lookAgain(ctx, cycle, 'the payment provider does not answer', ASK_AGAIN_MS);
+    return checkAgainLater(ctx, cycle, 'the payment provider does not answer', ASK_AGAIN_MS);
   }
-  if (charged.kind === 'processing') return lookAgain(ctx, cycle, 'the payment is under way');
+  if (charged.kind === 'processing') return checkAgainLater(ctx, cycle, 'the payment is under way');
   if (charged.kind === 'refused') return refused(ctx, cycle, payment, charged.code);
   await transact(ctx, async (tx) => {
     // The webhook says the same, and may have been first.
@@ -75,16 +75,16 @@ async function refused(ctx: Ctx, { renewal }: Cycle, payment: PaymentRow, code: 
 export async function offerCheckout(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
   const { renewal } = cycle;
   const last = await readPayment(ctx, renewal.payment_id!);
-  if (last.state === 'paid') return lookAgain(ctx, cycle, 'it was paid', MINUTE_MS);
+  if (last.state === 'paid') return checkAgainLater(ctx, cycle, 'it was paid', MINUTE_MS);
   const payment = last.state === 'open' ? last : await openAnother(ctx, cycle, last);
   if (!payment) return undefined;
   try {
     await createCheckout(ctx, payment.id);
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
-    return lookAgain(ctx, cycle, 'the payment provider does not answer', ASK_AGAIN_MS);
+    return checkAgainLater(ctx, cycle, 'the payment provider does not answer', ASK_AGAIN_MS);
   }
-  return lookAgain(ctx, cycle, 'a person has to pay');
+  return checkAgainLater(ctx, cycle, 'a person has to pay');
 }
 
 async function openAnother(ctx: Ctx, { renewal }: Cycle, last: PaymentRow): Promise<PaymentRow | undefined> {

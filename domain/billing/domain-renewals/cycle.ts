@@ -13,7 +13,7 @@ export interface Cycle {
 }
 
 /** A wait of a day, or until the registration or the time after it ends. */
-export function lookAgain(ctx: Ctx, { renewal }: Cycle, where: string, inMs = LOOK_AGAIN_MS): RenewalReport {
+export function checkAgainLater(ctx: Ctx, { renewal }: Cycle, where: string, inMs = LOOK_AGAIN_MS): RenewalReport {
   const now = ctx.clock.now().getTime();
   const ends = renewal.expires_at.getTime();
   const next = [ends, ends + GRACE_MS].find((end) => now < end) ?? Infinity;
@@ -25,7 +25,11 @@ export function lookAgain(ctx: Ctx, { renewal }: Cycle, where: string, inMs = LO
 export async function needPerson(ctx: Ctx, cycle: Cycle, code: RenewalCode, detail?: string): Promise<RenewalReport> {
   const { renewal } = cycle;
   await transact(ctx, (tx) => requireAction(tx, renewal, code, detail ? { detail } : {}));
-  return lookAgain(ctx, { ...cycle, renewal: { ...renewal, state: 'requires_action' } }, `needs a person: ${code}`);
+  return checkAgainLater(
+    ctx,
+    { ...cycle, renewal: { ...renewal, state: 'requires_action' } },
+    `needs a person: ${code}`,
+  );
 }
 
 /** The newest order whose mailboxes are on a domain, are in use and are paid for; undefined when there is none. */

@@ -6,7 +6,7 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { mailboxProvider } from '../mailbox-orders/http-provider.ts';
 import { ProviderRefusal, ProviderUnreachable, type DomainOffer } from '../mailbox-orders/ports.ts';
 import { openPayment } from '../payments/open.ts';
-import { lookAgain, needPerson, orderInUse, type Cycle } from './cycle.ts';
+import { checkAgainLater, needPerson, orderInUse, type Cycle } from './cycle.ts';
 import { moveRenewal } from './move.ts';
 import { GIVE_UP_MS, priceOf } from './states.ts';
 import { message } from '../../../messages/index.ts';
@@ -27,7 +27,7 @@ export async function priceCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport 
     if (!(error instanceof ProviderUnreachable || error instanceof AppError)) throw error;
     if (ctx.clock.now().getTime() - renewal.renew_at.getTime() > GIVE_UP_MS)
       return needPerson(ctx, cycle, 'renewal_request_failed');
-    return lookAgain(ctx, cycle, 'the provider does not answer', HOUR_MS);
+    return checkAgainLater(ctx, cycle, 'the provider does not answer', HOUR_MS);
   }
   const { processingCents, amountCents } = priceOf(offer.renewalCents, ctx.config);
   await transact(ctx, async (tx) => {

@@ -7,7 +7,7 @@ import { mailboxProvider } from '../mailbox-orders/http-provider.ts';
 import { settleHoldsOfDomain } from '../mailbox-orders/hold.ts';
 import { ProviderRefusal, ProviderUnreachable, type RenewedDomain } from '../mailbox-orders/ports.ts';
 import { requestRefund } from '../payments/request-refund.ts';
-import { lookAgain, needPerson, type Cycle } from './cycle.ts';
+import { checkAgainLater, needPerson, type Cycle } from './cycle.ts';
 import { moveRenewal, requireAction } from './move.ts';
 import { GIVE_UP_MS } from './states.ts';
 
@@ -50,12 +50,12 @@ async function refused(ctx: Ctx, cycle: Cycle, { code }: ProviderRefusal): Promi
     await requestRefund(tx, renewal.payment_id!, 'renewal_refused');
     await requireAction(tx, renewal, 'renewal_refused', { detail: code });
   });
-  return lookAgain(ctx, { ...cycle, renewal: { ...renewal, state: 'requires_action' } }, 'the provider refused');
+  return checkAgainLater(ctx, { ...cycle, renewal: { ...renewal, state: 'requires_action' } }, 'the provider refused');
 }
 
 async function unanswered(ctx: Ctx, cycle: Cycle): Promise<RenewalReport> {
   const { renewal } = cycle;
   if (renewal.state === 'renewing' && ctx.clock.now().getTime() - renewal.updated_at.getTime() > GIVE_UP_MS)
     return needPerson(ctx, cycle, 'renewal_failed');
-  return lookAgain(ctx, cycle, 'the provider does not answer', HOUR_MS);
+  return checkAgainLater(ctx, cycle, 'the provider does not answer', HOUR_MS);
 }

@@ -11,7 +11,7 @@ import { chargeCycle, offerCheckout } from './charge.ts';
 import { moveRenewal } from './move.ts';
 import { priceCycle } from './price.ts';
 import { renewDomain } from './renew.ts';
-import { lookAgain, type Cycle } from './cycle.ts';
+import { checkAgainLater, type Cycle } from './cycle.ts';
 import { GRACE_MS, OPEN_RENEWAL, RENEW_AHEAD_MS } from './states.ts';
 
 /**
@@ -61,7 +61,7 @@ async function awaitPerson(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | unde
     case 'renewal_failed':
       return renewDomain(ctx, cycle);
     default:
-      return lookAgain(ctx, cycle, 'a person has to settle it with the provider');
+      return checkAgainLater(ctx, cycle, 'a person has to settle it with the provider');
   }
 }
 
@@ -117,7 +117,7 @@ async function lapse(tx: Tx, { domain }: Cycle): Promise<void> {
 async function giveUp(ctx: Ctx, { domain, renewal }: Cycle): Promise<RenewalReport | undefined> {
   // A page that nobody can pay on any more; one that was paid this moment still counts.
   if (renewal.payment_id && (await expireCheckout(ctx, renewal.payment_id)) === 'open')
-    return lookAgain(ctx, { domain, renewal }, 'a payment is under way', 60_000);
+    return checkAgainLater(ctx, { domain, renewal }, 'a payment is under way', 60_000);
   const isGone = await transact(ctx, async (tx) => {
     if (renewal.payment_id) await lockPayment(tx, renewal.payment_id);
     const ended = await moveRenewal(tx, renewal.id, ['scheduled', 'charging', 'requires_action'], 'ended');

@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import type { Config } from '../../../lib/config/index.ts';
 import { notFound } from '../../../lib/errors.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { atOnce, reader, transact } from '../../platform/kernel/transact.ts';
+import { singleStatement, reader, transact } from '../../platform/kernel/transact.ts';
 import { movePayment } from './move.ts';
 import type { PaymentRow } from './states.ts';
 import { idOf, refusalOf, stripeOf } from './stripe.ts';
@@ -22,7 +22,7 @@ export async function createCheckout(ctx: Ctx, paymentId: string): Promise<strin
   const session = await stripe.checkout.sessions.create(checkoutOf(ctx.config, payment), {
     idempotencyKey: payment.id,
   });
-  const stored = await atOnce(ctx)
+  const stored = await singleStatement(ctx)
     .table('payments')
     .where({ id: payment.id, state: 'open' })
     .update({ provider_session_id: session.id, checkout_url: session.url, updated_at: ctx.clock.now() });

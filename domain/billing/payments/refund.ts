@@ -6,7 +6,7 @@ import {
   type RefundReport,
 } from '../../../workflows/order-refund/contract.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { atOnce, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { singleStatement, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { addDeadLetter, dropDeadLetter, REFUND } from '../../platform/dead-letters.ts';
 import { readPayment } from './checkout.ts';
 import { movePayment } from './move.ts';
@@ -81,7 +81,7 @@ async function findOrCreate(ctx: Ctx, stripe: Stripe, payment: PaymentRow): Prom
   if (!intent) return undefined;
   // By it a refund is recognized that a person makes at the provider.
   if (intent !== payment.provider_payment_id)
-    await atOnce(ctx).table('payments').where({ id: payment.id }).update({ provider_payment_id: intent });
+    await singleStatement(ctx).table('payments').where({ id: payment.id }).update({ provider_payment_id: intent });
   const standing = await findStanding(stripe, intent, payment);
   if (standing) return standing;
   try {
@@ -131,7 +131,10 @@ export async function cancelSubscription(ctx: Ctx, paymentId: string): Promise<v
   const { provider_subscription_id: id } = await readPayment(ctx, paymentId);
   if (!id) return;
   await endSubscription(stripeOf(ctx), id);
-  await atOnce(ctx).table('payments').where({ id: paymentId }).update({ subscription_ended_at: ctx.clock.now() });
+  await singleStatement(ctx)
+    .table('payments')
+    .where({ id: paymentId })
+    .update({ subscription_ended_at: ctx.clock.now() });
 }
 
 async function waitOn(

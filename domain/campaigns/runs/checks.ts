@@ -5,7 +5,7 @@ import { preflightFound } from '../preflight.ts';
 import { readCampaignDns, recallCampaignDns, type CampaignDns } from '../preflight-dns.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { isGone } from '../gone.ts';
+import { undefinedIfGone } from '../gone.ts';
 
 /** What the network was asked before the transaction; undefined for a campaign that is gone. */
 export type OutsideFacts = CampaignDns | undefined;
@@ -21,11 +21,11 @@ export interface LaunchCheck {
 
 /** Asks the network what the checks need of it; called before the transaction opens. */
 export function readOutside(ctx: Ctx, campaignId: string): Promise<OutsideFacts> {
-  return readCampaignDns(ctx, campaignId, { lately: true }).catch(isGone);
+  return readCampaignDns(ctx, campaignId, { lately: true }).catch(undefinedIfGone);
 }
 
 /** The same without asking the network, where that was asked a moment ago: inside a transaction, of a locked campaign. Undefined where it has to be asked. */
-export function recallOutside({ dns }: Pick<Ctx, 'dns'>, tx: Tx, campaign: CampaignRow): Promise<OutsideFacts> {
+export function cachedOutsideFacts({ dns }: Pick<Ctx, 'dns'>, tx: Tx, campaign: CampaignRow): Promise<OutsideFacts> {
   return recallCampaignDns(tx.org, dns, campaign);
 }
 

@@ -8,7 +8,7 @@ import { denyUndecided, holdRun } from './approval.ts';
 import type { Recipients } from './audience.ts';
 import type { LaunchCheck } from './checks.ts';
 import { deny } from './end.ts';
-import { isGone } from '../gone.ts';
+import { undefinedIfGone } from '../gone.ts';
 import { lockRun, moveRun } from './move.ts';
 import type { RunRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
@@ -26,7 +26,7 @@ interface LaunchedRun {
 export const runLaunch: ApprovalSubject<LaunchedRun> = {
   type: 'run',
   async lock(tx, runId) {
-    const run = await lockRun(tx, runId).catch(isGone);
+    const run = await lockRun(tx, runId).catch(undefinedIfGone);
     return run && { run, ready: null };
   },
   async handOver(tx, { run }, { id, decided_by }) {

@@ -6,7 +6,7 @@ import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { countRecipients } from './audience.ts';
 import { checkLaunch, readOutside, type OutsideFacts } from './checks.ts';
 import { deny, failChecks, failGone } from './end.ts';
-import { isGone } from '../gone.ts';
+import { undefinedIfGone } from '../gone.ts';
 import { runLaunch } from './launch-approval.ts';
 import { lockRun } from './move.ts';
 import { refusedRequester } from './requester.ts';
@@ -29,7 +29,7 @@ export async function launchRun(ctx: Ctx, runId: string): Promise<RunRow> {
 }
 
 async function launchApproved(ctx: Ctx, tx: Tx, run: RunRow, outside: OutsideFacts): Promise<RunRow> {
-  const campaign = await lockCampaign(tx, run.campaign_id).catch(isGone);
+  const campaign = await lockCampaign(tx, run.campaign_id).catch(undefinedIfGone);
   if (!campaign || !outside) return failGone(tx, run);
   const refused = await refusedRequester(tx, run);
   if (refused) return deny(tx, run, refused);

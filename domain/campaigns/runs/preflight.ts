@@ -5,9 +5,9 @@ import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { authorizeLaunch } from '../start.ts';
 import { denyOverdueRuns, expireRun, hasExpired, holdRun } from './approval.ts';
 import { countRecipients, type Recipients } from './audience.ts';
-import { checkLaunch, readOutside, recallOutside, type LaunchCheck, type OutsideFacts } from './checks.ts';
+import { checkLaunch, readOutside, cachedOutsideFacts, type LaunchCheck, type OutsideFacts } from './checks.ts';
 import { deny, failChecks, failGone } from './end.ts';
-import { isGone } from '../gone.ts';
+import { undefinedIfGone } from '../gone.ts';
 import { activate } from './launch-approval.ts';
 import { lockRun, moveRun } from './move.ts';
 import { requesterOf, refusedRequester } from './requester.ts';
@@ -50,8 +50,8 @@ async function advance(
 /** Checks a run that has begun, where the network need not be asked. */
 async function judgeAtOnce(ctx: Ctx, tx: Tx, run: RunRow): Promise<RunRow> {
   if (run.recipient_count > FEW_RECIPIENTS) return run;
-  const campaign = await lockCampaign(tx, run.campaign_id).catch(isGone);
-  const outside = campaign && (await recallOutside(ctx, tx, campaign));
+  const campaign = await lockCampaign(tx, run.campaign_id).catch(undefinedIfGone);
+  const outside = campaign && (await cachedOutsideFacts(ctx, tx, campaign));
   return campaign && outside ? judge(ctx, tx, run, campaign, outside) : run;
 }
 
@@ -68,7 +68,7 @@ export async function preflightRun(ctx: Ctx, runId: string): Promise<RunRow> {
   return transact(ctx, async (tx) => {
     const run = await lockRun(tx, runId);
     if (run.state !== 'preflighting') return run;
-    const campaign = await lockCampaign(tx, run.campaign_id).catch(isGone);
+    const campaign = await lockCampaign(tx, run.campaign_id).catch(undefinedIfGone);
     return campaign && outside ? judge(ctx, tx, run, campaign, outside) : failGone(tx, run);
   });
 }

@@ -12,7 +12,7 @@ const MAX_COUNT = 1_000_000_000;
  * Counts runs that are about to begin, and says how many of those that others led to may. The limit of reactions in a row bounds how long a chain of runs
  * gets, and this how wide: without it a run that calls ten more, which call ten each, would become ten millions.
  */
-export async function takeBudget(tx: Tx, { first, led }: { first: number; led: number }): Promise<number> {
+export async function spendBudget(tx: Tx, { first, led }: { first: number; led: number }): Promise<number> {
   const hour = new Date(Math.floor(tx.now.getTime() / HOUR_MS) * HOUR_MS);
   const [counts] = await tx.org.sql<{ first_runs: number; led_runs: number }>(
     `insert into automation_budgets as b (organization_id, hour, first_runs, led_runs) values (:org, :hour, :first, :led)

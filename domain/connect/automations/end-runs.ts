@@ -1,6 +1,6 @@
 import { json } from '../../../db/connection.ts';
 import type { Message } from '../../../messages/index.ts';
-import { takeBackActions } from '../integrations/settle.ts';
+import { withdrawActions } from '../integrations/settle.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { signalOpen } from '../../../temporal/dispatch.ts';
 import { automationWorkflow } from '../../../workflows/automation/contract.ts';
@@ -16,7 +16,7 @@ export async function endOpenRuns(tx: Tx, automationId: string, why: Message): P
      where organization_id = :org and automation_id = :id and status = 'running' returning id`,
     { id: automationId, why: json(why), now: tx.now },
   );
-  await takeBackActions(
+  await withdrawActions(
     tx,
     ended.map(({ id }) => id),
   );

@@ -5,7 +5,7 @@ import { AppError, inWords, type Said } from '../../../lib/errors.ts';
 import { refusalReason } from '../../crm/configured.ts';
 import { enqueueProviderAction } from '../integrations/enqueue.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { apart, type Tx } from '../../platform/kernel/transact.ts';
+import { withSavepoint, type Tx } from '../../platform/kernel/transact.ts';
 import { WorkBudget } from '../../mail/messages/template.ts';
 import { message } from '../../../messages/index.ts';
 import { isNative, NATIVE_ACTIONS } from './actions.ts';
@@ -81,7 +81,7 @@ function stillWaiting(tx: Tx, run: RunState, nodeId: string): NodeOutcome {
 async function act(tx: Tx, ctx: Ctx, { run, node, budget }: Doing): Promise<NodeOutcome> {
   const { id, action, connection_id: connectionId, config = {} } = node;
   if (!isNative(action)) {
-    await apart(tx, (own) =>
+    await withSavepoint(tx, (own) =>
       enqueueProviderAction(own, {
         connectionId: connectionId ?? '',
         action: action ?? '',
@@ -114,6 +114,6 @@ async function act(tx: Tx, ctx: Ctx, { run, node, budget }: Doing): Promise<Node
     return 'waiting';
   }
   const perform = PERFORM[action as InstantAction];
-  await apart(tx, (own) => perform({ tx: own, ctx, run, nodeId: id }, checked as never));
+  await withSavepoint(tx, (own) => perform({ tx: own, ctx, run, nodeId: id }, checked as never));
   return { status: 'success' };
 }

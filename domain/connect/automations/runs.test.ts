@@ -18,7 +18,7 @@ import { SUBSCRIBERS } from '../../operations/subscribers/index.ts';
 import { sampleData } from '../triggers/vocabulary.ts';
 import { advanceAutomation } from './advance.ts';
 import { deleteAutomation, replaceAutomation } from './automations.ts';
-import { LED_RUNS, takeBudget } from './budget.ts';
+import { LED_RUNS, spendBudget } from './budget.ts';
 import { startRuns } from './start.ts';
 import { awaitLockWaits } from '../../../test/harness/statements.ts';
 import { inWords } from '../../../lib/errors.ts';
@@ -359,7 +359,7 @@ test.serial('runs that lead to ever more runs end at a number, and are told', as
     .where({ id: other })
     .update({ graph: eightOf(one) });
   // As if runs had led to that many in this hour.
-  await transact(ctx, (tx) => takeBudget(tx, { first: 0, led: LED_RUNS }));
+  await transact(ctx, (tx) => spendBudget(tx, { first: 0, led: LED_RUNS }));
   await reply();
   await settle();
   const all = [...(await runs(one)), ...(await runs(other))];

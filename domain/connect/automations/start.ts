@@ -14,7 +14,7 @@ import { addDeadLetter, AUTOMATION_LOOP } from '../../platform/dead-letters.ts';
 import type { Triggered } from '../triggers/read.ts';
 import type { AutomationRow } from './automations.ts';
 import { borrowedActions } from './borrowed.ts';
-import { takeBudget } from './budget.ts';
+import { spendBudget } from './budget.ts';
 import { passes } from './filter.ts';
 import { announceFailure, proceed, type Ended } from './proceed.ts';
 import { MAX_RUN_HOPS, toWaiting, type RunState } from './state.ts';
@@ -92,7 +92,7 @@ function byHops(wanted: readonly Wanted[]): Wanted[][] {
 async function withinBudget(tx: Tx, wanted: Wanted[]): Promise<Wanted[]> {
   if (wanted.length === 0) return [];
   const led = wanted.filter(({ hops }) => hops > 0).length;
-  let room = await takeBudget(tx, { first: wanted.length - led, led });
+  let room = await spendBudget(tx, { first: wanted.length - led, led });
   const told = new Set<string>();
   return wanted.flatMap((each) => {
     if (each.hops === 0) return [each];

@@ -7,7 +7,7 @@ import type { Metrics } from '../../../lib/metrics.ts';
 import { start, writeIntents, type Intent } from '../../../temporal/dispatch.ts';
 import { webhookDeliveryWorkflow } from '../../../workflows/webhook-delivery/contract.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
-import { untilStored } from '../../platform/kernel/until-stored.ts';
+import { retryUntilStored } from '../../platform/kernel/retry-until-stored.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import type { Outcome, Result } from './result.ts';
 import { wakeEndpointBatches } from './endpoint-batch.ts';
@@ -124,7 +124,7 @@ interface Extent {
 async function settleGroup(deps: Deps, group: readonly Waiting[], extent: Extent): Promise<Set<string>> {
   for (let tries = 1; ; tries += 1) {
     try {
-      const settled = await untilStored(deps, () => writeWithRuns(deps, group, extent), { forMs: AWAY_MS });
+      const settled = await retryUntilStored(deps, () => writeWithRuns(deps, group, extent), { forMs: AWAY_MS });
       await switchOffFailing(deps, settled.failing).catch((error: unknown) =>
         deps.log.warn({ err: error }, 'a failing webhook endpoint could not be switched off yet'),
       );

@@ -10,8 +10,8 @@ import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
 import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { atOnce, reader, type Tx } from '../../platform/kernel/transact.ts';
-import { untilStored } from '../../platform/kernel/until-stored.ts';
+import { singleStatement, reader, type Tx } from '../../platform/kernel/transact.ts';
+import { retryUntilStored } from '../../platform/kernel/retry-until-stored.ts';
 import { openCall } from './call.ts';
 import { failureReason } from './failure.ts';
 import {
@@ -135,7 +135,7 @@ async function refreshTokens(ctx: Ctx, provider: Provider, stale: ConnectionRow)
   if (!tokens.refresh_token)
     throw new ReauthRequired(message('connect.credentials_ended', { provider: provider.name }), version);
   for (;;) {
-    const [mine] = await atOnce(ctx).sql<ConnectionRow>(
+    const [mine] = await singleStatement(ctx).sql<ConnectionRow>(
       `update integration_connections set refreshing_until = clock_timestamp() + :lease * interval '1 millisecond'
        where organization_id = :org and id = :id and sealed_version = :version and status <> 'reauth_required'
          and (refreshing_until is null or refreshing_until < clock_timestamp())
@@ -167,7 +167,7 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
     const sealed = sealFor(ctx.keyring, connection.id, tokensIn(fields, refreshToken));
     // Many providers have ended the old refresh token by now: the new one must not be lost with a database that is away for a moment.
     const store = () =>
-      atOnce(ctx).sql<ConnectionRow>(
+      singleStatement(ctx).sql<ConnectionRow>(
         `update integration_connections set sealed = :sealed, sealed_version = sealed_version + 1, token_expires_at = :ends, refreshing_until = null,
          api_base = coalesce(:base, api_base), updated_at = :now
        where organization_id = :org and id = :id and sealed_version = :version returning *`,
@@ -180,7 +180,7 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
           sealed,
         },
       );
-    const [stored] = await untilStored(ctx, store, { forMs: STORING_MS });
+    const [stored] = await retryUntilStored(ctx, store, { forMs: STORING_MS });
     await logRun(ctx, connection.id, { kind: 'refresh', status: 'success', detail: null, records: 0, startedAt: now });
     if (!stored) throw new Unavailable(message('connect.connection_changed'));
     return stored;
@@ -189,7 +189,7 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
     const ended = error instanceof ReauthRequired;
     // First, so that nobody who waits asks with the same token once more.
     if (ended) await noteReauth(ctx, connection, detail);
-    await atOnce(ctx).sql(
+    await singleStatement(ctx).sql(
       'update integration_connections set refreshing_until = null where organization_id = :org and id = :id and sealed_version = :version',
       { id: connection.id, version: connection.sealed_version },
     );
@@ -208,7 +208,7 @@ export async function noteReauth(
   { id, sealed_version: version }: Pick<ConnectionRow, 'id' | 'sealed_version'>,
   detail: Said,
 ): Promise<boolean> {
-  await atOnce(ctx).sql(
+  await singleStatement(ctx).sql(
     `update integration_connections set status = 'reauth_required', health = 'down', health_detail = cast(:detail as jsonb), health_checked_at = :now,
        last_error = cast(:detail as jsonb), last_error_at = :now, updated_at = :now
      where organization_id = :org and id = :id and sealed_version = :version and status in ('connected', 'degraded')`,
@@ -233,7 +233,7 @@ interface RunLine {
 
 /** Writes a line into a connection's log. One of a connection that is gone is dropped. */
 export async function logRun(ctx: Ctx, connectionId: string, line: RunLine): Promise<void> {
-  await atOnce(ctx).sql(RUN_SQL, runBindings(connectionId, line, ctx.clock.now()));
+  await singleStatement(ctx).sql(RUN_SQL, runBindings(connectionId, line, ctx.clock.now()));
 }
 
 /** {@link logRun} in a transaction. */

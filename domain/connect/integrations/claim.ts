@@ -137,7 +137,7 @@ async function hasLanes(tx: Tx, connectionId: string): Promise<boolean> {
  * Takes one call from a connection's pace, for work that does not wait in its queue.
  * @returns 0, or in how many ms to ask again
  */
-export async function takeCall(ctx: Ctx, connectionId: string, rate: Provider['rate']): Promise<number> {
+export async function acquireCall(ctx: Ctx, connectionId: string, rate: Provider['rate']): Promise<number> {
   return transact(ctx, async (tx) => {
     const pace = await lockPace(tx, connectionId, rate);
     if (!pace) return 0;

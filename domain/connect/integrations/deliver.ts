@@ -6,8 +6,8 @@ import type { TargetLimits } from '../../../lib/target-limits.ts';
 import { message } from '../../../messages/index.ts';
 import type { DeliveryReport } from '../../../workflows/integration-delivery/contract.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
-import { atOnce, reader } from '../../platform/kernel/transact.ts';
-import { untilStored } from '../../platform/kernel/until-stored.ts';
+import { singleStatement, reader } from '../../platform/kernel/transact.ts';
+import { retryUntilStored } from '../../platform/kernel/retry-until-stored.ts';
 import { callFor, logRun, noteReauth, type ConnectionRow, type OpenAccount } from './account.ts';
 import { claimDeliveries, type Claimed, type Delivery } from './claim.ts';
 import { failureReason } from './failure.ts';
@@ -122,7 +122,7 @@ async function makeAll(
       if (outcome.kind === 'refused') tally.given += 1;
       if (outcome.kind === 'unavailable') tally.hung = true;
       if (outcome.kind === 'reauth') needsPerson = true;
-      await untilStored(ctx, () => settleDelivery(ctx, delivery, lease, outcome), { forMs: AWAY_MS });
+      await retryUntilStored(ctx, () => settleDelivery(ctx, delivery, lease, outcome), { forMs: AWAY_MS });
     }),
   );
   return needsPerson;
@@ -204,7 +204,7 @@ async function noteTurn(ctx: Ctx, connectionId: string, { made, given, error }: 
     records: made,
     startedAt,
   });
-  await atOnce(ctx).sql(
+  await singleStatement(ctx).sql(
     `update integration_connections set last_synced_at = case when :made > 0 then cast(:now as timestamptz) else last_synced_at end,
        last_error = coalesce(cast(:error as jsonb), last_error), last_error_at = case when cast(:error as jsonb) is null then last_error_at else :now end
      where organization_id = :org and id = :id`,

@@ -8,7 +8,7 @@ import { newId } from '../../../lib/ids.ts';
 import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { atOnce, reader, transact } from '../../platform/kernel/transact.ts';
+import { singleStatement, reader, transact } from '../../platform/kernel/transact.ts';
 import { newSigningSecret, sealFor, tokenEnd, type ConnectionRow } from './account.ts';
 import { openCall } from './call.ts';
 import { asAppErrors, foundConnection, insertConnection, renewConnection } from './connections.ts';
@@ -160,7 +160,7 @@ async function findState(ctx: Ctx, state: string): Promise<StateRow> {
 
 /** Marks a state as used: of two that come back with it, one goes on. */
 async function takeState(ctx: Ctx, { id }: StateRow): Promise<void> {
-  const [taken] = await atOnce(ctx).sql(
+  const [taken] = await singleStatement(ctx).sql(
     'update integration_oauth_states set used_at = :now where organization_id = :org and id = :id and used_at is null returning id',
     { id, now: ctx.clock.now() },
   );

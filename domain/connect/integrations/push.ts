@@ -7,7 +7,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 import { compileFilters, type ContactFilters } from '../../directory/contact-filters.ts';
 import { callFor, logRun, noteReauth } from './account.ts';
-import { pauseCalls, takeCall } from './claim.ts';
+import { pauseCalls, acquireCall } from './claim.ts';
 import { readConnection } from './connections.ts';
 import { fieldsFor, readMappings, type Mapping } from './mapped.ts';
 import { failureReason } from './failure.ts';
@@ -153,7 +153,7 @@ async function pushAll(ctx: Ctx, push: Push, results: PushResult['results']): Pr
 async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: number): Promise<Said | undefined> {
   const { provider, call, mappings, connectionId } = push;
   for (;;) {
-    const waitMs = await takeCall(ctx, connectionId, provider.rate);
+    const waitMs = await acquireCall(ctx, connectionId, provider.rate);
     if (waitMs > LONGEST_WAIT_MS) return message('connect.push_paused', { provider: provider.name });
     if (performance.now() + waitMs > endsAt) return message('connect.push_no_time');
     if (waitMs > 0) {

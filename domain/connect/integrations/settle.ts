@@ -156,7 +156,7 @@ async function freeLane(
  * Takes back actions that runs of automations asked for and that wait for their provider. One that is under way at this moment may still be done. The caller has ended the runs,
  * so nothing is added for them meanwhile; their lanes end by themselves.
  */
-export async function takeBackActions(tx: Tx, automationRunIds: readonly string[]): Promise<void> {
+export async function withdrawActions(tx: Tx, automationRunIds: readonly string[]): Promise<void> {
   if (automationRunIds.length === 0) return;
   await tx.org.sql(
     `delete from integration_deliveries where organization_id = :org and source is not null

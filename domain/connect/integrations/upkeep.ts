@@ -4,7 +4,7 @@ import type { Row } from '../../../db/rows.ts';
 import type { Said } from '../../../lib/errors.ts';
 import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
 import { systemCtx, type Ctx, type Deps } from '../../platform/kernel/context.ts';
-import { atOnce, transact } from '../../platform/kernel/transact.ts';
+import { singleStatement, transact } from '../../platform/kernel/transact.ts';
 import {
   callFor,
   HEALTHY_EVERY_MS,
@@ -15,7 +15,7 @@ import {
   type OpenAccount,
 } from './account.ts';
 import { openCall } from './call.ts';
-import { pauseCalls, takeCall } from './claim.ts';
+import { pauseCalls, acquireCall } from './claim.ts';
 import { failureReason } from './failure.ts';
 import { RateLimited, ReauthRequired, Refused, type Provider } from './providers/provider.ts';
 import { findProvider } from './registry.ts';
@@ -60,7 +60,7 @@ async function checkOne(ctx: Ctx, connection: ConnectionRow): Promise<void> {
   const provider = findProvider(connection.provider);
   if (!provider) return;
   // While its calls are used up, or it asks to wait, it is asked the next time.
-  if ((await takeCall(ctx, connection.id, provider.rate)) > 0) return;
+  if ((await acquireCall(ctx, connection.id, provider.rate)) > 0) return;
   const startedAt = ctx.clock.now();
   let account: OpenAccount | undefined;
   try {
@@ -99,7 +99,7 @@ async function noteHealth(
   }: { health: ConnectionRow['health']; status: 'connected' | 'degraded'; detail: Said | null },
 ): Promise<void> {
   const now = ctx.clock.now();
-  await atOnce(ctx).sql(
+  await singleStatement(ctx).sql(
     `update integration_connections set health = :health, status = :status, health_detail = cast(:detail as jsonb), health_checked_at = :now, health_due_at = :next
      where organization_id = :org and id = :id and status in ('connected', 'degraded')`,
     {

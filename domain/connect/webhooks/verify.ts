@@ -9,7 +9,7 @@ import { message, type Message } from '../../../messages/index.ts';
 import type { ChallengeStep } from '../../../workflows/webhook-verify/contract.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { TEST_EVENT } from '../../platform/kernel/events.ts';
-import { atOnce, reader, transact } from '../../platform/kernel/transact.ts';
+import { singleStatement, reader, transact } from '../../platform/kernel/transact.ts';
 import { nextAttemptAt } from '../delivery/schedule.ts';
 import { getEndpoint } from './endpoints.ts';
 import { answerFault } from '../delivery/answer-fault.ts';
@@ -72,7 +72,7 @@ export async function challengeManagedEndpoint(ctx: Ctx, id: string, attempt: nu
   const now = ctx.clock.now();
   const next = nextAttemptAt(ctx.config, { attempt, earlier: 0, max: ctx.config.WEBHOOK_MAX_ATTEMPTS }, now);
   if (next) return { over: false, retryInMs: next.getTime() - now.getTime() };
-  await atOnce(ctx).table('webhook_endpoints').where({ id }).update({ challenging: false });
+  await singleStatement(ctx).table('webhook_endpoints').where({ id }).update({ challenging: false });
   return { over: true, state: 'given_up' };
 }
 

@@ -9,13 +9,13 @@ import { codeMail } from '../mails.ts';
 import { passwordFits } from '../passwords.ts';
 import { deviceKnown, openSession, type TokenPair } from '../sessions.ts';
 import {
-  forgive,
+  resetThrottle,
   forgiveGuesses,
   isKnownSource,
   rememberSource,
-  slowDownGuesses,
+  throttleGuesses,
   throttle,
-  uncount,
+  returnAttempt,
 } from '../throttle.ts';
 import { message, type Language } from '../../../messages/index.ts';
 
@@ -43,14 +43,14 @@ export async function signIn(
   const guessed = known === undefined ? input.email : `${input.email}/${known}`;
   const failures = known === undefined ? failureBudgets(ctx) : [];
   for (const [rule, from] of failures) await throttle(ctx, rule, from);
-  await slowDownGuesses(ctx, guessed);
+  await throttleGuesses(ctx, guessed);
   // An unknown address takes as long as a wrong password.
   if (!(await passwordFits(user, input.password)) || !user) {
     throw new AppError('unauthorized', message('account.wrong_sign_in'));
   }
-  await forgive(ctx, 'sign_in', attempt);
+  await resetThrottle(ctx, 'sign_in', attempt);
   await forgiveGuesses(ctx, guessed);
-  for (const [rule, from] of failures) await uncount(ctx, rule, from);
+  for (const [rule, from] of failures) await returnAttempt(ctx, rule, from);
   await rememberSource(ctx, place!);
   if (user.language === null && ctx.language) await rememberLanguage(ctx, user.id, ctx.language);
   if (await needsCode(ctx, user.id, input.deviceToken)) {

@@ -17,7 +17,7 @@ export const COUNTS = `
  * finds a change either in one table or in the other.
  * @returns how many changes were added up
  */
-export async function addUpCounts({ db }: Pick<Deps, 'db'>): Promise<number> {
+export async function foldCountChanges({ db }: Pick<Deps, 'db'>): Promise<number> {
   for (let done = 0; ;) {
     const [page] = await across(db, 'maintenance').sql<{ changes: number }>(
       `with page as materialized (

@@ -8,7 +8,7 @@ import { ownWords } from './own-words.ts';
 import type { InboundMessage } from './parse.ts';
 import { anyOf } from './patterns.ts';
 import { isReadReceipt } from './read-receipt.ts';
-import { theirSubject } from './subjects.ts';
+import { withoutOwnSubject } from './subjects.ts';
 
 /** Why a message counts as automatic, or as mail that no person wrote. */
 export type AutomaticReason = 'auto_reply' | 'auto_generated' | 'read_receipt' | 'mail_system';
@@ -80,7 +80,7 @@ export function detectAutomatic(
   receivedAt: Date,
   subjects: readonly string[] = [],
 ): AutomaticMail | null {
-  const subject = theirSubject(message.subject, subjects);
+  const subject = withoutOwnSubject(message.subject, subjects);
   const words = ownWords(message);
   const reason = automaticReason(message, words, subject, subjects);
   if (reason === null) return null;

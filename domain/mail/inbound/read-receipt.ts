@@ -1,7 +1,7 @@
 import { fold } from './fold.ts';
 import type { InboundMessage } from './parse.ts';
 import { anyOf } from './patterns.ts';
-import { ANSWERS, theirSubject } from './subjects.ts';
+import { ANSWERS, withoutOwnSubject } from './subjects.ts';
 
 /** Names of read receipts in subjects and first lines; folded. */
 const RECEIPT = anyOf(
@@ -38,7 +38,7 @@ export function isReadReceipt(message: InboundMessage, subjects: readonly string
   const prefix = /^[^\s:：]{1,20}(?: [^\s:：]{1,20}){0,2}\s?[:：]/.exec(message.subject)?.[0];
   if (prefix === undefined || ANSWERS.test(fold(prefix))) return false;
   const ours = message.subject.slice(prefix.length).trim();
-  if (ours === '' || (subjects.length > 0 && theirSubject(ours, subjects) !== '')) return false;
+  if (ours === '' || (subjects.length > 0 && withoutOwnSubject(ours, subjects) !== '')) return false;
   return (subjects.length > 0 && length <= MAX_SENTENCE_WORDS && DATE_AND_TIME.test(text)) || hasOurHeaders(text, ours);
 }
 

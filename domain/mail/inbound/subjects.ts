@@ -7,7 +7,7 @@ export const ANSWERS = /^(?:(?:re|aw|sv|vs|rv|ref|odp|antw|r|fwd?|wg|tr)\s?(?:\[
  * Words of an answer's subject beside the subjects that we sent, folded: `Automatic reply:` of
  * `Automatic reply: Vacation homes`, nothing of `Vacation homes`. Our own words say nothing about the answer.
  */
-export function theirSubject(subject: string, sent: readonly string[]): string {
+export function withoutOwnSubject(subject: string, sent: readonly string[]): string {
   const whole = fold(subject).trim();
   for (const each of sent) {
     const ours = fold(each).trim().replace(ANSWERS, '');

@@ -1,6 +1,6 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
-import { comingTargets, type HealthState, type Ramp } from './ramp.ts';
+import { upcomingTargets, type HealthState, type Ramp } from './ramp.ts';
 
 /** Warmup emails of the days of a mailbox that are not planned yet. */
 interface ComingWarmup {
@@ -15,7 +15,7 @@ interface ComingWarmup {
  * have slots and counters already.
  * @param caps emails of a UTC day, by mailbox
  */
-export async function comingWarmup(
+export async function upcomingWarmup(
   org: OrgScope,
   caps: ReadonlyMap<string, number>,
   now: Date,
@@ -31,7 +31,7 @@ export async function comingWarmup(
     rows.map((row) => {
       const planned = row.planned_day === null ? -1 : Date.parse(`${row.planned_day}T00:00:00Z`) / DAY_MS;
       const firstDay = Math.max(today, planned + 1);
-      const emails = comingTargets(row, row.health_state, caps.get(row.id)!, new Date(firstDay * DAY_MS));
+      const emails = upcomingTargets(row, row.health_state, caps.get(row.id)!, new Date(firstDay * DAY_MS));
       return [row.id, { firstDay, emails }];
     }),
   );

@@ -8,8 +8,8 @@ import { holdMailbox } from '../../sending/control/mailbox-hold.ts';
 import { judgeRefusal } from '../../sending/refused.ts';
 import { freeFrom, readSeats } from '../../sending/seats.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
-import { atOnce, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { untilStored } from '../../platform/kernel/until-stored.ts';
+import { singleStatement, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { retryUntilStored } from '../../platform/kernel/retry-until-stored.ts';
 import { readSignIn } from '../sign-in.ts';
 import { findMailbox } from '../read.ts';
 import { nextSpan } from '../../platform/scheduling/windows.ts';
@@ -52,7 +52,7 @@ export async function deliverWarmup(
   mail: MailRow,
 ): Promise<{ retryInMs: number } | undefined> {
   if (mail.state === 'sending') return recover(ctx, mail);
-  const signIn = await readSignIn(ctx, await findMailbox(atOnce(ctx), mail.mailbox_id));
+  const signIn = await readSignIn(ctx, await findMailbox(singleStatement(ctx), mail.mailbox_id));
   if (signIn.kind === 'refused') return undefined;
   if (signIn.kind === 'unavailable') return { retryInMs: signIn.retryInMs };
   const host = `${signIn.smtp.host}:${signIn.smtp.port}`;
@@ -65,7 +65,7 @@ export async function deliverWarmup(
     if (claim.kind !== 'claimed') return undefined;
     const outcome = await handOver(ctx, smtp, signIn.smtp, mail.id, claim, until);
     used = outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered';
-    await untilStored(ctx, () => settle(ctx, mail, claim, outcome), { forMs: ctx.config.SEND_CLAIM_MS });
+    await retryUntilStored(ctx, () => settle(ctx, mail, claim, outcome), { forMs: ctx.config.SEND_CLAIM_MS });
     return undefined;
   } finally {
     permit.release(used);
@@ -84,7 +84,7 @@ export function handOver(
   return smtp.send(claim.pool, target, { from: claim.from, to: [claim.to] }, claim.raw, {
     timeoutMs: Math.max(0, until - performance.now()),
     beforeEnd: async () => {
-      const rows = await atOnce(ctx).sql(
+      const rows = await singleStatement(ctx).sql(
         `update warmup_mails set handover = 'begun'
          where organization_id = :org and id = :id and state = 'sending' and claim_token = :token returning id`,
         { id, token: claim.token },

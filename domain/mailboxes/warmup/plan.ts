@@ -2,12 +2,12 @@ import type { Columns } from '../../../db/rows.ts';
 import { DAY_MS, MINUTE_MS, utcDay } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import { countDaily } from '../../sending/campaign/counters.ts';
-import { freeFrom, readSeats, takeSlot, type Seat } from '../../sending/seats.ts';
+import { freeFrom, readSeats, occupySlot, type Seat } from '../../sending/seats.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import type { Span } from '../../platform/scheduling/pattern.ts';
 import { compileSchedule, spansBetween, type CompiledSchedule } from '../../platform/scheduling/windows.ts';
-import { drawPartners, readPool, type Pool } from './pool.ts';
+import { pickPartners, readPool, type Pool } from './pool.ts';
 import { targetWithin, type HealthState, type Ramp } from './ramp.ts';
 import { matchedOf } from './routing.ts';
 import { offerAgain } from './standing.ts';
@@ -124,11 +124,11 @@ function planMailbox(tx: Tx, pool: Pool, row: PlanRow, seat: Seat, hours: Hours)
   const wanted = targetWithin(seat.cap, row, row.health_state, tx.now);
   const { spans, openMs, share } = hours;
   if (wanted === 0 || openMs === 0) return [];
-  const partners = drawPartners(pool, { id: row.id, matched: matchedOf(row) }, Math.max(1, Math.round(wanted * share)));
+  const partners = pickPartners(pool, { id: row.id, matched: matchedOf(row) }, Math.max(1, Math.round(wanted * share)));
   return partners.flatMap((partner) => {
     const at = freeFrom(seat, momentIn(spans, Math.random() * openMs), Math.floor(Math.random() * SPREAD_MS));
     if (!spans.some(({ from, to }) => at >= from && at < to)) return [];
-    takeSlot(seat, at);
+    occupySlot(seat, at);
     return { id: newId(), mailbox_id: row.id, partner_id: partner, answers: null, slot_at: new Date(at) };
   });
 }

@@ -62,7 +62,7 @@ export async function readPool(org: OrgScope, now: Date): Promise<Pool> {
  * Draws whom a mailbox writes to on a day: at random by the weights of the rules, nobody more often than twice, nobody whose weight is 0.
  * Fewer than `count` where the pool is too small. The cost does not grow with the pool.
  */
-export function drawPartners(pool: Pool, sender: Pick<Member, 'id' | 'matched'>, count: number): string[] {
+export function pickPartners(pool: Pool, sender: Pick<Member, 'id' | 'matched'>, count: number): string[] {
   const partners = partnersOf(pool, sender.matched);
   const few = partners.members.length <= Math.max(SMALL, 2 * count);
   const chosen = few ? [] : drawSome(partners, sender.id, count);

@@ -30,7 +30,7 @@ export function targetWithin(cap: number, ramp: Ramp, health: HealthState, now: 
  * Warmup emails that a mailbox with this cap is to send on the UTC days from that of `from` on, as its ramp and health stand: one number for each day, the
  * last for all days after it.
  */
-export function comingTargets(ramp: Ramp, health: HealthState, cap: number, from: Date): number[] {
+export function upcomingTargets(ramp: Ramp, health: HealthState, cap: number, from: Date): number[] {
   const targetOf = (day: number) => targetWithin(cap, ramp, health, new Date(from.getTime() + day * DAY_MS));
   const last = targetOf(366);
   const targets: number[] = [];

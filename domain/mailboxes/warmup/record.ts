@@ -100,11 +100,11 @@ async function planReply(tx: Tx, mail: Landed, rows: readonly Replier[], mailbox
     { id: newId(), mailbox_id: mailboxId, partner_id: mail.mailbox_id, answers: mail.id, slot_at: new Date(at) },
   ]);
   await countDaily(tx.org, [{ scope: 'mailbox', scopeId: mailboxId, day: utcDay(at), by: 1 }]);
-  await wakeBefore(tx, mailboxId, at);
+  await wakeIfEarlier(tx, mailboxId, at);
 }
 
 /** Signals the run of a mailbox where an email of it is due (epoch ms) before all that the run waits for. */
-export async function wakeBefore(tx: Tx, mailboxId: string, at: number): Promise<void> {
+export async function wakeIfEarlier(tx: Tx, mailboxId: string, at: number): Promise<void> {
   const [earlier] = await tx.org.sql(
     `select 1 from warmup_mails where organization_id = :org and mailbox_id = :mailbox and state in ('reserved', 'sending') and slot_at < :at limit 1`,
     { mailbox: mailboxId, at: new Date(at) },

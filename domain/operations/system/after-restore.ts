@@ -1,6 +1,6 @@
 import { across } from '../../../db/across.ts';
 import { pauseCampaign } from '../../sending/control/status.ts';
-import { doubtSend } from '../../sending/claim.ts';
+import { markUncertain } from '../../sending/claim.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { message } from '../../../messages/index.ts';
@@ -46,7 +46,7 @@ async function doubtEmails(deps: Deps, takenAt: Date, until: Date): Promise<numb
   );
   let held = 0;
   for (const { id, organization_id: organizationId } of found)
-    if (await doubtSend(systemCtx(deps, organizationId, 'heron restore'), id, takenAt)) held += 1;
+    if (await markUncertain(systemCtx(deps, organizationId, 'heron restore'), id, takenAt)) held += 1;
   return held;
 }
 

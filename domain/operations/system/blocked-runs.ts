@@ -3,7 +3,7 @@ import { isDatabaseAway } from '../../../db/errors.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { errorKind } from '../../../lib/error-report.ts';
 import { systemCtx, type Ctx, type Deps } from '../../platform/kernel/context.ts';
-import { eachByItself } from '../../platform/kernel/each-by-itself.ts';
+import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { addDeadLetter, replayDeadLetter } from '../../platform/dead-letters.ts';
 import type { DeadLetterKind, DurableFamily, RetryCause } from '../../platform/kernel/tx.ts';
@@ -62,7 +62,7 @@ export async function retryDueRuns(deps: Deps): Promise<number> {
      where status = 'pending' and next_retry_at <= :now and task_type = any(:types) order by next_retry_at limit :page`,
     { now: deps.clock.now(), types: deadLetterKinds(deps.families).map(({ taskType }) => taskType), page: PAGE },
   );
-  await eachByItself(deps, due, (letter) => retry(deps, letter, 'sweep'));
+  await forEachIsolated(deps, due, (letter) => retry(deps, letter, 'sweep'));
   return due.length;
 }
 

@@ -6,7 +6,7 @@ import { inTransaction } from '../../../db/transaction.ts';
 import { ZERO_UUID } from '../../../lib/ids.ts';
 import { writeIntents } from '../../../temporal/dispatch.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
-import { eachByItself } from '../../platform/kernel/each-by-itself.ts';
+import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import type { DurableFamily, ExpectedRun, ExpectedRuns } from '../../platform/kernel/tx.ts';
 
 /** The result of a search in one family. */
@@ -62,7 +62,7 @@ const RATE_PER_SECOND = 100;
 export async function reconcile(parts: Parts, options: ReconcileOptions = {}): Promise<FamilyReport[]> {
   const reports: FamilyReport[] = [];
   const families = reconciledFamilies(parts);
-  await eachByItself(parts, options.dryRun ? families : await inTurn(parts, families), async (family) => {
+  await forEachIsolated(parts, options.dryRun ? families : await inTurn(parts, families), async (family) => {
     const report = await reconcileFamily(parts, family, options);
     options.onFamily?.(report);
     reports.push(report);

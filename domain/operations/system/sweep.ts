@@ -3,7 +3,7 @@ import { DAY_MS } from '../../../lib/clock.ts';
 import { firstIdAt } from '../../../lib/ids.ts';
 import { dropOverdue } from '../../connect/integrations/drop-overdue.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
-import { eachByItself } from '../../platform/kernel/each-by-itself.ts';
+import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import { removeAbandoned } from '../../platform/events/register.ts';
 import { SUBSCRIBERS } from '../subscribers/index.ts';
 import { keepPartitions } from './partitions.ts';
@@ -124,7 +124,7 @@ export async function sweepExpired(deps: Deps): Promise<number> {
         if (count < PAGE) return;
       }
     };
-  await eachByItself(deps, Object.keys(work), (name) => work[name]!());
+  await forEachIsolated(deps, Object.keys(work), (name) => work[name]!());
   return removed;
 }
 

@@ -88,7 +88,7 @@ const PART_TRIES = 2;
  * first has made.
  * @throws what the work throws; AppError for constraint violations that have a code
  */
-export async function apart<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
+export async function withSavepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await inSavepoint(tx.trx, () => join(tx, work));
@@ -148,13 +148,13 @@ interface StatementWithEvent<T extends StoredEventType> {
  * else uses {@link transact}.
  * @returns whether the event was emitted
  */
-export async function writeAtOnce<T extends StoredEventType>(
+export async function writeSingleStatement<T extends StoredEventType>(
   ctx: Ctx,
   now: Date,
   { ctes, bindings, event: { when, ...event } }: StatementWithEvent<T>,
 ): Promise<boolean> {
   if (ctx.strictEvents) assertFits(event);
-  const rows = await atOnce(ctx).sql(
+  const rows = await singleStatement(ctx).sql(
     `with ${ctes}, ${WRITTEN_EVENTS} where exists (select from ${when}) returning id) ${WAKE_FANOUT}`,
     { ...bindings, ...eventBindings([event], ctx.hops ?? 0), now },
   );
@@ -162,7 +162,7 @@ export async function writeAtOnce<T extends StoredEventType>(
 }
 
 /** A scope for a write that is one SQL statement without an event, and so atomic without a transaction. */
-export function atOnce(ctx: Ctx): OrgScope {
+export function singleStatement(ctx: Ctx): OrgScope {
   return reader(ctx);
 }
 

@@ -30,7 +30,7 @@ type Metric = (typeof METRICS)[number];
 export type Counts = Record<Metric, number>;
 
 /** The counts of several rows together. */
-export function addUp(rows: readonly Counts[]): Counts {
+export function sumCounts(rows: readonly Counts[]): Counts {
   return Object.fromEntries(
     METRICS.map((metric) => [metric, rows.reduce((sum, row) => sum + row[metric], 0)]),
   ) as Counts;

@@ -1,7 +1,7 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
-import { addUp, METRICS, SUMMED, type Counts } from '../aggregates/metrics.ts';
+import { sumCounts, METRICS, SUMMED, type Counts } from '../aggregates/metrics.ts';
 import { sumBy, sumByDay, sumByHour } from '../aggregates/read.ts';
 import type { VisitPart } from '../aggregates/visits.ts';
 import { findCampaign } from '../../sending/campaign/find.ts';
@@ -41,7 +41,7 @@ interface Bucket {
 
 /** Buckets that a list shows, the busiest first. */
 const BUSIEST = 8;
-const NONE = addUp([]);
+const NONE = sumCounts([]);
 
 /** What became of a campaign's emails (GET /analytics/campaigns/:id). @throws AppError not_found */
 export async function readCampaignReport(ctx: Ctx, id: string): Promise<CampaignReport> {

@@ -1,4 +1,4 @@
-import { addUp, type Counts } from '../aggregates/metrics.ts';
+import { sumCounts, type Counts } from '../aggregates/metrics.ts';
 import { sumBy, sumByDay } from '../aggregates/read.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
@@ -56,7 +56,7 @@ export async function readDashboard(ctx: Ctx, period: Period): Promise<Dashboard
   const count = (status: string) => standings.filter((each) => each === status).length;
   return {
     period,
-    counts: addUp(byDay),
+    counts: sumCounts(byDay),
     activeCampaigns: campaigns.filter(({ status }) => status === 'active').length,
     activeAccounts: health.filter(({ status }) => status === 'active').length,
     recentActivity: activity,

@@ -1,5 +1,5 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { addUp, type Counts } from '../aggregates/metrics.ts';
+import { sumCounts, type Counts } from '../aggregates/metrics.ts';
 import { sumBy, sumByDay, wholeHours, type HourRange } from '../aggregates/read.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
@@ -72,7 +72,7 @@ export async function readDeliverability(ctx: Ctx, asked: HourRange): Promise<De
     readIntents(org, range),
     readPlacements(org, range),
   ]);
-  const counts = addUp(days);
+  const counts = sumCounts(days);
   const accounts = new Map(mailboxes.map((row) => [row.id, row]));
   const named = new Map(campaigns.map((row) => [row.id, row]));
   const placement = {

@@ -6,7 +6,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { addDeadLetter, REPLAY_EVENT } from '../../platform/dead-letters.ts';
 import type { Place } from './compare.ts';
-import { advance, beginPage, doPage, PAGE_EVENTS, replayPage, type OpenReplay } from './replay-page.ts';
+import { advance, lockReplayPage, replayPageOf, PAGE_EVENTS, replayPage, type OpenReplay } from './replay-page.ts';
 import { readPassedOver } from './passed-over.ts';
 
 /** Events that a replay passes over at most: where more fail it is not they that are at fault. */
@@ -59,7 +59,7 @@ async function attempt<T>(work: () => Promise<T>): Promise<{ turn: T } | { error
 
 /** Passes over the next events and does the one after them, in one transaction. Undefined when there are not so many, or it would be too many. */
 async function passOver(tx: Tx, replayId: string, count: number, error: unknown): Promise<ReplayTurn | undefined> {
-  const begun = await beginPage(tx, replayId);
+  const begun = await lockReplayPage(tx, replayId);
   if ('ended' in begun) return begun.ended;
   const { replay } = begun;
   const before = (await readPassedOver(tx.org, [replayId])).get(replayId) ?? [];
@@ -78,7 +78,7 @@ async function passOver(tx: Tx, replayId: string, count: number, error: unknown)
     });
   await advance(tx, replayId, last, { scanned: count, added: 0, removed: 0, kept: 0, retained: 0 });
   const { at: cursor_at, id: cursor_id } = last;
-  return doPage(tx, { ...replay, cursor_at, cursor_id, scanned: replay.scanned + count }, 1);
+  return replayPageOf(tx, { ...replay, cursor_at, cursor_id, scanned: replay.scanned + count }, 1);
 }
 
 /** The next events and conversions of a replay, which are not looked into. */

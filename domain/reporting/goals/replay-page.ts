@@ -28,13 +28,16 @@ export interface OpenReplay extends Columns<
  */
 export async function replayPage(ctx: Ctx, replayId: string, limit = PAGE_EVENTS): Promise<ReplayTurn> {
   return transact(ctx, async (tx) => {
-    const begun = await beginPage(tx, replayId);
-    return 'ended' in begun ? begun.ended : doPage(tx, begun.replay, limit);
+    const begun = await lockReplayPage(tx, replayId);
+    return 'ended' in begun ? begun.ended : replayPageOf(tx, begun.replay, limit);
   });
 }
 
 /** Locks a replay for a page, and its goal; ends one whose goal was changed. */
-export async function beginPage(tx: Tx, replayId: string): Promise<{ replay: OpenReplay } | { ended: ReplayTurn }> {
+export async function lockReplayPage(
+  tx: Tx,
+  replayId: string,
+): Promise<{ replay: OpenReplay } | { ended: ReplayTurn }> {
   const replay = await lockReplay(tx, replayId);
   if (!replay) return { ended: { kind: 'done', why: 'it has ended' } };
   if (replay.blocked_reason !== null) await dropDeadLetter(tx, REPLAY, replayId);
@@ -44,7 +47,7 @@ export async function beginPage(tx: Tx, replayId: string): Promise<{ replay: Ope
 }
 
 /** Does the next page of a replay that {@link beginPage} has locked. */
-export async function doPage(tx: Tx, replay: OpenReplay, limit: number): Promise<ReplayTurn> {
+export async function replayPageOf(tx: Tx, replay: OpenReplay, limit: number): Promise<ReplayTurn> {
   const page = await compareEvents(
     tx.org,
     {

@@ -4,7 +4,7 @@ import { DAY_MS } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import { toLanguage } from '../../../messages/index.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
-import { atOnce, reader } from '../../platform/kernel/transact.ts';
+import { singleStatement, reader } from '../../platform/kernel/transact.ts';
 import { sendClaimedMail } from '../../platform/claimed-mail.ts';
 import { readWeeklyFigures, type WeeklyFigures } from './figures.ts';
 import { weeklyReportMail } from './mail.ts';
@@ -89,7 +89,7 @@ function figuresOf(ctx: Ctx, { from_at: from, to_at: to, timezone }: Report): Pr
 /** Claims, sends and settles one mail. Returns the failure of one that the server did not take now, and that is given back. */
 async function sendTo(ctx: Ctx, report: Report, figures: WeeklyFigures, member: Member): Promise<unknown> {
   const id = newId();
-  const claimed = await atOnce(ctx).sql(
+  const claimed = await singleStatement(ctx).sql(
     `insert into weekly_report_mails (id, report_id, user_id, organization_id, state, claimed_at)
      values (:id, :report, :user, :org, 'sending', :now) on conflict (report_id, user_id) do nothing returning id`,
     { id, report: report.id, user: member.id, now: ctx.clock.now() },

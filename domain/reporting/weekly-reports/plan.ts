@@ -5,7 +5,7 @@ import { newId } from '../../../lib/ids.ts';
 import { start } from '../../../temporal/dispatch.ts';
 import { weeklyReportWorkflow } from '../../../workflows/weekly-report/contract.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
-import { eachByItself } from '../../platform/kernel/each-by-itself.ts';
+import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 
 /** When a report leaves, by the clock of the workspace, on Monday; and how long an installation that was down still sends it. */
@@ -49,7 +49,7 @@ export async function planWeeklyReports(deps: Deps): Promise<number> {
     { since: new Date(now.getTime() - 4 * DAY_MS) },
   );
   let made = 0;
-  await eachByItself(deps, wanting, async ({ id, timezone }) => {
+  await forEachIsolated(deps, wanting, async ({ id, timezone }) => {
     const due = weekDue(now, timezone);
     if (!due) return;
     made += await transact(systemCtx(deps, id, 'weekly-reports/plan'), async (tx) => {

@@ -9,7 +9,7 @@ import {
   graphProblems,
   matchingBranch,
   normalSuccessor,
-  rewire,
+  retargetConditions,
   type Branch,
   type Condition,
   type Facts,
@@ -167,7 +167,7 @@ test('rewiring keeps conditions and other keys, and links that lead out end the 
     layout: { x: 1 },
   };
   t.deepEqual(
-    rewire(conditions, (to) => (to === 'a' ? 'A' : undefined)),
+    retargetConditions(conditions, (to) => (to === 'a' ? 'A' : undefined)),
     {
       branches: [{ to: 'A', when: [outcomeIs('event')], label: 'yes' }, { to: null }, { to: null }],
       layout: { x: 1 },

@@ -160,7 +160,10 @@ export function normalBranch(step: GraphStep): Branch | null {
 const NORMAL_OUTCOMES: Record<string, Outcome> = { app_action: 'success', wait_for_event: 'event', wait: 'elapsed' };
 
 /** Conditions with every target replaced; branches whose target maps to undefined lead nowhere. */
-export function rewire(conditions: StepConditions, target: (to: string) => string | null | undefined): StepConditions {
+export function retargetConditions(
+  conditions: StepConditions,
+  target: (to: string) => string | null | undefined,
+): StepConditions {
   return {
     ...conditions,
     branches: (conditions.branches ?? []).map((branch) => ({

@@ -5,7 +5,7 @@ import { EgressError } from '../../../lib/egress/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../lib/clock.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
-import { atOnce, reader, transact } from '../../platform/kernel/transact.ts';
+import { singleStatement, reader, transact } from '../../platform/kernel/transact.ts';
 import { configuredProvider, type ConsentProvider } from '../senders/mail-providers.ts';
 import { openTokens, sealTokens, type MailboxTokens } from '../senders/mailbox-credentials.ts';
 import { requestTokens, TokenRefusal, type TokenAnswer } from '../senders/token-request.ts';
@@ -88,7 +88,7 @@ export async function refreshAhead(ctx: Ctx, mailboxId: string): Promise<Access>
  */
 export async function expireAccess(ctx: Ctx, mailboxId: string): Promise<boolean> {
   const now = ctx.clock.now();
-  const rows = await atOnce(ctx).sql(
+  const rows = await singleStatement(ctx).sql(
     `update mailbox_tokens set access_expires_at = :now, retry_at = null
      where organization_id = :org and mailbox_id = :mailbox and refreshed_at < :old returning mailbox_id`,
     { mailbox: mailboxId, now, old: new Date(now.getTime() - 2 * MINUTE_MS) },
@@ -112,7 +112,7 @@ function stillGood(row: TokenRow, now: number): boolean {
 /** Takes the lease if the token is still the one that was read; undefined when another process has it. */
 async function takeLease(ctx: Ctx, mailboxId: string, { sealed }: TokenRow): Promise<string | undefined> {
   const lease = newId();
-  const rows = await atOnce(ctx).sql(
+  const rows = await singleStatement(ctx).sql(
     `update mailbox_tokens set lease_token = :lease, lease_until = now() + :ms * interval '1 millisecond'
      where organization_id = :org and mailbox_id = :mailbox and sealed = :sealed and (lease_until is null or lease_until < now())
      returning mailbox_id`,
@@ -146,7 +146,7 @@ async function refresh(ctx: Ctx, mailboxId: string, row: TokenRow, lease: string
     );
     const retryInMs = Math.min(RETRY_MS * 2 ** Math.min(row.failures, 10), RETRY_CAP_MS);
     const now = ctx.clock.now();
-    await atOnce(ctx).sql(
+    await singleStatement(ctx).sql(
       `update mailbox_tokens set lease_token = null, lease_until = null, failures = failures + 1, retry_at = :retry
        where organization_id = :org and mailbox_id = :mailbox and lease_token = :lease`,
       { mailbox: mailboxId, lease, retry: new Date(now.getTime() + retryInMs) },
@@ -165,7 +165,7 @@ async function storeTokens(
 ): Promise<void> {
   const now = ctx.clock.now();
   const tokens = { access_token: answer.accessToken, refresh_token: answer.refreshToken ?? stored.refresh_token };
-  await atOnce(ctx).sql(
+  await singleStatement(ctx).sql(
     `update mailbox_tokens set sealed = :sealed, access_expires_at = :expires, refreshed_at = :now,
        lease_token = null, lease_until = null, failures = 0, retry_at = null
      where organization_id = :org and mailbox_id = :mailbox and lease_token = :lease`,

@@ -21,7 +21,7 @@ import {
   type Snapshot,
   type StepRun,
 } from './snapshot.ts';
-import { wayBegins } from './entry.ts';
+import { leadStartsAt } from './entry.ts';
 import { atRepeat, atStep, type Verdict } from './steps.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { inWords } from '../../../lib/errors.ts';
@@ -173,7 +173,7 @@ function isOver(run: StepRun): boolean {
 function begin(tx: Tx, { campaign, enrollment }: Snapshot, graph: Graph): Onward {
   const step = firstStep(graph.steps);
   const waits = step?.action?.type === 'wait' || (step?.kind === 'email' && step.wait_after > 0);
-  const began = wayBegins(campaign, enrollment.entered_at);
+  const began = leadStartsAt(campaign, enrollment.entered_at);
   return { step, since: waits && began < tx.now ? began : tx.now };
 }
 

@@ -84,7 +84,7 @@ const IS_CALLED = `e.launch_after > 'epoch' and e.launch_after <= :now`;
  * moment are put back in a later turn.
  * @returns whether some may be left
  */
-export async function putBackCalled(tx: Tx, campaign: CampaignView): Promise<boolean> {
+export async function requeueCalled(tx: Tx, campaign: CampaignView): Promise<boolean> {
   if (leadOrder(campaign) !== 'field') return false;
   const [back] = await tx.org.sql<{ n: number }>(
     `with called as (

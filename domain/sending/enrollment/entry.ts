@@ -53,7 +53,7 @@ function daysToEmail(graph: Pick<Graph, 'steps'>, from: EngineStep): number {
 }
 
 /** When a lead's way begins: it has entered, its entry delay is over, and the campaign has been started. */
-export function wayBegins(
+export function leadStartsAt(
   campaign: Pick<CampaignView, 'created_at' | 'started_at' | 'entry_delay_minutes'>,
   enteredAt: Date,
 ): Date {

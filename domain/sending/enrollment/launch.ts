@@ -16,7 +16,7 @@ import { replayDeadLetter } from '../../platform/dead-letters.ts';
 import { readGraph, type Graph } from './snapshot.ts';
 import { stepLabel } from './advance.ts';
 import { candidateFor, closedDoor, NO_MAILBOX_MS } from './steps.ts';
-import { dueLeads, putBackCalled, type Lead } from './due-leads.ts';
+import { dueLeads, requeueCalled, type Lead } from './due-leads.ts';
 import { orderLeads } from './lead-order.ts';
 import { entryOf, roomForRuns, type Entry } from './entry.ts';
 import { callQueues } from './queue.ts';
@@ -78,7 +78,7 @@ export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
     }
     if (await freeRefused(tx, campaign)) return { again: true, inMs: 0, launched: 0 };
     if (await orderLeads(tx, campaign)) return { again: true, inMs: 0, launched: 0 };
-    if (situation.called && (await putBackCalled(tx, campaign))) return { again: true, inMs: 0, launched: 0 };
+    if (situation.called && (await requeueCalled(tx, campaign))) return { again: true, inMs: 0, launched: 0 };
     if (situation.overdue) await wakeOverdue(tx, campaign);
     return launchBatch(ctx, tx, campaign, situation);
   });

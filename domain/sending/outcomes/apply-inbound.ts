@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { recipientZone } from '../../platform/scheduling/recipient-zone.ts';
 import { effectiveSettings } from '../campaign/outreach-settings.ts';
 import { warnMailbox } from '../control/mailbox-hold.ts';
-import { holdAway } from './away.ts';
+import { holdWhileAway } from './away.ts';
 import { confirmSent, MESSAGE_REFERS } from './confirm-sent.ts';
 import { emitDelivered, recordBounce, recordComplaint, recordCopyBounce, type Bounce } from './effects.ts';
 import type { MatchedSend } from './match.ts';
@@ -39,7 +39,7 @@ export async function applyInbound(tx: Tx, received: Received, reading: InboundC
       return recordComplaint(tx, subject, { reason: `spam complaint (${reading.feedbackType})`, source: 'arf' });
     case 'out_of_office':
       if (subject.contactId) {
-        await holdAway(tx, subject.contactId, {
+        await holdWhileAway(tx, subject.contactId, {
           messageId: facts.id,
           receivedAt: facts.receivedAt,
           returnDate: reading.returnDate,

@@ -27,7 +27,7 @@ type OpenLead = Columns<'enrollments', 'id' | 'campaign_id' | 'contact_id' | 'la
  * out_of_office_hold_days. Campaigns whose settings say no, and holds made by a person, are left alone; a hold that
  * lasts longer already is kept. Returns how many were held.
  */
-export async function holdAway(tx: Tx, contactId: string, away: AwayMessage): Promise<number> {
+export async function holdWhileAway(tx: Tx, contactId: string, away: AwayMessage): Promise<number> {
   const leads = await tx.org.sql<OpenLead>(
     `select id, campaign_id, contact_id, launched_at from enrollments
      where organization_id = :org and contact_id = :contact and state in ('pending', 'active') order by id for update`,

@@ -98,7 +98,7 @@ interface Recent {
 const recent = new WeakMap<object, Map<string, Recent>>();
 
 /** What DNS said of a domain within the last minute in this process, as far as {@link recentSenderDns} asked; asks nothing. */
-export function recalledSenderDns(dns: Pick<DnsRecords, 'txt' | 'mx'>, domain: string): SenderDns | undefined {
+export function cachedSenderDns(dns: Pick<DnsRecords, 'txt' | 'mx'>, domain: string): SenderDns | undefined {
   const found = recent.get(dns)?.get(domain);
   return found && found.until > performance.now() ? found.told : undefined;
 }

@@ -21,7 +21,7 @@ const PAGE = 500;
  * @returns how many were moved, as `diverted`; `more` when the batch may have others
  * @throws the first failure, after all others were moved
  */
-export async function dissolveBatch(
+export async function splitBatch(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   batchId: string,
   cause: unknown,

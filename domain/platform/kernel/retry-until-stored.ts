@@ -12,7 +12,7 @@ const AGAIN_MS = 500;
  * @param options.after which failures it is tried again after; those of a database that cannot be reached unless said
  * @throws the failure of the last try
  */
-export async function untilStored<T>(
+export async function retryUntilStored<T>(
   { log }: Pick<Deps, 'log'>,
   write: () => Promise<T>,
   { forMs, after = isDatabaseAway }: { forMs: number; after?: (error: unknown) => boolean },

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createEndpoint, emitEvents, fanOut } from '../../../test/harness/webhooks.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
-import { dissolveBatch } from './dissolve-batch.ts';
+import { splitBatch } from './split-batch.ts';
 import { message } from '../../../messages/index.ts';
 
 let world: World;
@@ -27,7 +27,7 @@ test('a delivery that cannot even be taken out of its batch keeps no other in it
   await db.raw(
     `create trigger broken before update on webhook_deliveries for each row when (new.id = '${broken.id}') execute function broken()`,
   );
-  await t.throwsAsync(dissolveBatch(world.deps, batchId, CAUSE), { code: 'P0001' });
+  await t.throwsAsync(splitBatch(world.deps, batchId, CAUSE), { code: 'P0001' });
   t.deepEqual(
     (await read()).map((row) => [row.batch_id, row.status]),
     [[batchId, 'pending'], ...others.map(() => [null, 'pending'])],
@@ -35,11 +35,11 @@ test('a delivery that cannot even be taken out of its batch keeps no other in it
   t.is(await db('webhook_batches').where({ id: batchId }).first(), undefined, 'nothing is added to it any more');
 
   await db.raw('drop function broken cascade');
-  t.deepEqual(await dissolveBatch(world.deps, batchId, CAUSE), { delivered: 0, failed: 0, diverted: 1, more: false });
+  t.deepEqual(await splitBatch(world.deps, batchId, CAUSE), { delivered: 0, failed: 0, diverted: 1, more: false });
   for (const row of await read()) {
     t.like(row, { batch_id: null, error_reason: message('connect.batch_failing', { kind: 'PostgreSQL P0001' }) });
     const starts = await db('outbox').where({ workflow_id: `webhook-delivery/${row.id}` });
     t.is(starts.length, 1, 'one run each');
   }
-  t.is((await dissolveBatch(world.deps, batchId, CAUSE)).diverted, 0);
+  t.is((await splitBatch(world.deps, batchId, CAUSE)).diverted, 0);
 });

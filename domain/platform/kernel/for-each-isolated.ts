@@ -6,7 +6,7 @@ import type { Deps } from './context.ts';
  * @param items ids and kinds, which the log shows of those that fail
  * @throws AggregateError once all had their turn, when some failed; at once the error of a database that cannot be reached
  */
-export async function eachByItself<Item>(
+export async function forEachIsolated<Item>(
   { log }: Pick<Deps, 'log'>,
   items: Iterable<Item> | AsyncIterable<Item>,
   work: (item: Item) => Promise<void>,
