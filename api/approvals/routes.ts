@@ -8,7 +8,7 @@ import * as schemas from './schemas.ts';
 
 const people = { area: 'approvals', scope: 'session', permission: 'send_campaigns' } as const;
 
-/** Actions that keys and applications ask for and a person decides on. */
+/** Routes of approvals: actions that keys and applications request and a person decides on. */
 export const approvalRoutes: readonly AnyRoute[] = [
   route({
     ...people,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { pageQuery, resource, timestamp, uuid } from '../http/schemas.ts';
 
-/** States of an approval. */
 const status = z.enum(['pending', 'approved', 'denied', 'expired', 'executed']);
 
 export const approvalQuery = z.object({
@@ -14,7 +13,7 @@ export const decisionBody = z.strictObject({
   reason: z.string().trim().max(2000).optional().meta({ description: 'For the record, and for who asked' }),
 });
 
-/** Why an action waits for a person: a sentence each. */
+/** Reasons why an action waits for a person's decision, one sentence each. */
 const reasons = z.array(z.string());
 
 export const approval = resource('Approval', {

@@ -35,7 +35,7 @@ const preflightReport = resource('PreflightReport', {
   created_at: timestamp,
 });
 
-/** Checks before a launch. */
+/** Routes of checks before a launch. */
 export const campaignCheckRoutes = [
   route({
     area: 'campaigns',

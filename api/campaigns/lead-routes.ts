@@ -21,7 +21,7 @@ const area = 'campaigns';
 const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } as const;
 const write = { area, scope: ['WRITE_CAMPAIGNS'], permission: 'manage_campaigns' } as const;
 
-/** Leads of a campaign and their holds. */
+/** Routes of a campaign's leads and their holds. */
 export const campaignLeadRoutes = [
   route({
     ...read,

@@ -50,7 +50,7 @@ const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } a
 const write = { area, scope: ['WRITE_CAMPAIGNS'], permission: 'manage_campaigns' } as const;
 const send = { area, scope: ['SEND_CAMPAIGNS'], permission: 'send_campaigns' } as const;
 
-/** Campaigns: settings, statuses, activity. */
+/** Routes of campaigns: settings, status changes, activity. */
 export const campaignRoutes = [
   route({
     ...read,

@@ -37,7 +37,7 @@ named('StepBranches', conditionsSchema);
 named('StepCreate', stepInputSchema);
 for (const action of stepActionSchema.options) named(actionName(action.shape.type.value), action);
 
-/** `wait_for_event` is WaitForEventStep. */
+/** Returns the schema name of an action, such as WaitForEventStep for `wait_for_event`. */
 function actionName(type: string): string {
   return `${type.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Step`;
 }
@@ -126,7 +126,7 @@ export const overview = resource('CampaignOverview', {
   folders: z.array(z.strictObject({ folder_id: uuid, total: z.int() })),
 });
 
-/** What a projection takes beside these of a campaign alone. */
+/** Campaign fields that a projection accepts in addition to its own. */
 const campaignPlan = {
   end_date: updateCampaignSchema.shape.end_date,
   start_time: updateCampaignSchema.shape.start_time,
@@ -134,7 +134,7 @@ const campaignPlan = {
   schedule_windows: updateCampaignSchema.shape.schedule_windows,
 };
 
-/** Where a step is put. */
+/** Position of a new or moved step. */
 export const placed = {
   place: z
     .strictObject({
@@ -364,7 +364,7 @@ const wayWait = resource('LeadWait', {
   event_id: uuid.nullable().meta({ description: 'The product event that ended it' }),
 });
 
-/** GET /campaigns/:id/leads/:contactId */
+/** Answer of GET /campaigns/:id/leads/:contactId. */
 export const leadWay = resource('LeadDetail', {
   ...leadFields,
   campaign: z.strictObject({ id: uuid, name: z.string(), status: z.string(), steps: z.int(), timezone: z.string() }),

@@ -35,7 +35,7 @@ const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } a
 const write = { area, scope: ['WRITE_CAMPAIGNS'], permission: 'manage_campaigns' } as const;
 const tune = { area, scope: ['WRITE_CAMPAIGNS'], permission: 'manage_settings' } as const;
 
-/** What a campaign sends and from where: steps, A/B variants, explicit senders. */
+/** Routes of a campaign's steps, A/B variants and explicit senders. */
 export const campaignStepRoutes = [
   route({
     ...read,

@@ -8,11 +8,11 @@ import { answerMessage } from './server.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Error codes of the MCP transport, in the range JSON-RPC leaves to implementations. */
+/** Error codes of the MCP transport, in the range that JSON-RPC reserves for implementations. */
 const REFUSED = -32000;
 const INVALID_REQUEST = -32600;
 
-/** A JSON-RPC 2.0 answer, in the OpenAPI document. */
+/** JSON-RPC 2.0 response in the OpenAPI document. */
 const rpcAnswer = {
   type: 'object',
   required: ['jsonrpc'],
@@ -28,7 +28,7 @@ const rpcAnswer = {
   },
 };
 
-/** The Model Context Protocol over streamable HTTP. */
+/** Routes of the Model Context Protocol over streamable HTTP. */
 export const mcpRoutes: readonly AnyRoute[] = [
   endpoint('mcp.message', 'from the root', { atRoot: true }),
   endpoint('mcp.messageV1', 'below /v1', {}),
@@ -43,7 +43,7 @@ function endpoint(operationId: string, where: string, at: { atRoot?: true }): An
     area: 'mcp',
     scope: 'any',
     permission: null,
-    // The endpoint behind the tool applies its own limits.
+    // The route behind the called tool applies its own limits.
     readOnly: true,
     resourceMetadata: `/.well-known/oauth-protected-resource${at.atRoot ? '/mcp' : '/v1/mcp'}`,
     summary: `Model Context Protocol, ${where}`,
@@ -83,8 +83,8 @@ function endpoint(operationId: string, where: string, at: { atRoot?: true }): An
 }
 
 /**
- * A browser names the page that asks. A page of another site, or one whose name was pointed at this server (DNS
- * rebinding), is refused even with a valid credential.
+ * Refuses requests of a browser page from another site, even with a valid credential. Also refuses pages whose host
+ * name was rebound to this server (DNS rebinding).
  */
 function refuseForeignOrigin(ctx: Ctx, origin: string | undefined): void {
   if (origin === undefined) return;
@@ -96,8 +96,8 @@ function refuseForeignOrigin(ctx: Ctx, origin: string | undefined): void {
 }
 
 /**
- * The text of a body; undefined when it is too large. The rest is then read and dropped: left in the socket, it would
- * block the connection's next request.
+ * Returns the text of a body, or undefined if it is too large. The rest is then read and discarded, because unread
+ * bytes would block the connection's next request.
  */
 async function readText(body: Readable): Promise<string | undefined> {
   const chunks: Buffer[] = [];

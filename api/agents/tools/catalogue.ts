@@ -41,7 +41,7 @@ const ROUTES = new Map<string, AnyRoute>(
 
 const NOTHING_SENT = 'Sends nothing.';
 
-/** A tool of the route with the given operation id. */
+/** Defines the tool of the route with the given operation id. */
 function tool(operationId: string, spec: Omit<ToolSpec, 'route'>): AgentTool {
   const route = ROUTES.get(operationId);
   if (!route) throw new Error(`${spec.name}: there is no ${operationId}`);
@@ -51,7 +51,7 @@ function tool(operationId: string, spec: Omit<ToolSpec, 'route'>): AgentTool {
 const campaignId = id('campaign', 'list_campaigns or create_campaign_draft');
 const testRunId = { at: 'params.runId', description: 'Id of the test, from test_campaign or list_test_runs' };
 
-/** Every tool for agents, in the order a newcomer would use them. */
+/** All tools for agents, in the order in which a newcomer needs them. */
 export const AGENT_TOOLS: readonly AgentTool[] = [
   tool('mailboxes.list', {
     name: 'list_mailboxes',

@@ -1,7 +1,7 @@
 import { id, PAGE } from './arguments.ts';
 import type { ToolSpec } from './tool.ts';
 
-/** Tools for deals and tasks, each with the operation that it is. */
+/** Tools for deals and tasks, each with the operation id of its route. */
 export const CRM_TOOLS: readonly (readonly [operationId: string, spec: Omit<ToolSpec, 'route'>])[] = [
   [
     'crm.listPipelines',

@@ -1,7 +1,10 @@
 import { id, PAGE } from './arguments.ts';
 import type { ToolSpec } from './tool.ts';
 
-/** Tools that tell numbers, what the credential may do, and the ids that other tools take, each with the operation that it is. */
+/**
+ * Tools for reports, the credential's rights and the ids that other tools take, each with the operation id of its
+ * route.
+ */
 export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<ToolSpec, 'route'>])[] = [
   [
     'agent-policies.effective',

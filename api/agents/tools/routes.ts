@@ -5,10 +5,10 @@ import { callProblems, callTool, findTool, toolsFor, withKey } from './call.ts';
 import type { AgentTool } from './tool.ts';
 
 const base = { area: 'agent-tools', scope: 'any', permission: null } as const;
-/** Bytes of a call at most, the same as of an MCP message. */
+/** Maximum size (bytes) of a call; the same as of an MCP message. */
 export const CALL_LIMIT = 4 * 1024 * 1024;
 
-/** What stands before an argument's name in the paths of problems. */
+/** Prefix of argument names in the paths of problems. */
 const ARGUMENTS = 'body.arguments.';
 
 const tool = resource('AgentTool', {
@@ -45,7 +45,7 @@ function present(known: AgentTool): z.input<typeof tool> {
   };
 }
 
-/** Tools for agents over plain HTTP; the MCP endpoint serves the same ones. */
+/** Routes that offer the agent tools over plain HTTP. The MCP endpoint serves the same tools. */
 export const agentToolsRoutes: readonly AnyRoute[] = [
   route({
     ...base,
@@ -63,7 +63,7 @@ export const agentToolsRoutes: readonly AnyRoute[] = [
     operationId: 'agentTools.call',
     method: 'post',
     path: '/ai/tools/:name/call',
-    // The endpoint behind the tool counts writes and handles the Idempotency-Key.
+    // The route behind the called tool counts writes and handles the Idempotency-Key.
     readOnly: true,
     summary: 'Call a tool',
     description:

@@ -20,7 +20,10 @@ const people = {
   permission: { anyOf: ['owner', 'manage_settings'] },
 } as const;
 
-/** What API keys and applications may do without a person. Only people make and change these rules. */
+/**
+ * Routes of agent policies: what API keys and applications may do without a person. Only people create and change
+ * policies.
+ */
 export const agentPolicyRoutes: readonly AnyRoute[] = [
   route({
     area: 'agent-policies',
@@ -126,7 +129,7 @@ type Shown = Pick<
   'api_key_id' | 'oauth_grant_id' | 'name' | 'enabled' | 'max_monthly_mailbox_spend_cents'
 >;
 
-/** The fields that a policy and an effective one have in common. */
+/** Returns the fields that a policy and an effective policy share. */
 function shown<
   P extends {
     capabilities: readonly string[];

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { besideFaults, inputTimestamp, resource, timestamp, uuid } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
-/** The largest number that PostgreSQL's integer holds. */
+/** Largest value of PostgreSQL's integer type. */
 const MAX_INT = 2_147_483_647;
-/** Mailboxes that one policy can name. */
+/** Maximum number of mailboxes in one policy. */
 const MAX_MAILBOXES = 1000;
 
 const capability = z
@@ -21,7 +21,7 @@ const limits = {
     "The most that one order's monthly total may be; without it a person approves every order",
 } as const;
 
-/** A whole policy: what POST makes, and PUT replaces a policy with. */
+/** Full policy: the body of POST, and of PUT, which replaces a policy. */
 export const policyBody = z
   .strictObject({
     api_key_id: uuid.nullish(),

@@ -20,7 +20,10 @@ import { letterReply } from './letter.ts';
 
 const path = (id: string) => `${APPROVAL_PATH}/${encodeURIComponent(id)}`;
 
-/** The pages to which the link of an approval leads: what waits, as it would be sent, and the decision. Looking at it decides nothing. */
+/**
+ * Pages of an approval link: the held content as it would be sent, and the form for the decision. Viewing a page
+ * decides nothing.
+ */
 export const approvalPageRoutes: readonly AnyRoute[] = [
   shownPage({
     operationId: 'pages.approval',
@@ -60,7 +63,10 @@ export const approvalPageRoutes: readonly AnyRoute[] = [
   }),
 ];
 
-/** Shows something of an approval to a person who may decide on it; leads others through sign-in and to the right workspace. */
+/**
+ * Shows a page of an approval to a person who may decide it. Sends anyone else through sign-in or to the right
+ * workspace.
+ */
 async function withApproval(
   visit: Visit,
   id: string,

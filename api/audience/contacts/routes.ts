@@ -24,14 +24,14 @@ import {
 } from './schemas.ts';
 
 const area = 'contacts';
-/** Holds 50,000 exclusions. */
+/** Maximum size (bytes) of a selection; enough for 50,000 exclusions. */
 const SELECTION_BODY = 4 * 1024 * 1024;
 const inCategory = z.uuid().optional().meta({ description: 'Only contacts in this category' });
 const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
 const write = { area, scope: ['WRITE_CONTACTS'], permission: 'manage_contacts' } as const;
 const bulk = { area, scope: ['BULK_CONTACTS'], permission: 'manage_contacts' } as const;
 
-/** Contacts one by one, searched, and in bulk. */
+/** Routes of contacts: single, search and bulk. */
 export const contactRoutes = [
   route({
     ...read,

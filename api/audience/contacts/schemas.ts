@@ -5,7 +5,7 @@ import { ENGAGEMENTS, LEAD_STATUSES } from '../../../domain/directory/contact-fi
 import { inputTimestamp, paged, resource, timestamp, uuid } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
-/** An address as people paste it: trimmed, lower-cased, taken out of `Name <addr>`. */
+/** Email address as people paste it: trimmed, lower-cased, extracted from `Name <addr>`. */
 const address = z.string().transform((value, ctx) => {
   const email = parseAddress(value);
   if (email) return email;
@@ -28,7 +28,7 @@ const customFields = z
   .refine(fitCustomFields, says('directory.too_many_fields', MOST_FIELDS));
 const ids = z.array(z.string()).max(100);
 
-/** The fields of a contact that templates can use, within the limits of stored ones. */
+/** Contact fields that templates can use, with the limits of stored contacts. */
 export const letterFields = z.strictObject({
   first_name: name,
   last_name: name,
@@ -143,7 +143,7 @@ export const bulkUpdate = z.strictObject({
   }),
 });
 
-/** Ids alone, or a selection. */
+/** Either a list of ids or a selection. */
 export const bulkDelete = z
   .union([z.array(z.string()), z.strictObject(selection)])
   .transform((body) => (Array.isArray(body) ? { contacts: body } : body));

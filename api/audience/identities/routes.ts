@@ -41,7 +41,7 @@ const conflict = resource('IdentityConflict', {
   resolved_by: uuid.nullable().meta({ description: 'The user who resolved it' }),
 });
 
-/** People that product events are of. */
+/** Routes of people who cause product events. */
 export const peopleRoutes: readonly AnyRoute[] = [
   route({
     area: 'people',
@@ -88,7 +88,7 @@ export const peopleRoutes: readonly AnyRoute[] = [
   }),
 ];
 
-/** Identifiers that two people claim. */
+/** Routes of identifiers that two people claim. */
 export const identityConflictRoutes: readonly AnyRoute[] = [
   route({
     area: 'identity-conflicts',

@@ -26,7 +26,7 @@ const area = 'contacts';
 const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
 const bulk = { area, scope: ['BULK_CONTACTS'], permission: 'manage_contacts' } as const;
 
-/** Imports of files: preview, start, follow, correct. */
+/** Routes of file imports: preview, start, progress, corrections. */
 export const contactImportRoutes = [
   route({
     area,
@@ -152,7 +152,7 @@ export const contactImportRoutes = [
   }),
 ];
 
-/** Choices of a client for reading its file. */
+/** Maps the options of a preview request to the reader's choices. */
 function choicesOf(options: NonNullable<z.output<typeof previewBody>['options']>): ReadingChoices {
   const { encoding, delimiter, skip_rows: skipRows, has_header: hasHeader, sheet } = options;
   return { encoding, delimiter, skipRows, hasHeader, sheet };

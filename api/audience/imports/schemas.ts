@@ -7,7 +7,7 @@ import { says } from '../../../lib/issue-message.ts';
 import { CONTACT_LIMITS, isCustomKey, LOST_NAME } from '../../../domain/directory/contact-fields.ts';
 import { paged, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
 
-/** The uploaded file of a multipart body; it reaches the handler on disk, outside the body. */
+/** Uploaded file of a multipart body. The handler gets it on disk, outside the body. */
 const file = z.any().optional().meta({ type: 'string', format: 'binary', description: 'CSV, XLSX or ODS file' });
 
 const BUILT_IN = [
@@ -23,7 +23,7 @@ const BUILT_IN = [
   'categories',
 ] as const;
 
-/** One column: `custom:<key>`, or `custom` with the key in custom_key. */
+/** Mapping of one column: `custom:<key>`, or `custom` with the key in custom_key. */
 const columnMapping = z
   .strictObject({
     index: z.int().min(0).meta({ description: 'Zero-based' }),
@@ -56,7 +56,7 @@ const encoding = z.string().transform((label, ctx) => {
 
 const MAX_SKIPPED = 10_000;
 
-/** Options for reading a file; an omitted one is detected. */
+/** Options for reading a file. An omitted option is detected. */
 const reading = {
   mapping: z.array(columnMapping).max(500).optional(),
   has_header: z.boolean().optional(),
@@ -73,7 +73,7 @@ const importOptions = z.strictObject({
   update_existing: z.boolean().optional(),
 });
 
-/** Options travel as JSON text in a part of their own. */
+/** Options are sent as JSON text in their own multipart part. */
 const jsonText = z.string().transform((text, ctx): unknown => {
   try {
     return JSON.parse(text);

@@ -37,7 +37,7 @@ function present(row: LabelRow): z.input<typeof label> {
 interface Registry {
   registry: LabelRegistry;
   plural: string;
-  /** What its entries file; decides who may see and change them. */
+  /** Kind of record that the label is for; decides who may see and change labels. */
   files: string;
   read: { scope: readonly Permission[]; permission: OrgPermission };
   write: { scope: readonly Permission[]; permission: OrgPermission };
@@ -67,7 +67,7 @@ const REGISTRIES: readonly Registry[] = [
   },
 ];
 
-/** Folders, tags and categories: three registries of one shape. */
+/** Routes of folders, tags and categories: three registries of the same shape. */
 export const labelRoutes = REGISTRIES.flatMap(registryRoutes);
 
 function registryRoutes({ registry, plural, files, read, write }: Registry): AnyRoute[] {

@@ -33,7 +33,7 @@ const FILTER = 'Conditions are those of segments (GET /v1/segments/fields); cond
 type Question = Partial<z.output<typeof leadQuestion>> & { cursor?: string | undefined };
 const furtherProblems = async (_ctx: unknown, { cursor, ...query }: Question) => leadProblems(query, cursor);
 
-/** Everybody the workspace knows, with what was done about them. */
+/** Routes of the lead database: all contacts of the workspace with the outreach to each. */
 export const leadDatabaseRoutes = [
   route({
     ...shared,

@@ -9,7 +9,7 @@ const reads = { area: 'events', scope: ['READ_CAMPAIGNS'], permission: 'view_cam
 
 type ProductEvent = Awaited<ReturnType<typeof getEvent>>;
 
-/** Product events: what contacts do in the customer's product. */
+/** Routes of product events: actions of contacts in the customer's product. */
 export const eventsRoutes: readonly AnyRoute[] = [
   route({
     area: 'events',

@@ -16,7 +16,10 @@ const eventName = z
   .max(120)
   .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, says('directory.event_name'));
 
-/** Kept as it is: case and spaces inside count. What a client writes where it knows no id would make one person of strangers. */
+/**
+ * Identifier, kept unchanged: case and inner spaces count. Placeholders that clients send for an unknown id are
+ * refused, because they would merge strangers into one person.
+ */
 const identifier = z
   .string()
   .trim()

@@ -35,7 +35,7 @@ const furtherProblems = async (_ctx: unknown, body: PeopleFilters & { cursor?: s
   searchProblems(body);
 const FAILS = ['b2b_unavailable', 'b2b_query_failed'] as const;
 
-/** The prospect catalogue of the installation: people and companies that are nobody's contacts yet. */
+/** Routes of the installation's prospect catalogue: people and companies that are no contacts yet. */
 export const prospectCatalogueRoutes = [
   route({
     ...shared,

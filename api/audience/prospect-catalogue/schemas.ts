@@ -5,7 +5,7 @@ import { contact } from '../contacts/schemas.ts';
 import { paged, pageWords, resource, uuid } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
-/** Trimmed and lower-case, as the catalogue keeps what it is compared with. */
+/** Trimmed and lower-cased text, matching the form of the catalogue's columns. */
 const text = (description: string) =>
   z
     .string()

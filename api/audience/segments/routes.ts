@@ -39,7 +39,7 @@ function present(row: SegmentRow): z.input<typeof segment> {
   };
 }
 
-/** Saved audiences. */
+/** Routes of segments (saved audiences). */
 export const segmentRoutes = [
   route({
     ...read,

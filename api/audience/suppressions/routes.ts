@@ -43,7 +43,7 @@ function present(row: SuppressionRow): z.input<typeof suppression> {
   };
 }
 
-/** Addresses and hosts that must not get mail. */
+/** Routes of suppressions: addresses and hosts that must not get mail. */
 export const suppressionRoutes = [
   route({
     operationId: 'suppressions.list',

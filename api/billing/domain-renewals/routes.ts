@@ -35,7 +35,7 @@ const renewal = resource('DomainRenewal', {
   blocked_reason: runFields.blocked_reason,
 });
 
-/** Renewals of managed domains. */
+/** Routes of renewals of managed domains. */
 export const domainRenewalRoutes: readonly AnyRoute[] = [
   route({
     operationId: 'domainRenewals.list',

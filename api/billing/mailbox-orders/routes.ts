@@ -18,7 +18,7 @@ const write = {
   everyMailbox: true,
 } as const;
 
-/** Orders of managed mailboxes. */
+/** Routes of orders of managed mailboxes. */
 export const mailboxOrdersRoutes: readonly AnyRoute[] = [
   route({
     ...read,

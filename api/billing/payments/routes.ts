@@ -4,10 +4,10 @@ import { receivePaymentEvent } from '../../../domain/billing/payment-events/rece
 import { readBytes } from '../../http/raw-body.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 
-/** Bytes of the largest event that is read: those of Stripe have a few KiB. */
+/** Maximum size (bytes) of an event. Stripe's events have a few KiB. */
 const MAX_EVENT_BYTES = 512 * 1024;
 
-/** What the payment provider calls. */
+/** Webhook routes that the payment provider calls. */
 export const paymentRoutes: readonly AnyRoute[] = [
   route({
     operationId: 'payments.receiveStripeEvent',

@@ -2,7 +2,7 @@ import { reportEvent } from '../../../domain/campaigns/deliverability/report.ts'
 import { route } from '../../http/route.ts';
 import { reportedEvent } from './schemas.ts';
 
-/** Deliverability signals that come from outside. */
+/** Routes that receive deliverability signals from outside. */
 export const deliverabilityRoutes = [
   route({
     area: 'deliverability',

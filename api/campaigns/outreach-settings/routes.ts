@@ -14,7 +14,7 @@ const shared = {
   permission: 'manage_settings',
 } as const;
 
-/** The organization's outreach settings. */
+/** Routes of the organization's outreach settings. */
 export const outreachSettingsRoutes = [
   route({
     ...shared,

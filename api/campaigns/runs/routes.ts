@@ -14,7 +14,7 @@ const area = 'runs';
 const read = { area, scope: ['READ_RUNS'], permission: 'view_campaigns' } as const;
 const write = { area, scope: ['WRITE_RUNS'], permission: 'send_campaigns' } as const;
 
-/** Agent runs. */
+/** Routes of agent runs. */
 export const runsRoutes: readonly AnyRoute[] = [
   route({
     ...write,

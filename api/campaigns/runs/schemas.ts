@@ -3,12 +3,12 @@ import { createRunSchema } from '../../../domain/campaigns/runs/input.ts';
 import { RUN_STATES } from '../../../domain/campaigns/runs/states.ts';
 import { paged, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
 
-/** Bytes of the largest request for a run: five thousand leads with their fields, or as much text in steps. */
+/** Maximum size (bytes) of a run request: five thousand leads with their fields, or as much text in steps. */
 export const RUN_BODY_LIMIT = 4 * 1024 * 1024;
 
 const anything = z.record(z.string(), z.unknown());
 
-/** The stored request: its leads are contacts of the workspace, and are not repeated. */
+/** Stored request without its leads, which are contacts of the workspace. */
 const storedInput = z.looseObject(createRunSchema.omit({ leads: true }).shape);
 
 export const run = resource('Run', {

@@ -21,7 +21,7 @@ const stepRun = resource('StepRun', {
   completed_at: timestamp.nullable(),
 });
 
-/** Step runs that wait for a decision of a person. */
+/** Routes of step runs that wait for a person's decision. */
 export const stepRunsRoutes: readonly AnyRoute[] = [
   route({
     area: 'campaign-checks',

@@ -84,7 +84,7 @@ const analysis = resource('CopyAnalysis', {
   credits_charged: z.int().min(0),
 });
 
-/** Words for replies, with placeholders. */
+/** Routes of reply templates with placeholders. */
 export const templateRoutes = [
   route({
     ...read,

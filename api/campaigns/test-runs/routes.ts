@@ -80,7 +80,7 @@ const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } a
 const send = { area, scope: ['SEND_CAMPAIGNS'], permission: 'send_campaigns' } as const;
 const runParams = z.object({ id: z.string(), runId: z.string() });
 
-/** Tests of campaigns with one prospect. */
+/** Routes of campaign tests with one prospect. */
 export const testRunRoutes = [
   route({
     ...send,
@@ -193,7 +193,7 @@ function presentStep(step: TestStepRow, language: Language | undefined): z.input
   };
 }
 
-/** The fields that have a value: what is not known is absent. */
+/** Drops fields that are null. */
 function known<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
     [K in keyof T]?: NonNullable<T[K]>;
