@@ -21,7 +21,7 @@ const area = 'crm';
 const read = { area, scope: ['READ_CRM'], permission: 'view_contacts' } as const;
 const write = { area, scope: ['WRITE_CRM'], permission: 'manage_contacts' } as const;
 
-/** Deals, and what was done about a contact. */
+/** Routes of deals and of the activities of a contact. */
 export const dealRoutes = [
   route({
     ...read,

@@ -17,7 +17,7 @@ const read = { area, scope: ['READ_CRM'], permission: 'view_contacts' } as const
 const write = { area, scope: ['WRITE_CRM'], permission: 'manage_contacts' } as const;
 const stageParams = z.object({ id: z.string(), stageId: z.string() });
 
-/** Pipelines and their stages. */
+/** Routes of pipelines and their stages. */
 export const pipelineRoutes = [
   route({
     ...read,

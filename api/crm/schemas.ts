@@ -63,10 +63,10 @@ const value = z
   .max(MAX_MINOR_UNITS)
   .meta({ description: `In units of the currency, such as 19.99; no more decimal places than the currency has` });
 
-/** A value that is more precise than its currency is refused, never rounded. */
+/** Checks that an amount is no more precise than its currency allows. Amounts are refused, never rounded. */
 function fits({ value: amount, currency: code = DEFAULT_CURRENCY }: { value?: unknown; currency?: unknown }): boolean {
   if (typeof amount !== 'number' || typeof code !== 'string' || !isCurrency(code)) return true;
-  // What is out of range has its fault already.
+  // A value out of range has its own error already.
   if (amount < 0 || amount > MAX_MINOR_UNITS) return true;
   return exactMinorUnits(amount, code) !== null;
 }

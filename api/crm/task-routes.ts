@@ -22,7 +22,7 @@ import {
 } from './schemas.ts';
 
 const area = 'crm';
-/** Holds 50,000 exclusions. */
+/** Maximum size (bytes) of a selection; enough for 50,000 exclusions. */
 const SELECTION_BODY = 4 * 1024 * 1024;
 const read = { area, scope: ['READ_CRM'], permission: 'view_contacts' } as const;
 const write = { area, scope: ['WRITE_CRM'], permission: 'manage_contacts' } as const;
@@ -112,7 +112,7 @@ const bulkRoutes = [
   }),
 ];
 
-/** Tasks and their types. */
+/** Routes of tasks and their types. */
 export const crmTaskRoutes = [
   ...taskTypeRoutes,
   ...bulkRoutes,

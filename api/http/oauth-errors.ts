@@ -2,7 +2,7 @@ import { OAUTH_CODES, OAuthError, type OAuthCode } from '../../domain/identity/o
 import { inWords, type AppError } from '../../lib/errors.ts';
 import type { ErrorStyle } from './route.ts';
 
-/** The form of an error of OAuth's endpoints (RFC 6749, section 5.2; RFC 7591, section 3.2.2), in the OpenAPI document. */
+/** Error body of OAuth's endpoints (RFC 6749, section 5.2; RFC 7591, section 3.2.2), in the OpenAPI document. */
 export const oauthErrorSchema = {
   type: 'object',
   required: ['error', 'error_description', 'request_id'],
@@ -14,7 +14,7 @@ export const oauthErrorSchema = {
   },
 };
 
-/** An error as OAuth's endpoints answer it. */
+/** Returns an error in the format of OAuth's endpoints. */
 export function oauthBody(
   error: AppError,
   style: ErrorStyle,
@@ -40,7 +40,7 @@ function codeOf(error: AppError, style: ErrorStyle): OAuthCode {
     : 'invalid_client_metadata';
 }
 
-/** What RFC 6749 lets a description consist of. */
+/** Removes characters that RFC 6749 does not allow in a description. */
 function printable(text: string): string {
   return text
     .replaceAll('"', "'")

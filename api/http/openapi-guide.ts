@@ -2,7 +2,7 @@ import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
 import { permissionText } from './authorize.ts';
 import { idempotencyOf, type AnyRoute } from './route.ts';
 
-/** What the reference says before its first endpoint. */
+/** Text of the API reference before its first endpoint. */
 export const INTRODUCTION = `Multi-tenant cold-email outreach: connect mailboxes, bring contacts, write a campaign as a graph of steps, and start it. Heron picks the
 mailbox and the minute for every email and stops when a lead answers, bounces or opts out.
 
@@ -30,13 +30,13 @@ answer is 409 with the present one, and nothing is changed. Without it the last 
 Every example here was recorded from a request that really was made. \`docs/first-campaign.md\` goes from an empty installation to a reply.`;
 
 interface Tag {
-  /** The area of the routes. */
+  /** Area of the routes. */
   name: string;
   title: string;
   description: string;
 }
 
-/** Areas by what one wants to do, in the order in which one meets it. */
+/** Areas grouped by task, in the order in which a newcomer needs them. */
 const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
   {
     name: 'Begin',
@@ -304,7 +304,10 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
   },
 ];
 
-/** The tags of a document that has these areas, and their groups. An area without words stands at the end; a suite asks for them. */
+/**
+ * Returns the tags and tag groups for a document with these areas. An area without an entry is placed last; a suite
+ * fails for it.
+ */
 export function tagsFor(areas: ReadonlySet<string>): { tags: object[]; 'x-tagGroups': object[] } {
   const known = TASKS.flatMap(({ tags }) => tags);
   const wordless = [...areas].filter((area) => !known.some(({ name }) => name === area));
@@ -323,7 +326,7 @@ export function tagsFor(areas: ReadonlySet<string>): { tags: object[]; 'x-tagGro
   };
 }
 
-/** What an operation does, and who may call it, in sentences. */
+/** Describes in sentences what an operation does and who may call it. */
 export function describe(spec: AnyRoute): string {
   return [spec.description, callers(spec), repeats(spec), ownErrors(spec)].filter(Boolean).join('\n\n');
 }
@@ -353,7 +356,10 @@ function repeats(spec: AnyRoute): string | undefined {
     : undefined;
 }
 
-/** Codes of errors that stand for one cause. Those that stand for a whole status are in the answers of that status. */
+/**
+ * Lists the route's error codes that stand for one cause. Codes that stand for a whole status are described with the
+ * answers of that status.
+ */
 function ownErrors({ errors = [] }: AnyRoute): string | undefined {
   const own = errors.filter((code) => !GENERAL.has(code)).map((code) => `\`${code}\` (${ERROR_CODES[code]})`);
   return own.length > 0 ? `Error codes of its own: ${own.join(', ')}.` : undefined;

@@ -19,7 +19,7 @@ const HEADERS = [
   },
 ] as const;
 
-/** Requests of the service to webhook endpoints: one entry per event. */
+/** Builds the `webhooks` section of the document: one request to endpoints per event. */
 export function webhooksSection(): Record<string, object> {
   const types = Object.keys(EVENT_TYPES) as EventType[];
   return {
@@ -55,7 +55,7 @@ function delivery(
       description,
       security: [],
       ...extra,
-      // Written out: oapi-codegen drops a component that only webhooks refer to.
+      // Parameters are written inline because oapi-codegen drops components to which only webhooks refer.
       parameters: HEADERS.map(({ name, description: meaning, ...rest }) => ({
         name,
         in: 'header',
@@ -93,7 +93,7 @@ function envelope(type: string, payload: z.ZodType): object {
   };
 }
 
-/** The published form of a payload. Fields may be added later, so the schema does not exclude further properties. */
+/** Returns the published schema of a payload. Fields may be added later, so it allows additional properties. */
 function dataSchema(payload: z.ZodType): object {
   return toSchema(payload, 'input', (schema) => {
     shorten(schema);

@@ -16,7 +16,10 @@ import { says } from '../../lib/issue-message.ts';
 
 const PATH = '/mailboxes/consent';
 const text = z.string().max(4096).default('');
-/** What a provider sends along: visible ASCII, so that the longest URL that is taken is one that the server reads. */
+/**
+ * Text that a provider sends in a redirect. Only visible ASCII is accepted, so that the maximum length keeps the URL
+ * within the server's limit.
+ */
 const visible = (most: number, description: string) =>
   z
     .string()
@@ -27,7 +30,7 @@ const visible = (most: number, description: string) =>
 
 type Shown = Pick<OfferedConsent, 'secret'> & Partial<OfferedConsent>;
 
-/** The pages on which a person confirms that their mailbox may be used, after the provider has sent them back. */
+/** Pages on which a person confirms the use of their mailbox after the provider's redirect. */
 export const consentPageRoutes: readonly AnyRoute[] = [
   shownPage({
     operationId: 'pages.mailboxConsent',
@@ -62,7 +65,7 @@ export const consentPageRoutes: readonly AnyRoute[] = [
           html`<div class="note good"><p>${words.usable(email)}</p></div>`,
         );
       } catch (error) {
-        // Nothing is lost while no worker answers: the person can try again.
+        // Nothing is lost while no worker responds: the person can try again.
         if (error instanceof AppError && error.code === 'service_unavailable')
           return confirmPage(visit, { secret: consent }, error);
         throw error;

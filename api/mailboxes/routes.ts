@@ -37,7 +37,7 @@ function smtpOnly(body: z.output<typeof schemas.connectMailbox>): ConnectInput {
   });
 }
 
-/** Mailboxes. */
+/** Routes of mailboxes. */
 export const mailboxRoutes = [
   route({
     ...read,

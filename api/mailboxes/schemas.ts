@@ -5,7 +5,7 @@ import { emailAddress, paged, resource, timestamp, uuid } from '../http/schemas.
 import { says } from '../../lib/issue-message.ts';
 import { issue } from '../http/said.ts';
 
-/** Text that stands in a header: no line breaks, no control characters. */
+/** Text for a mail header: no line breaks or control characters. */
 const headerLine = z
   .string()
   .trim()
@@ -56,7 +56,9 @@ const connectSmtp = z.strictObject({
   ...limits,
 });
 
-/** POST /emails. The other providers are accepted only to answer that they are connected another way. */
+/**
+ * Body of POST /emails. Other providers are accepted only to return the error that they are connected differently.
+ */
 export const connectMailbox = z.discriminatedUnion('provider', [
   connectSmtp,
   z
@@ -224,7 +226,7 @@ export const authCheck = resource('DomainAuthentication', {
   summary: z.string(),
 });
 
-/** POST /emails/onboarding/oauth/cli-start. */
+/** Body of POST /emails/onboarding/oauth/cli-start. */
 export const startConsent = z.strictObject({ provider: z.enum(['gmail', 'outlook']) });
 
 export const startedConsent = z.strictObject({

@@ -18,7 +18,7 @@ const connections = { area: 'app-connections', scope: ['INTEGRATIONS'], permissi
 
 type Connection = Awaited<ReturnType<typeof getAppConnection>>;
 
-/** App connections: the customer's own app, called by app_action steps. */
+/** Routes of app connections: the customer's own app, called by app_action steps. */
 export const appConnectionsRoutes: readonly AnyRoute[] = [
   route({
     ...connections,

@@ -32,7 +32,7 @@ const write = { ...automations, needsPaidPlan: true, everyMailbox: true } as con
 const WORDS =
   'The graph has one trigger, with the id `trigger`; every node is reached from it, nothing leads back, and a condition has one edge for `true` and one for `false`. One answer names every fault with its node. Whoever switches it on may do all that it does, and all that the automations do that it starts: 403 names what is lacking.';
 
-/** Automations: flows that start from what happens, and their runs. */
+/** Routes of automations (flows started by triggers) and their runs. */
 export const automationRoutes = [
   route({
     ...automations,
@@ -166,7 +166,7 @@ function presentRun({ config, language }: Ctx, run: AutomationRun): z.input<type
   };
 }
 
-/** The result of a node, in the language of the request. */
+/** Returns the result of a node with texts in the language of the request. */
 function presentResult({ label, error, ...result }: AutomationNodeResult, language: Language | undefined) {
   return { ...result, label: inWords(label, language), error: error ? inWords(error, language) : '' };
 }

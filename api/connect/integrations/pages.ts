@@ -11,7 +11,10 @@ import { messagePage } from '../../pages/layout.ts';
 import { says } from '../../../lib/issue-message.ts';
 
 const MAX_WEBHOOK_BYTES = 512 * 1024;
-/** What a provider sends along: visible ASCII, so that the longest URL that is taken is one that the server reads. */
+/**
+ * Text that a provider sends in a redirect. Only visible ASCII is accepted, so that the maximum length keeps the URL
+ * within the server's limit.
+ */
 const visible = (most: number, description: string) =>
   z
     .string()
@@ -20,7 +23,7 @@ const visible = (most: number, description: string) =>
     .default('')
     .meta({ description });
 
-/** Where providers send people back, and where scheduling providers tell of bookings. */
+/** Routes to which providers redirect people, and to which scheduling providers report bookings. */
 export const integrationPageRoutes: readonly AnyRoute[] = [
   shownPage({
     operationId: 'pages.integrationConsent',

@@ -47,7 +47,7 @@ const write = {
 } as const;
 const subscriptionParams = z.object({ id: z.string(), eventId: z.string() });
 
-/** Runs shown with a connection, and in its list of runs. */
+/** Maximum number of runs shown with a connection and in its list of runs. */
 const RECENT_RUNS = 20;
 const LISTED_RUNS = 50;
 const LISTED_BOOKINGS = 50;
@@ -331,5 +331,5 @@ const useRoutes = [
   }),
 ];
 
-/** Accounts at other services: what is done there when something happens here, and what comes from there. */
+/** Routes of integrations: accounts at other services, their triggers, actions and incoming data. */
 export const integrationRoutes: readonly AnyRoute[] = [...connectionRoutes, ...eventRoutes, ...useRoutes];

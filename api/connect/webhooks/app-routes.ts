@@ -18,7 +18,7 @@ const applications = {
   params: idParams,
 } as const;
 
-/** Webhooks of an OAuth application, over all workspaces that granted it access. */
+/** Routes of an OAuth application's webhooks, over all workspaces that granted it access. */
 export const appWebhooksRoutes: readonly AnyRoute[] = [
   route({
     ...applications,

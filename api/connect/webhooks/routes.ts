@@ -35,7 +35,7 @@ const CATALOGUE = [
   { type: TEST_EVENT, category: 'test', firehose: false },
 ] as const;
 
-/** A workspace's webhook endpoints and what was delivered to them. */
+/** Routes of a workspace's webhook endpoints and their deliveries. */
 export const webhooksRoutes: readonly AnyRoute[] = [
   route({
     ...webhooks,

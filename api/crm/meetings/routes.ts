@@ -38,7 +38,7 @@ const details = {
     .meta({ description: '`completed`: it took place. `no_show`: nobody came' }),
 };
 
-/** Whether an end is given that is not after the beginning. */
+/** Returns true if an end is given that is not after the start. */
 const endsEarly = ({
   scheduled_for: begin,
   end_time: end,
@@ -79,7 +79,7 @@ const updateBody = z
     ...besideFaults,
   });
 
-/** Meetings: booked at connected scheduling providers, and logged by hand. */
+/** Routes of meetings: booked at connected scheduling providers, or logged by hand. */
 export const meetingRoutes: readonly AnyRoute[] = [
   route({
     area: 'meetings',

@@ -14,7 +14,7 @@ import { render } from '../../../messages/render.ts';
 
 const keys = { area: 'api-keys', scope: ['API_KEYS'], permission: 'manage_api_keys' } as const;
 
-/** API keys. */
+/** Routes of API keys. */
 export const apiKeysRoutes: readonly AnyRoute[] = [
   route({
     ...keys,

@@ -36,7 +36,7 @@ export const updateBody = z.strictObject({
   ...optionalFields,
 });
 
-/** A bad limit means the default here, unlike in other lists. */
+/** A bad limit is replaced by the default here, unlike in other lists. */
 const lenientPage = (max: number) => ({
   cursor: z.string().optional().meta({ description: pageWords.cursor }),
   limit: z.coerce
@@ -52,7 +52,7 @@ const lenientPage = (max: number) => ({
 export const listQuery = z.strictObject({
   ...lenientPage(100),
 });
-/** The same for the requests of a key. */
+/** Query of a key's request log. */
 export const logsQuery = z.strictObject({
   ...lenientPage(200),
 });

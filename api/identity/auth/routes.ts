@@ -234,5 +234,5 @@ const sessionRoutes = [
   }),
 ];
 
-/** Signing up, in and out; the own profile and sessions. */
+/** Routes of sign-up, sign-in, sign-out, the caller's profile and sessions. */
 export const authRoutes: readonly AnyRoute[] = [...publicRoutes, ...sessionRoutes];

@@ -9,13 +9,13 @@ import * as schemas from './schemas.ts';
 
 const open = { area: 'oauth', scope: 'public', permission: null } as const;
 const documents = { ...open, method: 'get', atRoot: true, cacheControl: 'public, max-age=300' } as const;
-/** Metadata of the API, and of the MCP endpoint under both of its paths. */
+/** Metadata paths of the API, and of the MCP endpoint under both of its paths. */
 const METADATA_PATHS = [
   { name: '', path: '' },
   ...MCP_PATHS.map((path, index) => ({ name: index === 0 ? '.mcp' : '.v1mcp', path })),
 ];
 
-/** What OAuth clients speak: metadata, registration, tokens. */
+/** Routes of the OAuth protocol: metadata, registration, tokens. */
 export const protocolRoutes: readonly AnyRoute[] = [
   ...METADATA_PATHS.map(({ name, path }) =>
     route({

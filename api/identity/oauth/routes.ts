@@ -21,7 +21,7 @@ const applications = {
   everyMailbox: true,
 } as const;
 
-/** OAuth: the protocol, and the workspace's own applications. */
+/** Routes of OAuth: the protocol and the workspace's own applications. */
 export const oauthRoutes: readonly AnyRoute[] = [
   ...protocolRoutes,
   route({

@@ -3,7 +3,9 @@ import { pageQuery, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const MAX_LIST = 50;
 
-/** A form field; without a value it counts as omitted (RFC 6749, section 3.2). Sent twice it is a list, and refused. */
+/**
+ * Form field. An empty value counts as omitted (RFC 6749, section 3.2). A field sent twice is a list and is refused.
+ */
 const field = z
   .string()
   .max(4096)
@@ -14,7 +16,7 @@ const clientFields = {
   client_secret: field.meta({ description: 'Of a confidential client, here or as HTTP Basic' }),
 };
 
-/** No part of a token request may be in the URL, because URLs are logged. */
+/** Refuses any query parameter of a token request, because URLs are logged. */
 export const noQuery = z.strictObject({});
 
 export const tokenForm = z
@@ -47,7 +49,7 @@ export const tokens = resource('OAuthTokens', {
   scope: z.string().meta({ description: 'What the access token carries, separated by spaces' }),
 });
 
-/** RFC 7591 wants unknown metadata ignored. */
+/** RFC 7591 requires unknown metadata to be ignored. */
 export const registration = z.looseObject({
   client_name: z.string().optional().meta({ description: 'Shown on the consent screen' }),
   redirect_uris: z

@@ -242,7 +242,7 @@ const invitationRoutes = [
   }),
 ];
 
-/** Workspaces, their members, roles and invitations; for signed-in people only. */
+/** Routes of workspaces, their members, roles and invitations; for signed-in people only. */
 export const organizationsRoutes: readonly AnyRoute[] = [
   ...organizationRoutes,
   ...memberRoutes,

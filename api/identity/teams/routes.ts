@@ -32,7 +32,7 @@ const team = resource('Team', {
   updated_at: timestamp,
 });
 
-/** Teams of a workspace: tasks can be theirs. */
+/** Routes of a workspace's teams, to which tasks can be assigned. */
 export const teamRoutes = [
   route({
     ...read,

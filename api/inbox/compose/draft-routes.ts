@@ -54,7 +54,7 @@ function present({
   };
 }
 
-/** Emails that somebody has begun to write. */
+/** Routes of drafts: emails that are not sent yet. */
 export const draftRoutes: readonly AnyRoute[] = [
   route({
     ...read,

@@ -21,7 +21,7 @@ const WHO_DECIDES =
   'beyond its limits, it answers `awaiting_approval` with a link at which a person decides within 30 minutes. Suppression, holds, the daily cap and the ' +
   'gap of the mailbox rule in any case: the email takes the first time that keeps them.';
 
-/** What became of an email that was written. */
+/** Returns the outcome of submitting an email. */
 export function presentAccepted(
   { approval, scheduled_at, left_out, ...rest }: Accepted,
   { language }: Pick<Ctx, 'language'>,
@@ -61,7 +61,7 @@ function presentScheduled(
   };
 }
 
-/** Emails that people and agents write, and those that have not left. */
+/** Routes of emails that people and agents write, and of those not sent yet. */
 export const directSendRoutes: readonly AnyRoute[] = [
   route({
     ...compose,

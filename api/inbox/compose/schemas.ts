@@ -12,7 +12,7 @@ import {
 } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
-/** Bytes of a request: attachments in base64 and two bodies. */
+/** Maximum size (bytes) of a request: attachments in base64 and two bodies. */
 export const MAX_REQUEST_BYTES = 12 * 1024 * 1024;
 const MAX_BODY_CHARACTERS = 500_000;
 
@@ -57,7 +57,7 @@ const written = {
 const messageIds = z.array(z.string().min(1).max(998)).max(50);
 const subject = z.string().trim().min(1).max(500);
 
-/** POST /emails/:id/send */
+/** Body of POST /emails/:id/send. */
 export const sendBody = z.strictObject({
   to: addresses.min(1),
   subject,
@@ -66,7 +66,7 @@ export const sendBody = z.strictObject({
   thread_id: z.string().min(1).max(2000).optional().meta({ description: 'The conversation it belongs to' }),
 });
 
-/** POST /unibox/compose */
+/** Body of POST /unibox/compose. */
 export const composeBody = z.strictObject({
   email_account_id: z.uuid().meta({ description: 'The mailbox it leaves from' }),
   to: addresses.min(1),
@@ -74,7 +74,7 @@ export const composeBody = z.strictObject({
   ...written,
 });
 
-/** POST /unibox/reply */
+/** Body of POST /unibox/reply. */
 export const replyBody = z.strictObject({
   thread_id: z.string().min(1).max(2000).optional().meta({ description: 'Required unless in_reply_to is there' }),
   in_reply_to: messageIds
@@ -89,7 +89,7 @@ export const replyBody = z.strictObject({
   ...written,
 });
 
-/** What became of it. */
+/** Answer to submitting an email: its outcome. */
 export const accepted = resource('AcceptedEmail', {
   result: z.enum(['executed', 'awaiting_approval']),
   task_id: uuid.meta({ description: 'The email; names it in events, lists and DELETE /v1/unibox/scheduled/:taskId' }),
@@ -107,7 +107,7 @@ export const accepted = resource('AcceptedEmail', {
     .meta({ description: 'Why it waits for a person' }),
 });
 
-/** GET /unibox/scheduled */
+/** Answer of GET /unibox/scheduled. */
 export const scheduledList = z.strictObject({
   data: z.array(
     resource('ScheduledEmail', {
@@ -130,7 +130,7 @@ export const scheduledList = z.strictObject({
   ),
 });
 
-/** POST /unibox/drafts, PUT /unibox/drafts/:id */
+/** Body of POST /unibox/drafts and PUT /unibox/drafts/:id. */
 export const draftBody = z.strictObject({
   email_account_id: z.uuid().optional().meta({ description: 'The mailbox it is to leave from' }),
   thread_id: z.string().min(1).max(2000).optional().meta({ description: 'The conversation it is to answer in' }),
@@ -149,7 +149,6 @@ export const draftReplaceBody = draftBody.extend({
   ...asSeen,
 });
 
-/** A draft. */
 export const draft = resource('Draft', {
   id: uuid,
   user_id: uuid.nullable().meta({ description: 'Who began it; null for a key or application of its own' }),
@@ -170,7 +169,7 @@ export const draft = resource('Draft', {
 export const draftListQuery = z.strictObject(pageQuery(100));
 export const draftPage = paged(draft);
 
-/** POST /unibox/drafts/:id/send */
+/** Body of POST /unibox/drafts/:id/send. */
 export const draftSendBody = z.strictObject({
   send_mode: written.send_mode,
   scheduled_at: written.scheduled_at,

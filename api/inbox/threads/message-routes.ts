@@ -7,10 +7,10 @@ import { presentFiles } from './routes.ts';
 import { imageList, receivedMessage } from './schemas.ts';
 
 const read = { area: 'unibox', scope: ['READ_UNIBOX'], permission: 'view_campaigns' } as const;
-/** Characters of a text that are kept. */
+/** Maximum number of characters kept of a text. */
 const MAX_TEXT = 64 * 1024;
 
-/** A file from a stranger is saved and never shown: not by the browser, and not as part of our pages. */
+/** Headers that make a browser save a file from a stranger instead of displaying it. */
 const NEVER_SHOWN = {
   'Content-Security-Policy': "sandbox; default-src 'none'",
   'X-Content-Type-Options': 'nosniff',
@@ -18,7 +18,7 @@ const NEVER_SHOWN = {
   'Cache-Control': 'private, no-store',
 } as const;
 
-/** One received message, and the files of messages. */
+/** Routes of single received messages and of message files. */
 export const uniboxMessageRoutes: readonly AnyRoute[] = [
   route({
     ...read,
@@ -96,7 +96,10 @@ export const uniboxMessageRoutes: readonly AnyRoute[] = [
   }),
 ];
 
-/** A download under a name of any characters (RFC 6266); quotes, line ends and what is not ASCII only in its encoded form. */
+/**
+ * Builds the header of a download with any file name (RFC 6266). Quotes, line breaks and non-ASCII characters appear
+ * only in encoded form.
+ */
 function contentDisposition(filename: string): string {
   const ascii = filename.replace(/[^\w.() -]/g, '_');
   const encoded = encodeURIComponent(filename).replace(

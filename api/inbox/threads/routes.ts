@@ -45,7 +45,7 @@ import {
 
 const read = { area: 'unibox', scope: ['READ_UNIBOX'], permission: 'view_campaigns' } as const;
 const write = { area: 'unibox', scope: ['WRITE_UNIBOX'], permission: 'send_campaigns' } as const;
-/** Characters of a message shown in a list. */
+/** Maximum number of characters of a message shown in a list. */
 const SNIPPET = 200;
 
 function presentThread({
@@ -103,7 +103,7 @@ function presentMessage(threadId: string, message: ThreadMessage): z.input<typeo
   };
 }
 
-/** The files of a message, each with where its bytes are. */
+/** Returns the files of a message, each with the URL of its bytes. */
 export function presentFiles(
   id: string,
   files: readonly MessageFile[],
@@ -117,7 +117,7 @@ export function presentFiles(
   }));
 }
 
-/** The beginning of a text in one line, cut between characters. */
+/** Returns the beginning of a text as one line, never cut inside a character. */
 export function snippetOf(text: string): string {
   return [
     ...text
@@ -150,7 +150,7 @@ function presentSnooze(row: Snooze): z.input<typeof snooze> {
   };
 }
 
-/** The unified inbox: conversations over all mailboxes, and what a person files, marks and puts off. */
+/** Routes of the unified inbox: conversations over all mailboxes, with labels, marks and snoozes. */
 export const uniboxRoutes: readonly AnyRoute[] = [
   route({
     ...read,

@@ -43,7 +43,7 @@ export const threadListQuery = z.strictObject({
   email_ids: ids.optional().meta({ description: 'Mailbox ids, separated by commas' }),
 });
 
-/** GET /unibox/sent */
+/** Query of GET /unibox/sent. */
 export const sentListQuery = z.strictObject({
   ...pageQuery(100),
   q: text.optional().meta({
@@ -144,7 +144,7 @@ const files = z
   )
   .meta({ description: 'The first 25 files, up to 10 MiB each, as far as ORG_RECEIVED_BYTES has room' });
 
-/** GET /unibox/:id */
+/** Answer of GET /unibox/:id. */
 export const receivedMessage = resource('ReceivedMessage', {
   id: uuid,
   email_id: uuid.meta({ description: 'The mailbox it came to' }),
@@ -166,7 +166,7 @@ export const receivedMessage = resource('ReceivedMessage', {
   attachments: files,
 });
 
-/** GET /unibox/:id/images */
+/** Answer of GET /unibox/:id/images. */
 export const imageList = z.strictObject({
   data: z.array(
     z.strictObject({

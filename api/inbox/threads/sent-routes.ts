@@ -5,7 +5,7 @@ import { iso, presentPage } from '../../http/schemas.ts';
 import { snippetOf } from './routes.ts';
 import { sentListQuery, sentPage } from './schemas.ts';
 
-/** Emails that were written here and have left. */
+/** Routes of sent emails that were written in Heron. */
 export const uniboxSentRoutes: readonly AnyRoute[] = [
   route({
     area: 'unibox',

@@ -29,7 +29,7 @@ const routing = {
 } as const;
 const changed = { status: 200, body: mailbox } as const;
 
-/** Warmup of mailboxes, and the rules that steer who pairs with whom. */
+/** Routes of mailbox warmup and the rules that pair mailboxes. */
 export const warmupRoutes = [
   route({
     ...one,

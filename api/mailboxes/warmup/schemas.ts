@@ -12,7 +12,7 @@ const matchValue = z
   .default('')
   .meta({ description: `A domain, a TLD, or one of ${PROVIDER_BUCKETS.join(', ')}; unused where the type is any` });
 
-/** A body of POST and PATCH /warmup/routing. */
+/** Body of POST and PATCH /warmup/routing. */
 export const ruleInput = z
   .strictObject({
     name: z.string().trim().min(1).max(200),

@@ -30,7 +30,7 @@ const setting = resource('Setting', {
 const amount = z.number().nullable().meta({ description: 'Null is unlimited' });
 const amounts = z.record(z.string(), amount);
 
-/** What an administrator of the installation looks at. */
+/** Routes for administrators of the installation. */
 export const instanceRoutes = [
   route({
     ...administrators,
@@ -62,7 +62,7 @@ export const instanceRoutes = [
     permission: 'manage_settings',
     success: { status: 200, body: z.strictObject({ settings: z.array(setting) }) },
     handler: async ({ config }) => ({
-      // Processes read their settings once, when they start.
+      // Every setting requires a restart, because processes read their settings once at start.
       settings: describeConfig(config).map(({ name, ...rest }) => ({ key: name, ...rest, requires_restart: true })),
     }),
   }),

@@ -4,7 +4,7 @@ import { route } from '../../http/route.ts';
 import { resource } from '../../http/schemas.ts';
 import { inWords } from '../../../lib/errors.ts';
 
-/** Liveness and readiness. */
+/** Routes of liveness and readiness checks. */
 export const systemRoutes = [
   route({
     operationId: 'system.health',

@@ -44,7 +44,7 @@ const entry = resource('AuditEntry', {
   timestamp,
 });
 
-/** Who did what. */
+/** Routes of the audit log. */
 export const auditRoutes = [
   route({
     operationId: 'audit-logs.list',

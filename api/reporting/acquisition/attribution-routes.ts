@@ -21,7 +21,7 @@ import * as schemas from './schemas.ts';
 
 const present = ({ from, to }: { from: Date; to: Date }) => ({ from: iso(from), to: iso(to) });
 
-/** Whom emails are credited with as customers. */
+/** Routes of attribution: which emails are credited with which customers. */
 export const attributionRoutes = [
   route({
     ...read,

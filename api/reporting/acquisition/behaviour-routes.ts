@@ -16,7 +16,7 @@ import * as schemas from './schemas.ts';
 
 const read = { ...rights.read, readOnly: true } as const;
 
-/** What people do: events, funnels, prospects. */
+/** Routes of behaviour reports: events, funnels, prospects. */
 export const behaviourRoutes = [
   route({
     ...read,

@@ -10,7 +10,7 @@ import { rangeOf } from './range.ts';
 import { read, readPeople, write } from './rights.ts';
 import * as schemas from './schemas.ts';
 
-/** What confirmed sends led to. */
+/** Routes of acquisition reports: the results of confirmed sends. */
 export const acquisitionRoutes = [
   route({
     ...read,

@@ -24,7 +24,7 @@ const rangeFields = {
 };
 export const windowDays = z.coerce.number().int().min(1).max(365);
 
-/** What is wrong with a range of which both ends are given. */
+/** Returns the problem of a period with both ends given; undefined if it is valid. */
 export const rangeProblem = ({ from, to }: { from?: unknown; to?: unknown }): Message | undefined => {
   if (!(from instanceof Date) || !(to instanceof Date)) return undefined;
   if (to < from) return message('reporting.before_from');
@@ -33,7 +33,7 @@ export const rangeProblem = ({ from, to }: { from?: unknown; to?: unknown }): Me
     : undefined;
 };
 
-/** Refuses ends that are in the wrong order or too far apart, beside the faults of other fields. */
+/** Refuses a period whose ends are in the wrong order or too far apart, in addition to problems of other fields. */
 const ranged = <Shape extends z.core.$ZodLooseShape>(schema: z.ZodObject<Shape>) =>
   schema.refine((value) => rangeProblem(value) === undefined, {
     path: ['to'],

@@ -32,7 +32,7 @@ import * as schemas from './schemas.ts';
 const read = { area: 'analytics', scope: ['READ_ANALYTICS'], permission: 'view_analytics' } as const;
 const DEFAULT_DAYS = 7;
 
-/** Figures: what became of emails, how mailboxes stand. */
+/** Routes of analytics: outcomes of emails and state of mailboxes. */
 export const analyticsRoutes = [
   route({
     ...read,

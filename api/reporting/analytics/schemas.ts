@@ -23,18 +23,18 @@ const day = z.iso.date().meta({ description: 'YYYY-MM-DD, UTC' });
 const dayQuery = inputDay.meta({ description: 'YYYY-MM-DD, UTC' });
 const band = z.enum(BANDS);
 
-/** What is wrong with two moments of which both are given. */
+/** Returns the problem of two given times; undefined if they are in order. */
 const orderProblem = ({ from, to }: { from?: unknown; to?: unknown }): Message | undefined =>
   from instanceof Date && to instanceof Date && to < from ? message('reporting.before_from') : undefined;
 
-/** What is wrong with two days of which both are given. */
+/** Returns the problem of two given days; undefined if they form a valid range. */
 const daysProblem = ({ from, to }: { from?: unknown; to?: unknown }): Message | undefined => {
   const [begin, end] = [from, to].map((date) => Date.parse(`${String(date)}T00:00:00Z`)) as [number, number];
   if (end < begin) return message('reporting.before_from');
   return (end - begin) / DAY_MS >= MAX_DAYS ? message('reporting.days', { max: MAX_DAYS }) : undefined;
 };
 
-/** Refuses a `to` that does not go with its `from`, beside the faults of other fields. */
+/** Refuses a `to` that does not fit its `from`, in addition to problems of other fields. */
 const bounded = <Shape extends z.core.$ZodLooseShape>(
   schema: z.ZodObject<Shape>,
   problemOf: (range: { from?: unknown; to?: unknown }) => Message | undefined,
@@ -45,7 +45,7 @@ const bounded = <Shape extends z.core.$ZodLooseShape>(
     ...besideFaults,
   });
 
-/** `from` and `to` of a report by days; both are in it. */
+/** Query `from` and `to` of a report by days, both included. */
 export const dayRangeQuery = bounded(z.object({ from: dayQuery, to: dayQuery }), daysProblem);
 
 export const dashboardQuery = z.object({

@@ -17,7 +17,7 @@ const area = 'goals';
 const read = { area, scope: ['READ_ANALYTICS'], permission: 'view_analytics' } as const;
 const write = { area, scope: ['MANAGE_ACQUISITION'], permission: 'manage_settings' } as const;
 
-/** Goals: which product events count as reaching a stage of the funnel. */
+/** Routes of goals: the product events that count as reaching a stage of the funnel. */
 export const goalRoutes = [
   route({
     ...read,

@@ -21,7 +21,7 @@ const link = {
   otherAnswers: { 404: { description: 'A page that says what is wrong', contentType: 'text/html' } },
 } as const;
 
-/** Where the link in a weekly report leads: it needs no sign-in, and opening it changes nothing. */
+/** Pages of the link in a weekly report. They need no sign-in, and opening one changes nothing. */
 export const weeklyReportPages = [
   route({
     ...link,

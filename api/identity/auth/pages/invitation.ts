@@ -17,7 +17,7 @@ type Invitation = Awaited<ReturnType<typeof readInvitation>>;
 
 const path = (token: string, rest = '') => `${INVITATION_PATH}/${encodeURIComponent(token)}${rest}`;
 
-/** The pages that the link of an invitation leads to. */
+/** Pages of an invitation link. */
 export const invitationRoutes = [
   shownPage({
     operationId: 'pages.invitation',

@@ -14,7 +14,7 @@ import { addressIn, orAgain, passwordField, tokenParams } from '../../../pages/f
 const RESET_PATH = '/reset-password';
 const FORGOTTEN_PATH = '/account/forgotten-password';
 
-/** Asking for the link that sets a new password, and the page it leads to. */
+/** Pages for requesting a password link and for setting the new password. */
 export const resetRoutes = [
   shownPage({
     operationId: 'pages.forgottenPassword',

@@ -24,7 +24,7 @@ import {
 const SETUP_PATH = '/setup';
 const DOCS_PATH = '/docs';
 
-/** The first page of an installation, and the one its setup link leads to. */
+/** First page of an installation and the page of its setup link. */
 export const setupRoutes = [
   shownPage({
     operationId: 'pages.home',
@@ -105,7 +105,7 @@ ${passwordField(visit.text)}
   });
 }
 
-/** The API key stands here and nowhere else: only its hash is stored. */
+/** The API key is shown only here, because only its hash is stored. */
 function welcomePage({ ctx: { config }, text }: Visit, organization: string, key: string): StreamReply {
   const api = config.API_PUBLIC_URL;
   const { setup: words } = text;

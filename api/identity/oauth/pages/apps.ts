@@ -12,7 +12,7 @@ import { groupedScopes, scopeWords } from './scopes.ts';
 import { hiddenFields, signInPage } from '../../../pages/sign-in.ts';
 import type { Visit } from '../../../pages/visit.ts';
 
-/** A person's authorized apps. */
+/** Pages of a person's authorized apps. */
 export const appsRoutes = [
   shownPage({
     operationId: 'pages.authorizedApps',

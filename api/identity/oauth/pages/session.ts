@@ -14,7 +14,7 @@ const ACCESS = z.strictObject({
   user_id: uuid,
 });
 
-/** What the dashboard's scripts get of a browser's session: an access token, never the cookie. */
+/** Routes by which the dashboard's scripts get an access token for a browser's session, never the cookie. */
 export const sessionRoutes = [
   route({
     operationId: 'pages.renewSession',
