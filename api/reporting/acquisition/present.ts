@@ -18,7 +18,7 @@ type Item<S extends z.ZodType<unknown, { data: unknown[] }>> = z.input<S>['data'
 
 /**
  * Returns the figures of a summary or of one row of a breakdown. `per_10k_sends` has two decimals. Costs are whole
- * minor units, null if there were no customers.
+ * minor units, null if nobody was counted.
  */
 export function presentFigures(row: CohortRow): Omit<Body<typeof schemas.summary>, 'from' | 'to' | 'window_days'> {
   const people = (stage: StageCount['stage']) => row.stages.find((each) => each.stage === stage)!.people;
