@@ -11,9 +11,9 @@ export const heldAnswer = resource('AwaitingApproval', {
   result: z.literal('awaiting_approval'),
   reasons: z
     .array(z.strictObject({ code: z.string(), message: z.string() }))
-    .meta({ description: 'Why it waits for a person' }),
+    .meta({ description: 'Reasons why it waits for a person' }),
   approval_id: uuid,
-  approval_url: z.string().meta({ format: 'uri', description: 'Where a person signs in, sees it and decides' }),
+  approval_url: z.string().meta({ format: 'uri', description: 'Page where a person signs in and decides' }),
   approval_expires_at: timestamp,
 });
 

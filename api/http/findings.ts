@@ -10,8 +10,8 @@ export const saidFinding = {
   code: z.string(),
   severity,
   message: z.string(),
-  fix: z.string().meta({ description: 'What to do about it; empty where there is nothing to do' }),
-  values: z.record(z.string(), z.unknown()).meta({ description: 'The values in `message`, by name' }),
+  fix: z.string().meta({ description: 'Action that fixes it; empty if none is needed' }),
+  values: z.record(z.string(), z.unknown()).meta({ description: 'Values in `message`, by name' }),
 };
 
 /** Stored preflight report, of its own or part of a run or an approval. */

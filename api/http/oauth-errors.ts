@@ -7,10 +7,10 @@ export const oauthErrorSchema = {
   type: 'object',
   required: ['error', 'error_description', 'request_id'],
   properties: {
-    error: { type: 'string', enum: OAUTH_CODES, description: 'Machine code; branch on this' },
-    error_description: { type: 'string', description: 'What went wrong, in words; every fault of a bad request' },
+    error: { type: 'string', enum: OAUTH_CODES, description: 'Error code for programs' },
+    error_description: { type: 'string', description: 'Error description; names every problem of a bad request' },
     request_id: { type: 'string', description: 'Also in the X-Request-Id header' },
-    trace_id: { type: 'string', description: 'Where traces are recorded' },
+    trace_id: { type: 'string', description: 'Present if traces are recorded' },
   },
 };
 

@@ -13,15 +13,16 @@ interface Reference {
 /** Headers of answers that a client can use. */
 const HEADERS = {
   'X-Request-Id': {
-    description: 'Id of the request; quote it when you ask for help',
+    description: 'Id of the request; include it in support requests',
     schema: { type: 'string' },
   },
   'Retry-After': {
-    description: 'Seconds to wait before the request is sent again; on a 503 only where that is known',
+    description: 'Seconds to wait before repeating the request; on a 503 only if known',
     schema: { type: 'integer', minimum: 1 },
   },
   'Idempotent-Replayed': {
-    description: '`true` on the stored answer of an earlier request with this Idempotency-Key: nothing was done again',
+    description:
+      '`true` if this is the stored answer of an earlier request with this Idempotency-Key: nothing was done again',
     schema: { type: 'string', const: 'true' },
   },
 } as const;
@@ -29,18 +30,18 @@ const HEADERS = {
 const SCHEMAS = {
   Error: {
     type: 'object',
-    description: 'The envelope of every error',
+    description: 'Envelope of every error',
     required: ['error', 'message', 'code', 'request_id'],
     properties: {
-      error: { type: 'string', description: 'Human label of the status' },
-      message: { type: 'string', description: 'What went wrong, in words' },
-      code: { type: 'string', enum: Object.keys(ERROR_CODES), description: 'Machine code; branch on this' },
+      error: { type: 'string', description: 'Text of the HTTP status' },
+      message: { type: 'string', description: 'Error description' },
+      code: { type: 'string', enum: Object.keys(ERROR_CODES), description: 'Error code for programs' },
       request_id: { type: 'string', description: 'Also in the X-Request-Id header' },
-      trace_id: { type: 'string', description: 'The trace of the request, where the installation records traces' },
-      fix: { type: 'string', description: 'One-line remedy, when one is known' },
+      trace_id: { type: 'string', description: 'Trace id of the request, if the installation records traces' },
+      fix: { type: 'string', description: 'How to fix it, in one line, if known' },
       problems: {
         type: 'array',
-        description: 'Every fault of a bad request',
+        description: 'All problems of a bad request',
         items: { $ref: '#/components/schemas/Problem' },
       },
       retry_after: { type: 'integer', description: 'Seconds to wait, on 429' },
@@ -48,7 +49,7 @@ const SCHEMAS = {
   },
   Problem: {
     type: 'object',
-    description: 'One fault of a bad request',
+    description: 'One problem of a bad request',
     required: ['path', 'message'],
     properties: {
       path: { type: 'string', description: 'Dotted path of the field, from `body`, `query` or `params`' },

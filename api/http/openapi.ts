@@ -52,7 +52,7 @@ export function openApiDocument(routes: readonly AnyRoute[], options: { version:
         url: '{installation}',
         description: 'An installation of Heron',
         variables: {
-          installation: { default: options.serverUrl, description: 'Its API_PUBLIC_URL, without a slash at the end' },
+          installation: { default: options.serverUrl, description: 'Its API_PUBLIC_URL, without a trailing slash' },
         },
       },
     ],
@@ -131,7 +131,7 @@ function successes(spec: AnyRoute, { schemas }: Shared, { response }: OperationE
     ...(spec.awaiting
       ? {
           202: {
-            description: 'Nothing has happened yet: a person decides',
+            description: 'Nothing was done yet: a person decides',
             headers: headersOf(),
             ...json(spec.awaiting),
           },

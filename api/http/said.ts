@@ -4,9 +4,9 @@ import { render } from '../../messages/render.ts';
 
 /** Fields of a stored message in an answer. */
 export const storedMessage = {
-  message: z.string().meta({ description: 'In the language of the request' }),
-  code: z.string().meta({ description: 'Names the sentence; stable' }),
-  values: z.record(z.string(), z.unknown()).meta({ description: 'The values in `message`, by name' }),
+  message: z.string().meta({ description: 'Text in the language of the request' }),
+  code: z.string().meta({ description: 'Stable code of the message' }),
+  values: z.record(z.string(), z.unknown()).meta({ description: 'Values in `message`, by name' }),
 };
 
 /** Returns a stored message as text, with its code and values. */

@@ -24,14 +24,15 @@ export const inputDay = z.iso.date().refine((day) => !day.startsWith('0000'), YE
 /** Field that makes a change fail if somebody else changed the record meanwhile. */
 export const asSeen = {
   expected_updated_at: inputTimestamp.optional().meta({
-    description: 'The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed',
+    description:
+      'The `updated_at` that you have read. If it has changed since, the answer is 409 and nothing is changed',
   }),
 };
 /** Like {@link asSeen}, for a record that may not exist yet. */
 export const asSeenIfAny = {
   expected_updated_at: inputTimestamp.nullable().optional().meta({
     description:
-      'The `updated_at` you have read, null included; with another one by now the answer is 409 and nothing is changed',
+      'The `updated_at` that you have read, which may be null. If it has changed since, the answer is 409 and nothing is changed',
   }),
 };
 export const uuid = z.uuid();
@@ -55,11 +56,11 @@ export const runFields = {
   blocked_reason: z
     .string()
     .optional()
-    .meta({ description: 'Why the run is blocked after it kept failing; absent while it is not blocked' }),
+    .meta({ description: 'Reason why the run is blocked after repeated failures; absent if it is not blocked' }),
   temporal_url: z
     .string()
     .optional()
-    .meta({ description: 'The run in the Temporal UI; absent without TEMPORAL_UI_URL, and while there is no run' }),
+    .meta({ description: 'Run in the Temporal UI; absent without TEMPORAL_UI_URL or without a run' }),
 };
 /** Path ids are plain strings, so that a malformed id gives the same 404 as an unknown one. */
 export const idParams = z.object({ id: z.string() });
@@ -82,9 +83,12 @@ export function resource<Shape extends z.core.$ZodLooseShape>(
 }
 
 const pagination = resource('Pagination', {
-  total: z.int().nullable().meta({ description: 'Rows on all pages together; null in lists that do not count' }),
-  next_cursor: z.string().nullable().meta({ description: 'Send it as `cursor`; null on the last page' }),
-  has_more: z.boolean().meta({ description: 'Whether there is another page' }),
+  total: z.int().nullable().meta({ description: 'Number of rows on all pages; null in lists that do not count' }),
+  next_cursor: z
+    .string()
+    .nullable()
+    .meta({ description: 'Send it as `cursor` for the next page; null on the last page' }),
+  has_more: z.boolean().meta({ description: 'True if there is another page' }),
 });
 
 const pageOf = <T extends z.ZodType>(row: T) => z.strictObject({ data: z.array(row), pagination });
@@ -115,8 +119,8 @@ export function presentPage<Row, Out>(
 
 /** Descriptions of `limit` and `cursor`, the same in every list. */
 export const pageWords = {
-  limit: 'Rows of a page, at most',
-  cursor: '`pagination.next_cursor` of the page before, with the same filters; left out for the first page',
+  limit: 'Maximum number of rows of a page',
+  cursor: '`pagination.next_cursor` of the previous page, with the same filters; omit for the first page',
 };
 
 /** Returns the `limit` and `cursor` parameters of a list that answers 400 to a limit out of range. */

@@ -35,7 +35,7 @@ export const consentPageRoutes: readonly AnyRoute[] = [
   shownPage({
     operationId: 'pages.mailboxConsent',
     path: PATH,
-    summary: 'Where a mail provider sends people back: shows the workspace that the mailbox would be connected to',
+    summary: 'OAuth callback of mail providers: shows the workspace that the mailbox would be connected to',
     query: z.object({
       state: visible(200, 'As Heron sent it'),
       code: visible(4096, 'The code that the provider gives for the consent'),
@@ -47,7 +47,7 @@ export const consentPageRoutes: readonly AnyRoute[] = [
   sentForm({
     operationId: 'pages.confirmMailboxConsent',
     path: PATH,
-    summary: 'Connects the mailbox, or forgets the consent',
+    summary: 'Connect the mailbox, or discard the consent',
     fields: { consent: text, answer: z.enum(['connect', 'decline']).default('decline') },
     errors: ['mailbox_consent_expired', 'mailbox_auth_failed', 'mailbox_allowance_reached', 'service_unavailable'],
     act: async (visit, { consent, answer }) => {

@@ -14,11 +14,11 @@ const FORM_BYTES = 32 * 1024;
 
 /** Fields of every form of the pages. */
 const formFields = {
-  csrf: z.string().default('').meta({ description: 'Made for this browser by the page the form is on' }),
+  csrf: z.string().default('').meta({ description: 'CSRF token that the page of the form issued to this browser' }),
   request: z
     .string()
     .default('')
-    .meta({ description: 'The query of the authorization request to return to; empty for the authorized apps' }),
+    .meta({ description: 'Query of the authorization request to return to; empty for the authorized apps' }),
 };
 
 type FormBody<S extends z.ZodRawShape> = z.output<ReturnType<typeof form<S>>>;
@@ -41,10 +41,10 @@ interface Declaration {
 const browsers = { atRoot: true, area: 'pages', scope: 'public', permission: null, organization: false } as const;
 const success = { status: 200, body: 'stream', contentType: 'text/html' } as const;
 
-const inWords = { description: 'A page that says what is wrong', contentType: 'text/html' };
+const inWords = { description: 'Error page', contentType: 'text/html' };
 /** Answers of every page besides its content: a redirect or an error page. */
 const otherAnswers: Record<number, OtherAnswer> = {
-  303: { description: 'On to the next page, or back to the application' },
+  303: { description: 'Redirect to the next page or back to the application' },
   ...Object.fromEntries([400, 401, 403, 404, 409, 429, 500].map((status) => [status, inWords])),
 };
 

@@ -121,12 +121,9 @@ export const signInRoutes = [
     operationId: 'pages.showSignIn',
     path: SIGN_IN_PATH,
     summary: 'The sign-in form of the dashboard',
-    description: 'Leads on to the address in `to`, a path of this server, for a person who is signed in.',
+    description: 'Redirects a signed-in person to the path `to` of this server.',
     query: z.looseObject({
-      to: z
-        .string()
-        .optional()
-        .meta({ description: 'Path of the dashboard to come back to; its first page unless given' }),
+      to: z.string().optional().meta({ description: 'Path of the dashboard to return to. Default: its first page' }),
     }),
     show: async (visit, { to }) => {
       const request = dashboardRequest(typeof to === 'string' ? to : '/');
@@ -138,7 +135,7 @@ export const signInRoutes = [
     path: SIGN_IN_PATH,
     summary: 'The sign-in form: address and password',
     description:
-      'Opens a browser session, or mails a code first, as AUTH_LOGIN_CODE says. The attempts are limited as those of POST /v1/auth/login.',
+      'Opens a browser session, or mails a code first, depending on AUTH_LOGIN_CODE. Attempts are limited as for POST /v1/auth/login.',
     fields: { email: z.string().default(''), password: z.string().default('') },
     act: async (visit, { request, email, password }) =>
       step(visit, { request, email }, async () => {
@@ -163,7 +160,7 @@ export const signInRoutes = [
   sentForm({
     operationId: 'pages.restartSignIn',
     path: '/account/sign-in/restart',
-    summary: 'Gives up a sign-in that waits for its code',
+    summary: 'Abort a sign-in that waits for its code',
     fields: {},
     act: async (visit, { request }) => {
       visit.keep('challenge', '', 0);
@@ -173,7 +170,7 @@ export const signInRoutes = [
   sentForm({
     operationId: 'pages.signOut',
     path: '/account/sign-out',
-    summary: 'Ends the browser session',
+    summary: 'End the browser session',
     fields: {},
     act: async (visit, { request }) => {
       if (visit.signedIn) await signOut(visit.ctx);

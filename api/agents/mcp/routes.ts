@@ -48,24 +48,23 @@ function endpoint(operationId: string, where: string, at: { atRoot?: true }): An
     resourceMetadata: `/.well-known/oauth-protected-resource${at.atRoot ? '/mcp' : '/v1/mcp'}`,
     summary: `Model Context Protocol, ${where}`,
     description:
-      'Streamable HTTP without sessions: each POST carries one JSON-RPC message and is answered with JSON; GET and DELETE are 405. ' +
-      'Without a credential, WWW-Authenticate leads to the authorization server. Tools are those of GET /v1/ai/tools.',
+      'Streamable HTTP without sessions: each POST carries one JSON-RPC message and is answered with JSON. GET and DELETE answer 405. Without a credential, WWW-Authenticate names the authorization server. The tools are those of GET /v1/ai/tools.',
     consumes: 'raw',
-    body: z.instanceof(Readable).meta({ description: 'A JSON-RPC 2.0 message' }),
+    body: z.instanceof(Readable).meta({ description: 'JSON-RPC 2.0 message' }),
     success: {
       status: 200,
       body: 'stream',
       contentType: 'application/json',
-      description: 'The JSON-RPC answer',
+      description: 'JSON-RPC response',
       schema: rpcAnswer,
     },
     otherAnswers: {
-      202: { description: 'A notification, or an answer of the client: taken, no body' },
+      202: { description: 'Accepted, no body: the message was a notification or a client response' },
       ...Object.fromEntries(
         [400, 404, 406, 413, 415].map((status) => [
           status,
           {
-            description: 'The message or its headers do not fit the protocol',
+            description: 'The message or its headers violate the protocol',
             contentType: 'application/json',
             schema: rpcAnswer,
           },

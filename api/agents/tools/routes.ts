@@ -18,14 +18,14 @@ const tool = resource('AgentTool', {
   input_schema: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema of `arguments`' }),
   operation: z
     .strictObject({ operation_id: z.string(), method: z.string(), path: z.string() })
-    .meta({ description: 'The endpoint it stands for' }),
+    .meta({ description: 'Operation id of the endpoint behind the tool' }),
   read_only: z.boolean(),
-  destructive: z.boolean().meta({ description: 'Can overwrite, or do what cannot be undone' }),
-  idempotent: z.boolean().meta({ description: 'Called again with the same arguments it changes nothing more' }),
+  destructive: z.boolean().meta({ description: 'True if it can overwrite data or cannot be undone' }),
+  idempotent: z.boolean().meta({ description: 'True if repeating it with the same arguments changes nothing more' }),
 });
 
 const called = z.strictObject({
-  result: z.unknown().meta({ description: 'The answer of the endpoint behind the tool; null where it has none' }),
+  result: z.unknown().meta({ description: 'Answer of the endpoint behind the tool; null if it has none' }),
 });
 
 function present(known: AgentTool): z.input<typeof tool> {
@@ -54,7 +54,7 @@ export const agentToolsRoutes: readonly AnyRoute[] = [
     path: '/ai/tools',
     summary: 'Tools the credential may call',
     description:
-      'The same tools as the MCP endpoint lists. A tool is an endpoint of this API under a name and with arguments a model understands.',
+      'Lists the same tools as the MCP endpoint. A tool is an endpoint of this API with a name and arguments that a model understands.',
     success: { status: 200, body: z.strictObject({ tools: z.array(tool) }) },
     handler: async (ctx) => ({ tools: toolsFor(ctx.actor).map(present) }),
   }),
@@ -67,9 +67,7 @@ export const agentToolsRoutes: readonly AnyRoute[] = [
     readOnly: true,
     summary: 'Call a tool',
     description:
-      'Runs the endpoint behind the tool with all its rules; its errors come back unchanged, with the paths of `problems` naming arguments. ' +
-      'Writes take `idempotency_key` among the arguments, or the Idempotency-Key header. ' +
-      '202 when what the tool was asked for waits for a person: `result` has the `approval_id` and the `approval_url`.',
+      'Runs the endpoint behind the tool with all its rules. Its errors are returned unchanged, except that the paths of `problems` name arguments. For writes, send `idempotency_key` among the arguments, or the Idempotency-Key header. Answers 202 if the action waits for a person: `result` has the `approval_id` and the `approval_url`.',
     bodyLimit: CALL_LIMIT,
     params: z.object({ name: z.string() }),
     body: z.strictObject({ arguments: z.record(z.string(), z.unknown()) }),

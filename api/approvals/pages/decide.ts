@@ -29,7 +29,7 @@ export const approvalPageRoutes: readonly AnyRoute[] = [
     operationId: 'pages.approval',
     path: `${APPROVAL_PATH}/:token`,
     params: tokenParams,
-    summary: 'What an agent wants to do, as it would be done, and the form to approve or deny it',
+    summary: 'Show what an agent wants to do, with the form to approve or deny it',
     errors: ['not_found', 'forbidden'],
     show: (visit, _query, id) => withApproval(visit, id, (approval, place) => approvalPage(visit, approval, place)),
   }),
@@ -37,8 +37,10 @@ export const approvalPageRoutes: readonly AnyRoute[] = [
     operationId: 'pages.approvalSample',
     path: `${APPROVAL_PATH}/:token/sample`,
     params: tokenParams,
-    query: z.looseObject({ n: z.unknown().optional().meta({ type: 'string', description: 'Which sample, from 0' }) }),
-    summary: 'One sample email of an approval, without scripts and without anything from elsewhere',
+    query: z.looseObject({
+      n: z.unknown().optional().meta({ type: 'string', description: 'Index of the sample, from 0' }),
+    }),
+    summary: 'One sample email of an approval, without scripts or external resources',
     errors: ['not_found', 'forbidden'],
     show: (visit, { n }, id) =>
       withApproval(visit, id, async ({ payload }) => {
@@ -51,7 +53,7 @@ export const approvalPageRoutes: readonly AnyRoute[] = [
     operationId: 'pages.decideApproval',
     path: `${APPROVAL_PATH}/:token`,
     params: tokenParams,
-    summary: 'Approves or denies, with a reason',
+    summary: 'Approve or deny, with a reason',
     fields: { decision: z.enum(['approved', 'denied']), reason: z.string().max(2000).default('') },
     errors: ['not_found', 'forbidden', 'conflict'],
     back: path,

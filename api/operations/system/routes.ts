@@ -23,9 +23,9 @@ export const systemRoutes = [
     method: 'get',
     path: '/system/readiness',
     area: 'operations',
-    summary: 'Whether the parts behind the API work',
+    summary: 'Check the parts behind the API',
     description:
-      'Asks PostgreSQL, Temporal, the workers, the scheduler and the intake of events. A part that does not work comes with a fix.',
+      'Checks PostgreSQL, Temporal, the workers, the scheduler and the intake of events. A failing part has a fix.',
     scope: 'any',
     permission: null,
     organization: false,

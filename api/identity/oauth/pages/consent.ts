@@ -50,10 +50,9 @@ export const consentRoutes = [
   shownPage({
     operationId: 'oauth.authorize',
     path: AUTHORIZE_PATH,
-    summary: 'Asks a person whether an application may have access',
+    summary: "Ask a person for an application's access",
     description:
-      'A page for browsers, at the address of the dashboard. People sign in, choose a workspace, leave out what they do not want to give, ' +
-      'and approve or deny; the browser then goes to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `state` and `iss`.',
+      'A page for browsers, at the address of the dashboard. People sign in, choose a workspace, deselect scopes, and approve or deny. The browser then goes to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `state` and `iss`.',
     query: authorizeQuery,
     show: async (visit, query) => {
       const request = requestText(query);
@@ -65,8 +64,8 @@ export const consentRoutes = [
   sentForm({
     operationId: 'pages.decide',
     path: AUTHORIZE_PATH,
-    summary: 'The consent form: approve or deny',
-    description: 'Each scope that stays ticked comes as a field `scope_<name>`.',
+    summary: 'Submit the consent form: approve or deny',
+    description: 'Each selected scope is sent as a field `scope_<name>`.',
     fields: { organization_id: z.string().default(''), decision: z.enum(['approve', 'deny']) },
     act: async (visit, body) => {
       const { request } = body;
@@ -92,7 +91,7 @@ export const consentRoutes = [
   sentForm({
     operationId: 'pages.chooseWorkspace',
     path: '/account/workspace',
-    summary: 'Selects the workspace of the browser session',
+    summary: 'Select the workspace of the browser session',
     fields: { organization_id: z.string().default('') },
     act: async (visit, { request, organization_id }) => {
       if (visit.signedIn) await selectOrganization(visit.ctx, organization_id);

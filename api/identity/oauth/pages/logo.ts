@@ -46,8 +46,8 @@ export const logoRoutes = [
   shownPage({
     operationId: 'pages.logo',
     path: LOGO_PATH,
-    summary: 'The logo of an application, for the pages of a signed-in person',
-    query: z.object({ client_id: z.string().meta({ description: 'The application' }) }),
+    summary: 'Logo of an application, for the pages of a signed-in person',
+    query: z.object({ client_id: z.string().meta({ description: 'Client id of the application' }) }),
     contentType: 'image/*',
     show: async (visit, { client_id }) => {
       if (!visit.signedIn) throw new AppError('unauthorized', message('session.none'));
