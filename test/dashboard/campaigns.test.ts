@@ -60,7 +60,7 @@ browserTest(
     await stepOf(page, 'First email').click();
     await write(page, 'Subject', 'A question, {{.FirstName | default "you"}}');
     await write(page, 'Text', 'Hello {{.FirstName}}, {{.Nothing}}');
-    await page.getByRole('region', { name: 'Preview' }).getByText('Not filled: {{.Nothing}}').waitFor();
+    await page.getByRole('region', { name: 'Preview' }).getByText('No value for: {{.Nothing}}').waitFor();
     await write(page, 'Text', 'Hello {{.Fir');
     await page.keyboard.press('Control+Space');
     await page.getByRole('option', { name: 'FirstName' }).click();

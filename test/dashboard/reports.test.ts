@@ -138,7 +138,7 @@ browserTest('a goal gets conditions and an amount, and replays hold past events 
   const replays = page.getByRole('region', { name: 'Replays' });
   const start = async () => {
     await replays.getByRole('button', { name: 'Preview replay' }).click();
-    await replays.getByText('3 events looked at: 2 counted anew, 0 taken out, 0 as before.').waitFor();
+    await replays.getByText('3 events checked: 2 added, 0 removed, 0 unchanged.').waitFor();
     await replays.getByRole('button', { name: 'Start replay' }).click();
     await replays.getByText('Queued').waitFor();
     const [latest] = await db('goal_replays').where({ organization_id: tenant.organizationId }).orderBy('id', 'desc');
@@ -150,14 +150,14 @@ browserTest('a goal gets conditions and an amount, and replays hold past events 
   await replays.getByText('Cancelled').waitFor();
   await replayPage(world.system(tenant.organizationId), await start());
   await replays.getByText('Completed').waitFor();
-  await replays.getByText('3 events looked at: 2 counted anew').waitFor();
+  await replays.getByText('3 events checked: 2 added').waitFor();
 
   await page.getByRole('button', { name: 'Change goal' }).click();
   await dialog.getByRole('button', { name: 'Remove condition 1' }).click();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('region', { name: 'Earlier versions' }).getByText('plan is one of').waitFor();
   await replays.getByRole('button', { name: 'Preview replay' }).click();
-  await replays.getByText('3 events looked at: 1 counted anew, 0 taken out, 2 as before.').waitFor();
+  await replays.getByText('3 events checked: 1 added, 0 removed, 2 unchanged.').waitFor();
   t.deepEqual(faults, []);
   await context.close();
 });
