@@ -16,7 +16,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** A workspace of which three letters left today and two yesterday; one of today's was answered. */
+/** Creates a workspace with three emails sent today and two yesterday; one of today's was answered. */
 async function given() {
   const tenant = await world.tenant();
   const email = `sam-${tenant.userId}@ours.example`;

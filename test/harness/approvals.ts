@@ -15,7 +15,7 @@ import type { Tenant } from './factories.ts';
 import { personCtx } from './oauth.ts';
 import { message } from '../../messages/index.ts';
 
-/** A policy that allows everything and is good for a day, with changes; straight in the database. */
+/** Creates a policy directly in the database that allows everything for a day, with changes. */
 export async function createPolicy(
   deps: TestDeps,
   { organizationId, apiKeyId }: Pick<Tenant, 'organizationId' | 'apiKeyId'>,
