@@ -51,7 +51,7 @@ browserTest('a number is followed to its people, and a table and a chart are tak
   await page.locator('canvas').waitFor();
   const [picture] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('button', { name: 'PNG: Day by day' }).click(),
+    page.getByRole('button', { name: 'PNG: By day' }).click(),
   ]);
   t.deepEqual([...(await readFile(await picture.path())).subarray(1, 4)], [...Buffer.from('PNG')]);
 
