@@ -83,7 +83,7 @@ async function runWithServers(chosen: Chosen, startedAt: number): Promise<number
 
 interface Chosen extends TestGroups {
   forAva: string[];
-  /** Whether all tests of the project run. */
+  /** All tests of the project run. */
   isWhole: boolean;
 }
 

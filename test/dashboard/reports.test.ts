@@ -84,7 +84,7 @@ browserTest('a goal is defined where reports miss one, and a funnel is in its ad
   await page.getByRole('cell', { name: 'user.signed_up' }).waitFor();
   await page.getByRole('link', { name: 'Funnels' }).click();
   await page.getByLabel('or a product event').fill('user.signed_up');
-  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByRole('button', { name: 'Add event', exact: true }).click();
   await page.getByRole('cell', { name: 'user.signed_up' }).waitFor();
   await page.reload();
   await page.getByRole('cell', { name: 'user.signed_up' }).waitFor();
