@@ -44,8 +44,8 @@ export interface Estimate {
 
 /**
  * Projects when the last of `recipients` first emails is sent, by the rules of the allocator.
- * Assumes that the mailboxes send nothing else than `coming`, of which each email counts in the cap. On each day of the
- * schedule, each mailbox sends as early as window, gap, cap of the UTC day and share allow, until the campaign's daily
+ * Assumes that the mailboxes send nothing else than `coming`, of which each email counts in the cap. On each day,
+ * each mailbox sends as early as window, gap, cap of the UTC day and share allow, until the campaign's daily
  * limit is reached. The share is the smallest of cap, daily limit and ramp. The engine may lengthen gaps by up to a
  * fifth if no email of the day is lost. So days and emails per day are as projected, but the last email may be later on
  * its day. Both projections are null without recipients, capacity or sending days, with an end date too early, or after
