@@ -103,8 +103,9 @@ export async function receiveConsent(anonymous: Ctx, { state, code, error }: Con
 }
 
 /**
- * Handles the person's confirmation: a worker signs in to both servers, and the mailbox is connected on behalf of
- * whoever started the consent. If no worker responds, the consent can be confirmed again.
+ * Handles the person's confirmation: a worker signs in to both servers, and the mailbox is connected. The connection is
+ * made on behalf of the person or key that started the consent. If no worker responds, the consent can be confirmed
+ * again.
  * @throws AppError mailbox_consent_expired, mailbox_auth_failed, mailbox_allowance_reached, forbidden,
  * service_unavailable
  */

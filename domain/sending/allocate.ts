@@ -109,8 +109,8 @@ const CONTENDED_MS = 1_000;
 /**
  * Reserves send slots for one campaign. Respects sending window, days, dates, caps of campaign and mailbox, ramp,
  * new-lead cap, rotation, provider match, minimum gap per mailbox and send-time optimization. Slots lie within the
- * current campaign-local day. Of the mailboxes free at the wished time, the one with the least load for its weight is
- * chosen. A slot reserved for later leaves the time before it to other contacts. Locks the campaign and the mailboxes
+ * current campaign-local day. Chooses the mailbox with the least load for its weight among those free at the wished
+ * time. A slot reserved for later does not block earlier times for other contacts. Locks the campaign and the mailboxes
  * it reads, so two callers never take the same slot. Writes `sends` rows and counts in the caller's transaction.
  */
 export async function allocate(
@@ -188,7 +188,9 @@ interface Pool {
   seats: Seat[];
   /** True when no other mailbox of the pool is free within the horizon. */
   isAll: boolean;
-  /** When another mailbox of the pool is free; null until queried. No more seats are locked after the query. */
+  /**
+   * Time at which another mailbox of the pool is free; null until queried. No more seats are locked after the query.
+   */
   rest: { at: Date | null } | undefined | null;
 }
 

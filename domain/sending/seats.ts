@@ -77,8 +77,8 @@ export const SHORT = 300;
 
 /**
  * Locks the mailboxes that contacts are bound to, in one order, and reads the campaign's slots of the day. Mailboxes
- * with a temporary hold are in `resting`. Those that have left the pool or wait for a person are in neither list. The
- * campaign must be locked.
+ * with a temporary hold are in `resting`. Neither list contains mailboxes that have left the pool or wait for a person.
+ * The campaign must be locked.
  */
 export async function lockDecided(
   tx: Tx,

@@ -41,7 +41,7 @@ interface Claimed {
   pool: string;
 }
 
-/** `moved`: to the first time that keeps gap and cap. `gone`: there is nothing to send. */
+/** `moved`: the slot was moved to the first time that keeps gap and cap. `gone`: there is nothing to send. */
 type Claim = Claimed | { kind: 'moved' } | { kind: 'gone' };
 
 /**

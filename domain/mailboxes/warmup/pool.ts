@@ -25,7 +25,7 @@ interface Partners {
 
 /** Maximum number of emails per day from one mailbox to another. */
 export const PER_PARTNER = 2;
-/** Up to this number of partners, all are weighed for each sender. Of more partners, some are drawn. */
+/** Maximum number of partners that are all weighed for each sender. With more partners, some are drawn at random. */
 const SMALL = 60;
 /** Maximum number of draws per wanted partner before all partners are weighed instead. */
 const DRAWS = 6;
@@ -59,8 +59,8 @@ export async function readPool(org: OrgScope, now: Date): Promise<Pool> {
 }
 
 /**
- * Draws the partners of a mailbox for a day, at random by the weights of the rules. Draws nobody more than twice and
- * nobody with weight 0. Returns fewer than `count` if the pool is too small. The cost does not grow with the pool.
+ * Draws the partners of a mailbox for a day, at random by the weights of the rules. A partner is drawn at most twice,
+ * and never with weight 0. Returns fewer than `count` if the pool is too small. The cost does not grow with the pool.
  */
 export function pickPartners(pool: Pool, sender: Pick<Member, 'id' | 'matched'>, count: number): string[] {
   const partners = partnersOf(pool, sender.matched);

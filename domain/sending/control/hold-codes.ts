@@ -1,8 +1,8 @@
 import { message, type Message, type MessageCode } from '../../../messages/index.ts';
 
 /**
- * Reason why a mailbox is held: a refused sign-in, an ended consent, an objection of a mail server to the mailbox or
- * its settings, or an order of mailboxes that is unpaid or whose domain has lapsed.
+ * Reason why a mailbox is held. The sign-in was refused, the OAuth consent has ended, or a mail server objects to the
+ * mailbox or its settings. Ordered mailboxes are also held while the order is unpaid or after their domain has lapsed.
  */
 export type HoldCode =
   | 'auth_failed'
