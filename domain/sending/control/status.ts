@@ -67,8 +67,8 @@ export async function activateCampaign(
 
 /**
  * Pauses a campaign in one of the statuses `from`: releases reserved slots; the launcher signals every run. Sends
- * already claimed by a worker finish. Called by the engine when the pool is empty, and by inbound mail when bounces
- * spike.
+ * already claimed by a worker finish. The launcher calls it for an empty pool, and the `pause_on_spike` subscriber for
+ * too many bounces or complaints.
  * @param reason stored in the activity log
  * @param from statuses to pause from; a start that finds no deliverable lead pauses the campaign from any status
  * @returns true if this call paused it
