@@ -36,8 +36,8 @@ export async function registerSubscribers(
 }
 
 /**
- * Confirms that a process with these subscribers is alive. Called every {@link CONFIRM_MS}; protects them from {@link
- * removeAbandoned}. Takes over subscribers whose registered build no longer runs.
+ * Confirms that a process with these subscribers is alive, which protects them from {@link removeAbandoned}. Called
+ * every {@link CONFIRM_MS}. Takes over subscribers whose registered build no longer runs.
  * @param build age of the build; a parameter for tests
  */
 export async function confirmSubscribers(

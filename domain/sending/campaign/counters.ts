@@ -12,8 +12,7 @@ export interface CounterChange {
 }
 
 /**
- * SQL that adds to daily counters, as a statement or as the last part of one. Needs the bindings of {@link
- * countBindings}.
+ * SQL that adds to daily counters, as a statement or as its last part. Needs the bindings of {@link countBindings}.
  */
 export const COUNT_DAILY = `insert into daily_counters (organization_id, scope, scope_id, day, count)
        select :org, t.scope, t.scope_id, t.day, t.by

@@ -71,8 +71,7 @@ export async function launchRefusal(
 }
 
 /**
- * Returns all reasons why a start by a person would be refused now. Errors of steps are not included; see {@link
- * stepErrors}.
+ * Returns all reasons why a start by a person would be refused now, except errors of steps (see {@link stepErrors}).
  */
 export async function launchRefusals(
   org: OrgScope,
