@@ -140,8 +140,8 @@ async function connect(
 }
 
 /**
- * Throws if the caller's key is restricted to mailboxes and this is another one. A restricted key may renew
- * credentials, but not add mailboxes.
+ * Throws if the caller's key is restricted to other mailboxes. A restricted key may renew credentials of its mailboxes,
+ * but not add mailboxes.
  */
 export function assertMayConnect(ctx: Ctx, known: MailboxRow | undefined): void {
   if (known) return assertMailboxAllowed(ctx.actor, known.id);

@@ -67,8 +67,8 @@ export async function releaseLease(db: Db, workerId: string, mailboxId: string):
 }
 
 /**
- * Releases a mailbox that could not be read until a later time. `delayOf` returns the delay (ms) for a number of
- * successive failures.
+ * Releases a mailbox whose reading failed, to be claimed again after a delay. `delayOf` returns the delay (ms) for a
+ * number of successive failures.
  */
 export async function failLease(
   db: Db,

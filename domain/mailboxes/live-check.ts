@@ -60,7 +60,8 @@ export async function dialMailbox(ctx: Ctx, id: string): Promise<MailboxCheckRes
 }
 
 /**
- * Returns a checklist of the servers' results. Refused credentials hold the mailbox; working ones end such a hold.
+ * Returns a checklist of the servers' results. Refused credentials hold the mailbox. Working credentials end a hold for
+ * a refused sign-in.
  */
 export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult | null): Promise<LiveCheck> {
   return transact(ctx, async (tx) => {

@@ -7,7 +7,7 @@ export class Conditions {
   readonly #prefix: string;
   #count = 0;
 
-  /** @param prefix of the binding names, so that one statement can contain two sets */
+  /** @param prefix starts the names of all bindings, so that one statement can contain two sets */
   constructor(prefix = 'v') {
     this.#prefix = prefix;
   }

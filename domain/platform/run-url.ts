@@ -3,7 +3,7 @@ import type { WorkflowContract } from '../../workflows/contract.ts';
 
 /**
  * Returns the URL of a run in the Temporal UI, or an empty object when TEMPORAL_UI_URL is not set.
- * @param parts of the workflow id
+ * @param parts values of the workflow id
  */
 export function runUrl<Args>(
   { TEMPORAL_UI_URL: ui, TEMPORAL_NAMESPACE: namespace }: Pick<Config, 'TEMPORAL_UI_URL' | 'TEMPORAL_NAMESPACE'>,

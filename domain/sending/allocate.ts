@@ -527,8 +527,8 @@ async function storeFreeTimes({ tx }: Round, seats: readonly Seat[]): Promise<vo
 }
 
 /**
- * A mailbox with a cap of 0 is never free. Its free time is set one day ahead, so it is checked once a day; raising the
- * cap resets it.
+ * A mailbox with a cap of 0 is never free. Its free time is set one day ahead, so that the allocator checks the mailbox
+ * once a day. Raising the cap resets this time.
  */
 function freeTime(tx: Tx, seat: Seat): string {
   const now = tx.now.getTime();

@@ -49,7 +49,7 @@ const COPY_PATIENCE_MS = 5_000;
  */
 const SMTP_SHARE = 0.9;
 
-/** Sends one reserved email, or finds out the result of one left by a dead worker. Safe to call repeatedly. */
+/** Sends one reserved email, or finds out the result of an email left by a dead worker. Safe to call repeatedly. */
 export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string): Promise<Delivery> {
   // Takes the permit before the claim. An email that waits for its mail host is not under way and can still be
   // released.

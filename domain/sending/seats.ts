@@ -4,7 +4,9 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { COMES_BACK, IS_SENDER_ONE, poolBindings } from './campaign/sender-pool.ts';
 import type { CampaignView } from './campaign/campaign-view.ts';
 
-/** SQL: the mail provider family of a mailbox, in the values of contacts. */
+/**
+ * SQL: the provider family of a mailbox (`gmail`, `outlook`, `other`), in the terms of a contact's `esp_provider`.
+ */
 const FAMILY = `case m.provider when 'smtp_imap' then 'other' else m.provider end`;
 export const RESTS = `(m.hold_code is not null and (m.hold_until is null or m.hold_until > :now)
   or m.imap_hold_code is not null and (m.imap_hold_until is null or m.imap_hold_until > :now))`;
@@ -22,7 +24,7 @@ export const CAP = `least(m.campaign_limit, greatest(1, floor(m.campaign_limit *
 /** A locked mailbox with all facts that decide when it may send. */
 export interface Seat {
   id: string;
-  /** Provider family, in the values of contacts. */
+  /** Provider family (`gmail`, `outlook`, `other`), in the terms of a contact's `esp_provider`. */
   family: string;
   cap: number;
   weight: number;

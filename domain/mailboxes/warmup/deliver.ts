@@ -45,7 +45,7 @@ interface Claimed {
 type Claim = Claimed | { kind: 'moved' } | { kind: 'gone' };
 
 /**
- * Sends one due warmup email, or finds out the result of one left by a dead worker. As for campaigns, the row is
+ * Sends one due warmup email, or finds out the result of an email left by a dead worker. As for campaigns, the row is
  * committed before any byte is sent, and a mark before the end of the message. An email whose end may have been
  * submitted is never sent again.
  * @returns the delay (ms) until the next attempt if the mail host or the provider is busy

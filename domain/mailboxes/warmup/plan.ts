@@ -74,7 +74,7 @@ async function release(ctx: Ctx): Promise<void> {
   });
 }
 
-/** Plans one chunk, with the given mailbox in the first one. Returns the ids of planned mailboxes. */
+/** Plans one chunk of mailboxes. The first chunk includes the given mailbox. Returns the ids of planned mailboxes. */
 async function planChunk(tx: Tx, pool: Pool, mailboxId: string | undefined): Promise<string[]> {
   const from = tx.now.getTime();
   const day = utcDay(from);
@@ -112,7 +112,6 @@ async function planChunk(tx: Tx, pool: Pool, mailboxId: string | undefined): Pro
   return ids;
 }
 
-/** A planned email. */
 interface PlannedMail {
   id: string;
   mailbox_id: string;

@@ -65,7 +65,7 @@ type Replier = Window &
     host: string;
   };
 
-/** Locks both mailboxes in one order before anything else of them, as planning and sending do. */
+/** Locks both mailboxes in id order, before any of their other rows. Planning and sending use the same lock order. */
 function lockPair(tx: Tx, ids: readonly string[]): Promise<Replier[]> {
   return tx.org.sql<Replier>(
     `select id, email, provider, smtp ->> 'host' as host, status, warmup, warmup_paused_at, warmup_reply_rate, timezone, warmup_days,

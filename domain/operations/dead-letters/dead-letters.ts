@@ -38,8 +38,8 @@ const MAILBOX_OF_TASK = `
   union all select id, id from mailboxes where organization_id = :org`;
 
 /**
- * Lists dead letters of the organization, newest first, optionally those with `status` only (GET /tasks/dlq). For a key
- * restricted to mailboxes, excludes those about other mailboxes, and those of areas that the key may not read.
+ * Lists dead letters of the organization, newest first, optionally only those with `status` (GET /tasks/dlq). For a key
+ * restricted to mailboxes, excludes dead letters about other mailboxes or of areas that the key may not read.
  */
 export async function listDeadLetters(
   ctx: Ctx,
@@ -60,11 +60,11 @@ export async function listDeadLetters(
 
 /**
  * Restarts the task of a dead letter, once: the second of two concurrent calls gets a conflict and changes nothing. If
- * the task's run is deleted or has ended, only the dead letter is settled.
- * @param as `sent` settles an uncertain email as sent, without sending it again, because the caller knows that it was
- * @throws AppError not_found; conflict when it was replayed before or the task cannot be repeated any more; bad_request
- * for `sent` if the task is no uncertain email; forbidden for a key that may not use all mailboxes of the task, and for
- * a key or application whose policy forbids restarting the completed campaign
+ * the task's run is deleted or has ended, only the dead letter is settled. A key or application needs the right to use
+ * all mailboxes of the task. Its policy must allow restarting a completed campaign.
+ * @param as `sent` settles an uncertain email as sent, because the caller knows that it was
+ * @throws AppError not_found, forbidden, conflict when it was replayed before or the task cannot be repeated any more,
+ * bad_request for `sent` if the task is no uncertain email
  */
 export async function replayTask(ctx: Ctx, id: string, as: 'again' | 'sent' = 'again'): Promise<void> {
   await transact(ctx, async (tx) => {

@@ -71,7 +71,7 @@ async function workflowChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
   return [service, workersCheck(presence)];
 }
 
-/** Ignores intents behind a parked one of the same workflow, because these do not wait for the relay. */
+/** Ignores intents behind a parked intent of the same workflow, because they do not wait for the relay. */
 async function intentsInTime({ db }: Ctx): Promise<Message> {
   const [stuck] = await across(db, 'maintenance').sql<{ n: number }>(
     `select count(*) as n from outbox o

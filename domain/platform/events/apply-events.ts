@@ -76,7 +76,8 @@ export async function applyNextEvents(deps: Deps, subscriber: Subscriber, organi
       const { events } = claim;
       const isFirst = subscriber.apply !== undefined && begun === 0;
       if (events.length > 1 && !isFirst) {
-        // Applies the events before the failed one without it. If the failed one is unknown, applies the first half.
+        // Retries with only the events before the failed one. If the failed one is unknown, retries with half of the
+        // events.
         limit = subscriber.apply && begun < events.length ? begun : Math.ceil(events.length / 2);
         continue;
       }

@@ -153,7 +153,7 @@ export const EVENT_SCOPES = {
 type EventFamily = keyof typeof EVENT_SCOPES;
 
 /**
- * Permissions of which a signed-in person needs one for the events of a family. They are those of the family's routes.
+ * Permissions for the events of a family, as the family's routes require them. A signed-in person needs one of them.
  */
 const EVENT_PERMISSIONS: Record<EventFamily, readonly OrgPermission[]> = {
   inbox: ['view_campaigns'],

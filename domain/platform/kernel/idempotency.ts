@@ -106,7 +106,7 @@ async function storedAnswer(ctx: Ctx, org: OrgScope, request: IdempotentRequest)
 async function claimKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise<StoredAnswer | undefined> {
   const now = ctx.clock.now();
   const org = scopeOf(ctx, trx);
-  // All statements are sent together.
+  // Sends all statements together to save round trips. PostgreSQL runs them in order.
   const [, claimed] = await Promise.all([
     org.limitLockWaits(WAIT_MS),
     claimRow(org, request, now).catch((error: unknown) => {

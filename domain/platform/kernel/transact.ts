@@ -50,7 +50,7 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
     const result = await work(tx);
     for (const key of [...endings.keys()].sort()) await endings.get(key)!();
     if (ctx.strictEvents) for (const event of events) assertFits(event);
-    // All statements are sent together.
+    // Sends all statements together to save round trips. PostgreSQL runs them in order.
     await Promise.all([writeEvents(tx, events), writeAudits(ctx, tx, audits), writeIntents(trx, intents)]);
     return result;
   };

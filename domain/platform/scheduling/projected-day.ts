@@ -140,7 +140,7 @@ function keyOf({ cap, gapMs, free, own, used, coming, blocked }: Kind): string {
   return `${cap},${gapMs},${free},${own.emails}${passing}${later && `/${later}`}`;
 }
 
-/** A series of emails one gap apart, the first at `from`. */
+/** A series of emails at intervals of `gapMs`, the first at `from`. */
 interface Row {
   readonly count: number;
   readonly gapMs: number;
@@ -243,7 +243,7 @@ export function afterDay(kinds: readonly Kind[], time: OpenTime, level: number, 
       return { ...kind, free, own };
     });
   const closes = pieces.at(-1)!.to;
-  // The distribution of emails matters only if it reduces the next day's capacity.
+  // The distribution of emails among mailboxes matters only if it reduces the next day's capacity.
   const rested = kinds.every(({ gapMs }) => closes + gapMs <= next);
   if (rested && Math.floor((closes - 1) / DAY) < Math.floor(next / DAY)) return [...kinds];
 

@@ -14,7 +14,7 @@ import { joinsOf, KEYS, namesOf, type Dimension } from './dimensions.ts';
 import { acquisitionGoal, primaryGoals } from './primary-goals.ts';
 import { attributionSettings, type AttributionSettings } from './settings.ts';
 
-/** Number of customers, and of those credited to emails. */
+/** Counts of customers, in total and by their credit to emails. */
 export interface AttributionSummary {
   settings: AttributionSettings;
   /** The goal that makes a customer. Null if no signup or paid goal is primary; there are no customers then. */

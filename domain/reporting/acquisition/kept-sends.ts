@@ -10,8 +10,8 @@ import { KEYS, type Dimension } from './dimensions.ts';
  * whose contact gets the next email of the same group only after the range. If the range starts or ends within a day,
  * the emails of that day are read. At the start, `send_groups` is enough. At the end, prospects are contacts of the
  * last day without an earlier email in the range.
- * @returns undefined if the counts are not sufficient: for a range without a whole UTC day, for groups other than
- * campaigns within one campaign, and for a workspace whose counts are incomplete
+ * @returns undefined if the counts do not suffice: a range without a whole UTC day, groups other than campaigns within
+ * one campaign, or incomplete counts of the workspace
  */
 export async function countKeptSends(
   ctx: Ctx,

@@ -23,7 +23,7 @@ const PAGE = 5_000;
 /**
  * Returns the SQL condition on product events `e`. Events whose match PostgreSQL cannot decide (text beyond ASCII) are
  * read and decided in TypeScript.
- * @param prefix of the names of the bindings
+ * @param prefix starts the names of the bindings
  */
 export async function eventCondition(
   org: OrgScope,

@@ -11,7 +11,7 @@ interface NamedEmail {
   mailboxId?: string | null;
 }
 
-/** Result of an update. */
+/** Result of {@link recordFacts}. */
 interface ChangedFacts {
   /** Number of changed emails. */
   emails: number;

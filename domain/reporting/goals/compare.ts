@@ -33,7 +33,7 @@ export interface Match {
 
 /** Result of one page of a comparison. Each event or conversion of the page is counted once. */
 export interface ComparedPage {
-  /** Number of compared events: those of the definition's name, and those that are conversions now. */
+  /** Number of compared events: events of the definition's name, and events that have a conversion now. */
   scanned: number;
   /** Number of conversions that stay. `changed` lists those of another revision, with their new values. */
   kept: number;

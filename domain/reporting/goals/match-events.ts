@@ -6,7 +6,6 @@ import { goalsOf } from './goals.ts';
 import { meetsDefinition, valueOf } from './match.ts';
 import { withPeople } from './people.ts';
 
-/** A stored product event. */
 interface StoredEvent extends Columns<
   'product_events',
   'id' | 'name' | 'data' | 'received_at' | 'person_id' | 'contact_id'

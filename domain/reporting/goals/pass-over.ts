@@ -17,9 +17,9 @@ const MAX_PASSED_OVER = 20;
 const TRIES = 3;
 
 /**
- * Continues a replay whose next page keeps failing. Processes the events before the failing one and skips that one,
- * which is listed with the replay and as a dead letter. An event is skipped only together with a following event that
- * succeeds. If none succeeds, the events are not the cause, and nothing changes.
+ * Continues a replay whose next page keeps failing. Processes the events before the failing event and skips that event.
+ * The skipped event is listed with the replay and as a dead letter. An event is skipped only together with a following
+ * event that succeeds. If none succeeds, the events are not the cause, and nothing changes.
  * @param limit number of events in the failing page
  * @returns the next action of the replay; undefined when it cannot continue
  * @throws the error of an unreachable database

@@ -105,7 +105,7 @@ export async function startReplay(ctx: Ctx, goalId: string, range: ReplayRange):
 
 /**
  * Replays a goal at the time of an event that a replay skipped, within the caller's transaction.
- * @param taskId of the event's dead letter
+ * @param taskId id in the event's dead letter
  * @returns false when the event or the goal is deleted
  * @throws AppError conflict while the goal has a replay that has not ended
  */

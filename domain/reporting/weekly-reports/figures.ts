@@ -6,7 +6,7 @@ import { sumBy, wholeHours, type HourRange } from '../aggregates/read.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 
-/** Counts of a week in the report. */
+/** Names of the counts in a weekly report. */
 export const FIGURES = ['sent', 'delivered', 'replies', 'positive', 'bounces', 'complaints', 'opt_outs'] as const;
 type Figures = Record<(typeof FIGURES)[number], number>;
 
@@ -23,9 +23,9 @@ export interface WeeklyFigures {
 }
 
 /**
- * Returns the figures of a range and of the equally long range before. They equal those of GET
- * /analytics/deliverability and /analytics/campaigns. Counts are kept by the hour. In a time zone with a fractional
- * offset the start is rounded down and the end up.
+ * Returns the figures of a week and of the week before. The figures equal those of GET /analytics/deliverability and
+ * /analytics/campaigns. Counts are kept by the hour. In a time zone with a fractional offset the start is rounded down
+ * and the end up.
  */
 export async function readWeeklyFigures(ctx: Ctx, range: HourRange, before: HourRange): Promise<WeeklyFigures> {
   const org = reader(ctx);

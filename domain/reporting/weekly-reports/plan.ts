@@ -33,7 +33,7 @@ export function weekDue(now: Date, timezone: string): Week | undefined {
   return { week: from.toISODate()!, from: from.toJSDate(), to: monday.toJSDate() };
 }
 
-/** Returns the week before a time. At a clock change it is an hour longer or shorter. */
+/** Returns the seven local days before `from`. The range is an hour longer or shorter at a clock change. */
 export function weekBefore(from: Date, timezone: string): { from: Date; to: Date } {
   return { from: DateTime.fromJSDate(from, { zone: timezone }).minus({ weeks: 1 }).toJSDate(), to: from };
 }

@@ -194,7 +194,7 @@ function frozen<T extends object>(value: T): T {
 
 /**
  * Returns the settings to store. Clamps `min_content_score` to 1-100 instead of rejecting it.
- * @param path of the settings in the request, for the problem list
+ * @param path path of the settings in the request, for the problem list
  * @throws AppError invalid_setting (400) listing every value outside its vocabulary
  */
 export function checkedSettings(input: PartialSettings, path: string): PartialSettings {

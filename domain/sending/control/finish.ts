@@ -11,7 +11,7 @@ import { json } from '../../../db/connection.ts';
 export type FinalState = 'completed' | 'replied' | 'bounced' | 'failed' | 'unsubscribed' | 'undeliverable';
 
 interface FinishOptions {
-  /** Stored as the failure reason, for people. */
+  /** Failure reason shown to people. */
   reason?: Message;
   /** Id of the enrollment whose own run makes this call and needs no signal. */
   runOf?: string | null;

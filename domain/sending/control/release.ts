@@ -4,7 +4,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { countDaily, type CounterChange } from '../campaign/counters.ts';
 import { dayKey } from '../../platform/scheduling/windows.ts';
 
-/** Reserved slots to release: those of a campaign, of enrollments, of a mailbox, or a single one. */
+/** Target of a release: the reserved slots of a campaign, of enrollments or of a mailbox, or a single slot. */
 interface ReleaseTarget {
   campaignId?: string;
   enrollmentIds?: readonly string[];

@@ -29,7 +29,7 @@ const FEWEST_OPEN = 10;
 /** Maximum number of open runs without a slot per campaign, including runs that wait for an event. */
 const MOST_OPEN = 10_000;
 
-/** Returns how leads of a campaign start. */
+/** Returns how long leads of a campaign wait as rows, and the first email that follows. */
 export function entryOf(graph: Pick<Graph, 'steps'>): Entry {
   let waitMs = 0;
   let step = firstStep(graph.steps);
@@ -68,8 +68,8 @@ export function leadStartsAt(
 
 /**
  * Returns how many more runs may be opened for a campaign that does not begin with an email. Counts runs without a slot
- * that are not held, blocked or waiting for an event. They may be at most twice the emails that can be sent until these
- * runs need a slot. The other leads stay rows.
+ * that are not held, blocked or waiting for an event. The maximum is twice the number of emails that can be sent before
+ * these runs need a slot. The other leads stay rows.
  * @returns `room`, and `fresh`: true if some runs have not made their first decision
  */
 export async function roomForRuns(

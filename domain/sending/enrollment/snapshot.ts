@@ -153,7 +153,7 @@ export type EnrollmentKey = string | { campaignId: string; contactId: string };
 
 /**
  * Locks an enrollment and then reads the input of the next decision. Returns undefined when it is deleted. Uses two
- * statements, because the other rows of a single one would be read before the wait for the lock.
+ * statements: in a single one, the other rows would be read before the wait for the lock.
  */
 export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot | undefined> {
   const byId = typeof key === 'string';

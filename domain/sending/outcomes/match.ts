@@ -9,7 +9,7 @@ export interface MatchedSend {
   campaign_id: string | null;
   contact_id: string | null;
   recipient: string;
-  /** All recipients of the email. */
+  /** To, Cc and Bcc addresses of a direct send; the recipient of a campaign email. */
   recipients: string[];
   /** The campaign email that a direct send's conversation is about. */
   about_id: string | null;
