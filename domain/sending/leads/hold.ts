@@ -60,8 +60,8 @@ export async function getLeadHold(ctx: Ctx, campaignId: string, contactId: strin
 /**
  * Holds a lead until a date, or until it is resumed when `until` is null. Safe to repeat, because the body is the
  * complete state. An existing hold keeps its start. Releases reserved slots.
- * @throws AppError not_found; forbidden for an end before the current one, as in {@link resumeLead}; bad_request for a
- * finished lead, or an end that is past or more than a year away
+ * @throws AppError not_found; forbidden for an end before the current one, as in {@link resumeLead}
+ * @throws AppError bad_request for a finished lead, or an end that is past or more than a year away
  */
 export async function pauseLead(
   ctx: Ctx,
