@@ -48,7 +48,7 @@ const CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
 /**
  * Handles the provider's redirect: exchanges the code, once. Does not connect the mailbox yet, because the person who
- * consented may not be the one who started the consent. The page first shows the workspace to that person.
+ * consented may not be the one who started the consent. A page first shows the workspace to the person who consented.
  * @throws AppError mailbox_consent_expired, mailbox_auth_failed, service_unavailable
  */
 export async function receiveConsent(anonymous: Ctx, { state, code, error }: ConsentAnswer): Promise<OfferedConsent> {

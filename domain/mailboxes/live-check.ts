@@ -28,7 +28,7 @@ export interface LiveCheck {
   /** True if neither server refused the credentials. */
   auth: boolean;
   healthy: boolean;
-  /** `active`, `held`, or the mailbox's status. */
+  /** `held` for an active mailbox with a hold, otherwise the mailbox's status. */
   sendingStatus: string;
   campaigns: SendingCampaign[];
   recentErrors: MailboxError[];

@@ -205,7 +205,7 @@ async function place(round: Round, candidate: Candidate, left: number): Promise<
   if ('later' in wish) {
     if (on.from > round.tx.now.getTime() + round.horizonMs)
       return { kind: 'later', at: new Date(on.from), why: message('wait.window_closed'), concerns: 'campaign' };
-    // The preferred hours of the contact may be the reason for the other day.
+    // Only this contact may have to wait for another day, because of its preferred hours.
     if (wished >= on.until) return nextDay(round, candidate, message('wait.other_day'), 'contact', wish.later);
     const concerns = round.settings.send_time_optimization.enabled ? 'contact' : 'campaign';
     return { kind: 'later', at: wish.later, why: message('wait.later'), concerns };

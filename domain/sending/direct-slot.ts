@@ -17,7 +17,7 @@ type DirectSlot = { kind: 'slot'; at: Date } | { kind: 'later'; at: Date; why: M
 
 /** Maximum delay (ms) before asking again for a mailbox that cannot send. */
 const ASK_AGAIN_MS = 15 * MINUTE_MS;
-/** Id of no campaign, for reading a seat without a campaign's usage. */
+/** A campaign id that does not exist, for reading a seat without the usage of a campaign. */
 const NO_CAMPAIGN = { id: '00000000-0000-0000-0000-000000000000' };
 
 interface Sender extends Columns<

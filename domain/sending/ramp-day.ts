@@ -22,8 +22,8 @@ export async function rampToday(tx: Tx, campaign: CampaignInEffect['campaign'], 
 }
 
 /**
- * Returns true if the ramp may still rise for a day. After an edit of the time zone an earlier day can come again; it
- * raises nothing.
+ * Returns true if the ramp may still rise for a day. After an edit of the time zone the current day may be earlier than
+ * `ramp_day`, which raises nothing.
  */
 export function isRampBefore(
   { ramp_enabled: ramped, ramp_day: latest }: CampaignInEffect['campaign'],

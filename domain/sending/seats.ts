@@ -78,7 +78,7 @@ export type PoolShape = 'everybody' | 'long' | 'short';
 export const SHORT = 300;
 
 /**
- * Locks the mailboxes that contacts are bound to, in one order, and reads the campaign's slots of the day. Mailboxes
+ * Locks the mailboxes that contacts are bound to, in id order, and reads the campaign's slots of the day. Mailboxes
  * with a temporary hold are in `resting`. Neither list contains mailboxes that have left the pool or wait for a person.
  * The campaign must be locked.
  */
@@ -117,7 +117,7 @@ export async function lockDecided(
 }
 
 /**
- * Locks the mailboxes among `ids` that may still send for the campaign, in one order. Returns which of them are held
+ * Locks, in id order, the mailboxes among `ids` that may still send for the campaign. Returns which of them are held
  * and until when.
  */
 async function lockBound(

@@ -9,7 +9,7 @@ interface Member {
   health: HealthState;
 }
 
-/** Warming mailboxes of a workspace that can send and be read now, with the workspace's rules. */
+/** Mailboxes of a workspace that are being warmed and can send and be read now, with the workspace's rules. */
 export interface Pool {
   members: readonly Member[];
   rules: readonly WarmupRule[];

@@ -18,14 +18,14 @@ export const CONFIRM_MS = 60_000;
  * takes it over.
  */
 const STALE_MS = 3 * CONFIRM_MS;
-/** Age of this build among those that use the same database: its number of migrations. */
+/** Recency of this build among those that use the same database: its number of migrations. Higher is newer. */
 const BUILD = MIGRATIONS.length;
 
 /**
  * Registers the subscribers of this build at process start. A new subscriber gets its starting position. Changed types
  * apply from now on, and processes of the other build skip the subscriber. The registration of a newer running build is
  * kept. So an old process that restarts during a roll-out takes nothing back.
- * @param build age of the build; a parameter for tests
+ * @param build recency of the build; a parameter for tests
  */
 export async function registerSubscribers(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
@@ -38,7 +38,7 @@ export async function registerSubscribers(
 /**
  * Confirms that a process with these subscribers is alive, which protects them from {@link removeAbandoned}. Called
  * every {@link CONFIRM_MS}. Takes over subscribers whose registered build no longer runs.
- * @param build age of the build; a parameter for tests
+ * @param build recency of the build; a parameter for tests
  */
 export async function confirmSubscribers(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,

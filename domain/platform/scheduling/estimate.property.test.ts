@@ -54,7 +54,7 @@ interface Kind {
   readonly count: number;
   readonly cap: number;
   readonly gapMs: number;
-  /** First time that the projection's own emails leave free. */
+  /** First time that is free of the projection's own emails. */
   readonly free: number;
   /** Emails sent for the campaign on the latest UTC day. */
   readonly own: { readonly day: number; readonly emails: number };
@@ -202,7 +202,7 @@ function sendAlone(
   return { emails, free, own, last };
 }
 
-/** Returns the emails of other senders on a UTC day, past and coming. */
+/** Returns the emails on a UTC day that are not part of the projection, past and coming. */
 function usedOn({ used, coming }: Pick<Kind, 'used' | 'coming'>, day: number): number {
   const later = coming && day >= coming.firstDay ? (coming.emails[day - coming.firstDay] ?? coming.emails.at(-1)!) : 0;
   return (used.get(day) ?? 0) + later;

@@ -18,7 +18,7 @@ export interface ProjectedMailbox {
   readonly taken: readonly number[];
   /** The mailbox sends nothing before this time. */
   readonly restsUntil: number;
-  /** Emails that other senders than campaigns will send from the mailbox, and that have no slots yet. */
+  /** Coming emails of the mailbox that belong to no campaign, such as warmup, and have no slots yet. */
   readonly coming?: Coming | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface Kind {
   readonly count: number;
   readonly cap: number;
   readonly gapMs: number;
-  /** First time that the projection's own emails leave free. */
+  /** First time that is free of the projection's own emails. */
   readonly free: number;
   /** Emails sent for the campaign on the latest UTC day. */
   readonly own: { readonly day: number; readonly emails: number };
@@ -188,7 +188,7 @@ function sendAlone(kind: Kind, pieces: readonly Piece[], level: number, until = 
   return { emails, free, own, last };
 }
 
-/** Returns the emails of other senders on a UTC day, past and coming. */
+/** Returns the emails on a UTC day that do not belong to the projection, counted and coming ones. */
 function usedOn({ used, coming }: Pick<Kind, 'used' | 'coming'>, day: number): number {
   const later = coming && day >= coming.firstDay ? (coming.emails[day - coming.firstDay] ?? coming.emails.at(-1)!) : 0;
   return (used.get(day) ?? 0) + later;

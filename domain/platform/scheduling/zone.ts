@@ -142,7 +142,7 @@ export class ZoneClock {
       gap = Math.max(0, next - offset);
       offset = next;
     }
-    // Empty after a transition on the last probe. The next block then contains it.
+    // The segment is empty after a transition on the last probe. The next block then contains it.
     segments.push({ from, to: start + BLOCK, offset, gap });
     return segments;
   }

@@ -28,7 +28,7 @@ export interface FactsReport {
   emails: number;
   /** Number of unapplied events, whose changes appear as differences. */
   behind: number;
-  /** The first differences; `total` is their number. */
+  /** The first differences; `total` counts all of them. */
   differences: FactDifference[];
   total: number;
 }

@@ -104,8 +104,8 @@ export interface DealToMake {
 }
 
 /**
- * Returns problems of deals that can never be created: the stage belongs to another pipeline, or the currency has no
- * such amount. Unknown ids are not reported here.
+ * Returns problems of deals that can never be created: the stage belongs to another pipeline, or the value is no whole
+ * number of the currency's minor units. Unknown ids are not reported here.
  */
 export async function dealProblems(org: OrgScope, deals: readonly DealToMake[]): Promise<Problem[]> {
   if (deals.length === 0) return [];

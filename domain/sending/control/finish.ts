@@ -37,8 +37,8 @@ export async function finishEnrollment(
 }
 
 /**
- * Ends several enrollments like {@link finishEnrollment}, with locks in one order. Cancels open waits, releases
- * reserved slots and signals the runs, and the launcher when no lead is left.
+ * Ends several enrollments like {@link finishEnrollment}, locking shared rows in a fixed order. Cancels open waits,
+ * releases reserved slots and signals the runs, and the launcher when no lead is left.
  * @returns the number of enrollments that this call ended
  */
 export async function finishEnrollments(

@@ -17,13 +17,13 @@ export type HoldCode =
   | OrderHoldCode;
 
 /**
- * Holds caused by an order of mailboxes. They last until their condition is met. Switching the mailbox on, new
+ * Holds caused by a purchase of mailboxes. They last until their condition is met. Switching the mailbox on, new
  * credentials and other holds do not end them.
  */
 export const ORDER_HOLDS = ['order_unpaid', 'domain_lapsed'] as const;
 export type OrderHoldCode = (typeof ORDER_HOLDS)[number];
 
-/** Returns true if an order caused the hold. */
+/** Returns true if a purchase of mailboxes caused the hold. */
 export function isOrderHold(code: string | null): code is OrderHoldCode {
   return (ORDER_HOLDS as readonly (string | null)[]).includes(code);
 }

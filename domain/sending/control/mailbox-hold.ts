@@ -26,8 +26,8 @@ export const AUTH_HOLD_MS = 6 * HOUR_MS;
  * Holds a mailbox without changing its status: releases reserved slots and emits one event. Holds for sending and for
  * reading are stored separately. While either lasts nothing is sent, because replies would not be seen. A later hold
  * replaces an earlier one of the same kind unless the earlier one lasts longer. For example, an email under way may be
- * refused for a minute after another was refused until tomorrow. A hold of an order is replaced only by another hold of
- * an order. The runs of the contacts ask for another slot when their slot time comes.
+ * refused for a minute after another was refused until tomorrow. A hold caused by a purchase of mailboxes is replaced
+ * only by another such hold. The runs of the contacts ask for another slot when their slot time comes.
  */
 export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold): Promise<void> {
   const side = sideOf(hold.code);
@@ -131,8 +131,8 @@ function announceError(
 }
 
 /**
- * Lifts the holds of a mailbox and resolves their errors. Holds of an order are kept unless `code` names them. With
- * `code`, only that hold is lifted. Returns true if there was one.
+ * Lifts the holds of a mailbox and resolves their errors. Holds caused by a purchase are kept unless `code` names them.
+ * With `code`, only that hold is lifted. Returns true if there was one.
  */
 export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null = null): Promise<boolean> {
   const names = { id: mailboxId, code, lasting: [...ORDER_HOLDS], now: tx.now };

@@ -33,7 +33,7 @@ const CONDITIONS: Record<keyof ReleaseTarget, string> = {
  */
 export async function releaseReservedSends(tx: Tx, target: ReleaseTarget): Promise<number> {
   const conditions = (Object.keys(target) as (keyof ReleaseTarget)[]).map((name) => CONDITIONS[name]);
-  // Locks in one order, because simultaneous releases of a campaign and of a mailbox may share slots.
+  // Locks in id order, because simultaneous releases of a campaign and of a mailbox may share slots.
   const rows = await tx.org.sql<Slot>(
     `with held as (
        select id from sends where organization_id = :org and state = 'reserved' and ${conditions.join(' and ')} order by id for update

@@ -153,7 +153,7 @@ interface ResumedTestRun {
 
 /**
  * Resumes and signals the test runs that wait for an event of a contact, by the same rules as for leads. Locks their
- * rows in one order, so that concurrent events cannot deadlock.
+ * rows in id order, so that concurrent events cannot deadlock.
  */
 export async function resumeTestRuns(
   tx: Tx,

@@ -35,7 +35,8 @@ const BUSY_MS = 500;
 /** Maximum wait (ms) that the activity itself sleeps. Longer waits use a workflow timer, which costs more. */
 const NAP_MS = 5_000;
 /**
- * Delay (ms) of the next check when the maximum number of runs is open. These runs are a day ahead of their emails.
+ * Delay (ms) of the next check when the maximum number of runs is open. The open runs suffice for about a day of
+ * emails.
  */
 const FULL_MS = 5 * MINUTE_MS;
 /** Delay (ms) before a lead without a matching mailbox is asked again. A change of the pool resets it at once. */

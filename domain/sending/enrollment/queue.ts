@@ -31,9 +31,9 @@ const IN_QUEUE: Record<QueueKind, string> = {
 };
 
 /**
- * Returns when a run refused by a daily limit asks again. Its place among all due runs in the same queue gives a day.
- * The result is one day earlier, because runs before it may leave the queue. So each day the runs for two days' emails
- * ask, in the order of their due times, and not all that wait.
+ * Returns when a run refused by a daily limit asks again. The day follows from the run's place among all due runs of
+ * the same queue. The run asks one day early, because runs before it may leave the queue. So each day only the runs for
+ * two days' emails ask, in the order of their due times.
  */
 export async function turnInQueue(
   tx: Tx,

@@ -4,11 +4,11 @@ import { settingsInForce, type OutreachSettings, type SettingsLayers } from '../
 
 /** Facts about a campaign that one iteration of its launcher decides by, besides its leads. */
 export interface Situation {
-  /** Some runs were not signalled since the latest pause, resume or edit. */
+  /** True if some runs were not signalled since the latest pause, resume or edit. */
   unsignalled: boolean;
-  /** Some runs are overdue. */
+  /** True if some runs are overdue. */
   overdue: boolean;
-  /** Some postponed leads (`launch_after`) are due. */
+  /** True if some postponed leads (`launch_after`) are due. */
   called: boolean;
   /** Number of first emails under way. `nextSlot` is the earliest slot among them. */
   firstEmails: number;

@@ -105,7 +105,7 @@ export interface Snapshot {
   run: StepRun | null;
   /** All emails of the contact in this campaign. */
   sends: EngineSend[];
-  /** The email of the current step; null for a step without one. */
+  /** The email of the current step. Null if the step has no email. */
   send: EngineSend | null;
   wait: EngineWait | null;
   hasSent: boolean;

@@ -245,7 +245,7 @@ interface Ending {
 }
 
 /**
- * Ends the contact's enrollment in this campaign or in all. Locks enrollments in one order, so that writers cannot
+ * Ends the contact's enrollment in this campaign or in all. Locks enrollments in a fixed order, so that writers cannot
  * deadlock.
  */
 async function end(
