@@ -18,7 +18,7 @@ import { assertSendAs, refreshSendAs } from './send-as.ts';
 import { wakeSync } from './sync-state.ts';
 import { message } from '../../messages/index.ts';
 
-/** Input of PATCH /emails/:id. Absent fields are kept. Servers always include their password. */
+/** Input of PATCH /emails/:id. Absent fields are kept. Server settings always include the password. */
 export interface MailboxEdit {
   name?: string | undefined;
   status?: MailboxRow['status'] | undefined;

@@ -357,7 +357,7 @@ async function lockEnrollment(tx: Tx, hold: Hold): Promise<boolean> {
   if (row) return true;
   await lockTestRunOf(tx, hold.sendId);
   await lockDirectSend(tx, hold.sendId);
-  // The campaign was deleted while a worker had the email, or the email has none. Its send stays on record.
+  // The campaign was deleted while a worker had the email, or the email belongs to none. The row of the send is kept.
   const [alone] = await tx.org.sql(
     `select id from sends where organization_id = :org and id = :id and enrollment_id is null`,
     { id: hold.sendId },

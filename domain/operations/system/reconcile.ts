@@ -14,7 +14,7 @@ export interface FamilyReport {
   family: string;
   /** Number of runs that must be open according to PostgreSQL. */
   checked: number;
-  /** Number of these that were not open and were started, or would have been on a dry run. */
+  /** Number of those runs that were not open. They were started, except on a dry run. */
   missing: number;
   /** False when the search was interrupted. The next one continues there. */
   finished: boolean;
@@ -23,7 +23,7 @@ export interface FamilyReport {
 interface ReconcileOptions {
   /** Only counts; starts and records nothing. */
   dryRun?: boolean;
-  /** Continues an interrupted search. Otherwise the search starts again. */
+  /** True continues an interrupted search. Otherwise a new search starts. */
   resume?: boolean;
   /** Stops the search between two pages. */
   signal?: AbortSignal;

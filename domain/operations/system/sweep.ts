@@ -34,7 +34,7 @@ const EXPIRING = [
   { table: 'webhook_batches', column: 'opened_at', keptMs: DAY_MS },
   { table: 'integration_oauth_states', column: 'expires_at', keptMs: DAY_MS },
   { table: 'integration_runs', column: 'started_at', keptMs: 30 * DAY_MS },
-  // Longer than providers repeat a webhook.
+  // Kept longer than providers repeat a webhook.
   { table: 'integration_inbound', column: 'received_at', keptMs: 30 * DAY_MS },
   { table: 'integration_deliveries', column: 'failed_at', keptMs: 30 * DAY_MS, only: `state = 'failed'` },
   { table: 'reaction_parked_events', column: 'settled_at', keptMs: 30 * DAY_MS },

@@ -121,7 +121,7 @@ interface PlayedDay {
   readonly next: () => Opening;
 }
 
-/** Computes days, and equal days only once. */
+/** Computes the days of a projection. Equal days are computed once. */
 class PlayedDays {
   readonly #dailyLimit: number;
   readonly #openings = new Map<string, Opening>();

@@ -47,7 +47,7 @@ const SPREAD = 0.2;
 // Search period (ms). Two weekly patterns that ever overlap do so within a week; one more day covers clock changes.
 const SEARCH = 8 * DAY;
 const MAX_PREFERENCES = 2000;
-/** Maximum number of rounds in which schedule and mailbox name later times. */
+/** Maximum number of rounds of a search. In each round the schedule or the mailbox requires a later time. */
 const MAX_TRIES = 500;
 /** Latest time of a Date (epoch ms). */
 const FOREVER = 8.64e15;

@@ -69,7 +69,7 @@ interface Source {
    * selects are parts of one list.
    */
   sql: (of: FigurePart) => string | readonly string[];
-  /** Returns the number of things if a stored count exists. Otherwise they are counted. */
+  /** Returns the stored count of the listed things. Undefined if none is stored; they are then counted. */
   total?: (org: OrgScope, of: FigurePart) => Promise<number | undefined>;
   /** True for lists by id, because there is no index by time. */
   byId?: true;

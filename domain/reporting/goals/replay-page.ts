@@ -107,7 +107,7 @@ async function applyPage(tx: Tx, replay: OpenReplay, page: ComparedPage): Promis
   });
 }
 
-/** Adds to the counts of a replay. Stores its position, unless it is at its end. */
+/** Adds to the counts of a replay and stores its position. `next` is null at the end and keeps the position. */
 export async function advance(
   tx: Tx,
   id: string,

@@ -18,7 +18,7 @@ export interface SenderDns {
   dmarcPolicy: string | null;
   /** True when the domain accepts mail: it has an MX record other than the null MX (RFC 7505). */
   takesMail: boolean;
-  /** Records for which no server answered. They count as missing above. */
+  /** Records for which no server answered. They count as missing in the fields above. */
   unanswered: ('SPF' | 'DKIM' | 'DMARC' | 'MX')[];
 }
 
