@@ -1,4 +1,4 @@
-/** A row of a sheet that has cells, by its number from 1. */
+/** A row of a sheet with cells. `row` is its number, from 1. */
 export interface SheetRow {
   row: number;
   cells: string[];
