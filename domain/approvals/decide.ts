@@ -11,7 +11,6 @@ import { subjectOf } from './subjects.ts';
 import { approvalEvent, approvalStatus, findApproval } from './view.ts';
 import { message } from '../../messages/index.ts';
 
-/** A person's decision. */
 interface Decision {
   decision: 'approved' | 'denied';
   /** Shown to the requester and kept in the log; empty for none. */

@@ -28,7 +28,6 @@ export async function editSteps<T>(tx: Tx, campaign: CampaignRow, edit: () => Pr
   return result;
 }
 
-/** An error of a step. */
 interface StepError {
   stepId: string | null;
   message: Said;

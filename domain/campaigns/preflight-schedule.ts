@@ -60,7 +60,10 @@ export async function scheduleFindings(
   return [projectionFinding(projected, campaign.end_date !== null)];
 }
 
-/** @param ends true if the campaign has an end date, by which the emails must be sent */
+/**
+ * Converts an estimate to a finding.
+ * @param ends true if the campaign has an end date, by which the emails must be sent
+ */
 function projectionFinding(projected: Estimate, ends: boolean): WeighedFinding {
   const { recipients: waiting, sending_days: days, daily_capacity: capacity, estimated_finish_at: finish } = projected;
   if (finish !== null) {

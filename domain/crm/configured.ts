@@ -7,7 +7,7 @@ import type { NewTask, TaskPriority } from './tasks.ts';
 /**
  * Builds the task requested by an automation or a campaign step, with its texts filled in. `due_in_days` counts from
  * now.
- * @param config as defined by `taskFields` (records/crm-actions.ts)
+ * @param config as defined by `taskFields` (domain/sending/campaign/crm-actions.ts)
  * @throws AppError conflict if the title is empty
  */
 export function configuredTask(config: Readonly<Record<string, unknown>>, now: Date): NewTask {
@@ -23,7 +23,7 @@ export function configuredTask(config: Readonly<Record<string, unknown>>, now: D
 
 /**
  * Builds the deal requested by an automation or a campaign step, with its name filled in.
- * @param config as defined by `dealFields` (records/crm-actions.ts)
+ * @param config as defined by `dealFields` (domain/sending/campaign/crm-actions.ts)
  * @throws AppError conflict if the name is empty
  */
 export function configuredDeal(config: Readonly<Record<string, unknown>>): NewDeal {

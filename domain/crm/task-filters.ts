@@ -48,12 +48,12 @@ export function taskFilterProblems(filters: TaskFilters, path: string): Problem[
   return problems;
 }
 
-/** @throws AppError invalid_filter naming every malformed id */
+/** Checks the ids in task filters. @throws AppError invalid_filter naming every malformed id */
 export function assertTaskFilters(filters: TaskFilters, path: string): void {
   refuseFilters(taskFilterProblems(filters, path));
 }
 
-/** @throws AppError invalid_filter naming every malformed id */
+/** Checks the given ids. @throws AppError invalid_filter naming every malformed id */
 export function assertIds(ids: Readonly<Record<string, string | undefined>>, path: string): void {
   refuseFilters(
     Object.entries(ids).flatMap(([field, id]) =>

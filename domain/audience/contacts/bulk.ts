@@ -140,7 +140,10 @@ async function changeField(tx: Tx, ids: readonly string[], operation: FieldOpera
   await tx.org.sql(`update contacts set custom_fields = ${changed} where ${chosen}`, bindings);
 }
 
-/** @throws AppError conflict when a selected contact has a value under the new name, which would be lost */
+/**
+ * Refuses a rename that would overwrite a value.
+ * @throws AppError conflict when a selected contact has a value under the new name, which would be lost
+ */
 async function refuseOverwriting(
   tx: Tx,
   bindings: { ids: readonly string[]; key: string; value: string },
@@ -164,7 +167,10 @@ async function refuseOverwriting(
 /** Maximum bytes of custom fields in one answer, which is held in memory several times. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
-/** @throws AppError selection_too_large when the custom fields exceed one answer */
+/**
+ * Checks that the contacts fit into one answer.
+ * @throws AppError selection_too_large when their custom fields exceed it
+ */
 async function assertAnswerable(org: OrgScope, ids: readonly string[]): Promise<void> {
   const [row] = await org.sql<{ bytes: number }>(
     `select coalesce(sum(octet_length(custom_fields::text)), 0)::float8 as bytes from contacts

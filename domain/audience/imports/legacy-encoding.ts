@@ -5,7 +5,7 @@ import type { EncodingGuess } from './encoding.ts';
 /** An encoding with one or two bytes per character, and the top-level domains of countries that use it. */
 interface Candidate {
   encoding: string;
-  /** Its name in the detector. */
+  /** Name of the encoding in the detector. */
   detector: string;
   domains: string;
   /** For encodings with two bytes per character: ranges of the first byte that cover most text. */

@@ -54,7 +54,7 @@ export function searchProblems({
   ];
 }
 
-/** @throws AppError invalid_b2b_filter or invalid_cursor, naming every problem */
+/** Throws if a search has problems. @throws AppError invalid_b2b_filter or invalid_cursor, naming every problem */
 export function refuseSearch(search: Parameters<typeof searchProblems>[0]): void {
   const problems = searchProblems(search);
   if (problems[0]) refuseProblems(problems, filterRefusal(problems[0]));

@@ -32,7 +32,7 @@ export interface LoadReport extends LoadProgress {
   indexedAfter: boolean;
 }
 
-/** The file as a whole is no catalogue file. */
+/** Thrown when the file as a whole is no catalogue file. */
 export class CatalogueFileError extends Error {
   override readonly name = 'CatalogueFileError';
 }

@@ -92,7 +92,10 @@ export async function deleteSegment(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** @throws AppError bad_request naming every faulty condition, including one with an unknown category or campaign */
+/**
+ * Throws if a condition is faulty, for example by an unknown category or campaign.
+ * @throws AppError bad_request naming every faulty condition
+ */
 async function refuseFaulty(org: OrgScope, conditions: readonly SegmentCondition[]): Promise<void> {
   const faulty = conditionProblems(conditions, 'body.conditions');
   refuseProblems(faulty.length > 0 ? faulty : await unknownNames(org, conditions));

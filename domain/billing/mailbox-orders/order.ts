@@ -86,7 +86,7 @@ async function lockQuote(tx: Tx, by: { id: string } | { order_id: string }): Pro
   return tx.org.table('mailbox_quotes').where(by).forUpdate().first();
 }
 
-/** @throws AppError quote_consumed, quote_expired */
+/** Checks that a quote can still be ordered. @throws AppError quote_consumed, quote_expired */
 function assertOpen(quote: QuoteRow, approval: ApprovalRow | undefined, now: Date): void {
   if (quote.consumed_at)
     throw new AppError('quote_consumed', message('quote.ordered'), {

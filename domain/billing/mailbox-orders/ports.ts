@@ -97,7 +97,7 @@ interface ProvidedService {
   password: string;
 }
 
-/** The provider refused permanently: a repetition gives the same answer. Nothing was done. */
+/** Thrown when the provider refuses permanently: a repetition gives the same answer. Nothing was done. */
 export class ProviderRefusal extends Error {
   override readonly name = 'ProviderRefusal';
   /** The provider's own code, such as domain_unavailable; letters, digits and underscores. */
@@ -109,7 +109,7 @@ export class ProviderRefusal extends Error {
   }
 }
 
-/** No answer, or an unusable one: the action may have been done. The same call may be repeated. */
+/** Thrown without a usable answer: the action may have been done. The same call may be repeated. */
 export class ProviderUnreachable extends Error {
   override readonly name = 'ProviderUnreachable';
   /** Time (ms) until the next attempt, if the provider named one. */

@@ -186,7 +186,10 @@ function registrable(name: string): string | null {
   return isIcann && domain === host && hostname === host && host.length <= 253 && labels.test(host) ? host : null;
 }
 
-/** @param most maximum mailboxes of one order; for an unknown provider, the highest maximum of any */
+/**
+ * Lists problems of the numbers of mailboxes and domains.
+ * @param most maximum mailboxes of one order; for an unknown provider, the highest maximum of any
+ */
 function countFaults(count: number, domains: number, most: number): QuoteFault[] {
   if (count < 1) return [fault('provision_count_invalid', 'count', message('field.order_count', { min: 1 }))];
   const faults: QuoteFault[] = [];
@@ -245,7 +248,7 @@ function problemOf({ path, message: said }: QuoteFault): Problem {
   return { path, message: said };
 }
 
-/** @throws AppError with the code of the first problem, and all problems */
+/** Throws if there are problems. @throws AppError with the code of the first problem, and all problems */
 function refuseFaults(faults: readonly QuoteFault[]): void {
   const [first] = faults;
   if (!first) return;

@@ -125,7 +125,10 @@ async function findProspect(ctx: Ctx, tx: Tx, { prospectEmail, contactId }: Test
   return { id: created!.id, email: created!.email };
 }
 
-/** @throws AppError conflict for a suppressed address, or for the address of a contact that has opted out */
+/**
+ * Checks that an address may be mailed.
+ * @throws AppError conflict for a suppressed address, or for the address of a contact that has opted out
+ */
 async function assertMailable(tx: Tx, email: string): Promise<void> {
   const suppressed = (await suppressedAmong(tx.org, [email], tx.now)).has(email);
   const [optedOut] = await tx.org.sql(

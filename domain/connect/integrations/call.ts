@@ -81,7 +81,10 @@ interface Attempt {
   token: string | undefined;
 }
 
-/** @throws Unavailable without an answer, Refused for an address that may not be called */
+/**
+ * Sends one request to the provider.
+ * @throws Unavailable without an answer, Refused for an address that may not be called
+ */
 async function send(
   { config, egress, clock }: CallDeps,
   provider: Provider,
@@ -146,7 +149,10 @@ function isRefusedToken(provider: Provider, answer: ProviderAnswer): boolean {
   return answer.status === 401 || (provider.isTokenRefused?.(answer) ?? false);
 }
 
-/** @throws RateLimited, Refused, Unavailable for an answer that is an error for the caller */
+/**
+ * Returns an answer, or throws it as an error.
+ * @throws RateLimited for 429, Refused for a refusal, Unavailable for a failure of the provider
+ */
 function settle(
   { name }: Provider,
   { expect = [] }: ProviderRequest,

@@ -37,8 +37,8 @@ interface ActionRequest {
  * unreachable provider only delays it. The result is reported by the event `integration.action_settled` with the given
  * source.
  * @returns the id of the delivery
- * @throws AppError not_found for a connection or contact that the workspace does not have, bad_request for an action
- * that the provider does not have, or for a config that does not fit it
+ * @throws AppError not_found for a connection or contact that the workspace does not have
+ * @throws AppError bad_request for an action that the provider does not have, or for a config that does not fit it
  */
 export async function enqueueProviderAction(tx: Tx, request: ActionRequest): Promise<string> {
   const { connectionId, contactId } = request;

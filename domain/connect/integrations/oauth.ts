@@ -158,7 +158,7 @@ async function findState(ctx: Ctx, state: string): Promise<StateRow> {
   return row;
 }
 
-/** Marks a state as used. Of two concurrent callbacks with the same state, only one continues. */
+/** Marks a state as used, so that only one of two concurrent callbacks with the same state continues. */
 async function takeState(ctx: Ctx, { id }: StateRow): Promise<void> {
   const [taken] = await singleStatement(ctx).sql(
     'update integration_oauth_states set used_at = :now where organization_id = :org and id = :id and used_at is null returning id',

@@ -127,7 +127,7 @@ interface Push {
   contacts: readonly ActionContact[];
 }
 
-/** @throws ReauthRequired */
+/** Writes the contacts, several in parallel, and collects the results. @throws ReauthRequired */
 async function pushAll(ctx: Ctx, push: Push, results: PushResult['results']): Promise<void> {
   const queue = [...push.contacts];
   const endsAt = performance.now() + PUSH_MS;

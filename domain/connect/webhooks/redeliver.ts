@@ -30,7 +30,7 @@ export async function redeliver(ctx: Ctx, id: string): Promise<DeliveryWithPaylo
   });
 }
 
-/** @throws AppError conflict if the endpoint is switched off or not verified */
+/** Checks that an endpoint receives deliveries. @throws AppError conflict if it is switched off or not verified */
 async function assertServed(tx: Tx, endpointId: string): Promise<void> {
   const endpoint = await tx.org
     .table('webhook_endpoints')

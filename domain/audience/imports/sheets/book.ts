@@ -7,6 +7,6 @@ export interface SheetRow {
 /** A workbook whose sheets are read row by row. */
 export interface Workbook {
   sheets: { name: string; isHidden: boolean }[];
-  /** @throws SheetError */
+  /** Yields the rows of a sheet, in groups. @throws SheetError */
   rows(sheet: string): AsyncGenerator<SheetRow[]>;
 }

@@ -247,8 +247,8 @@ export interface ProviderCall {
   /**
    * Sends one request and reads its answer. With OAuth, a 401 refreshes the token and repeats the request once.
    * @throws RateLimited for 429
-   * @throws Refused for other answers from 300 to 499 that `expect` does not name
-   * @throws Unavailable for 5xx, no answer or no HTTP
+   * @throws Refused for other answers from 300 to 499, except 408, that `expect` does not name
+   * @throws Unavailable for 408, 5xx, no answer or no HTTP
    * @throws ReauthRequired when the credential is no longer valid
    */
   request(request: ProviderRequest): Promise<ProviderAnswer>;
@@ -281,7 +281,7 @@ export interface ProviderAnswer {
   text: string;
 }
 
-/** The provider answered 429: nothing was done, and no attempt is counted. */
+/** Thrown when the provider answers 429: nothing was done, and no attempt is counted. */
 export class RateLimited extends Error {
   override readonly name = 'RateLimited';
   readonly retryAfterMs: number;
@@ -294,7 +294,10 @@ export class RateLimited extends Error {
   }
 }
 
-/** The provider refuses the request and would refuse it again. `said` is shown to people and contains no secrets. */
+/**
+ * Thrown when the provider refuses a request and would refuse it again. `said` is shown to people and contains no
+ * secrets.
+ */
 export class Refused extends Error {
   override readonly name = 'Refused';
   /** HTTP status of the answer, if there was one. */
@@ -309,7 +312,7 @@ export class Refused extends Error {
   }
 }
 
-/** The provider does not answer, or reports a temporary failure. Another attempt may succeed. */
+/** Thrown when the provider does not answer or reports a temporary failure. Another attempt may succeed. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable';
   readonly said: Message;
@@ -320,7 +323,7 @@ export class Unavailable extends Error {
   }
 }
 
-/** The credential is no longer valid: a person must connect the account again. */
+/** Thrown when the credential is no longer valid: a person must connect the account again. */
 export class ReauthRequired extends Error {
   override readonly name = 'ReauthRequired';
   /** `sealed_version` of the tokens whose refresh failed, if a failed refresh is the cause. */
