@@ -15,7 +15,7 @@ const RIGHTS = {
   crm: { permission: 'manage_contacts', scope: 'WRITE_CRM' },
   campaigns: { permission: 'manage_campaigns', scope: 'WRITE_CAMPAIGNS' },
   inbox: { permission: 'send_campaigns', scope: 'WRITE_UNIBOX' },
-  // Adding leads without the policy that limits keys and applications: only people may do it.
+  // Right to add leads without a policy. Only people have it, because a policy limits keys and applications.
   leads: null,
 } as const satisfies Record<string, { permission: OrgPermission; scope: Permission } | null>;
 

@@ -31,7 +31,7 @@ interface DealEdit {
   assigned_to?: string | null | undefined;
 }
 
-/** A new deal. */
+/** Fields of a new deal. It is created in status open. */
 export interface NewDeal extends Omit<DealEdit, 'status' | 'lost_reason'> {
   pipeline_id: string;
   stage_id: string;

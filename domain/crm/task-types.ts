@@ -97,7 +97,7 @@ export function taskTypeNamed(types: readonly { name: string }[], name: string):
   return types.find((type) => isTaskTypeNamed(type, name))?.name;
 }
 
-/** Returns the default type of a task. */
+/** Returns the default type of a task, which is the first of the list. */
 export function usualTaskType(types: readonly { name: string }[]): string {
   return types[0]?.name ?? FIRST_TASK_TYPES[0].name;
 }

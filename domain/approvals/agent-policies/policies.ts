@@ -13,7 +13,7 @@ export type { AgentPolicyRow };
 
 /** Complete content of a policy, for creation and replacement. */
 interface PolicyInput {
-  /** Exactly one of the two. */
+  /** Exactly one of `api_key_id` and `oauth_grant_id` must be set. */
   api_key_id?: string | null | undefined;
   oauth_grant_id?: string | null | undefined;
   name: string;

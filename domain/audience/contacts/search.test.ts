@@ -28,7 +28,7 @@ interface Person {
 }
 
 const DAY = (n: number) => new Date(Date.UTC(2026, 0, 1 + n));
-/** Letters and characters with a special meaning in LIKE or SQL. */
+/** Alphabetic characters and characters with a special meaning in LIKE or SQL. */
 const unit = fc.constantFrom('a', 'B', 'c', '%', '_', '\\', "'", '"', ' ', '.', ':org');
 const text = fc.string({ unit, maxLength: 3 });
 const CAMPAIGNS = [newId(), newId(), newId()];

@@ -86,7 +86,7 @@ export async function searchInOrder<Row>(
   const beyond = after ? [`(${by}) > (${places.join(', ')})`] : [];
   const range = ['true', ...Object.values(fixed), ...beyond].join(' and ');
   const shortest = deps.catalogue?.shortestWalk ?? 0;
-  // Rows of one town or region are stored far apart, so each costs as much as one found by an index.
+  // Rows of one town or region are scattered over the table, so each costs as much as one found by an index.
   const isShort = isNarrow || 'city_key' in fixed || 'state_key' in fixed;
   bindings.walk_rows = isShort ? shortest : Math.max(shortest, Math.round(Math.sqrt(WALKED_PER_FOUND * limit * total)));
   let walked: Row[] = [];

@@ -6,7 +6,7 @@ import { compileFilters, givenFilters, isNarrow, refuseSearch, type CompanyFilte
 import { catalogueMetadata } from './metadata.ts';
 import { isCatalogueId } from './records.ts';
 
-/** A company of the catalogue. */
+/** A company of the prospect catalogue, as searches return it. */
 export interface CatalogueCompany {
   id: string;
   name: string;

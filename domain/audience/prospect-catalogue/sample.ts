@@ -130,7 +130,6 @@ function placeOf(index: number, purpose: number): { country: string; state: stri
   return { country, state: `${country} Region ${region}`, city: `${country.slice(0, 3)}town ${region}-${town}` };
 }
 
-/** Returns the id of a sample company. */
 function companyId(index: number): string {
   return sha256(`sample company ${index}`).slice(0, 24);
 }

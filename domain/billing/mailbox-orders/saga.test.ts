@@ -133,7 +133,7 @@ test.serial(
   async (t) => {
     const desk = await openOrderDesk(orders);
     const id = await paid(desk);
-    // Each attempt to create the first mailbox is done, or still on its way, when the order is given up.
+    // Each attempt to create the first mailbox is done, or still in flight, when the order is given up.
     orders.sandbox.behave({
       does: 'late',
       operation: 'mailboxes/create',

@@ -64,8 +64,8 @@ export interface StripeRefusal {
 }
 
 /**
- * Returns the content of a refusal. Undefined for a failure that can be retried: no answer, too many requests, a
- * concurrent request with the same key, or a rejected API key, which an operator fixes.
+ * Returns the content of a refusal. Undefined for a failure that can be retried: no answer, too many requests, or a
+ * concurrent request with the same key. Also undefined for a rejected API key, which an operator fixes.
  */
 export function refusalOf(error: unknown): StripeRefusal | undefined {
   if (!(error instanceof Stripe.errors.StripeError) || error.statusCode === 409) return undefined;

@@ -10,7 +10,7 @@ import { undefinedIfGone } from '../gone.ts';
 /** Network data for the checks, read before the transaction; undefined if the campaign is gone. */
 export type OutsideFacts = CampaignDns | undefined;
 
-/** Result of the launch checks. */
+/** Result of the launch checks of a run's campaign. */
 export interface LaunchCheck {
   passed: boolean;
   /** Report in the form that the run shows. */

@@ -14,7 +14,7 @@ export function requesterOf(run: Pick<RunRow, 'actor_kind' | 'api_key_id' | 'oau
 }
 
 /**
- * Returns the reason why a run may no longer be launched for its requester: the key or grant was revoked or has
+ * Returns the reason why a run may no longer be launched for its requester. Either the key or grant was revoked or has
  * expired, or the person is no member with the right to send. Undefined if the launch is allowed.
  */
 export async function refusedRequester(tx: Tx, run: RunRow): Promise<RunError | undefined> {

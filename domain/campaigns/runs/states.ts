@@ -3,7 +3,7 @@ import type { RunReport } from '../../../workflows/run/contract.ts';
 
 export type RunRow = Row<'runs'>;
 export type RunState = RunRow['state'];
-/** An event of a run. */
+/** An event of a run, as its detail shows it. */
 export type RunEventRow = Columns<
   'run_events',
   'seq' | 'type' | 'state' | 'previous_state' | 'data' | 'actor_kind' | 'user_id' | 'created_at'
@@ -29,7 +29,7 @@ export const FOLLOWING = ['active', 'paused'] as const satisfies RunState[];
 /** Final states. */
 const ENDED = ['completed', 'failed', 'denied', 'cancelled'] as const satisfies RunState[];
 
-/** Returns true if a run has ended. */
+/** Returns true if a run is in a final state. */
 export function hasEnded(state: RunState): boolean {
   return (ENDED as readonly RunState[]).includes(state);
 }

@@ -34,8 +34,8 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
 const BROWSERS: ReadonlySet<string> = new Set(Object.values(BROWSER_MAP));
 
 /**
- * Programs that fetch for a human reader although `isbot` counts them as robots: the image proxies of Gmail and Yahoo,
- * and mail programs without "Mozilla" in their user agent.
+ * Programs that fetch for a human reader although `isbot` counts them as robots. They are the image proxies of Gmail
+ * and Yahoo, and mail programs without "Mozilla" in their user agent.
  */
 const READERS =
   /GoogleImageProxy|ggpht\.com|YahooMailProxy|Outlook-iOS|Outlook-Android|Microsoft Outlook|DuckDuckGo\/|^(?:Airmail|BlackBerry|eM Client|Lotus-Notes|Postbox|Spark|Superhuman)\b/i;

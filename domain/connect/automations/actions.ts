@@ -17,7 +17,6 @@ export type NamedTable =
   | 'app_connections'
   | 'automations';
 
-/** Declaration of a native action. */
 interface ActionDeclaration {
   config: z.ZodType<Record<string, unknown>>;
   /** True if the action changes the contact of the event. */
@@ -79,10 +78,10 @@ export const NATIVE_ACTIONS = {
   'sendsets.run_automation': declare(z.strictObject({ automation_id: rowId }), { automation_id: 'automations' }, false),
 } as const satisfies Record<keyof typeof ACTION_RIGHTS, ActionDeclaration>;
 
-/** Name of a native action. */
+/** Name of an action that Heron performs itself, such as `sendsets.add_tag`. */
 export type NativeAction = keyof typeof NATIVE_ACTIONS;
 
-/** Returns true if the name is a native action. */
+/** Returns true if Heron performs the action itself. */
 export function isNative(action: string | undefined): action is NativeAction {
   return action !== undefined && Object.hasOwn(NATIVE_ACTIONS, action);
 }

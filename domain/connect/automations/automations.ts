@@ -40,8 +40,8 @@ export async function findAutomation(org: OrgScope, id: string): Promise<Automat
 
 /**
  * Stores an automation, which accepts events from now on.
- * @throws AppError forbidden if the automation does more than its author may, or if a credential saves one that adds to
- * campaigns; bad_request naming every fault with the id of its node, or at the workspace's limit
+ * @throws AppError forbidden if it does more than its author may, or if a credential saves one that adds to campaigns
+ * @throws AppError bad_request naming every fault with the id of its node, or at the workspace's limit
  */
 export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promise<AutomationRow> {
   return transact(ctx, async (tx) => {

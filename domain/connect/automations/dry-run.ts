@@ -21,7 +21,6 @@ import { findContacts, renderConfig, TextTooLarge, valuesOf, type AutomationCont
 /** A node of a dry run: its result, and a preview of its action. */
 type TracedNode = AutomationNodeResult & { preview: Record<string, unknown> };
 
-/** The result of a dry run. */
 interface DryRun {
   trace: TracedNode[];
   data: Record<string, unknown>;

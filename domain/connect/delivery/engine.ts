@@ -33,7 +33,7 @@ interface BatchWatch {
   close(): void;
 }
 
-/** Creates the delivery engine of one process. */
+/** Creates the delivery engine, which a process needs once. */
 export async function createDeliveryEngine(deps: Deps, metrics: Metrics): Promise<DeliveryEngine> {
   const watched = new Map<string, Wakeable>();
   const listener = await listen(

@@ -99,7 +99,6 @@ export function openConfig(keyring: Keyring, { id, sealed }: Pick<ConnectionRow,
   return JSON.parse(keyring.open(sealed, SEAL_PLACES.integration(id)).toString('utf8')) as Record<string, unknown>;
 }
 
-/** Decrypts the tokens of a connection. */
 function openStoredTokens(keyring: Keyring, connection: Pick<ConnectionRow, 'id' | 'sealed'>): StoredTokens {
   return openConfig(keyring, connection) as unknown as StoredTokens;
 }

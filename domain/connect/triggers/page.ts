@@ -13,7 +13,6 @@ interface JsonField {
   items?: JsonField;
 }
 
-/** A field of a trigger's data. */
 interface TriggerField {
   key: string;
   /** Type as shown, such as `string`, `uuid`, `number or null`. */

@@ -2,7 +2,7 @@
 
 const id = (last: number): string => `01990000-0000-7000-8000-${String(last).padStart(12, '0')}`;
 
-/** Ids used in samples. */
+/** Ids of the rows that appear in the sample data of triggers. */
 export const SAMPLE_IDS = {
   campaign: id(1),
   step: id(2),
@@ -24,7 +24,7 @@ export const SAMPLE_IDS = {
   import: id(18),
 } as const;
 
-/** Time of the sample events. */
+/** Time at which the sample events occurred, RFC 3339. */
 export const SAMPLE_TIME = '2026-05-04T09:30:00.000Z';
 
 /** Address of the contact in all samples. */
@@ -58,7 +58,7 @@ export const SAMPLE_CONTACT = {
   created_at: SAMPLE_TIME,
 };
 
-/** Deal of a sample. */
+/** Fields of the deal in sample data of deal triggers. */
 export const SAMPLE_DEAL = {
   entity_id: SAMPLE_IDS.deal,
   deal_id: SAMPLE_IDS.deal,
@@ -74,7 +74,7 @@ export const SAMPLE_DEAL = {
   updated_at: SAMPLE_TIME,
 };
 
-/** Task of a sample. */
+/** Fields of the task in sample data of task triggers. */
 export const SAMPLE_TASK = {
   entity_id: SAMPLE_IDS.task,
   task_id: SAMPLE_IDS.task,
@@ -90,7 +90,7 @@ export const SAMPLE_TASK = {
   updated_at: SAMPLE_TIME,
 };
 
-/** Meeting of a sample. */
+/** Fields of the meeting in sample data of meeting triggers. */
 export const SAMPLE_MEETING = {
   entity_id: SAMPLE_IDS.meeting,
   meeting_id: SAMPLE_IDS.meeting,

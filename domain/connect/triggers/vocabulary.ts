@@ -229,7 +229,7 @@ const TRIGGERS = {
   }),
 } as const;
 
-/** Name of a trigger. */
+/** Name of a trigger, such as `email.replied`. */
 export type TriggerName = keyof typeof TRIGGERS;
 
 /** All names, in the order of the documentation. */

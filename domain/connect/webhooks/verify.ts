@@ -19,7 +19,7 @@ import { ensureSecret, newestSecret, openWebhookSecret, secretOwner } from '../d
 /** Maximum bytes read of an answer to a challenge. An echo is short. */
 const MAX_ECHO_BYTES = 16 * 1024;
 
-/** The result of one challenge. */
+/** Result of one verification challenge to a webhook endpoint. */
 export interface ChallengeResult {
   /** The challenged URL. If the endpoint's URL has changed since, the result does not apply. */
   url: string;

@@ -148,7 +148,7 @@ export interface ProviderAction {
   perform(call: ProviderCall, input: ActionInput): Promise<void>;
 }
 
-/** Input of an action. */
+/** Input of one execution of an action. */
 export interface ActionInput {
   /** Config that fits the action's schema. */
   config: Readonly<Record<string, unknown>>;
