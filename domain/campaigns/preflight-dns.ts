@@ -86,7 +86,7 @@ export async function recallCampaignDns(
   return { senders, leftOut: domains.length - asked.length, trackingPoints: null, trackingDomain: '' };
 }
 
-/** Reads a domain with its own time limit, for all concurrent callers. */
+/** Reads the DNS records of a domain with a separate time limit. All concurrent callers share the result. */
 async function readBounded(records: DnsRecords, domain: string, timeoutMs: number): Promise<SenderDns> {
   const { dns, end } = until(records, timeoutMs);
   try {

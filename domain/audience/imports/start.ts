@@ -132,7 +132,7 @@ async function assertRoom({ config }: Ctx, tx: Tx, bytes: number): Promise<void>
     throw new AppError('conflict', 'The files of the imports under way are as large as they may be together', { fix });
 }
 
-/** Targets that several columns may have. Each of these columns can forbid mail. */
+/** Mapping targets that several columns may share. Each of these columns can forbid mail. */
 const REPEATABLE = ['unsubscribed', 'bounced'];
 
 function mappingProblems(mapping: readonly ColumnMapping[], columns: number): Problem[] {

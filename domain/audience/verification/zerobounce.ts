@@ -3,7 +3,7 @@ import { EgressError } from '../../../lib/egress/index.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import type { Verdict } from './verdict.ts';
 
-/** ZeroBounce answers within 30 s. */
+/** Timeout (ms) of a request. ZeroBounce answers within 30 s. */
 const TIMEOUT_MS = 35_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
