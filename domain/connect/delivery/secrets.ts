@@ -41,7 +41,7 @@ export async function newestSecret(db: Db | Trx, owner: SecretOwner): Promise<Se
 
 /**
  * Creates a new secret for an owner and returns it in plain text. It signs all deliveries that begin from now on. Older
- * secrets stay for deliveries that began with them. They are deleted KEEP_REPLACED_MS after their replacement.
+ * secrets stay for deliveries that began with them. Each call deletes those replaced more than KEEP_REPLACED_MS ago.
  * The owner's row must be locked, so that rotations are serialized.
  */
 export async function issueSecret(trx: Db | Trx, keyring: Keyring, owner: SecretOwner, now: Date): Promise<string> {
