@@ -1,4 +1,4 @@
-/** Actions that credentials may take without a person, and those that wait for one. */
+/** Tables for actions of credentials: permitted without a person, or waiting for an approval. */
 export const APPROVALS = `
 create table agent_policies (
   id uuid primary key,

@@ -1,4 +1,4 @@
-/** The sources of contacts: imports, verification, and the product events of people. */
+/** Tables for the sources of contacts: imports, verification, and the product events of people. */
 export const AUDIENCE = `
 create table contact_imports (
   id uuid primary key,

@@ -1,4 +1,4 @@
-/** Managed mailboxes: quotes, orders, payments and renewals. */
+/** Tables for managed mailboxes: quotes, orders, payments and renewals. */
 export const BILLING = `
 create table mailbox_quotes (
   id uuid primary key,

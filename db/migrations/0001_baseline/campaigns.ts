@@ -1,4 +1,4 @@
-/** Campaigns: their steps, variants and senders, and the runs and tests that prepare them. */
+/** Tables for campaigns: steps, variants and senders, and the runs and tests that prepare them. */
 export const CAMPAIGNS = `
 create table outreach_settings (
   organization_id uuid primary key references organizations on delete cascade,

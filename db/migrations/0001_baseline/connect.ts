@@ -1,6 +1,6 @@
 import { divided } from './divided.ts';
 
-/** Apps, webhooks and automations. */
+/** Tables for apps, webhooks and automations. */
 export const CONNECT = `
 create table app_connections (
   id uuid primary key,

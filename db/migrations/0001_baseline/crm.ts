@@ -1,4 +1,4 @@
-/** Deals, tasks, activities and meetings. */
+/** Tables for deals, tasks, activities and meetings. */
 export const CRM = `
 create table crm_pipelines (
   id uuid primary key,

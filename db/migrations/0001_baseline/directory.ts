@@ -1,6 +1,6 @@
 import { FREE_MAIL_DOMAINS } from '../../../lib/free-mail.ts';
 
-/** Contacts, and the facts about a contact that sending, audience and reports share. */
+/** Tables for contacts, and for facts about a contact that sending, audience and reports share. */
 export const DIRECTORY = String.raw`create table contacts (
   id uuid primary key,
   organization_id uuid not null references organizations on delete cascade,

@@ -1,6 +1,6 @@
 import { divided } from './divided.ts';
 
-/** Columns of counts: those from opens to machine_clicks count events, the others emails. */
+/** Count columns. The columns from opens to machine_clicks count events, the others count emails. */
 const COUNTS = `sent integer not null default 0,
   bounced integer not null default 0,
   opened integer not null default 0,
@@ -21,7 +21,7 @@ const COUNTS = `sent integer not null default 0,
   replied_with_question integer not null default 0,
   replied_neutrally integer not null default 0`;
 
-/** Outcomes of campaign emails, and the counts of them that reports read. */
+/** Tables for outcomes of campaign emails, and for their counts, which reports read. */
 export const FACTS = `
 create table send_facts (
   send_id uuid primary key,

@@ -1,4 +1,4 @@
-/** People, workspaces, and the credentials that act for them. */
+/** Tables for people, workspaces, and the credentials that act for them. */
 export const IDENTITY = `
 create table users (
   id uuid primary key,

@@ -1,4 +1,4 @@
-/** Received messages and their conversations, and the emails that people write. */
+/** Tables for received messages and their conversations, and for emails written by people. */
 export const INBOX = `
 -- Text that a search looks in: the subject, the first 16 KiB of the body, and the sender with and without the parts of the address.
 create function inbound_message_words(subject text, from_name text, from_email text, body text) returns tsvector language sql immutable as

@@ -1,4 +1,4 @@
-/** Accounts at providers, such as CRMs and chats, and the actions that Heron takes there. */
+/** Tables for accounts at providers, such as CRMs and chats, and for Heron's actions there. */
 export const INTEGRATIONS = `
 create table integration_connections (
   id uuid primary key,

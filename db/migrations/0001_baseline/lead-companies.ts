@@ -1,4 +1,4 @@
-/** Counts of the contacts of a domain, by name, with the condition on a row `o` of contact_outreach. */
+/** Counts of a domain's contacts by name, each with its condition on a row `o` of contact_outreach. */
 const COUNTED = {
   people: 'true',
   contacted: 'o.emails_received > 0',
@@ -16,8 +16,9 @@ const COLUMNS = `organization_id, company_domain, ${NAMES.join(', ')}, last_cont
 const sums = (of: (condition: string) => string) => Object.values(COUNTED).map(of).join(', ');
 
 /**
- * Contacts of each company domain, counted. Writers only add differences, so none waits for another; now and then one of them folds those of its
- * organization together. The sum over the rows of a domain is the count in every snapshot.
+ * Table and triggers that count the contacts of each company domain. Writers only insert differences, so no writer
+ * waits for another. From time to time a writer folds the differences of its organization together. The sum over a
+ * domain's rows is the correct count in every snapshot.
  */
 export const LEAD_COMPANIES = `
 create table lead_company_counts (

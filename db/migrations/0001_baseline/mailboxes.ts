@@ -1,4 +1,4 @@
-/** Mailboxes: servers and credentials, the watching of their folders, and warmup. */
+/** Tables for mailboxes: servers and credentials, the watching of folders, and warmup. */
 export const MAILBOXES = `
 create table mailboxes (
   id uuid primary key,

@@ -1,6 +1,6 @@
 import { divided } from './divided.ts';
 
-/** Events, audit, the outbox, files and background failures: tables that every room writes to. */
+/** Tables that every area writes to: events, audit, the outbox, files and background failures. */
 export const PLATFORM = `
 create table audit_logs (
   id uuid not null,

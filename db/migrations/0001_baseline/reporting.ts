@@ -1,4 +1,4 @@
-/** Goals, conversions, the credit for customers, and weekly reports. */
+/** Tables for goals, conversions, customer attribution, and weekly reports. */
 export const REPORTING = `
 create table goals (
   id uuid primary key,

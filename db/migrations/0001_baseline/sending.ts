@@ -1,4 +1,4 @@
-/** Leads on their way through a campaign: executed steps, emails, responses to them. */
+/** Tables for leads in a campaign: executed steps, emails, responses to emails. */
 export const SENDING = `
 create table enrollments (
   id uuid primary key,
