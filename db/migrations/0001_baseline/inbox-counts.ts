@@ -98,8 +98,8 @@ create table inbox_counts (
   answered integer not null,
   constraint inbox_counts_key unique nulls not distinct (${KEY})
 );
-comment on table inbox_counts is 'Counts of conversations per mailbox, folder and category; a count is the sum of these and of inbox_count_changes.';
-comment on column inbox_counts.label_id is 'Null: all conversations of the folder. A category counts those in inbox and archive only.';
+comment on table inbox_counts is 'Counts of conversations per mailbox, folder and category. A count is the sum of this table and inbox_count_changes.';
+comment on column inbox_counts.label_id is 'Category. Null: all conversations of the folder. A category counts only conversations in inbox and archive.';
 create index inbox_counts_mailbox on inbox_counts (mailbox_id);
 create index inbox_counts_label on inbox_counts (label_id);
 call heron_guard_rows('inbox_counts');
@@ -114,7 +114,7 @@ create table inbox_count_changes (
   unread integer not null,
   answered integer not null
 );
-comment on table inbox_count_changes is 'A difference to inbox_counts, added by triggers and folded in by maintenance.';
+comment on table inbox_count_changes is 'A difference to inbox_counts. Triggers add it, maintenance folds it in.';
 create index inbox_count_changes_organization on inbox_count_changes (organization_id);
 create index inbox_count_changes_mailbox on inbox_count_changes (mailbox_id);
 create index inbox_count_changes_label on inbox_count_changes (label_id);

@@ -29,9 +29,9 @@ create table lead_company_counts (
   is_stale boolean not null default false,
   is_folded boolean not null default false
 );
-comment on table lead_company_counts is 'Counts of contacts per company domain; rows are differences, and their sum is the count.';
-comment on column lead_company_counts.company_domain is 'Empty for contacts without a company.';
-comment on column lead_company_counts.last_contacted_at is 'The latest of the rows, unless one is stale: then the contacts have to be read.';
+comment on table lead_company_counts is 'Counts of contacts per company domain. Writers insert differences; the sum of the rows is the count.';
+comment on column lead_company_counts.company_domain is 'Domain of the company. Empty for contacts without a company.';
+comment on column lead_company_counts.last_contacted_at is 'The latest value over the rows of a domain is the result. If a row is stale, it must be computed from the contacts.';
 create index lead_company_counts_domain on lead_company_counts (organization_id, company_domain);
 create index lead_company_counts_new on lead_company_counts (organization_id) where not is_folded;
 call heron_guard_rows('lead_company_counts');
