@@ -157,7 +157,7 @@ interface Bootstrap {
 /**
  * Runs the operator's `heron bootstrap`. Creates the person and the organization if they are missing; the first person
  * of an installation becomes its administrator. Each call adds a session and a full-access key. The password is set
- * only on a new account. An account without a password needs a password reset to sign in.
+ * only on a new account. If none is given, the person signs in by a password reset.
  */
 export async function bootstrap(
   deps: Deps,
