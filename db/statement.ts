@@ -16,8 +16,8 @@ interface WithOptions {
 
 /**
  * Runs SQL with named bindings at once, for the scopes (tenancy.ts, across.ts). With DB_PREPARED_STATEMENTS a frequent
- * text is prepared. The text is translated once and passed directly to knex's client: building a knex query for every
- * run costs more than the rest of a short statement in this process.
+ * text is prepared. The text is translated once and passed directly to knex's client. Building a knex query for every
+ * run would cost more than the rest of a short statement in this process.
  * @param name prepares the statement under this name from its first run on, without waiting until it is frequent; null
  * never prepares it
  */

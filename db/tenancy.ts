@@ -85,8 +85,8 @@ export class OrgScope {
   }
 
   /**
-   * Waits for an advisory lock by name, held until the transaction ends. The statement is sent at once, like {@link
-   * OrgScope.sql}.
+   * Waits for an advisory lock by name, held until the transaction ends. The statement is sent at once, like
+   * {@link OrgScope.sql}.
    * @param keepPlans forces kept plans for the rest of the transaction, whatever the bindings; otherwise PostgreSQL
    * replans many statements with a list as binding. For hot paths whose statements are written for it
    * @param isShared takes the lock in shared mode: it conflicts only with exclusive holders

@@ -35,15 +35,18 @@ export const systemClock: Clock = { now: () => new Date() };
 const HOLD_MS = 1_000;
 
 /**
- * Clock that follows PostgreSQL's time without a query per call: the process's clock plus an offset, which {@link
- * MeasuredClock.measure} updates.\n\nPostgreSQL answers a measurement at some moment between its sending and its
- * receipt. So each measurement gives a range of possible offsets, as wide as its round trip. The offset is the middle
- * of the intersection of these ranges, so its error is at most half of the smallest round trip. An empty intersection
- * means that a clock was set or has drifted. Then only the latest measurement counts.\n\nWhen the offset shrinks by up
- * to a second, `now()` stands still until time has caught up, so it never runs backwards. A larger correction means
- * that earlier values were wrong: one step back is better than a long standstill. Clocks of two processes agree to
- * within their round trips. Row locks and stream positions decide the order of two writes where it must be exact, never
- * this clock.
+ * Clock that follows PostgreSQL's time without a query per call. It adds an offset to the process's clock, which
+ * {@link MeasuredClock.measure} updates.
+ *
+ * PostgreSQL answers a measurement at some moment between its sending and its receipt. So each measurement gives a
+ * range of possible offsets, as wide as its round trip. The offset is the middle of the intersection of these ranges,
+ * so its error is at most half of the smallest round trip. An empty intersection means that a clock was set or has
+ * drifted. Then only the latest measurement counts.
+ *
+ * When the offset shrinks by up to a second, `now()` stands still until time has caught up, so it never runs backwards.
+ * A larger correction means that earlier values were wrong: one step back is better than a long standstill. Clocks of
+ * two processes agree to within their round trips. Row locks and stream positions decide the order of two writes where
+ * it must be exact, never this clock.
  */
 export class MeasuredClock implements Clock {
   readonly #processNow: () => number;

@@ -12,8 +12,8 @@ export interface ImageFacts {
  * Reads the type and size of an image from its own bytes, ignoring the type stated by a server. A few kilobytes of a
  * PNG can stand for gigapixels. So call this before an image is passed on for display: it returns the largest number of
  * pixels that a viewer may allocate. Packages such as image-size 2.1 and probe-image-size 7.5 return only the nominal
- * size. They report one pixel for a GIF of one pixel with a frame of 60,000 by 60,000, and one of them reads only the
- * first frame of a JPEG.
+ * size. For a GIF of one pixel with a frame of 60,000 by 60,000 they report one pixel. One of them reads only the first
+ * frame of a JPEG.
  * @returns undefined for other types and for images without a readable size
  */
 export function readImageFacts(bytes: Buffer): ImageFacts | undefined {

@@ -3,8 +3,8 @@ import { message, type Message, type MessageCode } from '../messages/index.ts';
 
 /**
  * Returns the text of a custom zod rule: `.refine(isColor, says('field.color'))`, `.regex(CODE, says(…))`, or the
- * `message` of `addIssue`. zod only carries text, so the text encodes the message code and its values. {@link
- * issueMessage} decodes it.
+ * `message` of `addIssue`. zod only carries text, so the text encodes the message code and its values.
+ * {@link issueMessage} decodes it.
  */
 export function says<Code extends MessageCode>(...args: Parameters<typeof message<Code>>): string {
   return asIssue(message(...args));

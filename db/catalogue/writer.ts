@@ -181,7 +181,7 @@ export class CatalogueWriter {
     await this.#client.query('update catalogue_loads set ended_at = now() where fingerprint = $1', [fingerprint]);
   }
 
-  /** What the catalogue holds, which indexes it lacks, and its latest loads. */
+  /** Returns the contents of the catalogue, its missing indexes, and its latest loads. */
   async status(): Promise<CatalogueStatus> {
     const facts = await this.#client.query<Omit<CatalogueStatus, 'missingIndexes' | 'loads'>>(
       `select people::float8 as people, companies::float8 as companies, source, source_period as "sourcePeriod", counted_at as "countedAt"
@@ -225,11 +225,17 @@ export class CatalogueWriter {
   }
 }
 
-/** The tags of a person with those of the company `c` that people are searched by: its industries and technologies. */
+/**
+ * Returns SQL for the search tags of a person: the person's own tags, and the industries and technologies of the
+ * company `c`.
+ */
 const withCompanyTags = (ownTags: string): string =>
   `${ownTags} || coalesce((select array_agg(t) from unnest(c.tags) t where t like 'i:%' or t like 't:%'), '{}')`;
 
-/** Rows are stored in the order of their list, so that a page of a first load stands together. */
+/**
+ * Returns SQL that merges people. It inserts rows in list order, so that after a first load the rows of a page are
+ * adjacent on disk.
+ */
 function mergePeople(columns: readonly string[]): string {
   return `insert into catalogue_people (${columns.join(', ')}, domain, employees, tags)
     select ${columns.map((name) => `s.${name}`).join(', ')}, coalesce(c.domain, ''), c.employees, ${withCompanyTags('s.own_tags')}
@@ -243,7 +249,7 @@ function mergeCompanies(columns: readonly string[]): string {
     on conflict (id) do update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 }
 
-/** People of companies that came or changed. */
+/** SQL that updates the people of new and changed companies. */
 const FOLLOW_COMPANIES = `
   update catalogue_people p set domain = s.domain, employees = s.employees, tags = s.tags
   from (select p.id, c.domain, c.employees, ${withCompanyTags('p.own_tags')} as tags
@@ -266,7 +272,7 @@ async function grantReading(client: pg.Client, reader: string): Promise<void> {
 
 const BATCH_BYTES = 256 * 1024;
 
-/** Rows in the text format of COPY, in pieces of some size. */
+/** Yields rows in the text format of COPY, in chunks. */
 function* copyText(rows: Iterable<CopyRow>): Generator<string> {
   let piece = '';
   for (const row of rows) {

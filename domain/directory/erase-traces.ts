@@ -5,9 +5,10 @@ import { eraseFiles } from '../platform/erase-files.ts';
  * Erases data about contacts that other tables keep: texts of their messages and of emails to them, and reports of
  * servers and browsers. Rows stay without this data if reports count them, or if they prevent a message from being read
  * in again. Call it before deleting the contacts, because afterwards nothing links the data to them. Rows that
- * reference a contact are deleted with it.\n\nUnsent emails of people and agents are cancelled before (`cancelUnsent`).
- * An email that a worker is sending at this moment keeps its text. Sent emails keep the address, because a late bounce,
- * complaint or opt-out must suppress it.
+ * reference a contact are deleted with it.
+ *
+ * Unsent emails of people and agents are cancelled before (`cancelUnsent`). An email that a worker is sending at this
+ * moment keeps its text. Sent emails keep the address, because a late bounce, complaint or opt-out must suppress it.
  */
 export async function eraseTraces(tx: Tx, contactIds: readonly string[]): Promise<void> {
   const bindings = { contacts: [...contactIds] };

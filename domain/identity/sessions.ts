@@ -108,8 +108,8 @@ export async function deviceKnown(ctx: Ctx, userId: string, deviceToken: string)
 }
 
 /**
- * Maximum number of renewals by which a browser's token may arrive late without counting as a copy; see {@link
- * refreshSession}.
+ * Maximum number of renewals by which a browser's token may arrive late without counting as a copy; see
+ * {@link refreshSession}.
  */
 const LATE_RENEWALS = 3;
 

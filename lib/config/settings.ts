@@ -609,9 +609,15 @@ export const settingsSchema = z.object({
   IMAP_MAX_MAILBOXES: count.min(1).default(500),
   /**
    * Roles of a worker process. `relay`: outbox. `fanout`: order of events, and webhooks. `reactions`: subscribers of
-   * events. `sync`: IMAP. Task queues: `workflows` (runs and their short decisions), `mail` (SMTP), `apps` (calls to
-   * customers' apps), `webhooks`, `integrations` (calls to their providers), `batch` (launchers, imports, maintenance),
-   * `interactive` (a person waits for the result). `temporal` means all task queues.
+   * events. `sync`: IMAP. Roles that are task queues:
+   * - `workflows`: runs and their short decisions
+   * - `mail`: SMTP
+   * - `apps`: calls to customers' apps
+   * - `webhooks`: webhook requests
+   * - `integrations`: calls to integration providers
+   * - `batch`: launchers, imports, maintenance
+   * - `interactive`: a person waits for the result
+   * - `temporal`: all task queues
    */
   WORKER_ROLES: list.default(['temporal', 'relay', 'fanout', 'reactions', 'sync']),
   /** Maximum number of concurrent activities of one worker on the `workflows` queue. Slow work has its own queues. */

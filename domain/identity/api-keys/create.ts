@@ -24,7 +24,7 @@ interface NewKey {
 /**
  * Creates an API key (POST /api-keys). Only this response contains the secret; the database stores a hash.
  * @throws AppError bad_request (undefined permission bits, unusable addresses, foreign mailboxes, past expiry: all at
- * once), forbidden when the key would be able to do more than the caller: a key or token by its own permissions, a
+ * once). forbidden when the key would be able to do more than the caller: a key or token by its own permissions, a
  * person by their role
  */
 export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyRow; secret: string }> {

@@ -146,8 +146,8 @@ const WEBHOOKS = maskOf(['WEBHOOKS']);
 /**
  * Changes the sent fields of an application. Lists replace the stored lists. Fewer scopes narrow its tokens within a
  * second. More scopes have no effect on tokens until people approve again.
- * @throws AppError not_found; forbidden when the caller would give it scopes that they lack themselves, or redirect
- * codes or events of an application with more rights than theirs; events also need WEBHOOKS
+ * @throws AppError not_found. forbidden when the caller lacks given scopes, or would redirect codes or events of an
+ * application with more rights than theirs. Events also need WEBHOOKS
  */
 export async function updateApplication(ctx: Ctx, id: string, input: ApplicationInput): Promise<OAuthApplicationRow> {
   if (!isUuid(id)) throw notFound('application');

@@ -120,8 +120,8 @@ function valuesOf(query: AuthorizationQuery, name: string): string[] {
  * Stores a person's approval in the workspace of the context, and returns the redirect with a code. Approving again
  * replaces the earlier approval: existing tokens carry no more than the newest approval.
  * @param scopes the selected part of `request.scopes`
- * @throws AppError bad_request (no scope, or a scope that was not requested), forbidden (not a member, or a scope that
- * the person's role cannot grant: `grantableScopes` lists the allowed ones)
+ * @throws AppError bad_request for no scope, or a scope that was not requested. forbidden for a person who is not a
+ * member, or a scope that their role cannot grant (`grantableScopes`)
  */
 export async function approveAuthorization(
   ctx: Ctx,

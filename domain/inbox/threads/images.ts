@@ -33,7 +33,7 @@ const TIMEOUT_MS = 5_000;
 const MAX_REDIRECTS = 3;
 /** Timeout (ms) for all images of a message. */
 const MESSAGE_TIMEOUT_MS = 20_000;
-/** Maximum time (ms) that a message waits for its turn. */
+/** Maximum time (ms) that a message waits until its images can be fetched. */
 const PATIENCE_MS = 5_000;
 /**
  * Limits the messages whose images a process fetches concurrently, in total and per workspace. This bounds the memory

@@ -17,8 +17,8 @@ import { RECEIVED_FILES, type MessageFile } from './message.ts';
 import { readableMailboxes } from './threads.ts';
 
 /**
- * One message of a conversation, received or sent. The text of a campaign email is rendered again, see {@link
- * ThreadMessage.rendered_again}.
+ * One message of a conversation, received or sent. The text of a campaign email is rendered again, see
+ * {@link ThreadMessage.rendered_again}.
  */
 export interface ThreadMessage {
   id: string;

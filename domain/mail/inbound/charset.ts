@@ -48,7 +48,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 const WESTERN_80 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 const MULTIBYTE = /^(?:shift_jis|euc-jp|euc-kr|gbk|gb18030|big5)$/;
 const LATIN = /^(?:windows-1252|windows-1254|iso-8859-15|iso-8859-3|macintosh)$/;
-/** Central European letters decoded under a Western label: they appear as signs within words. */
+/** Signs within words: Central European characters that were decoded under a Western label. */
 const SIGN_IN_WORD = /\p{L}(?:[¡¢£¤¥¦¶¹³¼¾¿](?=\p{L})|[¶¼¾](?=\s))/u;
 const ESCAPED = '\u001b';
 const SHIFT_OUT = '\u000e';
@@ -88,7 +88,7 @@ function readText(bytes: Buffer, labels: readonly string[], guess: (bytes: Buffe
   if (wide !== undefined && bytes.includes(0)) return utf16Text(bytes, wide);
   const label = labels.find((each) => !each.startsWith('utf-'));
   const utf8 = utf8Text(bytes);
-  // Two bytes may be one letter in UTF-8 and one character in an East Asian charset. Three in a row are no coincidence.
+  // Two bytes may be one UTF-8 character, or one character of an East Asian charset. Three in a row are no coincidence.
   if (utf8 !== null && !(label !== undefined && MULTIBYTE.test(label) && !/[\u0800-\u{10ffff}]/u.test(utf8)))
     return utf8;
   const labelled = label === undefined ? null : strictly(label, bytes);

@@ -42,7 +42,7 @@ const SURELY_AWAY = 0.65;
 /** Probability below which the intent is `neutral`. */
 const PLAIN = 0.4;
 const MAX_READ = 16 * 1024;
-/** Letters of words. Chinese and Japanese have no spaces between words, so their letters are excluded. */
+/** Characters of words. Excludes Chinese and Japanese, which have no spaces between words. */
 const WORD = /(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}]/u;
 /** Whole replies that request an opt-out, in the traditional words of mailing list subscribers; folded. */
 const UNSUBSCRIBE_REPLIES: ReadonlySet<string> = new Set([
@@ -70,10 +70,11 @@ const INTENTS: Readonly<Record<AnswerKind, ReplyIntent>> = {
 };
 
 /**
- * Classifies a reply by the trained model (`domain/mail/reading`), based on the reply's own words (see
- * `ownWords`).\n\nKeywords of the workspace take precedence over the model. They match whole words, ignoring case and
- * diacritics. The side with more matches wins, and a tie is negative, because mistaking a refusal for interest is the
- * worse error. An opt-out request is always negative.
+ * Classifies a reply by the trained model (`domain/mail/reading`), based on the reply's own words (see `ownWords`).
+ *
+ * Keywords of the workspace take precedence over the model. They match whole words, ignoring case and diacritics. The
+ * side with more matches wins, and a tie is negative, because mistaking a refusal for interest is the worse error. An
+ * opt-out request is always negative.
  * @param read the model's result for the words, if the caller already has it
  */
 export function replyIntent(

@@ -1,9 +1,9 @@
 import { anyOf } from './patterns.ts';
 
 /**
- * Words that mail programs put around the quote in a reply, in the languages supported by Heron: English, German,
- * French, Spanish, Italian, Portuguese, Dutch, Danish, Swedish, Norwegian, Finnish, Polish, Czech, Hungarian, Russian,
- * Ukrainian, Turkish, Japanese and Chinese.
+ * Words that mail programs put around the quote in a reply, in the languages supported by Heron. These are English,
+ * German, French, Spanish, Italian, Portuguese, Dutch, Danish, Swedish, Norwegian, Finnish, Polish, Czech, Hungarian,
+ * Russian, Ukrainian, Turkish, Japanese and Chinese.
  */
 
 /** "wrote", at the end of or within a line such as "On Monday Ann wrote:". */
@@ -93,7 +93,7 @@ export const PERSONAL = anyOf(
   String.raw`(?![\p{L}])`,
 );
 
-/** "Ann said:" above a manual quote. */
+/** A line such as "Ann wrote:" or "Ann says:" above a manual quote. */
 export const SAID =
   /(?:wrote|writes|said|says|asked|quot\w*|below|inline|comments?|schr[ie]+bt?|sagte|fragte|zit\w*|unten|écrit|dit|cit\w*|escrib\w*|dijo|scritt\w*|detto|escreve\w*|schreef|zei|skrev|sagde|kirjoitti|napisał\w*|napsal\w*|írta|написа\w*|пишет|пише|yazdı|書きました|写道|寫道)[^:：]{0,40}[:：]$/iu;
 

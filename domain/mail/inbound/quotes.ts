@@ -102,8 +102,8 @@ function isQuoteLine(line: string): boolean {
 }
 
 /**
- * Returns the lines whose leading `>` was typed by a person: comparisons (">10 pallets"), and the only marked lines of
- * a message if they follow a line such as "We need:".
+ * Returns the lines whose leading `>` was typed by a person. These are comparisons (">10 pallets"), and the only marked
+ * lines of a message if they follow a line such as "We need:".
  */
 function typedMarks(lines: readonly string[]): ReadonlySet<number> {
   const marked = lines.flatMap((line, at) => (isQuoteLine(line.trim()) ? [at] : []));
@@ -194,7 +194,7 @@ function isPrecededByOwn(lines: readonly string[]): boolean {
   });
 }
 
-/** Returns true if a program wrote an introduction. People use other words to say who said something. */
+/** Returns true if a program wrote an introduction. People phrase it differently. */
 function isGenerated(joined: string): boolean {
   if (AS_SAID.test(joined)) return false;
   return !PERSONAL.test(joined) || joined.includes('@') || (FULL_DATE.test(joined) && /\d:\d\d/.test(joined));

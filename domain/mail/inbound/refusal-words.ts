@@ -223,7 +223,7 @@ const UNKNOWN_USER = anyOf(
 export const RELAY =
   /relay(?:ing)?[^.\n]{0,20}(?:denied|not (?:allowed|permitted)|prohibited|refused|rejected)|(?:unable|not permitted|not configured|not allowed|authentication) to relay|(?:does not|won't|no|not an open|insecure mail|as an?|mail) relay|relaying mail to|not a (?:registered )?gateway|not local host|(?:list of|in my) allowed rcpthosts?|do(?:es)?(?: not|n['’]t) handle mail for|non-local e-?mail address|specified domain is not allowed/i;
 
-/** Codes that Facebook's mail servers write after the status, by the letters of their topic. */
+/** Codes that Facebook's mail servers write after the status. A code begins with an abbreviation of its topic. */
 const FACEBOOK_POLICY = /\b(?:pol|con|msg|aut|spm|dns|blk|tls)-[pt]\d\b|\bint-p2\b/i;
 
 /** Words by reason. If a server states several reasons, the first match decides. */

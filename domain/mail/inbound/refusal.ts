@@ -128,10 +128,10 @@ const SUBJECTS: readonly (readonly [RegExp, RefusalReason])[] = [
 ];
 
 /**
- * Determines the cause of a refusal. An address counts as gone only if two grounds agree: a status that names the
- * address, or such words in answer to RCPT, and no mention of sender, content or space. "User unknown" in answer to the
- * message itself comes from filters, and a status of class 4 leaves the question open. Neither ever ends the use of an
- * address. Unreadable answers count as a mailbox that is temporarily unavailable.
+ * Determines the cause of a refusal. An address counts as gone only if the status names the address, or such words
+ * answer RCPT. In addition, nothing may mention the sender, the content or a lack of space. "User unknown" in answer to
+ * the message itself comes from filters, and a status of class 4 leaves the question open. Neither ever ends the use of
+ * an address. Unreadable answers count as a mailbox that is temporarily unavailable.
  */
 export function classifyRefusal(evidence: Evidence): Refusal {
   return refusalFor(reasonOf(evidence));

@@ -102,10 +102,12 @@ export interface BuiltMessage {
 }
 
 /**
- * Builds the message of one send: renders the text for the recipient, appends signature and opt-out footer, tags and
- * tracks links, and adds the threading headers.\n\nThere is an HTML part if the step has HTML, or if opens or clicks
- * are tracked. With `textOnly` there is none, and tracking is off. Without a plain text in the step, the plain part is
- * derived from the HTML. Authoring faults are returned in `errors`.
+ * Builds the message of one send. Renders the text for the recipient, appends signature and opt-out footer, tags and
+ * tracks links, and adds the threading headers.
+ *
+ * There is an HTML part if the step has HTML, or if opens or clicks are tracked. With `textOnly` there is none, and
+ * tracking is off. Without a plain text in the step, the plain part is derived from the HTML. Authoring faults are
+ * returned in `errors`.
  * @throws {TypeError} when the sender's address gives no domain or `oneClickUrl` is not a URL
  */
 export function buildMessage(input: MessageInput): BuiltMessage {

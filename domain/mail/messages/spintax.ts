@@ -31,10 +31,11 @@ const htmlSources = createBoundedCache<Spintax>(MAX_CACHED_LENGTH);
 
 /**
  * Expands spintax: takes one option of each group `{a|b|{c|d}}`. The same seed always gives the same option, so that a
- * retry builds the same message. Choices of different groups are independent and about evenly distributed.\n\nBraces
- * without their own bar (`{ color: red }`), unbalanced braces and template actions `{{…}}` are kept, and with `html`
- * also style and script elements and comments. `\{` and `\}` print a brace, `\|` inside a group prints a bar. Expand
- * the source first and render afterwards, so that merge values are never read as spintax.
+ * retry builds the same message. Choices of different groups are independent and about evenly distributed.
+ *
+ * Braces without their own bar (`{ color: red }`), unbalanced braces and template actions `{{…}}` are kept, and with
+ * `html` also style and script elements and comments. `\{` and `\}` print a brace, `\|` inside a group prints a bar.
+ * Expand the source first and render afterwards, so that merge values are never read as spintax.
  */
 export function expandSpintax(source: string, seed: string, { html = false }: { html?: boolean } = {}): string {
   if (!hasSpintaxSyntax(source)) return source;

@@ -4,7 +4,7 @@ const BUCKET_MASK = (1 << BUCKET_BITS) - 1;
 
 /** Maximum number of characters read. A longer answer states its purpose at the beginning. */
 export const MAX_CHARACTERS = 3_000;
-/** Maximum number of letters of a word from which n-grams are made. */
+/** Maximum length (characters) of the part of a word from which n-grams are made. */
 const MAX_WORD = 40;
 /** Sizes of n-grams: of words with their boundaries, and of scripts without spaces between words. */
 const SPACED = { from: 2, to: 5 };
@@ -16,14 +16,11 @@ const STEM = 4;
 const NEAR = 3;
 
 const DENSE_SCRIPT = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
-/**
- * Optional marks of Latin, Greek, Cyrillic, Hebrew and Arabic letters. Marks of Indic and Thai letters are vowels and
- * are kept.
- */
+/** Optional diacritics of Latin, Greek, Cyrillic, Hebrew and Arabic. Indic and Thai marks are vowels and are kept. */
 const OPTIONAL_MARKS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g;
 const TOKEN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+|[\p{Script=Thai}]+|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])[\p{L}\p{M}\p{N}])+(?:'(?:(?![\p{Script=Han}\p{Script=Thai}])[\p{L}\p{M}])+)*|[?!;]/gu;
-/** Letters that are written in several ways. */
+/** Characters that are written in several ways. */
 const SAME_LETTERS: Readonly<Record<string, string>> = {
   ß: 'ss',
   ł: 'l',

@@ -28,9 +28,11 @@ const MAX_NOTE = 400;
 
 /**
  * Returns the day on which the writer of an away message is back, at its start in their time zone. Null if the text
- * names none. Reads 31 languages.\n\nA date counts beside words of returning ("back on", "zurück am") or ending
- * ("until", "jusqu'au"); the former take precedence. The end of a range, and an inclusive end, mean the day after. The
- * only date of a short note counts without such a word if it is near.
+ * names none. Reads 31 languages.
+ *
+ * A date counts beside words of returning ("back on", "zurück am") or ending ("until", "jusqu'au"); the former take
+ * precedence. The end of a range, and an inclusive end, mean the day after. The only date of a short note counts
+ * without such a word if it is near.
  * @param receivedAt time of arrival; the result is never earlier, and at most a year later
  * @param timezone IANA name; UTC if absent or unknown
  */
