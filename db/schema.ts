@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 58153cf3a8297ca3. Types: 24904902455ae00f. */
+/* Written by `npm run db:types`; do not edit. Sources: 0381d07147a47be4. Types: 24904902455ae00f. */
 
 import type {
   ApprovalContent,

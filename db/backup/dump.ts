@@ -33,12 +33,12 @@ interface Dump {
   sequences: Record<string, string>;
 }
 
-/** Queries the snapshot that is being dumped, for data that belongs to the dump but is not in a table. */
+/** Queries the snapshot that is being dumped, for further data that belongs to the dump. */
 export type Look = <T extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<T[]>;
 
 /**
  * Writes the rows of every table into files of a folder, all as of one snapshot, without stopping the installation.
- * Locks only out schema changes.
+ * Blocks only schema changes.
  * @param alsoRead called with a function that queries the same snapshot
  */
 export async function dumpTables(

@@ -74,7 +74,7 @@ comment on column approvals.preflight is 'Report of the preflight checks at the 
 comment on column approvals.reason is 'Note of the person who decided, or the reason why the approval ended without a decision.';
 create index approvals_org on approvals (organization_id, id desc);
 create index approvals_subject on approvals (subject_id, id desc);
--- A subject waits for one decision at a time.
+-- At most one pending approval per subject.
 create unique index approvals_pending on approvals (subject_type, subject_id) where status = 'pending';
 create index approvals_due on approvals (expires_at) where status = 'pending';
 create index approvals_state on approvals (organization_id, status, id desc);

@@ -126,7 +126,7 @@ create index product_events_contact on product_events (contact_id, received_at d
 create index product_events_person on product_events (person_id, occurred_at) where person_id is not null;
 create index product_events_occurred on product_events (organization_id, name, occurred_at, id);
 create index product_events_contactless on product_events (person_id, received_at desc, id desc) where contact_id is null;
--- Events without a person; empty once all have one.
+-- Index of events without a person. Empty once every event has one.
 create index product_events_personless on product_events (organization_id, contact_id) where person_id is null;
 call heron_guard_rows('product_events');
 `;

@@ -186,9 +186,9 @@ comment on column payments.subscription_ended_at is 'End of the subscription tha
 create index payments_of_subject on payments (subject, subject_id, id desc);
 create index payments_refund_due on payments (id) where state = 'refund_due';
 create index payments_organization on payments (organization_id, id desc);
--- One payment of a subject at a time: another can be opened when the last one failed.
+-- At most one open or paid payment per subject. A new one is possible after a failed one.
 create unique index payments_subject on payments (subject, subject_id) where state in ('open', 'paid') and subject <> 'order_month';
--- An invoice is one month, however often the provider reports it.
+-- One payment per monthly invoice, however often the provider reports it.
 create unique index payments_month on payments (provider_invoice_id) where subject = 'order_month';
 call heron_guard_rows('payments');
 

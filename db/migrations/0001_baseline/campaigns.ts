@@ -260,10 +260,10 @@ comment on column runs.approval_id is 'The approval of the run. No foreign key, 
 comment on column runs.expires_at is 'End of the wait for an approval.';
 comment on column runs.event_count is 'Number of its events. Equals the "seq" of the last event.';
 create index runs_org on runs (organization_id, id desc);
--- A campaign follows one run at a time.
+-- At most one open run per campaign.
 create unique index runs_open_campaign_key on runs (campaign_id)
   where state in ('queued', 'preflighting', 'awaiting_approval', 'launching', 'active', 'paused');
--- Runs that must have an open workflow.
+-- Index of the runs that must have an open workflow.
 create index runs_under_way on runs (id) where state in ('queued', 'preflighting', 'awaiting_approval', 'launching');
 call heron_guard_rows('runs');
 

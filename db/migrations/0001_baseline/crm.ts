@@ -310,7 +310,7 @@ create index meetings_campaign on meetings (campaign_id) where campaign_id is no
 create index meetings_email on meetings (organization_id, invitee_email) where contact_id is null;
 call heron_guard_rows('meetings');
 
--- Outreach to a contact has come to a meeting while one is not called off.
+-- Sets meeting_at of a contact while the contact has a meeting that is not cancelled.
 create function heron_note_meeting() returns trigger language plpgsql as $$
 declare ids uuid[];
 begin

@@ -100,12 +100,12 @@ comment on table free_mail_domains is 'A domain of a free mail provider, which i
 insert into free_mail_domains select unnest(string_to_array('${[...FREE_MAIL_DOMAINS].join(',')}', ','));
 analyze free_mail_domains;
 
--- Triggers call it in the role of an organization, which may not read free_mail_domains.
+-- Security definer, because triggers call it in the role of an organization, which may not read free_mail_domains.
 create function heron_is_free_mail(asked text) returns boolean language sql stable security definer set search_path from current as
   $$ select exists (select from free_mail_domains where domain = lower(asked)) $$;
 
 -- Reads job fields from custom fields of these names, in any case, with spaces or dashes.
--- The company comes from the address otherwise, unless a free mail provider has it.
+-- Otherwise the company is the domain of the address, unless it belongs to a free mail provider.
 create function heron_contact_profile(
   email text, fields jsonb, out company_domain text, out job_title text, out seniority text, out department text
 ) language sql stable as $$
@@ -165,7 +165,7 @@ comment on column contact_outreach.emails_received is 'Campaign emails that were
 create index contact_outreach_contacted on contact_outreach
   (organization_id, (coalesce(last_contacted_at, '-infinity'::timestamptz)) desc, contact_id desc);
 create index contact_outreach_emails on contact_outreach (organization_id, emails_received desc, contact_id desc);
--- Companies are counted from the index alone.
+-- Serves counts of companies by index-only scans.
 create index contact_outreach_domain on contact_outreach (organization_id, company_domain) include (emails_received);
 call heron_guard_rows('contact_outreach');
 

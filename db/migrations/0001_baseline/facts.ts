@@ -66,7 +66,7 @@ create index send_facts_campaign on send_facts (campaign_id, sent_at);
 create index send_facts_organization on send_facts (organization_id, sent_at);
 create index send_facts_timeline on send_facts (contact_id, sent_at desc, send_id desc) where contact_id is not null;
 create index send_facts_visitor on send_facts (visitor) where visitor is not null;
--- Each figure of a report is counted by the time of its outcome.
+-- Reports count each figure by the time of its outcome.
 create index send_facts_opened on send_facts (organization_id, opened_at) where opened_at is not null;
 create index send_facts_opened_by_any on send_facts (organization_id, (least(opened_at, machine_opened_at))) where least(opened_at, machine_opened_at) is not null;
 create index send_facts_clicked on send_facts (organization_id, clicked_at) where clicked_at is not null;
@@ -78,7 +78,7 @@ create index send_facts_campaign_replied on send_facts (campaign_id, sent_at) in
   where replied_at is not null;
 call heron_guard_rows('send_facts');
 
--- Locks the rows before it reads the emails, so that of two changes of one contact the second sees the first.
+-- Locks the rows before reading the emails, so that the second of two changes of one contact sees the first.
 create function heron_recount_outreach(ids uuid[]) returns void language plpgsql as $$
 begin
   perform from contact_outreach where contact_id = any(ids) order by contact_id for update;
@@ -270,7 +270,7 @@ create function heron_send_groups(
   ) with ordinality g(dimension, key, place)
 $$;
 
--- A deleted contact is no prospect any more, at once; the count of emails keeps it. It adds differences, and so waits for no reaction.
+-- Removes a deleted contact from the prospect counts at once, but not from the email counts. Inserts differences, so it waits for no reaction.
 create function heron_uncount_prospect() returns trigger language plpgsql as $$
 begin
   if not exists (select from send_facts where contact_id = old.id) or not exists (select from organizations where id = old.organization_id) then

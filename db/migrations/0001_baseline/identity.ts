@@ -57,7 +57,7 @@ create table memberships (
 comment on table memberships is 'Membership of a person in an organization, with one role.';
 create index memberships_user on memberships (user_id);
 call heron_guard_rows('memberships');
--- A person belongs to nobody; an organization sees its members.
+-- A person belongs to no organization. An organization sees the rows of its members.
 call heron_guard_rows('users',
   'exists (select from memberships m where m.user_id = users.id and m.organization_id = heron_organization())');
 
@@ -281,7 +281,7 @@ create unique index oauth_grants_active on oauth_grants (application_id, organiz
 create index oauth_grants_application on oauth_grants (application_id);
 create index oauth_grants_org on oauth_grants (organization_id, id desc);
 create index oauth_grants_user on oauth_grants (user_id, id desc);
--- An owner sees the grants of everybody in the organization.
+-- Serves the list of all grants in an organization, which its owners see.
 create index oauth_grants_organization on oauth_grants (organization_id) where revoked_at is null;
 call heron_guard_rows('oauth_grants');
 

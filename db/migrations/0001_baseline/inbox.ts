@@ -1,6 +1,6 @@
 /** Tables for received messages and their conversations, and for emails written by people. */
 export const INBOX = `
--- Text that a search looks in: the subject, the first 16 KiB of the body, and the sender with and without the parts of the address.
+-- Returns the searchable text: subject, first 16 KiB of the body, and the sender's name, whole address and parts of the address.
 create function inbound_message_words(subject text, from_name text, from_email text, body text) returns tsvector language sql immutable as
   $$ select to_tsvector('simple', subject || ' ' || from_name || ' ' || from_email || ' ' || translate(from_email, '@.-_+', '     ') || ' ' || left(body, 16384)) $$;
 create table inbound_messages (
@@ -85,7 +85,7 @@ create index inbound_attachments_stored on inbound_attachments (organization_id)
 create index inbound_attachments_age on inbound_attachments (created_at) where blob_id is not null;
 call heron_guard_rows('inbound_attachments');
 
--- The bytes go with the file, however it is deleted.
+-- Deletes the blob of a deleted attachment, whatever deleted the attachment.
 create function inbound_attachment_is_gone() returns trigger language plpgsql security definer set search_path from current as $$
 begin
   delete from blobs where id = old.blob_id;
@@ -95,7 +95,7 @@ create trigger inbound_attachments_gone after delete on inbound_attachments
   for each row when (old.blob_id is not null) execute function inbound_attachment_is_gone();
 
 create sequence message_words_number;
--- A range of numbered messages of an organization, a mailbox or a kind: 2^level consecutive numbers share one.
+-- Returns the id of a range of messages of an organization, a mailbox or a kind. 2^level consecutive numbers share a range.
 create function message_shelf(owner uuid, level integer, number bigint) returns bigint language sql immutable parallel safe as
   $$ select hashtextextended(owner::text || '/' || level || '/' || (number >> level), 0) $$;
 create function message_shelves(organization uuid, mailbox uuid, kind text, number bigint) returns bigint[] language sql immutable parallel safe as
@@ -200,7 +200,7 @@ begin
     unseen_count = t.unseen_count - (not old.seen and old.filed in ('inbox', 'archive'))::int
   where t.organization_id = old.organization_id and t.thread_id = old.thread_id and t.mailbox_id = old.mailbox_id
   returning * into thread;
-  -- Gone with its mailbox or workspace.
+  -- Deleted together with its mailbox or workspace.
   if not found then return null; end if;
   if thread.message_count = 0 then
     delete from inbox_threads t
@@ -335,7 +335,7 @@ declare
   place bigint;
   recipients text := array_to_string(new.to_emails || new.cc_emails, ' ');
 begin
-  -- Its words were erased.
+  -- The text of the email was erased.
   if new.to_emails = '{}' then
     delete from sent_words where direct_send_id = new.id;
   elsif new.state in ('sent', 'uncertain', 'bounced') then

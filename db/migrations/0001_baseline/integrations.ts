@@ -193,7 +193,7 @@ create index integration_deliveries_failed on integration_deliveries (failed_at)
 create index integration_deliveries_contact on integration_deliveries (contact_id) where contact_id is not null;
 create index integration_deliveries_subscription on integration_deliveries (subscription_id) where subscription_id is not null;
 create index integration_deliveries_organization on integration_deliveries (organization_id);
--- Deliveries by the run that asked for them, so that it can take them back.
+-- Index of deliveries by the requesting run, so that the run can cancel them.
 create index integration_deliveries_run on integration_deliveries ((source ->> 'run_id')) where source is not null;
 call heron_guard_rows('integration_deliveries');
 

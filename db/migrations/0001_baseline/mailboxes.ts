@@ -71,7 +71,7 @@ create index mailboxes_free on mailboxes (organization_id, next_free_at) include
 create index mailboxes_free_provider on mailboxes (organization_id, provider, next_free_at) include (id, spent_days) where status = 'active';
 call heron_guard_rows('mailboxes');
 
--- A change that may free a mailbox earlier sets next_free_at back, at most to the end of its holds.
+-- A change that may free a mailbox earlier resets next_free_at, at most to the end of its holds.
 create function mailbox_changes_free_time() returns trigger language plpgsql as $$
 begin
   if tg_op = 'UPDATE' and (old.campaign_limit, old.min_wait_time, old.status, old.hold_code, old.hold_until, old.imap_hold_code, old.imap_hold_until)

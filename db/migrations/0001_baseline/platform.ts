@@ -28,7 +28,7 @@ create index audit_logs_actor on audit_logs (organization_id, user_id, created_a
 ${divided('audit_logs', 'moment')}
 call heron_guard_rows('audit_logs');
 
--- Assigned after commit by the fan-out alone, so that a reader who has read up to a position has missed nothing before it.
+-- Assigned only by the fan-out after commit, so that a reader at some position has missed no earlier event.
 create sequence domain_event_positions;
 create table domain_events (
   id uuid primary key,
@@ -65,7 +65,7 @@ comment on table outbox is 'An intent for Temporal, written with the change that
 comment on column outbox.refusals is 'Attempts that Temporal refused while it accepted other intents. Only these count towards parking.';
 comment on column outbox.parked_at is 'Time at which the intent was parked after too many refusals. Its available_at is then infinity.';
 create index outbox_available on outbox (available_at, id);
--- Order within one workflow: an unfinished intent holds up the later ones.
+-- Gives the order within one workflow: an unfinished intent delays the later ones.
 create index outbox_line on outbox (workflow_id, id);
 create index outbox_parked on outbox (id) where parked_at is not null;
 
@@ -162,7 +162,7 @@ create table blob_removals (
 comment on table blob_removals is 'Content of a deleted file in an external store, listed until the store has deleted it.';
 create index blob_removals_due on blob_removals (due_at);
 
--- Notes the bytes to remove, however the blob is deleted: with its file, its contact or its organization.
+-- Records the external content to delete, whatever deleted the blob: its file, contact or organization.
 create function blob_is_gone() returns trigger language plpgsql security definer set search_path from current as $$
 begin
   insert into blob_removals (store, store_key)

@@ -79,7 +79,7 @@ comment on column conversions.event_id is 'No foreign key: the row outlives the 
 comment on column conversions.value_minor is 'Value in the currency''s minor unit. Null if the event had no valid amount.';
 comment on column conversions.currency is 'ISO 4217 code, upper-case.';
 create index conversions_person on conversions (person_id, goal_id, occurred_at);
--- Pages of a replay are read in this order.
+-- Serves the pages of a replay in order.
 create index conversions_goal_events on conversions (organization_id, goal_id, occurred_at, event_id);
 call heron_guard_rows('conversions');
 

@@ -39,16 +39,16 @@ comment on column enrollments.source is 'Source from which the lead was added to
 comment on column enrollments.order_key is 'Field value by which the campaign orders its leads. Null unless it orders by a field.';
 create index enrollments_contact on enrollments (contact_id);
 create index enrollments_pending on enrollments (campaign_id, entered_at, id) where state = 'pending';
--- Runs to be signalled after an edit, and the check that any is under way.
+-- Serves the runs to signal after an edit, and the check for active runs.
 create index enrollments_active on enrollments (campaign_id, signalled_epoch) where state = 'active';
 create index enrollments_held on enrollments (campaign_id, hold_until) where state = 'pending' and hold_until is not null;
 create index enrollments_waiting on enrollments (campaign_id, waiting_until) where state = 'active';
 create index enrollments_campaign on enrollments (campaign_id, id desc);
 create index enrollments_mailbox on enrollments (mailbox_id) where mailbox_id is not null;
--- Leads that must have an open run, in an order that can be paged through however many have ended.
+-- Serves pages of the leads that must have an open run, independent of the number of ended leads.
 create index enrollments_open on enrollments (id) where state = 'active';
 create index enrollments_due on enrollments (campaign_id, launch_after, entered_at, id) where state = 'pending';
--- Runs without a slot so far: a campaign that does not begin with an email keeps few of them open.
+-- Serves the limit on open runs without a slot, for campaigns that do not begin with an email.
 create index enrollments_unmailed on enrollments (campaign_id) where state = 'active' and mailbox_id is null;
 create index enrollments_ordered on enrollments (campaign_id, order_key, entered_at, id)
   where state = 'pending' and launch_after = 'epoch' and order_key is not null;
@@ -146,7 +146,7 @@ create table waits (
 comment on table waits is 'A step that waits for a product event, until the event comes or the deadline passes.';
 create index waits_open on waits (contact_id, event_name) where state = 'open';
 create index waits_enrollment on waits (enrollment_id) where state = 'open';
--- Waits at a step that is edited.
+-- Serves the open waits of an edited step.
 create index waits_step on waits (step_id) where state = 'open';
 call heron_guard_rows('waits');
 
@@ -205,9 +205,9 @@ create index sends_mailbox_open on sends (mailbox_id, slot_at) where state in ('
 create index sends_org on sends (organization_id, id desc);
 -- Rolling bounce and complaint rates. Not partial: the planner does not see that the comparison implies "is not null".
 create index sends_campaign_left on sends (campaign_id, coalesce(sent_at, bounced_at));
--- The last departure of a mailbox, for the gap before the next; also serves the removal of a mailbox.
+-- Serves the time of a mailbox's last sent email, for the minimum gap, and the removal of a mailbox.
 create index sends_mailbox on sends (mailbox_id, sent_at);
--- The caps of a mailbox within one campaign are counted, not kept.
+-- Serves the caps of a mailbox within one campaign, which are counted from the sends.
 create index sends_campaign_day on sends (campaign_id, slot_day, mailbox_id);
 create index sends_assigned_id on sends (organization_id, assigned_id) where assigned_id is not null;
 create index sends_uncertain on sends (organization_id, mailbox_id, claimed_at) where state = 'uncertain';
@@ -280,7 +280,7 @@ create index engagement_events_announce on engagement_events (announce_at) where
 create index engagement_events_send on engagement_events (send_id, type);
 create index engagement_events_campaign on engagement_events (campaign_id, at desc);
 create index engagement_events_contact on engagement_events (contact_id, at desc);
--- Responses that match no email, for the deliverability report.
+-- Index of responses that match no email, for the deliverability report.
 create index engagement_events_unassigned on engagement_events (organization_id, at) where send_id is null;
 call heron_guard_rows('engagement_events');
 

@@ -22,7 +22,7 @@ interface AutomaticMail {
   readonly reason: AutomaticReason;
 }
 
-/** Subject beginnings of automatic replies, as mail programs and people write them; folded. */
+/** Subject beginnings of automatic replies, as mail programs and people write them. Matched against folded text (fold.ts). */
 const AUTOMATIC_SUBJECT = anyOf(
   [
     String.raw`\[?auto(?:matic|mated)?[ -]?(?:reply|response|respons|responder|reaction)\]?\s?[:-]`,

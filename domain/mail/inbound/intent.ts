@@ -44,7 +44,10 @@ const PLAIN = 0.4;
 const MAX_READ = 16 * 1024;
 /** Characters of words. Excludes Chinese and Japanese, which have no spaces between words. */
 const WORD = /(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}]/u;
-/** Whole replies that request an opt-out, in the traditional words of mailing list subscribers; folded. */
+/**
+ * Whole replies that request an opt-out, in the traditional words of mailing list subscribers. Matched against folded
+ * text (fold.ts).
+ */
 const UNSUBSCRIBE_REPLIES: ReadonlySet<string> = new Set([
   'stop',
   'stopp',

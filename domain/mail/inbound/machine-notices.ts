@@ -7,7 +7,7 @@ const MAX_WORDS = 120;
 const NO_REPLY =
   /^(?:no|do-?not|dont|nicht|keine?|ne-?pas|non|nao)[-._]?(?:reply|repondre|antworten?|respond(?:er|a)?|rispondere|responda)\b/;
 
-/** Phrases about an address that nobody reads any more; folded. */
+/** Phrases about an address that nobody reads any more. Matched against folded text (fold.ts). */
 const GIVEN_UP = anyOf(
   [
     String.raw`(?:mail ?box|inbox|account|address|e-?mail)[^.!?\n]{0,40} (?:is|are) (?:not|no longer|un)\s?(?:being |regularly )?(?:monitored|checked|read|in use|active|used|valid|attended)`,
@@ -21,7 +21,7 @@ const GIVEN_UP = anyOf(
   ],
   'u',
 );
-/** Sentences that programs write into automatic mail; folded. */
+/** Sentences that programs write into automatic mail. Matched against folded text (fold.ts). */
 const BY_ITSELF = anyOf(
   [
     String.raw`(?:please )?do not (?:reply|respond) to this (?:e-?mail|message|address)|this is an? (?:automated|automatic|auto-generated) (?:e-?mail|message|reply|response|notification)`,
@@ -32,7 +32,7 @@ const BY_ITSELF = anyOf(
   ],
   'u',
 );
-/** Phrases of a gateway that holds our message; folded. */
+/** Phrases of a gateway that holds our message. Matched against folded text (fold.ts). */
 const HELD = anyOf(
   [
     String.raw`your (?:message|e-?mail|mail)(?:[^.!?\n]|\.(?=\S)){0,80} (?:has been|was|is|will be) (?:being |currently )?(?:held|quarantined|placed (?:in|into) quarantine|queued for review|blocked pending)`,
@@ -43,7 +43,7 @@ const HELD = anyOf(
   'u',
 );
 
-/** Phrases about an address that has moved; folded. */
+/** Phrases about an address that has moved. Matched against folded text (fold.ts). */
 const MOVED = anyOf(
   [
     String.raw`(?:this|my|our|the) (?:e-?mail )?(?:account|mail ?box|address|inbox) has (?:been )?(?:moved|changed|closed|deactivated|replaced|retired|discontinued)`,

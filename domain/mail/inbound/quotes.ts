@@ -121,7 +121,7 @@ function typedMarks(lines: readonly string[]): ReadonlySet<number> {
   return new Set(marked);
 }
 
-/** Returns true if a line is the rest of a quoted link that lost its mark where the link was broken. */
+/** Returns true if a line is the rest of a quoted link. The line lost its `>` where a program broke the link. */
 function isBrokenLink(lines: readonly string[], at: number): boolean {
   const [before = '', line = '', after = ''] = [lines[at - 1], lines[at], lines[at + 1]].map((each) => each?.trim());
   if (line === '' || !isQuoteLine(before) || !isQuoteLine(after)) return false;

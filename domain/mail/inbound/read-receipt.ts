@@ -3,7 +3,7 @@ import type { InboundMessage } from './parse.ts';
 import { anyOf } from './patterns.ts';
 import { ANSWERS, withoutOwnSubject } from './subjects.ts';
 
-/** Names of read receipts in subjects and first lines; folded. */
+/** Names of read receipts in subjects and first lines. Matched against folded text (fold.ts). */
 const RECEIPT = anyOf(
   [
     String.raw`(?:read|return|reading) receipt|confirmation of (?:reading|receipt)|lesebestatigung|empfangsbestatigung|gelesen-bestatigung`,
