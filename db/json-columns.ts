@@ -39,7 +39,7 @@ export interface StoredIssue {
   fix: Message;
 }
 
-/** One line of a payment. */
+/** One position of a payment: quantity and price of an item. */
 export interface PaymentLine {
   label: Message;
   quantity: number;
@@ -144,7 +144,7 @@ export interface ApprovalStep {
   /** Days after the previous step. */
   wait_after?: number;
   variants?: { subject: string; body_plain: string; body_html: string; weight?: number }[];
-  /** Settings of a step other than an email. */
+  /** Settings of a step that is not an email. */
   settings?: JsonObject;
 }
 
@@ -226,7 +226,7 @@ export interface AutomationGraph {
   edges: AutomationEdge[];
 }
 
-/** A node of an automation's graph. */
+/** A node of an automation's graph: its trigger, a condition, or an action. */
 export interface AutomationNode {
   /** Id, unique in the graph. The id of the trigger is `trigger`. */
   id: string;
@@ -242,7 +242,7 @@ export interface AutomationNode {
   y: number;
 }
 
-/** Condition of a condition node. */
+/** Comparison that a condition node evaluates. */
 export interface AutomationCondition {
   field: 'field' | 'expression';
   key?: string | undefined;
@@ -266,7 +266,7 @@ export interface AutomationFilter {
   campaign_ids?: string[] | undefined;
 }
 
-/** Result of a node in a run. */
+/** Outcome of one node of an automation, as its run records it. */
 export interface AutomationNodeResult {
   node_id: string;
   type: 'trigger' | 'condition' | 'action';

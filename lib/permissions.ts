@@ -84,7 +84,7 @@ export function namesOf(mask: number): Permission[] {
   return PERMISSIONS.filter((entry) => (mask & entry.value) !== 0).map((entry) => entry.name);
 }
 
-/** Permissions of members' roles. */
+/** Permissions that a member's role can contain. */
 export const ORG_PERMISSIONS = [
   'manage_api_keys',
   'manage_settings',

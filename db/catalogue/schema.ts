@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
 /*
- * Schema of the prospect catalogue: a separate database beside PRIMARY_DB, shared by all workspaces. Heron only reads
- * it; `heron catalogue load` writes it. Keys (`*_key`) are the form of a text that searches compare, made by the
- * loader. They sort by bytes, so that the order is the same on every server.
+ * This file defines the schema of the prospect catalogue: a separate database beside PRIMARY_DB, shared by all
+ * workspaces. Heron only reads it; `heron catalogue load` writes it. Keys (`*_key`) are the form of a text that
+ * searches compare, made by the loader. They sort by bytes, so that the order is the same on every server.
  */
 
 /** One migration of the catalogue. Every catalogue records the names: append, never edit. */

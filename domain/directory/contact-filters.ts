@@ -30,7 +30,7 @@ export const ENGAGEMENTS = [
   'bounced',
 ] as const;
 
-/** Filters of a contact search. */
+/** Filters of a contact search. A contact must match all given filters. */
 export interface ContactFilters {
   query?: string | undefined;
   custom_field_filters?:

@@ -17,7 +17,7 @@ const CONDITIONS = {
   reachable: `o.outreach_status = 'fresh' and o.verification_status <> 'invalid'`,
 } as const;
 type LeadCount = keyof typeof CONDITIONS;
-/** Names of the counts. */
+/** Names of the contact counts kept per company domain. */
 export const LEAD_COUNTS = Object.keys(CONDITIONS) as LeadCount[];
 
 /** Stored figures of a company domain. */

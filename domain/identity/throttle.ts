@@ -35,7 +35,7 @@ const RULES = {
   /** Invitations of all organizations to one address. */
   invitation_mail_total: { limit: 20, windowMs: 60 * MINUTE_MS, what: message('attempts.invitation_mail') },
   sign_in_mail: { limit: 20, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_in_mail') },
-  /** Invitations of one organization. */
+  /** Invitations sent by one organization to any address. */
   invitations: { limit: 200, windowMs: 60 * MINUTE_MS, what: message('attempts.invitations') },
   /** Organizations created by one person. */
   organizations: { limit: 20, windowMs: 24 * 60 * MINUTE_MS, what: message('attempts.organizations') },

@@ -13,16 +13,16 @@ const REFUSED_IPV4 = [
   '168.63.129.16/32', // Azure's host agent: a public number that responds inside every Azure machine
   '169.254.0.0/16', // link-local, with the cloud metadata service at 169.254.169.254
   '172.16.0.0/12', // private
-  '192.0.0.0/24', // protocol assignments
-  '192.0.2.0/24', // documentation
-  '192.31.196.0/24', // AS112
-  '192.52.193.0/24', // AMT relays
-  '192.88.99.0/24', // 6to4 relays, withdrawn
+  '192.0.0.0/24', // IETF protocol assignments
+  '192.0.2.0/24', // reserved for examples in documentation
+  '192.31.196.0/24', // AS112: DNS servers that answer reverse queries for private addresses
+  '192.52.193.0/24', // AMT relays (multicast tunnels)
+  '192.88.99.0/24', // relays of the withdrawn 6to4 protocol
   '192.168.0.0/16', // private
-  '192.175.48.0/24', // AS112
-  '198.18.0.0/15', // benchmarks
-  '198.51.100.0/24', // documentation
-  '203.0.113.0/24', // documentation
+  '192.175.48.0/24', // AS112: DNS servers that answer reverse queries for private addresses
+  '198.18.0.0/15', // network benchmarks
+  '198.51.100.0/24', // reserved for examples in documentation
+  '203.0.113.0/24', // reserved for examples in documentation
   '224.0.0.0/4', // multicast
   '240.0.0.0/4', // reserved, with the broadcast address
 ];
@@ -37,11 +37,11 @@ const GLOBAL_IPV6 = ['2000::/3'];
  */
 const REFUSED_IPV6 = [
   '2001::/23', // protocol assignments: Teredo, benchmarks, AMT, ORCHID, drone tags
-  '2001:db8::/32', // documentation
-  '2002::/16', // 6to4
-  '2620:4f:8000::/48', // AS112
-  '3ffe::/16', // the former 6bone, returned in 2006
-  '3fff::/20', // documentation
+  '2001:db8::/32', // reserved for examples in documentation
+  '2002::/16', // 6to4: addresses with an embedded IPv4 address
+  '2620:4f:8000::/48', // AS112: DNS servers that answer reverse queries for private addresses
+  '3ffe::/16', // the former 6bone test network, returned in 2006
+  '3fff::/20', // reserved for examples in documentation
 ];
 
 const refusedIpv4 = blockList(REFUSED_IPV4, 'ipv4');

@@ -74,7 +74,7 @@ export const SEGMENT_FIELDS: readonly SegmentField[] = [
   { name: 'emailed_by_campaign', label: 'Emailed by campaign', type: 'campaign', operators: LABEL },
 ];
 
-/** Returns a custom field as a segment field. */
+/** Returns the segment field for a custom field's key. */
 export function customField(key: string): SegmentField {
   return { name: `${CUSTOM_PREFIX}${key}`, label: key, type: 'text', operators: TEXT };
 }

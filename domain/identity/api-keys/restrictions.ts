@@ -10,7 +10,7 @@ import { assertActorGrants } from '../acting.ts';
 import { DEFAULT_KEY_RATE } from '../resolve-actor.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Restrictions of a key. */
+/** Limits of an API key: permissions, source addresses, mailboxes, rate, and expiry. */
 export interface Restrictions {
   permissions: number;
   allowed_ips: string[];

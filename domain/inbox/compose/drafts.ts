@@ -47,7 +47,7 @@ interface DraftInput extends Pick<
   DirectSendInput,
   'email_account_id' | 'thread_id' | 'to' | 'cc' | 'bcc' | 'subject' | 'body_plain' | 'body_html'
 > {
-  /** New files. */
+  /** Files to add to the draft. */
   attachments?: AttachmentInput[] | undefined;
   /** Ids of files of the draft to keep. The others are deleted. */
   kept_attachments?: string[] | undefined;

@@ -35,7 +35,7 @@ interface SearchText {
   subject?: string | undefined;
 }
 
-/** Limits of a search. */
+/** Filters of a search, and the page to return. */
 interface SearchLimits {
   /** Returns SQL conditions on a row of inbound_messages under an alias. */
   conditions: (alias: string) => readonly string[];

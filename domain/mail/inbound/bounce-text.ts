@@ -8,7 +8,7 @@ import { bestStatus } from './smtp-words.ts';
 import { proseOf, readRefusal, sectionFor } from './report-words.ts';
 
 /**
- * Reads bounces without the parts of RFC 3464: qmail, older Exim, Exchange and Postfix, Gmail's text form,
+ * This file reads bounces without the parts of RFC 3464: qmail, older Exim, Exchange and Postfix, Gmail's text form,
  * appliances. The caller has checked that a mail system wrote the message.
  */
 

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * Decodes bytes whose charset is missing, unknown or wrong. Tries in this order: a byte order mark, the escape
- * sequences of seven-bit charsets, UTF-8 if the bytes are valid, the labels given by the message, a detector.
+ * This file decodes bytes whose charset is missing, unknown or wrong. It tries, in this order, a byte order mark,
+ * escape sequences of seven-bit charsets, valid UTF-8, the message's labels, and a detector.
  */
 
 /** Maximum number of decoded bytes of a text. A longer text is cut at the end of a line. */

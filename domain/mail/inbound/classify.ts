@@ -25,7 +25,7 @@ export interface BounceClassification extends Threaded {
   readonly kind: 'bounce';
   /** Hard if the bounce of any recipient is hard. */
   readonly bounceType: BounceType;
-  /** Failed recipients only. */
+  /** Recipients whose delivery failed. */
   readonly recipients: readonly DsnRecipient[];
   /** Addressees of the returned message. Empty if the report does not contain it. */
   readonly returnedTo: readonly string[];
@@ -39,7 +39,7 @@ interface ComplaintClassification extends Threaded {
   readonly feedbackType: string;
   readonly recipient: string | null;
   readonly userAgent: string | null;
-  /** Time of arrival (UTC). */
+  /** Time (UTC) when the provider received the complained message. */
   readonly arrivalDate: Date | null;
 }
 
@@ -84,7 +84,7 @@ interface ReplyClassification extends Threaded {
   readonly answer: Answer;
 }
 
-/** Emails that we sent in the conversation. */
+/** Subjects and texts of the emails that we sent in the conversation. */
 interface SentToThem {
   /** Bodies of our emails, with footers and signatures. */
   readonly texts: readonly string[];
@@ -212,7 +212,7 @@ function classifyAutomatic(
   return automated(message, settings, { reason, intent, threadIds, unsubscribeRequest });
 }
 
-/** Classifies a person's reply. */
+/** Classifies a message written by a person, with its intent. */
 function classifyReply(
   message: InboundMessage,
   words: string,

@@ -1,8 +1,8 @@
 import { asciiAddress } from '../../../lib/address.ts';
 
 /**
- * Parsers for the parts of incoming mail: header blocks (RFC 5322, section 2.2, also used in RFC 3464 and RFC 5965
- * report parts), message ids and bare addresses. All run in linear time.
+ * This file parses parts of incoming mail: header blocks (RFC 5322, section 2.2, also used in RFC 3464 and RFC 5965
+ * report parts), message ids and bare addresses. All functions run in linear time.
  */
 
 const MAX_MESSAGE_IDS = 100;

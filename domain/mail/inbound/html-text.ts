@@ -2,8 +2,8 @@ import { Tokenizer, type Token } from 'parse5';
 import { setTokenizerMode } from '../raw-text.ts';
 
 /**
- * Converts an HTML body to text, token by token. The work depends only on the length of the source, however deep its
- * elements are nested, and no tree is built.
+ * This file converts an HTML body to text, token by token. The work depends only on the length of the source, however
+ * deep its elements are nested, and no tree is built.
  */
 
 /** Maximum length (characters) of the HTML source that is read. */

@@ -1,9 +1,9 @@
 import { anyOf } from './patterns.ts';
 
 /**
- * Words that mail programs put around the quote in a reply, in the languages supported by Heron. These are English,
- * German, French, Spanish, Italian, Portuguese, Dutch, Danish, Swedish, Norwegian, Finnish, Polish, Czech, Hungarian,
- * Russian, Ukrainian, Turkish, Japanese and Chinese.
+ * This file contains the words that mail programs put around the quote in a reply, in the supported languages. These
+ * are English, German, French, Spanish, Italian, Portuguese, Dutch, Danish, Swedish, Norwegian, Finnish, Polish, Czech,
+ * Hungarian, Russian, Ukrainian, Turkish, Japanese and Chinese.
  */
 
 /** "wrote", at the end of or within a line such as "On Monday Ann wrote:". */
@@ -115,7 +115,7 @@ export const DEVICE_LINE = anyOf(
   String.raw`^\s{0,4}`,
 );
 
-/** Possible continuations of a device line. */
+/** Text that may follow a device name in such a line, such as an apology for typing errors. */
 export const EXCUSE =
   /excuse|pardon|apolog|typo|brevity|brief|short|spelling|entschuldig|tippfehler|kürze|désolé|fautes|disculp|errores|scus|errori|desculp|erros|excuses|fouten|https?:|<http|aka\.ms/i;
 

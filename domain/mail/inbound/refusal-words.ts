@@ -1,8 +1,8 @@
 import { anyOf } from './patterns.ts';
 
 /**
- * Words with which servers refuse an email, by cause. They match lower-case text without addresses and links, which
- * contain unrelated words.
+ * This file contains the words with which servers refuse an email, by cause. They match lower-case text without
+ * addresses and links, which contain unrelated words.
  */
 
 /** Cause of a refusal, finer than its class. */

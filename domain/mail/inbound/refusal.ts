@@ -1,6 +1,6 @@
 /**
- * Determines the cause of a refused email. Every refusal (an SMTP answer, a delivery report, a failed connection) is
- * sorted into one of five classes. Only the first class ends the use of an address.
+ * This file determines the cause of a refused email. Every refusal (an SMTP answer, a delivery report, a failed
+ * connection) is sorted into one of five classes. Only the first class ends the use of an address.
  */
 
 import { RELAY, WORDS, type RefusalReason } from './refusal-words.ts';
@@ -22,7 +22,7 @@ export type BounceType = 'hard' | 'soft';
 /** SMTP command that was answered (RFC 5321). `connect` covers everything before MAIL. */
 export type Stage = 'connect' | 'mail' | 'rcpt' | 'data';
 
-/** Known facts of a refusal. */
+/** Facts about a refusal that determine its cause. */
 interface Evidence {
   /** RFC 3463 status such as `5.1.1`, or null. */
   readonly status: string | null;

@@ -3,7 +3,9 @@ import { classifyRefusal, obstacleIn, refusalFor, saysWhy } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 import { answerIn, bestStatus, isPipelined, replyCode, stageIn } from './smtp-words.ts';
 
-/** Reads the prose that a mail system writes about the recipients of a message, in standard and other reports. */
+/**
+ * This file reads the prose that a mail system writes about the recipients of a message, in standard and other reports.
+ */
 
 const MAX_PROSE = 8000;
 const MAX_SECTION = 2000;

@@ -1,6 +1,6 @@
 import type { Stage } from './refusal.ts';
 
-/** Reads parts of SMTP answers (RFC 5321, RFC 3463) from the text of reports, in linear time. */
+/** This file reads parts of SMTP answers (RFC 5321, RFC 3463) from the text of reports, in linear time. */
 
 const MAX_READ = 4000;
 

@@ -17,7 +17,7 @@ interface Footer {
   readonly html: string;
 }
 
-/** Defaults for blank texts. */
+/** Default texts, used for blank settings. */
 export const UNSUBSCRIBE_DEFAULTS = {
   mode: 'text',
   text: 'If you would rather not hear from me again, reply "unsubscribe" and I will not write any more.',

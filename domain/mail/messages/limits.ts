@@ -1,4 +1,4 @@
-/** Limits that keep any author's text cheap to process. Lengths are UTF-16 code units. */
+/** This file limits the work for any author's text. Lengths are UTF-16 code units. */
 
 /** Maximum length of a subject or body. A longer text is reported and not rendered. */
 export const MAX_SOURCE_LENGTH = 256 * 1024;

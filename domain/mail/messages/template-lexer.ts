@@ -6,7 +6,7 @@ type Segment =
   | { readonly kind: 'action'; readonly body: string; readonly raw: string; readonly offset: number }
   | { readonly kind: 'broken'; readonly raw: string; readonly offset: number };
 
-/** One token of an action. */
+/** One token of an action: a field, a function name, a literal, or a symbol. */
 export type Token =
   | { readonly kind: 'field'; readonly path: readonly string[] }
   | { readonly kind: 'name'; readonly name: string }

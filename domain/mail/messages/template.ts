@@ -7,7 +7,6 @@ import type { Expression, Template, TemplateNode } from './template-parser.ts';
 import { escapeHtml } from './text.ts';
 import { valueInText } from './url-values.ts';
 
-/** Result of rendering a template. */
 interface RenderedTemplate {
   readonly text: string;
   /**

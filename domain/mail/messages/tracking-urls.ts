@@ -1,5 +1,5 @@
 /**
- * Public URLs of the tracking service; only this file knows their form. A base is an origin without trailing slash,
+ * This file alone knows the form of the tracking service's public URLs. A base is an origin without trailing slash,
  * such as `https://t.example.com`.
  */
 

@@ -75,7 +75,7 @@ export function encodeModel({ weights, ...header }: Model): Buffer {
   return Buffer.concat([length, json, Buffer.from(weights.buffer, weights.byteOffset, weights.byteLength)]);
 }
 
-/** Reads a text with a model. */
+/** Computes the probability of each label for a text. */
 export function readText(text: string, model: Model = shippedModel()): Reading {
   const tokens = tokensOf(foldText(text));
   const features = featuresOf(tokens);
