@@ -39,7 +39,7 @@ interface ComplaintClassification extends Threaded {
   readonly feedbackType: string;
   readonly recipient: string | null;
   readonly userAgent: string | null;
-  /** Time (UTC) when the provider received the complained message. */
+  /** Time (UTC) when the provider received the reported message. */
   readonly arrivalDate: Date | null;
 }
 
