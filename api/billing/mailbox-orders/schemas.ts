@@ -9,7 +9,10 @@ const name = z.string().trim().max(100);
 const personName = z.strictObject({ first_name: name.default(''), last_name: name.default('') });
 
 export const quoteRequest = z.strictObject({
-  provider: z.string().max(40).meta({ description: 'google or microsoft, as listed by GET /v1/mailboxes/provision/providers' }),
+  provider: z
+    .string()
+    .max(40)
+    .meta({ description: 'google or microsoft, as listed by GET /v1/mailboxes/provision/providers' }),
   count: z.int().max(10_000).meta({ description: 'Mailboxes, at least one, spread evenly over the domains' }),
   domain: z.string().max(300).optional().meta({ description: 'Domain, if there is one' }),
   domains: z
