@@ -177,7 +177,7 @@ export const operator = {
   'operator.audit.before': 'Vorher',
   'operator.audit.after': 'Nachher',
   'operator.audit.secret': 'geändert',
-  'operator.entry': '{thing} {did}',
+  'operator.entry': '{thing}: {did}',
   'operator.entry.sign_in': 'Angemeldet',
   'operator.entry.sign_out': 'Abgemeldet',
   'operator.thing.agent_policy': 'Richtlinie eines Agenten',
