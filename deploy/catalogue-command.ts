@@ -6,7 +6,7 @@ export function catalogueCommand(print: (result: unknown) => void): Command {
   // A wrong usage of its commands is thrown, as everywhere in the command line.
   const catalogue = new Command('catalogue')
     .exitOverride()
-    .description('the prospect catalogue of PROSPECT_DB; docs/prospect-catalogue.md explains it');
+    .description('the prospect catalogue of PROSPECT_DB; docs/guides/prospect-catalogue.md explains it');
   catalogue
     .command('load')
     .description('load a file of people and companies, by id; the same file again goes on where a load was ended')

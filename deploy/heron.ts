@@ -335,7 +335,7 @@ mailbox
 
 program
   .command('run')
-  .description('send a run file to the API as a run (HERON_API_URL, HERON_API_KEY); docs/agents.md explains both')
+  .description('send a run file to the API as a run (HERON_API_URL, HERON_API_KEY); docs/tutorials/first-agent.md explains both')
   .argument('[file]', 'YAML with the fields of POST /v1/runs')
   .option('--dry-run', 'make a draft: build and check the campaign, send nothing')
   .option('--wait', 'wait until the run is launched or has ended; exit code 1 when it is not launched')
@@ -361,7 +361,7 @@ program
 program
   .command('preflight')
   .description(
-    'check a campaign through the API (HERON_API_URL, HERON_API_KEY) and store the report; exit code 1 when it has an error. docs/checks.md explains it',
+    'check a campaign through the API (HERON_API_URL, HERON_API_KEY) and store the report; exit code 1 when it has an error. docs/guides/check-a-campaign.md explains it',
   )
   .argument('<campaign>', 'its id')
   .option('--json', 'the report as JSON')

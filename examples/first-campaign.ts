@@ -1,6 +1,6 @@
 /**
  * A first campaign against a running Heron (`npm start`), with the mail servers of `npm run mailbox`: from a mailbox to a reply.
- * docs/first-campaign.md explains it; every piece of code there is a piece of this file.
+ * docs/tutorials/first-campaign.md explains it; every piece of code there is a piece of this file.
  *
  *     HERON_URL, HERON_API_KEY     where Heron is, and who asks
  *     MAILBOX_URL                  the page of `npm run mailbox`, when it is not at its usual address

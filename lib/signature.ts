@@ -7,7 +7,7 @@ export const SIGNATURE_TOLERANCE_SECONDS = 300;
  * The value of X-Service-Signature for a request: `t=<unix>,v1=<hex>`, where v1 is the HMAC-SHA256 of
  * `<t>.<raw body>` keyed with the whole secret, prefix included. `timestampSeconds` is Unix time at sending;
  * `rawBody` must be the very bytes that are sent. Webhooks and app connections both use it
- * (docs/webhooks.md).
+ * (docs/guides/webhooks.md).
  *
  * @throws RangeError when `timestampSeconds` is not a whole number of seconds
  */
@@ -20,7 +20,7 @@ export function signPayload(secret: string, timestampSeconds: number, rawBody: B
 
 /**
  * Whether `header` is a signature of `rawBody` under `secret` made within the tolerance of `now`: what receivers
- * do (docs/webhooks.md). Compares in constant time. Schemes other than v1 are ignored; when v1 occurs
+ * do (docs/guides/webhooks.md). Compares in constant time. Schemes other than v1 are ignored; when v1 occurs
  * several times, as while secrets rotate, one that matches is enough. Never throws.
  */
 export function verifySignature(

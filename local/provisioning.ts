@@ -1,6 +1,6 @@
 /**
  * A sandbox of a company that rents out mailboxes and registers domains: a real HTTP server that speaks the protocol of
- * docs/mailbox-orders.md, checks signatures, keeps its promises about idempotency keys, and can be told to behave badly. For tests and for
+ * docs/guides/mailbox-orders.md, checks signatures, keeps its promises about idempotency keys, and can be told to behave badly. For tests and for
  * trying orders on one machine: `node bundle/run.mjs local/provisioning.ts`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -23,11 +23,11 @@ separated by commas. Times are RFC 3339, and those of answers UTC; in a query th
 A change of something that several people edit takes \`expected_updated_at\`, the \`updated_at\` you have read: when somebody else has changed it since, the
 answer is 409 with the present one, and nothing is changed. Without it the last one to write wins.
 
-**Agents** find the same operations as tools at \`POST /mcp\`, which speaks the Model Context Protocol (\`docs/agents.md\`).
+**Agents** find the same operations as tools at \`POST /mcp\`, which speaks the Model Context Protocol (\`docs/tutorials/first-agent.md\`).
 
 **Limits** answer 429 with \`Retry-After\`, in seconds: requests per minute of a key, writes per minute of a workspace.
 
-Every example here was recorded from a request that really was made. \`docs/first-campaign.md\` goes from an empty installation to a reply.`;
+Every example here was recorded from a request that really was made. \`docs/tutorials/first-campaign.md\` goes from an empty installation to a reply.`;
 
 interface Tag {
   /** The area of the routes. */

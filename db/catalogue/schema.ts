@@ -123,7 +123,7 @@ export const BRACKET_OF_ROW = `array[cast(width_bucket(employees, cast('{${BRACK
 /**
  * The indexes of searches, by name; they are taken away for a first load and made after it. Each order of a list has one that begins with what a filter
  * fixes, so that any page costs the same. `…_exact` intersects any exact values and brackets, and costs as much as the rarest; `…_text` intersects parts of
- * texts with them inside one index, which reads a fraction of what an index for each of them would (docs/prospect-catalogue.md). A part that is too short
+ * texts with them inside one index, which reads a fraction of what an index for each of them would (docs/guides/prospect-catalogue.md). A part that is too short
  * for the second one must not keep the others from an index, so there is the first.
  */
 export const CATALOGUE_INDEXES: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 /**
  * A customer's app that answers app_action steps, in plain Node: `HERON_APP_SECRET=ss_app_… node bundle/run.mjs examples/app/app.ts`.
- * It makes a demo link for each contact. Connect it with POST /v1/app-connections and its URL; docs/checks.md shows how.
+ * It makes a demo link for each contact. Connect it with POST /v1/app-connections and its URL; docs/guides/check-a-campaign.md shows how.
  */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { pathToFileURL } from 'node:url';

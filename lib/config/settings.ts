@@ -114,7 +114,7 @@ export const settingsSchema = z.object({
     .string()
     .regex(/^postgres(ql)?:\/\//, 'needs a postgres:// URL')
     .default(PUBLISHED_DEFAULTS.PRIMARY_DB!),
-  /** The prospect catalogue: PostgreSQL connection string of a role that may read it (docs/prospect-catalogue.md). Without it there is none. */
+  /** The prospect catalogue: PostgreSQL connection string of a role that may read it (docs/guides/prospect-catalogue.md). Without it there is none. */
   PROSPECT_DB: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'needs a postgres:// URL')
@@ -364,7 +364,7 @@ export const settingsSchema = z.object({
   INTEGRATION_REAUTH_DAYS: count.min(1).default(30),
   /** Deliveries to providers that one worker has under way at once, over all connections. */
   WORKER_INTEGRATIONS_SLOTS: count.min(1).default(100),
-  /** Where the provider of managed mailboxes answers (docs/mailbox-orders.md). Without it none can be ordered. */
+  /** Where the provider of managed mailboxes answers (docs/guides/mailbox-orders.md). Without it none can be ordered. */
   PROVISIONING_URL: url.optional(),
   /** Signs every request to that provider; 32 characters or more. */
   PROVISIONING_SECRET: z.string().min(32, 'needs 32 characters or more').optional(),

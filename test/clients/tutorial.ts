@@ -2,7 +2,7 @@ import { startEngine } from '../harness/engine.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { call, createWorld } from '../harness/world.ts';
 
-/** An installation on which a client can do what docs/first-campaign.md does. */
+/** An installation on which a client can do what docs/tutorials/first-campaign.md does. */
 interface Tutorial {
   url: string;
   mail: MailWorld;

@@ -22,7 +22,7 @@ import { makeRows, parametersOf } from './foreign-ids.ts';
 import { words } from '../../domain/platform/words.ts';
 
 /*
- * What `allowed_email_accounts` of a key means, walked over every route: docs/security.md has the table. In the mail, the settings and the troubles of a mailbox that the
+ * What `allowed_email_accounts` of a key means, walked over every route: docs/explanation/security.md has the table. In the mail, the settings and the troubles of a mailbox that the
  * key may not use stands a word that must be in no answer to it.
  */
 

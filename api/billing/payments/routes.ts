@@ -22,7 +22,7 @@ export const paymentRoutes: readonly AnyRoute[] = [
     description:
       'The address to enter as a webhook in the dashboard of Stripe. The signature (`Stripe-Signature`) is verified over the bytes of the body ' +
       'and must not be older than five minutes. An event is applied once: one that comes again, late or out of order changes nothing that it should not, and is ' +
-      'answered 200, as is one that means nothing here. See docs/mailbox-orders.md for the events that are needed.',
+      'answered 200, as is one that means nothing here. See docs/guides/mailbox-orders.md for the events that are needed.',
     consumes: 'raw',
     body: z.instanceof(Readable).meta({ description: 'An event, as JSON' }),
     success: {

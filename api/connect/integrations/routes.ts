@@ -60,7 +60,7 @@ const connectionRoutes = [
     path: '/integrations/catalog',
     summary: 'Every provider that can be connected',
     description:
-      '`configured` is false where the installation has no OAuth client at the provider: docs/integrations says how to get one.',
+      '`configured` is false where the installation has no OAuth client at the provider: docs/guides/integrations says how to get one.',
     success: { status: 200, body: z.strictObject({ catalog: z.array(schemas.catalogueEntry) }) },
     handler: async (ctx) => ({
       catalog: listCatalogue(ctx).map((entry) => presentProvider({ ...entry, language: ctx.language })),
@@ -195,7 +195,7 @@ const eventRoutes = [
     summary: 'Have an action carried out whenever something happens',
     description:
       'Events from now on count. An action is carried out at least once, in order for each contact, as fast as the provider allows; one that is refused is a dead letter ' +
-      '(GET /tasks/dlq). docs/triggers.md lists the events. `config` is not looked at beside an action that is wrong.',
+      '(GET /tasks/dlq). docs/reference/triggers.md lists the events. `config` is not looked at beside an action that is wrong.',
     params: idParams,
     body: schemas.subscriptionBody,
     furtherProblems: (ctx, body, params) => subscriptionProblems(ctx, params.id!, body),
@@ -265,7 +265,7 @@ const useRoutes = [
     method: 'get',
     path: '/integrations/connections/:id/webhook-secret',
     summary: 'The secret that signs webhooks of a connection',
-    description: 'Made when it is first asked for. Receivers verify as docs/webhooks.md says.',
+    description: 'Made when it is first asked for. Receivers verify as docs/guides/webhooks.md says.',
     params: idParams,
     success: {
       status: 200,

@@ -22,7 +22,7 @@ const MAX_QUERIES = 8;
 /** How often (ms) tails are read without a notification, in case one was lost. */
 const POLL_MS = 5_000;
 
-/** The WebSocket side of the realtime service (docs/realtime.md). */
+/** The WebSocket side of the realtime service (docs/reference/realtime.md). */
 interface Gateway {
   attach(server: Server): void;
   /** Events of these organizations (null: of any) have got their stream positions. */

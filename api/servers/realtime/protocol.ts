@@ -12,7 +12,7 @@ export const BEARER_SUBPROTOCOL = 'bearer.';
 /** Most bytes of a client's message. */
 export const MAX_MESSAGE_BYTES = 16 * 1024;
 
-/** Why the gateway closes a socket (docs/realtime.md). Those from 4000 follow the HTTP status that says the same. */
+/** Why the gateway closes a socket (docs/reference/realtime.md). Those from 4000 follow the HTTP status that says the same. */
 export const CLOSE = {
   internalError: 1011,
   restarting: 1012,

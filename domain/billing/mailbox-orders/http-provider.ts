@@ -88,7 +88,7 @@ interface Asking {
   now(): Date;
 }
 
-/** A provider that speaks the protocol of docs/mailbox-orders.md. */
+/** A provider that speaks the protocol of docs/guides/mailbox-orders.md. */
 function httpProvider(asking: Asking): MailboxProvider {
   const ask = <Name extends Operation>(
     operation: Name,

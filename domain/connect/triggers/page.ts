@@ -35,7 +35,7 @@ export function triggerFields(name: TriggerName): TriggerField[] {
   }));
 }
 
-/** The text of docs/triggers.md. */
+/** The text of docs/reference/triggers.md. */
 export function triggersPage(): string {
   const sections = TRIGGER_NAMES.map((name) => {
     const { event } = triggerOf(name);
@@ -61,7 +61,7 @@ export function triggersPage(): string {
 const HEAD = `# Triggers
 
 What an automation and an event subscription of an integration can start from. Their names are a vocabulary of their own, made for people who build
-flows; the events of webhooks have other names ([webhooks](webhooks.md)). The data of a trigger are the fields that conditions and templates read:
+flows; the events of webhooks have other names ([webhooks](../guides/webhooks.md)). The data of a trigger are the fields that conditions and templates read:
 \`intent\`, or \`data.plan\` for a field of a field. An event that tells of a change of many rows at once (a bulk edit, an import) triggers nothing for them.
 
 An event can be several triggers: a deal that is won is \`deal.updated\` and \`deal.won\`.

@@ -6,7 +6,7 @@ export interface Triggered {
   trigger: TriggerName;
   /** The contact it is about; null where it is about none, or none is known. */
   contactId: string | null;
-  /** The fields of the trigger, as docs/triggers.md lists them. */
+  /** The fields of the trigger, as docs/reference/triggers.md lists them. */
   data: Record<string, unknown>;
 }
 

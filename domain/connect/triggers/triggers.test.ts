@@ -46,7 +46,7 @@ test('names of other vocabularies are no triggers', (t) => {
   for (const name of ['campaign.reply_received', 'toString', '']) t.false(isTrigger(name));
 });
 
-test('docs/triggers.md is what the vocabulary says', (t) => {
-  const page = readFileSync(new URL('../../../docs/triggers.md', import.meta.url), 'utf8');
+test('docs/reference/triggers.md is what the vocabulary says', (t) => {
+  const page = readFileSync(new URL('../../../docs/reference/triggers.md', import.meta.url), 'utf8');
   t.is(page, triggersPage(), 'run npm run trigger-docs');
 });

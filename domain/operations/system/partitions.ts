@@ -16,7 +16,7 @@ interface Division {
 
 /**
  * Beside its months a divided table has two partitions, `…_before` and `…_rest`, for all rows before and after them, so that no row is refused whatever its
- * time. docs/scale.md says which tables are not divided, and why.
+ * time. docs/explanation/scale.md says which tables are not divided, and why.
  */
 const DIVIDED: readonly Division[] = [
   { tables: ['domain_events'], by: 'id', kept: 'EVENT_RETENTION_DAYS' },

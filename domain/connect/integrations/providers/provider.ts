@@ -242,7 +242,7 @@ export interface ProviderRequest {
   /** Sent as a form. */
   form?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, string>>;
-  /** True has the bytes of the body signed with the connection's webhook secret, as docs/webhooks.md says. */
+  /** True has the bytes of the body signed with the connection's webhook secret, as docs/guides/webhooks.md says. */
   signed?: boolean;
   /** Statuses from 300 to 499 that are answers to the caller and no errors, such as 404 of a look-up. */
   expect?: readonly number[];
