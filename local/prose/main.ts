@@ -1,25 +1,30 @@
 /**
- * `npm run prose`: holds the comments of all sources against the rules of prose (rules.ts). A file may have as many findings as allowed.json says,
- * and none if it is not there, so that their number only sinks. With `--lower` it writes the lower numbers. With paths it lists the findings of these files.
+ * `npm run prose`: checks the comments of all sources (rules.ts) and the documents (markdown.ts). A file may have as many findings as allowed.json
+ * lists, and none if it is not listed, so their number only falls. `--lower` writes the lower numbers. With paths it prints the findings of these files.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { filesBelow } from '../sources.ts';
+import { findingsInMarkdown } from './markdown.ts';
 import { compare, lowered, type Counts } from './ratchet.ts';
 import { findingsIn, type Finding } from './rules.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ALLOWED = fileURLToPath(new URL('allowed.json', import.meta.url));
 const GENERATED = new Set(['client/src/schema.ts', 'db/schema.ts']);
+/** Records of measurements and of failures, which are read as tables. */
+const RECORDS = /^(?:bench\/.*|test\/FLAKES)\.md$/;
 
 const { values, positionals } = parseArgs({ options: { lower: { type: 'boolean' } }, allowPositionals: true });
 const findings = new Map<string, Finding[]>();
 await Promise.all(
-  (await filesBelow(ROOT, new Set(['.ts', '.tsx', '.mjs', '.js']))).map(async (path) => {
+  (await filesBelow(ROOT, new Set(['.ts', '.tsx', '.mjs', '.js', '.md']))).map(async (path) => {
     const file = relative(ROOT, path).replaceAll('\\', '/');
-    if (!GENERATED.has(file)) findings.set(file, findingsIn(await readFile(path, 'utf8')));
+    if (GENERATED.has(file) || RECORDS.test(file)) return;
+    const text = await readFile(path, 'utf8');
+    findings.set(file, file.endsWith('.md') ? findingsInMarkdown(text, file.startsWith('docs/')) : findingsIn(text));
   }),
 );
 const counts: Counts = Object.fromEntries([...findings].map(([file, found]) => [file, found.length]));

@@ -1,0 +1,23 @@
+const WIDTH = 120;
+
+/** Wraps a paragraph, or an item of a list, at 120 columns. Lines after the first have the indent of `prefix`. */
+export function wrap(text: string, prefix = ''): string {
+  const lines: string[] = [];
+  let line = prefix;
+  for (const word of text.split(/\s+/).filter(Boolean)) {
+    const isFirst = line.trim() === prefix.trim();
+    if (!isFirst && line.length + 1 + word.length > WIDTH) {
+      lines.push(line);
+      line = `${' '.repeat(prefix.length)}${word}`;
+    } else line = isFirst && line === prefix ? `${line}${word}` : `${line} ${word}`;
+  }
+  return [...lines, line].join('\n');
+}
+
+/** A text with a full stop at its end. */
+export function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+/** Last lines of the head of every page that is made from the sources. */
+export const MADE = '`npm run docs` makes this page from the sources. Do not edit it.';
