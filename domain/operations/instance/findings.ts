@@ -14,14 +14,14 @@ interface Kind {
 
 const SETTINGS = 'docs/guides/production.md#settings';
 const START = 'docs/guides/production.md#first-start';
-const HEALTH = 'docs/guides/production.md#health-and-metrics';
+const HEALTH = 'docs/guides/monitoring.md#health';
 const SECURITY = 'docs/explanation/security.md';
 
 /** Every finding there is, in the order in which they are listed. Codes are never renamed. */
 export const FINDINGS = {
   secret_published_default: { severity: 'error', docs: SETTINGS },
   allow_insecure_defaults: { severity: 'warning', docs: SETTINGS },
-  credentials_key_unset: { severity: 'error', docs: 'docs/guides/production.md#replacing-keys' },
+  credentials_key_unset: { severity: 'error', docs: 'docs/guides/keys.md' },
   internal_token_unset: { severity: 'info', docs: HEALTH },
   trusted_proxies_unset: { severity: 'warning', docs: SETTINGS },
   captcha_misconfigured: { severity: 'error', docs: SECURITY },
@@ -42,8 +42,8 @@ export const FINDINGS = {
   mail_identity_unset: { severity: 'warning', docs: SETTINGS },
   mail_from_domain_mismatch: { severity: 'info', docs: SETTINGS },
   login_code_demoted: { severity: 'warning', docs: SETTINGS },
-  update_available: { severity: 'info', docs: 'docs/guides/production.md#releases' },
-  updater_unreachable: { severity: 'warning', docs: 'docs/guides/production.md#releases' },
+  update_available: { severity: 'info', docs: 'docs/guides/releases.md' },
+  updater_unreachable: { severity: 'warning', docs: 'docs/guides/releases.md' },
   registration_mode: { severity: 'info', docs: SETTINGS },
   no_sign_in_method: { severity: 'error', docs: SETTINGS },
   google_sign_in_incomplete: { severity: 'warning', docs: SETTINGS },
@@ -52,16 +52,16 @@ export const FINDINGS = {
   bootstrap_password_still_set: { severity: 'warning', docs: START },
   setup_link_outstanding: { severity: 'warning', docs: START },
   expired_invitations: { severity: 'info', docs: START },
-  no_worker_heartbeat: { severity: 'error', docs: 'docs/guides/production.md#workers-that-are-alive' },
+  no_worker_heartbeat: { severity: 'error', docs: 'docs/guides/troubleshooting/README.md#workers-that-are-alive' },
   tracking_domain_shares_brand: { severity: 'info', docs: START },
   fleet_infra_unreachable: { severity: 'error', docs: HEALTH },
-  codec_registry: { severity: 'error', docs: 'docs/guides/production.md#what-temporal-sees' },
-  migrations_dirty: { severity: 'error', docs: 'docs/guides/production.md#releases' },
+  codec_registry: { severity: 'error', docs: 'docs/guides/temporal.md#encryption' },
+  migrations_dirty: { severity: 'error', docs: 'docs/guides/releases.md' },
   warmup_pools_missing: { severity: 'warning', docs: 'docs/guides/warmup.md' },
-  facts_incomplete: { severity: 'warning', docs: 'docs/explanation/reporting.md#how-these-are-kept' },
+  facts_incomplete: { severity: 'warning', docs: 'docs/explanation/reporting.md#verify-and-rebuild' },
   redis_unreachable: { severity: 'error', docs: SETTINGS },
-  blob_root_missing: { severity: 'error', docs: 'docs/guides/production.md#where-files-are' },
-  fleet_blobs_not_shared: { severity: 'error', docs: 'docs/guides/production.md#where-files-are' },
+  blob_root_missing: { severity: 'error', docs: 'docs/guides/files.md' },
+  fleet_blobs_not_shared: { severity: 'error', docs: 'docs/guides/files.md' },
   websocket_unreachable: { severity: 'warning', docs: 'docs/reference/realtime.md' },
 } as const satisfies Record<string, Kind>;
 
