@@ -2,6 +2,12 @@ import { readFileSync } from 'node:fs';
 import { ERROR_CODES, statusLabel, type ErrorCode } from '../../lib/errors.ts';
 import { MADE, sentence, wrap } from './markdown.ts';
 
+interface Recorded {
+  message?: string;
+  fix?: string;
+  problems?: { path: string; message: string }[];
+}
+
 const HEAD = `# Errors
 
 For developers who call the API. At the end you know every error code, its HTTP status, and what to do about it.
@@ -37,8 +43,7 @@ export function errorsPage(): string {
       .filter((code) => ERROR_CODES[code] === status)
       .toSorted()
       .map((code) => {
-        const { message = '', fix = '' } = examples[code] ?? {};
-        const words = [message, fix].filter(Boolean).map(sentence).join(' ');
+        const words = wordsOf(examples[code]);
         return wrap(words ? `\`${code}\`: ${words}` : `\`${code}\``, '- ');
       });
     return `## ${status} ${statusLabel(status)}\n\n${items.join('\n')}\n`;
@@ -46,8 +51,15 @@ export function errorsPage(): string {
   return `${HEAD}\n${sections.join('\n')}`;
 }
 
+/** The sentences of an answer. A message that only counts problems is replaced by the first of them. */
+function wordsOf({ message = '', fix = '', problems: [problem] = [] }: Recorded = {}): string {
+  const isCount = / has \d+ problems?$/.test(message);
+  const what = isCount && problem ? `\`${problem.path}\` ${problem.message}` : message;
+  return [what && sentence(what), fix && sentence(fix)].filter(Boolean).join(' ');
+}
+
 /** Answers of the API that its tests recorded, by their code. */
-function recorded(): Partial<Record<ErrorCode, { message?: string; fix?: string }>> {
+function recorded(): Partial<Record<ErrorCode, Recorded>> {
   const file = new URL('../../api/http/examples.json', import.meta.url);
   return (JSON.parse(readFileSync(file, 'utf8')) as { errors: ReturnType<typeof recorded> }).errors;
 }

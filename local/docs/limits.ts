@@ -8,7 +8,9 @@ const HEAD = `# Limits
 For developers who call the API, and for operators. At the end you know the limits of requests, files and sending, and
 the settings that change them.
 
-${MADE} \`GET /v1/admin/instance/limits\` lists the limits in force on an installation.
+${MADE}
+
+\`GET /v1/admin/instance/limits\` lists the limits in force on an installation.
 
 A request beyond a rate is answered 429 with \`Retry-After\`. A setting of 0 switches its limit off where
 [Settings](settings.md) says so.

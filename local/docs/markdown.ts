@@ -1,10 +1,10 @@
 const WIDTH = 120;
 
-/** Wraps a paragraph, or an item of a list, at 120 columns. Lines after the first have the indent of `prefix`. */
+/** Wraps a paragraph, or an item of a list, at 120 columns, but not inside code. Later lines have the indent of `prefix`. */
 export function wrap(text: string, prefix = ''): string {
   const lines: string[] = [];
   let line = prefix;
-  for (const word of text.split(/\s+/).filter(Boolean)) {
+  for (const word of text.match(/(?:`[^`]*`|\S)+/g) ?? []) {
     const isFirst = line.trim() === prefix.trim();
     if (!isFirst && line.length + 1 + word.length > WIDTH) {
       lines.push(line);
@@ -14,9 +14,10 @@ export function wrap(text: string, prefix = ''): string {
   return [...lines, line].join('\n');
 }
 
-/** A text with a full stop at its end. */
+/** A text with a capital at its beginning and a full stop at its end. */
 export function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+  const capital = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
 
 /** Last lines of the head of every page that is made from the sources. */
