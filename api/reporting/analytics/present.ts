@@ -16,7 +16,7 @@ import { mailboxErrorTitle } from '../../../domain/sending/control/mailbox-hold.
 
 const ALL_MAILBOXES = '00000000-0000-0000-0000-000000000000';
 
-/** The figures of GET /analytics/dashboard; rates are percent, and what each counts is in docs/explanation/reporting.md. */
+/** The figures of GET /analytics/dashboard; rates are percent, and what each counts is in docs/reference/figures.md. */
 export function presentDashboard(report: Dashboard): z.input<typeof schemas.dashboard> {
   const { counts } = report;
   return {
