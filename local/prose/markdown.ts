@@ -41,7 +41,9 @@ export function findingsInMarkdown(text: string, isPage: boolean): Finding[] {
     const sentences = sentencesIn(plain).length;
     if (sentences > MAX_SENTENCES)
       findings.push({ line, message: `a paragraph of ${sentences} sentences: at most ${MAX_SENTENCES}` });
-    findings.push(...messagesFor(plain).map((message) => ({ line, message })));
+    // A paragraph that begins with a link begins with the title of a page.
+    const begin = written.startsWith('[') ? 'PAGE: ' : '';
+    findings.push(...messagesFor(begin + plain).map((message) => ({ line, message })));
   }
   return findings.toSorted((a, b) => a.line - b.line);
 }
