@@ -323,7 +323,9 @@ mailbox
 
 program
   .command('run')
-  .description('send a run file to the API as a run (HERON_API_URL, HERON_API_KEY); docs/tutorials/first-agent.md explains both')
+  .description(
+    'send a run file to the API as a run (HERON_API_URL, HERON_API_KEY); docs/tutorials/first-agent.md explains both',
+  )
   .argument('[file]', 'YAML with the fields of POST /v1/runs')
   .option('--dry-run', 'make a draft: build and check the campaign, send nothing')
   .option('--wait', 'wait until the run is launched or has ended; exit code 1 when it is not launched')

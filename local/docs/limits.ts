@@ -72,7 +72,10 @@ const LIMITS: Record<string, Limit[]> = {
     { what: 'Sockets of one source address that have not signed in', by: 'REALTIME_SOURCE_PENDING' },
   ],
   Automations: [
-    { what: 'Runs per UTC hour and workspace that other runs start', by: { fixed: '10,000, and 50 for each first run' } },
+    {
+      what: 'Runs per UTC hour and workspace that other runs start',
+      by: { fixed: '10,000, and 50 for each first run' },
+    },
     { what: 'Nodes of one automation that start another automation', by: { fixed: '10' } },
     { what: 'Computation of all texts and conditions of one run', by: { fixed: 'that of one email, about 0.1 s' } },
   ],

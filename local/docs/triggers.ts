@@ -1,9 +1,4 @@
-import {
-  sampleData,
-  TRIGGER_NAMES,
-  triggerOf,
-  triggerSchema,
-} from '../../domain/connect/triggers/vocabulary.ts';
+import { sampleData, TRIGGER_NAMES, triggerOf, triggerSchema } from '../../domain/connect/triggers/vocabulary.ts';
 import { message } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
 import { fieldLines } from './fields.ts';

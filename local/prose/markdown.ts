@@ -34,7 +34,7 @@ export function findingsInMarkdown(text: string, isPage: boolean): Finding[] {
     else if (block && !BEGINS_BLOCK.test(raw)) block.text += `\n${raw}`;
     else blocks.push((block = { text: raw.replace(/^\s*(?:[-*] |\d+\. |> )/, ''), line }));
   });
-  if (isPage && !/^For /.test(blocks[0]?.text ?? ''))
+  if (isPage && !blocks[0]?.text.startsWith('For '))
     findings.push({ line: 1, message: 'the first paragraph does not begin with "For", and whom the page is for' });
   for (const { text: written, line } of blocks) {
     const plain = written.replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('*', '');
@@ -42,8 +42,9 @@ export function findingsInMarkdown(text: string, isPage: boolean): Finding[] {
     if (sentences > MAX_SENTENCES)
       findings.push({ line, message: `a paragraph of ${sentences} sentences: at most ${MAX_SENTENCES}` });
     // A paragraph that begins with a link begins with the title of a page.
-    const begin = written.startsWith('[') ? 'PAGE: ' : '';
-    findings.push(...messagesFor(begin + plain).map((message) => ({ line, message })));
+    const isTitled = written.startsWith('[');
+    const messages = messagesFor(plain).filter((message) => !(isTitled && message.startsWith('opens with')));
+    findings.push(...messages.map((message) => ({ line, message })));
   }
   return findings.toSorted((a, b) => a.line - b.line);
 }

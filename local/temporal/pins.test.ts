@@ -17,7 +17,10 @@ test('every place that names a Temporal version names the pinned one', async (t)
 
 test('the Go module is the one exception', async (t) => {
   t.regex(await read('local/temporal/go/go.mod'), new RegExp(`github.com/temporalio/cli v${TEMPORAL_FROM_GO.cli}\\b`));
-  t.true((await read('docs/guides/one-machine.md')).includes(TEMPORAL_FROM_GO.server), 'the guide names what Go builds');
+  t.true(
+    (await read('docs/guides/one-machine.md')).includes(TEMPORAL_FROM_GO.server),
+    'the guide names what Go builds',
+  );
 });
 
 test('every wheel is pinned for the four platforms', (t) => {
