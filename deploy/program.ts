@@ -19,7 +19,7 @@ import { withAssembly, withCurrentDatabase, withDatabase } from './with-installa
 export const PROCESSES = [
   ['api', 'the REST API (API_PORT)'],
   ['tracking', 'the tracking service: opens, clicks, unsubscribes (TRACKING_PORT)'],
-  ['forms', 'the forms service: its health, so far (FORMS_PORT)'],
+  ['forms', 'the forms service: health and metrics only (FORMS_PORT)'],
   ['realtime', 'the realtime gateway: events over WebSocket (REALTIME_PORT)'],
   ['serve', 'api, tracking, forms and realtime in one process, each on its own port: for a single machine'],
   [
@@ -40,7 +40,7 @@ export const fromDataFolder = new Set<string>();
 
 program
   .command('migrate')
-  .description("bring the database to this build's schema; prints what was applied")
+  .description('migrate the database to the schema of this build; print the applied migrations')
   .action(async () => {
     const { pendingMigrations } = await import('../db/migrations/index.ts');
     await withDatabase(async (db) =>
@@ -50,9 +50,7 @@ program
 
 program
   .command('backup')
-  .description(
-    'write everything that Heron keeps into a folder, as of one moment, while everything goes on; no key is in it',
-  )
+  .description('back up all tables and files of one moment into a folder while Heron runs; without keys')
   .argument('<folder>', 'new, or empty')
   .option('--json', 'the manifest as JSON')
   .action(async (folder: string, options: { json?: boolean }) => {
@@ -65,16 +63,16 @@ program
 program
   .command('restore')
   .description(
-    'write a backup into the empty database of PRIMARY_DB, and bring it to the schema of this build. Campaigns are paused and emails that may ' +
-      'have left since are held, unless nothing ran after the backup',
+    'restore a backup into the empty database of PRIMARY_DB, and migrate it to this build. Pauses campaigns and holds emails that may ' +
+      'have been sent since, except with --nothing-since',
   )
-  .argument('<folder>', 'of `heron backup`')
+  .argument('<folder>', 'folder of `heron backup`')
   .option(
     '--stopped-at <moment>',
-    'when the last process of the old installation ended (RFC 3339); now, where not given',
+    'moment at which the last process of the old installation ended (RFC 3339); default: now',
     moment,
   )
-  .option('--nothing-since', 'no process ran after the backup: nothing is held')
+  .option('--nothing-since', 'no process ran after the backup; hold nothing')
   .option('--json', 'as JSON')
   .action(async (folder: string, options: { stoppedAt?: Date; nothingSince?: true; json?: boolean }) => {
     const { restore, restoreLines } = await import('./backup-command.ts');
@@ -87,13 +85,13 @@ program
 program
   .command('restored')
   .description(
-    'hold what may have left since, in a database that another program restored (pg_restore, a snapshot, point-in-time recovery), as `heron restore` does by itself; before ' +
+    'hold emails that may have been sent since, in a database restored by another program (pg_restore, snapshot, point-in-time recovery). Run it before ' +
       'workers start',
   )
-  .requiredOption('--as-of <moment>', 'the moment that the database is of (RFC 3339)', moment)
+  .requiredOption('--as-of <moment>', 'moment of the restored data (RFC 3339)', moment)
   .option(
     '--stopped-at <moment>',
-    'when the last process of the old installation ended (RFC 3339); now, where not given',
+    'moment at which the last process of the old installation ended (RFC 3339); default: now',
     moment,
   )
   .option('--json', 'as JSON')
@@ -107,10 +105,10 @@ program
 
 program
   .command('bootstrap')
-  .description('make a first person and organization (where missing), a session and a full-access API key')
-  .requiredOption('--email <address>', 'the person', emailAddress)
-  .requiredOption('--organization <name>', 'the organization they own')
-  .option('--password <password>', 'for a new person; without it they sign in by a password reset')
+  .description('create a first person and organization if they are missing, a session and a full-access API key')
+  .requiredOption('--email <address>', 'email address of the person', emailAddress)
+  .requiredOption('--organization <name>', 'organization of the person')
+  .option('--password <password>', 'password of a new person; without it they use a password reset')
   .action(async (options: { email: string; organization: string; password?: string }) => {
     const { bootstrap } = await import('../domain/identity/auth/setup.ts');
     await withAssembly(async ({ deps }) => {
@@ -129,15 +127,15 @@ program
     });
   });
 
-const admin = program.command('admin').description('who administers the installation');
+const admin = program.command('admin').description('administrators of the installation');
 for (const [name, isAdmin, description] of [
   ['add', true, 'make a person an administrator of the installation'],
-  ['remove', false, 'a person administers the installation no longer; the last one stays'],
+  ['remove', false, 'remove an administrator of the installation; the last one stays'],
 ] as const) {
   admin
     .command(name)
     .description(description)
-    .argument('<email>', 'of their account', emailAddress)
+    .argument('<email>', 'email address of the account', emailAddress)
     .action(async (email: string) => {
       const { setPlatformAdmin } = await import('../domain/operations/instance/admins.ts');
       await withAssembly(async ({ deps }) => printJson({ admins: await setPlatformAdmin(deps, email, { isAdmin }) }));
@@ -146,7 +144,7 @@ for (const [name, isAdmin, description] of [
 
 program
   .command('config')
-  .description('show every setting, its value and where it comes from; secrets as fingerprints')
+  .description('show every setting with its value and source; secrets as fingerprints')
   .option('--json', 'as JSON')
   .action((options: { json?: boolean }) => {
     const settings = describeConfig(loadConfig()).map((setting) =>
@@ -158,10 +156,8 @@ program
 
 program
   .command('doctor')
-  .description(
-    'check the settings against the living parts; each finding with its fix, exit code 1 when one is an error',
-  )
-  .option('--mail-to <address>', 'send a test letter with the mail transport; without it, only sign in', emailAddress)
+  .description('check the settings against the running parts; print findings with fixes. Exit code 1 for an error')
+  .option('--mail-to <address>', 'send a test email with the mail transport; without it, only sign in', emailAddress)
   .option('--json', 'as JSON')
   .action(async (options: { mailTo?: string; json?: boolean }) => {
     const { examine, findingLines, saidFindings } = await import('./doctor.ts');
@@ -175,9 +171,9 @@ program
 program
   .command('support-bundle')
   .description(
-    'write what a helper would ask for into one text file: versions, settings, findings, counts and last log lines, without secrets',
+    'write versions, settings, findings, counts and last log lines into one text file for support, without secrets',
   )
-  .argument('[file]', 'where to write it', 'heron-support.md')
+  .argument('[file]', 'file to write', 'heron-support.md')
   .action(async (file: string) => {
     const { writeSupportBundle } = await import('./support-bundle.ts');
     await writeSupportBundle(file, process.env, fromDataFolder);
@@ -196,8 +192,8 @@ program
 
 program
   .command('enrollment')
-  .description("tell one contact's way through one campaign, from PostgreSQL")
-  .argument('<id>', 'the id of the enrollment, or of its workflow: enrollment/<campaign>/<contact>')
+  .description('print the history of one contact in one campaign')
+  .argument('<id>', 'id of the enrollment or of its workflow: enrollment/<campaign>/<contact>')
   .option('--json', 'as JSON')
   .action(async (id: string, options: { json?: boolean }) => {
     await withDatabase(async (db) => {
@@ -211,7 +207,7 @@ program
 
 program
   .command('reconcile')
-  .description('start runs that PostgreSQL says must be open and that Temporal does not have; prints counts per family')
+  .description('start workflows that PostgreSQL requires and Temporal lacks; print counts per family')
   .option('--dry-run', 'count only')
   .option('--json', 'as JSON')
   .action(async ({ dryRun = false, json }: { dryRun?: boolean; json?: boolean }) => {
@@ -234,10 +230,10 @@ program
 
 program
   .command('replay')
-  .description('replay open and recent runs with the workflows of this build; exit code 1 when one does not replay')
-  .option('--hours <n>', 'runs that closed within this time, besides open ones', wholeNumber, 24)
-  .option('--per-type <n>', 'runs per workflow type, open ones first', wholeNumber, 500)
-  .option('--bundle <file>', "another build's workflow-bundle.js")
+  .description('replay open and recent workflows with this build. Exit code 1 if one does not replay')
+  .option('--hours <n>', 'include workflows closed within this number of hours', wholeNumber, 24)
+  .option('--per-type <n>', 'maximum number of workflows per type, open ones first', wholeNumber, 500)
+  .option('--bundle <file>', 'workflow-bundle.js of another build')
   .action(async (options: { hours: number; perType: number; bundle?: string }) => {
     const config = loadConfig();
     const { createTemporalClient } = await import('../temporal/client.ts');
@@ -263,9 +259,7 @@ program
 
 program
   .command('rotate-keys')
-  .description(
-    'seal everything anew under CREDENTIALS_ENCRYPTION_KEY that is under one of CREDENTIALS_PREVIOUS_KEYS; prints counts',
-  )
+  .description('encrypt all values under CREDENTIALS_PREVIOUS_KEYS again with CREDENTIALS_ENCRYPTION_KEY; print counts')
   .option('--dry-run', 'count only')
   .action(async (options: { dryRun?: boolean }) => {
     const config = loadConfig();
@@ -286,7 +280,7 @@ addRepairCommands(program);
 
 program
   .command('audit')
-  .description("print a workspace's audit trail as CSV, newest first")
+  .description("print a workspace's audit log as CSV, newest first")
   .requiredOption('--organization <id>', 'the workspace')
   .option('--from <day or moment>', 'YYYY-MM-DD or RFC 3339, UTC', auditMoment)
   .option('--to <day or moment>', 'included', auditMoment)
@@ -313,7 +307,7 @@ const mailbox = program
 
 mailbox
   .command('connect')
-  .description('connect a Gmail or Outlook mailbox by consent: prints where to consent, and waits until it is done')
+  .description('connect a Gmail or Outlook mailbox by consent: prints the address of the consent, and waits for it')
   .requiredOption('--provider <name>', 'gmail or outlook', consentProvider)
   .option('--no-browser', 'only print the address; do not open a browser')
   .action(async (options: { provider: 'gmail' | 'outlook'; browser: boolean }) => {
@@ -323,13 +317,11 @@ mailbox
 
 program
   .command('run')
-  .description(
-    'send a run file to the API as a run (HERON_API_URL, HERON_API_KEY); docs/tutorials/first-agent.md explains both',
-  )
+  .description('send a run file to the API as a run (HERON_API_URL, HERON_API_KEY); see docs/tutorials/first-agent.md')
   .argument('[file]', 'YAML with the fields of POST /v1/runs')
   .option('--dry-run', 'make a draft: build and check the campaign, send nothing')
-  .option('--wait', 'wait until the run is launched or has ended; exit code 1 when it is not launched')
-  .option('--key <key>', 'Idempotency-Key: the same one again repeats the answer instead of another run')
+  .option('--wait', 'wait until the run is launched or has ended. Exit code 1 if it is not launched')
+  .option('--key <key>', 'Idempotency-Key; the same key returns the same run')
   .option('--schema', 'print the JSON Schema of run files')
   .action(
     async (
@@ -351,7 +343,7 @@ program
 program
   .command('preflight')
   .description(
-    'check a campaign through the API (HERON_API_URL, HERON_API_KEY) and store the report; exit code 1 when it has an error. docs/guides/check-a-campaign.md explains it',
+    'check a campaign through the API (HERON_API_URL, HERON_API_KEY) and store the report. Exit code 1 for an error. See docs/guides/check-a-campaign.md',
   )
   .argument('<campaign>', 'its id')
   .option('--json', 'the report as JSON')
@@ -366,7 +358,7 @@ program
 
 program
   .command('completion')
-  .description('print what completes commands and options in your shell: eval "$(heron completion bash)"')
+  .description('print the completion script of a shell: eval "$(heron completion bash)"')
   .argument('<shell>', 'bash, zsh or fish', shellName)
   .action(async (shell: Shell) => {
     const { completionScript } = await import('./completion.ts');
