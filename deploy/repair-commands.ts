@@ -20,7 +20,7 @@ export function addRepairCommands(program: Command): void {
 function outboxCommands(program: Command): void {
   const outbox = program
     .command('outbox')
-    .description('list parked intents with the reasons of Temporal's refusals')
+    .description('list parked intents and the reasons of their refusal')
     .option('--json', 'as JSON')
     .action(async (options: { json?: boolean }) => {
       const { listParked } = await import('../domain/operations/system/outbox.ts');
