@@ -19,7 +19,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ALLOWED = fileURLToPath(new URL('allowed.json', import.meta.url));
 const GENERATED = new Set(['client/src/schema.ts', 'db/schema.ts']);
 /** Records of measurements and of failures, which are read as tables. */
-const RECORDS = /^(?:bench\/.*|test\/FLAKES)\.md$/;
+const RECORDS = /^(?:bench\/(?:RESULTS|fuzz|reporting-plans)|test\/FLAKES)\.md$/;
 
 const { values, positionals } = parseArgs({
   options: {
