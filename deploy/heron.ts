@@ -1,6 +1,6 @@
 /**
  * The operator's command line: `npm run heron -- <command>` from source, `node dist/deploy/heron.js <command>` in
- * production. Exit codes: 0 done, 1 failed, 2 wrong usage. Standard output carries the result and nothing else.
+ * production. Exit codes: 0 done, 1 failed, 2 wrong usage. Standard output contains only the result.
  */
 import { type Command, CommanderError } from 'commander';
 import { ConfigError } from '../lib/config/index.ts';
@@ -10,14 +10,14 @@ import { localDataDir, localSettings, localState, waitForLocalStart } from './lo
 import { fromDataFolder, PROCESSES, program } from './program.ts';
 import { OperatorError } from './waiting.ts';
 
-/** Commands that ask nothing of a running installation, and so wait for none. */
+/** Commands that need no running installation and so wait for none. */
 const WITHOUT_INSTALLATION = new Set(['completion', 'openapi', 'support-bundle']);
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
 program.hook('preAction', (_program, command) => useLocalSettings(command));
 
-// A reader that closes the pipe early, such as `head`, is no failure.
+// A reader that closes the pipe early, such as `head`, is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : FAILED));
 
 try {
@@ -28,8 +28,9 @@ try {
 }
 
 /**
- * Adds the settings of the installation of `npm start`. A process that is given its database takes none: its environment is whole,
- * as that of the processes which `npm start` itself begins. A second worker takes a free port for its metrics.
+ * Adds the settings of the installation of `npm start`. A process that has a database setting gets none, because its
+ * environment is complete, like that of processes started by `npm start`. A second worker uses a free port for its
+ * metrics.
  */
 async function useLocalSettings(command: Command): Promise<void> {
   const isProcess = PROCESSES.some(([name]) => name === command.name());
@@ -48,7 +49,7 @@ async function useLocalSettings(command: Command): Promise<void> {
   console.error(`heron: with the settings of the installation in ${local.dataDir}${isDown}`);
 }
 
-/** After a failure with the settings of a data folder: its servers are not there when `npm start` is not. */
+/** Explains a failure with the settings of a data folder: its servers do not run if `npm start` does not. */
 async function explainLocal(error: unknown): Promise<void> {
   if (error instanceof CommanderError || error instanceof ConfigError || fromDataFolder.size === 0) return;
   const dataDir = localDataDir();
@@ -58,9 +59,9 @@ async function explainLocal(error: unknown): Promise<void> {
     );
 }
 
-/** Prints a failure in as few lines as possible, and returns its exit code. */
+/** Prints a failure in as few lines as possible and returns the exit code. */
 function explain(error: unknown): number {
-  // Commander has printed it already; --help and --version also end here, with 0.
+  // Commander has printed it already. --help and --version also end here, with 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
   if (error instanceof ConfigError || error instanceof OperatorError) {
     console.error(`heron: ${error.message}`);

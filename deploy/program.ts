@@ -15,7 +15,7 @@ import { workspaceCommands } from './workspace-commands.ts';
 import { migrateDatabase, OperatorError, requireCurrentSchema, waitForTemporal } from './waiting.ts';
 import { withAssembly, withCurrentDatabase, withDatabase } from './with-installation.ts';
 
-/** The processes of an installation, and what each is. */
+/** Processes of an installation with their descriptions. */
 export const PROCESSES = [
   ['api', 'the REST API (API_PORT)'],
   ['tracking', 'the tracking service: opens, clicks, unsubscribes (TRACKING_PORT)'],
@@ -27,6 +27,7 @@ export const PROCESSES = [
     'a worker: workflows, activities, outbox relay, fan-out of events, reactions, mailbox sync (WORKER_ROLES)',
   ],
 ] as const;
+
 /** Every command of the operator's command line. */
 export const program = new Command('heron')
   .description(
@@ -35,7 +36,7 @@ export const program = new Command('heron')
   )
   .exitOverride();
 
-/** Names of settings that were taken from the data folder of `npm start`. */
+/** Names of settings taken from the data folder of `npm start`. */
 export const fromDataFolder = new Set<string>();
 
 program
@@ -178,7 +179,7 @@ program
     const { writeSupportBundle } = await import('./support-bundle.ts');
     await writeSupportBundle(file, process.env, fromDataFolder);
     console.error(`heron: wrote ${file}: read it before you send it`);
-    // Connections to parts that are away would keep the process for their retries.
+    // Retrying connections to unreachable parts would keep the process alive.
     process.exit(0);
   });
 

@@ -10,7 +10,9 @@ import { heron } from '../harness/heron.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
 
-/* docs/guides/check-a-campaign.md: its commands are run as they stand there, but for the port of the app; and `heron preflight`, which it shows. */
+/*
+ * Runs the commands of docs/guides/check-a-campaign.md as written, except for the app's port, and `heron preflight`, which it shows.
+ */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -36,7 +38,7 @@ async function workspace() {
 }
 
 test('every command of docs/guides/check-a-campaign.md does what the page says', async (t) => {
-  const page = await readFile(`${ROOT}/docs/guides/check-a-campaign.md`, 'utf8');
+  const page = await readFile(`${ROOT}/docs/checks.md`, 'utf8');
   const commands = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code]) => code!).join('\n');
   const { env, organizationId } = await workspace();
   const script = commands.replaceAll('4100', String(await freePort()));
