@@ -38,7 +38,7 @@ async function workspace() {
 }
 
 test('every command of docs/guides/check-a-campaign.md does what the page says', async (t) => {
-  const page = await readFile(`${ROOT}/docs/checks.md`, 'utf8');
+  const page = await readFile(`${ROOT}/docs/guides/check-a-campaign.md`, 'utf8');
   const commands = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code]) => code!).join('\n');
   const { env, organizationId } = await workspace();
   const script = commands.replaceAll('4100', String(await freePort()));

@@ -26,7 +26,7 @@ interface Block {
 }
 
 async function blocksOfThePage(): Promise<Block[]> {
-  const page = await readFile(join(ROOT, 'docs', 'first-campaign.md'), 'utf8');
+  const page = await readFile(join(ROOT, 'docs', 'tutorials', 'first-campaign.md'), 'utf8');
   return [...page.matchAll(/^```(\w+)(?: terminal=(\w+))?\n([\s\S]*?)^```$/gm)].map(([, language, terminal, code]) => ({
     language: language!,
     terminal,
