@@ -18,7 +18,7 @@ ${MADE} The sentences are answers that tests have recorded.
 {
   "error": "Bad Request",
   "code": "bad_request",
-  "message": "The request has problems",
+  "message": "The request has 1 problem",
   "problems": [{ "path": "body.name", "message": "must not be empty" }],
   "request_id": "019cad4d-3c00-7000-8000-000000000001"
 }
