@@ -22,7 +22,7 @@ import { makeRows, parametersOf } from './foreign-ids.ts';
 import { words } from '../../domain/platform/words.ts';
 
 /*
- * Checks the effect of a key's `allowed_email_accounts` on every route; docs/security.md has the table. The mail,
+ * Checks the effect of a key's `allowed_email_accounts` on every route; docs/explanation/security.md has the table. The mail,
  * settings and errors of a mailbox that the key may not use contain a word that must be in no answer to it.
  */
 

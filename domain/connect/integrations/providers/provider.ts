@@ -267,7 +267,7 @@ export interface ProviderRequest {
   /** Sent as a form. */
   form?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, string>>;
-  /** True to sign the body with the connection's webhook secret, as docs/webhooks.md describes. */
+  /** True to sign the body with the connection's webhook secret, as docs/guides/webhooks.md describes. */
   signed?: boolean;
   /** Statuses from 300 to 499 that are returned instead of thrown, such as 404 of a look-up. */
   expect?: readonly number[];
