@@ -50,6 +50,8 @@ export interface ContactDraft {
   customFields: Record<string, string>;
   /** False when the data says that the person has opted out. */
   subscribed: boolean;
+  /** The entry of the suppression list for which it is false. */
+  unsubscribedBy?: string | null;
 }
 
 /** Text in composed form (NFC), without the surrounding space, and without NUL, which PostgreSQL cannot store. */

@@ -15,6 +15,14 @@ export interface SuppressionHit {
 
 type EntryRow = Columns<'suppressions', 'id' | 'kind' | 'email' | 'source' | 'reason' | 'expires_at' | 'created_at'>;
 
+/**
+ * The entry that alone keeps the contact of an address unsubscribed, so that its removal subscribes the contact; null for an entry of a host and
+ * for one that follows an act of the person.
+ */
+export function soleCause({ id, kind, source }: SuppressionHit): string | null {
+  return kind === 'email' && source !== 'unsubscribe' && source !== 'complaint' ? id : null;
+}
+
 /** The host part of an address, in its one form; empty when there is none. */
 export function hostOf(email: string): string {
   return asciiHost(email.slice(email.lastIndexOf('@') + 1));

@@ -198,11 +198,17 @@ const sessionRoutes = [
     method: 'post',
     path: '/auth/me/password',
     summary: 'Change the own password',
-    description: 'The other sessions end and devices are forgotten.',
+    description:
+      'Mailed links and codes are void. The other sessions end and devices are forgotten, unless `keep_other_sessions` is true.',
     body: schemas.passwordBody,
     furtherProblems: async (_ctx, { new_password: password }) => passwordProblems(password, undefined, 'new_password'),
     success: { status: 200 },
-    handler: (ctx, { body }) => changePassword(ctx, { current: body.current_password, next: body.new_password }),
+    handler: (ctx, { body }) =>
+      changePassword(ctx, {
+        current: body.current_password,
+        next: body.new_password,
+        keepSessions: body.keep_other_sessions,
+      }),
   }),
   route({
     ...signedIn,

@@ -18,7 +18,7 @@ create table enrollments (
   hold_since timestamptz,
   hold_until timestamptz,
   hold_reason jsonb,
-  hold_source text check (hold_source in ('manual', 'out_of_office')),
+  hold_source text check (hold_source in ('manual', 'out_of_office', 'other_campaign')),
   signalled_epoch integer not null default 0,
   entered_at timestamptz not null,
   launched_at timestamptz,

@@ -4,6 +4,7 @@ import { badRequest } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
+import { lineageOf } from './lineage.ts';
 import { assertNotWiderThanActor, restrictionProblems, type Restrictions } from './restrictions.ts';
 import { message } from '../../../messages/index.ts';
 
@@ -22,7 +23,8 @@ interface NewKey {
 }
 
 /**
- * Creates an API key (POST /api-keys). Only this answer contains the secret: a hash is stored.
+ * Creates an API key (POST /api-keys). Only this answer contains the secret: a hash is stored. One that a key or an application makes is
+ * revoked with its maker.
  * @throws AppError bad_request (undefined permission bits, unusable addresses, foreign mailboxes, past expiry: all at once),
  *   forbidden when the caller may do less: a key or token by its own permissions, a person by their role
  */
@@ -42,6 +44,7 @@ export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyR
     const key = await tx.org.create(ApiKeys, {
       id: newId(),
       user_id: ctx.actor.userId,
+      ...(await lineageOf(tx, ctx.actor)),
       name: input.name,
       description: input.description ?? '',
       secret_hash: sha256(secret),

@@ -4,7 +4,7 @@ import { hashPassword } from '../../../lib/crypto.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { toSource } from '../../../lib/source.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { findChallenge, openChallenge, refused, settleChallenge } from '../challenges.ts';
+import { findChallenge, openChallenge, refused, settleChallenge, voidChallenges } from '../challenges.ts';
 import { noAccountMail, resetMail } from '../mails.ts';
 import { assertStrong, passwordFits } from '../passwords.ts';
 import { auditOwn, endSessions } from '../sessions.ts';
@@ -25,7 +25,7 @@ export async function askReset(ctx: Ctx, email: string): Promise<void> {
 }
 
 /**
- * Sets a new password with the handle of the mailed link. Every session ends and every device is forgotten.
+ * Sets a new password with the handle of the mailed link. Every session ends, every device is forgotten, and other links and codes are void.
  * @throws AppError unauthorized (401) for the handle, bad_request for a weak password, which leaves the link usable,
  *   rate_limit_exceeded
  */
@@ -42,15 +42,20 @@ export async function confirmReset(ctx: Ctx, input: { session: string; password:
       .where('id', challenge.user_id)
       .update({ password_hash: passwordHash, has_given_password: false, updated_at: ctx.clock.now() });
     await endSessions(ctx, trx, challenge.user_id);
+    await voidChallenges(ctx, trx, challenge.user_id);
   });
   await forgiveGuesses(ctx, open.email);
 }
 
 /**
- * Changes the caller's password. Their other sessions end and their devices are forgotten.
+ * Changes the caller's password. Mailed links and codes are void; other sessions end and their devices are forgotten, unless `keepSessions` says
+ * otherwise.
  * @throws AppError unauthorized when the current password is wrong, bad_request when the new one is weak, rate_limit_exceeded
  */
-export async function changePassword(ctx: Ctx, input: { current: string; next: string }): Promise<void> {
+export async function changePassword(
+  ctx: Ctx,
+  input: { current: string; next: string; keepSessions?: boolean | undefined },
+): Promise<void> {
   const user = await across(ctx.db, 'person')
     .table('users')
     .where('id', ctx.actor.userId!)
@@ -65,7 +70,8 @@ export async function changePassword(ctx: Ctx, input: { current: string; next: s
       .table('users')
       .where('id', user.id)
       .update({ password_hash: passwordHash, has_given_password: false, updated_at: ctx.clock.now() });
-    await endSessions(ctx, trx, user.id, ctx.actor.sessionId);
+    if (!input.keepSessions) await endSessions(ctx, trx, user.id, ctx.actor.sessionId);
+    await voidChallenges(ctx, trx, user.id);
     await auditOwn(
       { ...ctx, trx },
       { action: 'update', entityType: 'user', entityId: user.id, changes: { password: 'changed' } },

@@ -9,6 +9,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 import { syncApplicationEndpoints } from '../../connect/webhooks/managed.ts';
 import { checkAppWebhook } from '../../connect/webhooks/policy.ts';
+import { revokeMadeByApplication } from '../api-keys/lineage.ts';
 import { assertActorGrants, grantablePermissions } from '../acting.ts';
 import { nameProblem, webUrlProblem } from './input.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
@@ -205,7 +206,8 @@ export async function rotateClientSecret(ctx: Ctx, id: string): Promise<IssuedAp
 }
 
 /**
- * Deletes an application with every grant, code, token and managed webhook endpoint of it, in every workspace.
+ * Deletes an application with every grant, code, token and managed webhook endpoint of it, in every workspace. API keys that its tokens made are
+ * revoked.
  * @throws AppError not_found
  */
 export async function deleteApplication(ctx: Ctx, id: string): Promise<void> {
@@ -213,6 +215,7 @@ export async function deleteApplication(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const application = await tx.org.query(OAuthApplications).findById(id).forUpdate();
     if (!application) throw notFound('application');
+    await revokeMadeByApplication(tx, id);
     await tx.org.query(OAuthApplications).deleteById(id);
     tx.audit({
       action: 'delete',

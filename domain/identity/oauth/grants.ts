@@ -6,6 +6,7 @@ import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import type { Ctx, Deps } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { revokeMade } from '../api-keys/lineage.ts';
 import { syncGrantEndpoint } from '../../connect/webhooks/managed.ts';
 import { scopesOf } from '../scopes.ts';
 import { message } from '../../../messages/index.ts';
@@ -154,7 +155,8 @@ function findRevocable({ db }: Pick<Deps, 'db'>, grantId: string, userId: string
 }
 
 /**
- * Ends a grant of the transaction's workspace; its tokens end with it, as they count only while their grant is active.
+ * Ends a grant of the transaction's workspace; its tokens end with it, as they count only while their grant is active, and the keys that they made
+ * are revoked.
  * @param by who wanted it: the person, an owner of the workspace, the application itself, or the end of the membership
  * @returns whether it was active
  */
@@ -170,11 +172,12 @@ export async function endGrant(
     .whereNull('revoked_at')
     .update({ revoked_at: tx.now, updated_at: tx.now });
   if (ended === 0) return false;
+  const revokedKeys = await revokeMade(tx, { grant: grant.id }, 'The application that made it was revoked');
   tx.audit({
     action: 'revoke',
     entityType: 'oauth_grant',
     entityId: grant.id,
-    metadata: { application_id: grant.applicationId, by },
+    metadata: { application_id: grant.applicationId, by, revoked_keys: revokedKeys },
   });
   await syncGrantEndpoint(tx, grant.applicationId, tx.org.organizationId);
   return true;

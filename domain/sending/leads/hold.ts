@@ -20,7 +20,7 @@ interface LeadHold {
   since: Date;
   until: Date | null;
   reason: Message | null;
-  source: 'manual' | 'out_of_office';
+  source: 'manual' | 'out_of_office' | 'other_campaign';
 }
 
 export interface LeadHoldResult {
