@@ -304,7 +304,10 @@ test.serial('leads of another active campaign are counted, as the workspace or t
   t.deepEqual(warned.codes, ['list_in_other_campaigns']);
   t.regex(warned.said[0]!.message, /^2 of 4 leads \(50 %\)/);
   const settings = (mode: string) =>
-    desk.call('PATCH', '/outreach/settings', { settings: { campaign_overlap: { mode } } });
+    call(world, 'PATCH', '/v1/outreach/settings', {
+      token: desk.tenant.sessionToken,
+      body: { settings: { campaign_overlap: { mode } } },
+    });
   t.is((await settings('hold')).status, 204);
   t.like((await found()).said, [{ code: 'list_held_elsewhere', severity: 'info' }] as never);
   t.is((await settings('off')).status, 204);

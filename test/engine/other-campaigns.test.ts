@@ -12,7 +12,10 @@ import { call } from '../harness/world.ts';
 const { world, clock } = await createMondayWorld(test);
 
 const EMAIL: StepSpec = { subject: 'Hello', body_plain: 'Hello' };
-const WAIT: StepSpec = { kind: 'wait', action: { type: 'wait', wait_minutes: 5 } };
+const EVENT: StepSpec = {
+  kind: 'action',
+  action: { type: 'wait_for_event', wait_event_name: 'order.paid', timeout_minutes: 60, on_timeout: 'continue' },
+};
 
 /** Two active campaigns with the same contacts, and a mailbox; the second begins with `first`. */
 async function scene(mode: string | null, first: StepSpec = EMAIL) {
@@ -36,7 +39,7 @@ async function scene(mode: string | null, first: StepSpec = EMAIL) {
   return { ctx, org, token, one: one.campaignId, two: two.campaignId, contacts: contacts.sort(), launch, leads };
 }
 
-for (const first of [EMAIL, WAIT]) {
+for (const first of [EMAIL, EVENT]) {
   test.serial(
     `with "hold" a lead waits for the other campaign, in sight, and then starts (${first.kind ?? 'email'})`,
     async (t) => {

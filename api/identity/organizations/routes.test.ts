@@ -174,7 +174,8 @@ test('what a member made is listed when they are removed, and kept or ended as t
   const kept = await scene();
   const asked = await owner.delete(kept.path);
   refused(t, asked, 409, 'conflict');
-  t.deepEqual(asked.body.problems, [
+  const named = asked.body.problems.map(({ path, message }: Record<string, string>) => ({ path, message }));
+  t.deepEqual(named, [
     { path: `api_keys.${kept.key}`, message: 'is the API key CI' },
     { path: `integration_connections.${kept.connection}`, message: 'is the connection Webhook' },
     { path: `oauth_applications.${kept.app}`, message: 'is the application Sync' },

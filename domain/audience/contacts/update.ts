@@ -71,7 +71,7 @@ export async function updateContact(
     const [after] = await viewContacts(tx.org, [id]);
     tx.emit('contact.updated', contactUpdate(after!));
     const fields = Object.keys(edit).filter((key) => edit[key as keyof ContactEdit] !== undefined);
-    tx.audit({ action: 'update', entityType: 'contact', entityId: id, changes: { fields } });
+    tx.audit({ action: 'update', entityType: 'contact', entityId: id, metadata: { fields } });
     return after!;
   });
 }

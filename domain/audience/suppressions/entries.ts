@@ -1,3 +1,4 @@
+import { deleted } from '../../platform/changes.ts';
 import type { ContactRow } from '../../../db/models/contact.ts';
 import { Suppressions, type SuppressionRow } from '../../../db/models/suppression.ts';
 import { asciiAddress } from '../../../lib/address.ts';
@@ -141,7 +142,7 @@ export async function removeSuppression(ctx: Ctx, id: string): Promise<void> {
       action: 'delete',
       entityType: 'suppression',
       entityId: id,
-      changes: { value: row.email, kind: row.kind, source: row.source },
+      changes: deleted({ value: row.email, kind: row.kind, source: row.source }),
     });
   });
 }

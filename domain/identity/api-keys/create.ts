@@ -1,3 +1,4 @@
+import { created } from '../../platform/changes.ts';
 import { ApiKeys, type ApiKeyRow } from '../../../db/models/api-key.ts';
 import { newSecret, SECRET_PREFIX, sha256 } from '../../../lib/crypto.ts';
 import { badRequest } from '../../../lib/errors.ts';
@@ -58,7 +59,7 @@ export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyR
       action: 'create',
       entityType: 'api_key',
       entityId: key.id,
-      changes: { name: key.name, ...restrictions },
+      changes: created({ name: key.name, ...restrictions }),
     });
     return { key, secret };
   });

@@ -1,3 +1,4 @@
+import { secretChanged } from '../../platform/changes.ts';
 import { across } from '../../../db/across.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { hashPassword } from '../../../lib/crypto.ts';
@@ -74,7 +75,7 @@ export async function changePassword(
     await voidChallenges(ctx, trx, user.id);
     await auditOwn(
       { ...ctx, trx },
-      { action: 'update', entityType: 'user', entityId: user.id, changes: { password: 'changed' } },
+      { action: 'update', entityType: 'user', entityId: user.id, changes: secretChanged('password') },
     );
   });
 }

@@ -1,3 +1,4 @@
+import { created, secretChanged } from '../../platform/changes.ts';
 import { defined } from '../../../lib/defined.ts';
 import { OAuthApplications, type OAuthApplicationRow } from '../../../db/models/oauth-application.ts';
 import { newSecret, SECRET_PREFIX, sha256 } from '../../../lib/crypto.ts';
@@ -129,12 +130,12 @@ export async function createApplication(
       action: 'create',
       entityType: 'oauth_application',
       entityId: application.id,
-      changes: {
+      changes: created({
         name: application.name,
         redirect_uris: application.redirect_uris,
         scopes: scopesOf(scopes),
         webhook_host: hostOf(application.webhook_url),
-      },
+      }),
     });
     return { application, secret };
   });
@@ -172,7 +173,7 @@ export async function updateApplication(ctx: Ctx, id: string, input: Application
     const changes = Object.fromEntries(
       names.map((name) => [
         name === 'webhook_url' ? 'webhook_host' : name,
-        { old: audited(name, before[name]), new: audited(name, sent[name]) },
+        { from: audited(name, before[name]), to: audited(name, sent[name]) },
       ]),
     );
     tx.audit({ action: 'update', entityType: 'oauth_application', entityId: id, changes });
@@ -199,7 +200,7 @@ export async function rotateClientSecret(ctx: Ctx, id: string): Promise<IssuedAp
       action: 'rotate_secret',
       entityType: 'oauth_application',
       entityId: id,
-      changes: { client_secret: 'changed' },
+      changes: secretChanged('client_secret'),
     });
     return { application: await tx.org.query(OAuthApplications).findById(id).throwIfNotFound(), secret };
   });

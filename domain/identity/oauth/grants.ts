@@ -84,7 +84,7 @@ export async function upsertGrant(
     action: row!.created ? 'create' : 'update',
     entityType: 'oauth_grant',
     entityId: row!.id,
-    changes: { application_id: grant.applicationId, scopes: scopesOf(grant.scopes) },
+    metadata: { application_id: grant.applicationId, scopes: scopesOf(grant.scopes) },
   });
   await syncGrantEndpoint(tx, grant.applicationId, tx.org.organizationId);
   return row!.id;

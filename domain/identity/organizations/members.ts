@@ -92,7 +92,7 @@ export async function changeMemberRole(ctx: Ctx, userId: string, roleId: string)
       action: 'update',
       entityType: 'member',
       entityId: userId,
-      changes: { role: { old: member.role_name, new: role.name } },
+      changes: { role: { from: member.role_name, to: role.name } },
     });
     tx.emit('team.member_role_changed', {
       user_id: userId,

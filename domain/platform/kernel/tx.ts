@@ -9,13 +9,16 @@ import type { Actor } from './actor.ts';
 import type { EventData } from './event-payloads.ts';
 import type { StoredEventType } from './events.ts';
 
+/** The changed fields of an entry of the audit trail. */
+export type Changes = Readonly<Record<string, { from: unknown; to: unknown }>>;
+
 /** One row of the audit trail. */
 export interface AuditEntry {
   action: string;
   entityType: string;
   entityId?: string;
-  /** Old and new values; secrets only as "changed". */
-  changes?: Record<string, unknown>;
+  /** Values before and after, of a secret only that there was a change (domain/platform/changes.ts). */
+  changes?: Changes;
   metadata?: Record<string, unknown>;
 }
 

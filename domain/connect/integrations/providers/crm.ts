@@ -12,6 +12,8 @@ export interface Crm {
   name: string;
   /** Makes a record with this email, where there is none. @returns its id */
   createContact(call: ProviderCall, email: string, fields: Fields): Promise<string>;
+  /** {@link Crm.createContact} changes the record that has the email, in the same request. */
+  upserts?: true;
   /** The id of the record with this email. */
   findContact(call: ProviderCall, email: string): Promise<string | undefined>;
   /** Whether a record is there still. */
@@ -135,7 +137,7 @@ export async function writeContact(
   fields: Fields,
 ): Promise<void> {
   const known = filledFields(fields);
-  const id = await openRecord(crm, call, person);
+  const id = crm.upserts && person.record.externalId === undefined ? undefined : await openRecord(crm, call, person);
   if (id === undefined) {
     keep(person, await crm.createContact(call, person.email, known));
     return;

@@ -11,6 +11,7 @@ const TO_CONTACT = { deal: 3, note: 202 };
 /** HubSpot's contacts, notes and deals. */
 export const hubspotCrm: Crm = {
   name: 'HubSpot',
+  upserts: true,
   // The upsert by email is one request and atomic there, so that two of them at once make one contact.
   async createContact(call, email, fields) {
     const { json } = await call.request({

@@ -1,0 +1,29 @@
+import type { Changes } from './kernel/tx.ts';
+
+/** Fields of something new, for the audit trail. */
+export function created(fields: object): Changes {
+  return changed({}, fields);
+}
+
+/** Fields of something that was deleted, for the audit trail. */
+export function deleted(fields: object): Changes {
+  return Object.fromEntries(Object.entries(fields).map(([name, from]) => [name, { from, to: null }]));
+}
+
+/** The fields of `after` that differ from those of `before`, as JSON, for the audit trail. Undefined fields of `after` were not sent. */
+export function changed(before: object, after: object): Changes {
+  const known = before as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(after).flatMap(([name, to]: [string, unknown]) => {
+      const from = known[name] ?? null;
+      return to === undefined || JSON.stringify(from) === JSON.stringify(to) ? [] : [[name, { from, to }]];
+    }),
+  );
+}
+
+/** A secret that was replaced, for the audit trail, which never has its values. */
+export function secretChanged(name: string): Changes {
+  return { [name]: { from: HIDDEN, to: HIDDEN } };
+}
+
+const HIDDEN = '(hidden)';
