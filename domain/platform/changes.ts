@@ -7,7 +7,7 @@ export function created(fields: object): Changes {
 
 /** Fields of something that was deleted, for the audit trail. */
 export function deleted(fields: object): Changes {
-  return Object.fromEntries(Object.entries(fields).map(([name, from]) => [name, { from, to: null }]));
+  return Object.fromEntries(Object.entries(fields).map(([name, from]) => [name, { from: kept(from), to: null }]));
 }
 
 /** The fields of `after` that differ from those of `before`, as JSON, for the audit trail. Undefined fields of `after` were not sent. */
@@ -16,7 +16,9 @@ export function changed(before: object, after: object): Changes {
   return Object.fromEntries(
     Object.entries(after).flatMap(([name, to]: [string, unknown]) => {
       const from = known[name] ?? null;
-      return to === undefined || JSON.stringify(from) === JSON.stringify(to) ? [] : [[name, { from, to }]];
+      return to === undefined || JSON.stringify(from) === JSON.stringify(to)
+        ? []
+        : [[name, { from: kept(from), to: kept(to) }]];
     }),
   );
 }
@@ -26,4 +28,10 @@ export function secretChanged(name: string): Changes {
   return { [name]: { from: HIDDEN, to: HIDDEN } };
 }
 
+/** A value as the trail keeps it: of a long text its beginning. */
+function kept(value: unknown): unknown {
+  return typeof value === 'string' && value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value;
+}
+
+const MAX_TEXT = 500;
 const HIDDEN = '(hidden)';

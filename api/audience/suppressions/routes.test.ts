@@ -20,6 +20,9 @@ async function subscribed(organizationId: string): Promise<Record<string, boolea
   return Object.fromEntries(rows.map((row) => [row.email, row.subscribed]));
 }
 
+const removed = (fields: Record<string, string>) =>
+  Object.fromEntries(Object.entries(fields).map(([name, from]) => [name, { from, to: null }]));
+
 test('addresses and domains are suppressed, listed, lifted', async (t) => {
   const { apiKey: token, organizationId } = await world.tenant();
   for (const email of ['ada@example.com', 'bo@example.com', 'cy@host.test', 'di@sub.host.test'])
@@ -87,8 +90,8 @@ test('addresses and domains are suppressed, listed, lifted', async (t) => {
     .orderBy('id')
     .pluck('changes');
   t.deepEqual(audit, [
-    { value: 'ada@example.com', kind: 'email', source: 'manual' },
-    { value: 'host.test', kind: 'domain', source: 'manual' },
+    removed({ value: 'ada@example.com', kind: 'email', source: 'manual' }),
+    removed({ value: 'host.test', kind: 'domain', source: 'manual' }),
   ]);
   for (const id of [ada.id, newId(), 'x'])
     assertStatus(t, await call(world, 'DELETE', `/v1/suppressions/${id}`, { token }), 404);

@@ -39,7 +39,10 @@ const entry = resource('AuditEntry', {
   entity_id: uuid.optional(),
   ip_address: z.string(),
   user_agent: z.string(),
-  changes: z.record(z.string(), z.unknown()).optional().meta({ description: 'Of secrets only that they changed' }),
+  changes: z
+    .record(z.string(), z.strictObject({ from: z.unknown(), to: z.unknown() }))
+    .optional()
+    .meta({ description: 'By field the value before and after; of secrets only that they changed' }),
   metadata: z.record(z.string(), z.unknown()).optional(),
   timestamp,
 });

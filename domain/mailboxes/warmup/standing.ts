@@ -116,7 +116,13 @@ async function change(
         .findById(id)
         .patch({ ...anchors, updated_at: tx.now } as never);
       if (action === 'pause' || action === 'stop') await releaseMails(tx, id);
-      tx.audit({ action: 'update', entityType: 'email_account', entityId: id, changes: changed(mailbox, anchors) });
+      tx.audit({
+        action: 'update',
+        entityType: 'email_account',
+        entityId: id,
+        changes: changed(mailbox, anchors),
+        metadata: { warmup: action },
+      });
       signalWarmup(tx, id, action);
     }
     return (await view(tx.org, [await findMailbox(tx.org, id)]))[0]!;
