@@ -7,6 +7,7 @@ import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
 
 const MODES = ['off', 'warn', 'hold'] as const;
+type Mode = (typeof MODES)[number];
 
 /** Rules of the workspace for all campaigns. */
 export function Outreach() {
@@ -17,7 +18,7 @@ export function Outreach() {
   });
   const save = useAct(
     // The API replaces all settings, so those that are not shown here are sent as they are.
-    (mode: string) =>
+    (mode: Mode) =>
       dataOf(
         heron.PATCH('/v1/outreach/settings', { body: { settings: { ...settings.data!, campaign_overlap: { mode } } } }),
       ),
@@ -31,7 +32,7 @@ export function Outreach() {
             label={t('outreach.overlap')}
             description={t('outreach.overlap.why')}
             value={save.isPending ? save.variables : mode}
-            onChange={(value) => save.mutate(value)}
+            onChange={(value) => save.mutate(value as Mode)}
           >
             <Stack gap="xs" mt="xs">
               {MODES.map((value) => (
