@@ -166,7 +166,7 @@ function keep({ email, record }: RecordedPerson, externalId: string): string {
 }
 
 /** The fields that have a value: an empty one here does not empty what people keep in their CRM. */
-export function filledFields(fields: Fields): Record<string, string> {
+function filledFields(fields: Fields): Record<string, string> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
 }
 
