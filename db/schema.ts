@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 636b2138f87f4ef6. Types: 700b9f39bc65f793. */
+/* Written by `npm run db:types`; do not edit. Sources: fc10256954dbe171. Types: 29bab748a700631b. */
 
 import type {
   ApprovalContent,
@@ -2043,6 +2043,7 @@ interface EnrollmentsRow {
   hold_since: Date | null;
   hold_until: Date | null;
   hold_reason: Message | null;
+  /** "other_campaign" without hold_since: a person ended the hold, and the lead starts although another campaign is under way with the contact. */
   hold_source: 'manual' | 'out_of_office' | 'other_campaign' | null;
   /** The control_epoch that its workflow run was last signalled with. */
   signalled_epoch: number;

@@ -16,8 +16,8 @@ export interface SuppressionHit {
 type EntryRow = Columns<'suppressions', 'id' | 'kind' | 'email' | 'source' | 'reason' | 'expires_at' | 'created_at'>;
 
 /**
- * The entry that alone keeps the contact of an address unsubscribed, so that its removal subscribes the contact; null for an entry of a host and
- * for one that follows an act of the person.
+ * The id of an entry whose removal subscribes the contact of its address again. Null for an entry of a host, and for one that follows an act
+ * of the person.
  */
 export function soleCause({ id, kind, source }: SuppressionHit): string | null {
   return kind === 'email' && source !== 'unsubscribe' && source !== 'complaint' ? id : null;

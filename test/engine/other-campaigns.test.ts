@@ -5,7 +5,7 @@ import { transact } from '../../domain/platform/kernel/transact.ts';
 import { HOUR_MS } from '../../lib/clock.ts';
 import { createCampaign, createContact, createMailbox, enroll, type StepSpec } from '../harness/factories.ts';
 import { createMondayWorld } from '../harness/lead.ts';
-import { call } from '../harness/world.ts';
+import { assertStatus, call } from '../harness/world.ts';
 
 /* A contact who is a lead of two active campaigns. */
 
@@ -61,7 +61,7 @@ for (const first of [EMAIL, EVENT]) {
           hold: { source: 'other_campaign', reason: 'Waits until the campaign First is done with this contact' },
         },
       );
-      // It is looked at again, and the hold goes on from where it began.
+      // After an hour the hold is renewed, and keeps its beginning.
       clock.advance(HOUR_MS);
       await launch(two);
       const [again] = await leads(two);
@@ -73,6 +73,21 @@ for (const first of [EMAIL, EVENT]) {
     },
   );
 }
+
+test.serial('a person who ends the hold has the contact start in both', async (t) => {
+  const { org, token, one, two, contacts, launch, leads } = await scene('hold');
+  await enroll(world.deps, org, one, contacts);
+  await enroll(world.deps, org, two, contacts);
+  await launch(one);
+  await launch(two);
+  const resume = `/v1/campaigns/${two}/leads/${contacts[0]}/resume`;
+  assertStatus(t, await call(world, 'POST', resume, { token }), 200);
+  await launch(two);
+  t.deepEqual(
+    (await leads(two)).map(({ state }) => state),
+    ['active', 'pending'],
+  );
+});
 
 test.serial('a campaign that is paused or has not begun with the contact holds nobody', async (t) => {
   const { org, one, two, contacts, launch, leads } = await scene('hold');

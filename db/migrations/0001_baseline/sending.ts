@@ -33,6 +33,7 @@ create table enrollments (
 comment on table enrollments is 'One contact in one campaign: a lead.';
 comment on column enrollments.waiting_for is 'The current wait: the code of a sentence and its values, rendered when it is read.';
 comment on column enrollments.conversation is 'Subject and Message-IDs of the conversation so far; the next email replies in it.';
+comment on column enrollments.hold_source is '"other_campaign" without hold_since: a person ended the hold, and the lead starts although another campaign is under way with the contact.';
 comment on column enrollments.signalled_epoch is 'The control_epoch that its workflow run was last signalled with.';
 comment on column enrollments.launch_after is 'The launcher passes the lead over before this moment; ''epoch'' was never refused.';
 comment on column enrollments.source is 'Origin of the lead in the campaign.';

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../../lib/ids.ts';
 import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { singleStatement } from '../../platform/kernel/transact.ts';
+import { reader, singleStatement } from '../../platform/kernel/transact.ts';
 import { leaseMs } from './claim.ts';
 import { Unavailable, type ContactRecord } from './providers/provider.ts';
 
-/** How often (ms) a record is asked for that another worker or request writes to. */
+/** Interval (ms) of attempts to lease a record that another worker or request writes to. */
 const POLL_MS = 100;
 
 /**
@@ -42,7 +42,6 @@ async function leaseRecord(
   const endsAt = performance.now() + forMs;
   for (;;) {
     const [row] = await singleStatement(ctx).sql<{ external_id: string | null; email: string | null }>(
-      // A contact that is being deleted has no record any more.
       `insert into integration_records as r (connection_id, contact_id, organization_id, lease, leased_until)
        select :connection, c.id, :org, :lease, now() + :forMs * interval '1 millisecond'
        from contacts c where c.organization_id = :org and c.id = :contact
@@ -52,6 +51,12 @@ async function leaseRecord(
       { ...key, forMs },
     );
     if (row) return row.external_id === null ? {} : { externalId: row.external_id, email: row.email! };
+    const [contact] = await reader(ctx).sql(
+      'select 1 from contacts where organization_id = :org and id = :contact',
+      key,
+    );
+    // Deleted since it was read: its record is nobody's any more.
+    if (!contact) return {};
     if (performance.now() > endsAt) throw new Unavailable(message('connect.record_busy'));
     await sleep(POLL_MS);
   }

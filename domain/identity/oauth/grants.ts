@@ -155,8 +155,8 @@ function findRevocable({ db }: Pick<Deps, 'db'>, grantId: string, userId: string
 }
 
 /**
- * Ends a grant of the transaction's workspace; its tokens end with it, as they count only while their grant is active, and the keys that they made
- * are revoked.
+ * Ends a grant of the transaction's workspace, and revokes the API keys that its tokens made. Its tokens end with it, as they count only while
+ * their grant is active.
  * @param by who wanted it: the person, an owner of the workspace, the application itself, or the end of the membership
  * @returns whether it was active
  */

@@ -19,7 +19,7 @@ interface Made {
 /**
  * Settles what becomes of the API keys, applications and connections that a member made, who is about to be removed.
  * @param ctx joins the transaction
- * @throws AppError conflict naming up to 100 of them, where there are any and nothing is said of them
+ * @throws AppError conflict naming up to 100 of them, where there are any and `what` is not given
  */
 export async function settleMade(ctx: Ctx, tx: Tx, userId: string, what: 'keep' | 'revoke' | undefined): Promise<void> {
   const made = await madeBy(tx, userId);

@@ -3,12 +3,12 @@ import type { CampaignView } from '../campaign/campaign-view.ts';
 import type { OutreachSettings } from '../campaign/outreach-settings.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
-/** How long (ms) such a lead is held before the launcher looks again. */
+/** Length of a hold (ms), after which the launcher checks the other campaign again. */
 const HELD_MS = HOUR_MS;
 
 /**
- * Holds leads whose contact is under way in another active campaign, where the settings say `campaign_overlap.mode: hold`. The hold ends by
- * itself: each is looked at again within the hour, and starts once the other campaign is done with the contact or no longer active.
+ * Holds leads whose contact is under way in another active campaign, where the settings say `campaign_overlap.mode: hold`. A hold lasts an hour
+ * and is renewed while that is so. The lead starts once the other campaign is done with the contact or no longer active.
  * @returns the leads that may start
  */
 export async function holdWhereElsewhere<L extends { id: string; contact_id: string }>(
@@ -31,7 +31,10 @@ export async function holdWhereElsewhere<L extends { id: string; contact_id: str
      update enrollments e set hold_since = case when e.hold_source = 'other_campaign' then e.hold_since else :now end,
        hold_until = :until, launch_after = :until, hold_source = 'other_campaign',
        hold_reason = jsonb_build_object('code', 'leads.under_way_elsewhere', 'values', jsonb_build_object('campaign', elsewhere.name))
-     from elsewhere where e.organization_id = :org and e.id = elsewhere.id returning e.id`,
+     -- A person who ended the hold has let the lead start in both.
+     from elsewhere where e.organization_id = :org and e.id = elsewhere.id
+       and (e.hold_source is distinct from 'other_campaign' or e.hold_since is not null)
+     returning e.id`,
     {
       campaign: campaign.id,
       ids: leads.map(({ id }) => id),

@@ -201,7 +201,7 @@ export async function recordUnsubscribe(
     await tx.org
       .table('contacts')
       .where({ id: contact.id })
-      // Who was unsubscribed by an entry of the suppression list has opted out themselves now.
+      // An opt-out also takes the place of an entry of the suppression list as the cause.
       .where((query) => void query.whereNotNull('unsubscribed_by').orWhere('subscribed', true))
       .update({ subscribed: false, unsubscribed_by: null, updated_at: tx.now });
   await end(tx, known, 'unsubscribed', {

@@ -44,7 +44,7 @@ export async function suppress(tx: Tx, entry: SuppressEntry): Promise<void> {
   );
 }
 
-/** What an entry keeps that is listed again while it is in force; at `:now`, for `on conflict do update set`. */
+/** Keeps the columns of an entry that is listed again while it is in force at `:now`; for `on conflict do update set`. */
 export const KEPT_WHERE_LISTED = ['reason', 'source', 'campaign_id', 'metadata']
   .map(
     (column) =>

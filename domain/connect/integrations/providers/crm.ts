@@ -16,7 +16,7 @@ export interface Crm {
   upserts?: true;
   /** The id of the record with this email. */
   findContact(call: ProviderCall, email: string): Promise<string | undefined>;
-  /** Whether a record is there still. */
+  /** Returns false for a record that is gone. */
   hasContact(call: ProviderCall, id: string): Promise<boolean>;
   /** Puts one address of a record in place of another; further addresses stay. @returns false for a record that is gone */
   changeEmail(call: ProviderCall, id: string, emails: { from: string; to: string }): Promise<boolean>;

@@ -60,7 +60,7 @@ function Changes({ changes }: { changes: NonNullable<Entry['changes']> }) {
   );
 }
 
-/** What else is known, by field. */
+/** Further facts, by field. */
 function Metadata({ metadata }: { metadata: NonNullable<Entry['metadata']> }) {
   const t = useText();
   return (
