@@ -17,7 +17,7 @@ import { parseSuppression, type SuppressionFault, type SuppressionTarget } from 
 export type { SuppressionRow } from '../../../db/models/suppression.ts';
 
 /**
- * Entries in force, newest first; `q` is part of the address or host.
+ * Lists the entries in force, newest first. `q` is part of the address or host.
  * @throws AppError bad_request for a cursor of another list or filter
  */
 export async function listSuppressions(
@@ -44,7 +44,7 @@ interface SuppressionInput {
   reason?: string | undefined;
 }
 
-/** An entry that was not taken. */
+/** A value that was not added. */
 interface NotTaken {
   /** Position among the entries, from 0. */
   index: number;

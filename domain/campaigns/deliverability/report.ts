@@ -11,13 +11,13 @@ import { storableText } from '../../sending/outcomes/storable.ts';
 import { lockSubject, recordEngagement, subjectPayload, type Subject } from '../../sending/outcomes/subject.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Signals a client may report. */
+/** Types of signals that a client may report. */
 export const REPORTED_TYPES = ['bounce', 'complaint', 'unsubscribe', 'open', 'click', 'reply'] as const;
 
-/** A signal that the client got from a mail provider and reports to us. */
+/** A signal that the client received from a mail provider and reports to Heron. */
 interface ReportedEvent {
   event_type: (typeof REPORTED_TYPES)[number];
-  /** Lower-case. */
+  /** In lower case. */
   recipient_email: string;
   campaign_id?: string | undefined;
   /** Id of the email. */
@@ -161,7 +161,7 @@ async function known(tx: Tx, table: 'campaigns' | 'contacts', id: string | undef
   return id !== undefined && (await tx.org.table(table).where({ id }).first('id')) ? id : null;
 }
 
-/** The latest sent email to a recipient. Found through the contact, for which there is an index. */
+/** Finds the latest sent email to a recipient, through the contact, because that has an index. */
 async function latestTo(tx: Tx, event: ReportedEvent): Promise<Subject | undefined> {
   const [row] = await tx.org.sql<{ id: string }>(
     `select s.id from contacts c join sends s on s.contact_id = c.id

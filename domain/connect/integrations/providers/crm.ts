@@ -6,9 +6,9 @@ import { says } from '../../../../lib/issue-message.ts';
 import { Refused, type ActionInput, type ContactRecord, type ProviderAction, type ProviderCall } from './provider.ts';
 import { fillText, templateText } from './texts.ts';
 
-/** What a CRM can do; the actions of every CRM are made of it. */
+/** Operations of a CRM, from which the actions of every CRM are built. */
 export interface Crm {
-  /** Its name, for messages. */
+  /** Display name, for messages. */
   name: string;
   /** Makes a record with this email, where there is none. @returns its id */
   createContact(call: ProviderCall, email: string, fields: Fields): Promise<string>;
@@ -29,10 +29,10 @@ export interface Crm {
 
 export type Fields = Readonly<Record<string, string>>;
 
-/** A deal that is to be made; `config` is the whole config of the action, with the CRM's own settings. */
+/** A deal to be created. `config` is the whole config of the action, including the CRM's own settings. */
 interface Deal {
   name: string;
-  /** Decimal, such as 1200.50. */
+  /** Decimal number, such as 1200.50. */
   amount: string | undefined;
   at: Date;
   config: Readonly<Record<string, unknown>>;
@@ -62,12 +62,12 @@ const dealConfig = {
 };
 
 /**
- * The actions of a CRM: `upsert_contact`, `update_contact`, `log_activity` and `create_deal`.
- * @param dealFields what a deal's config has besides its name and amount
+ * Builds the actions of a CRM: `upsert_contact`, `update_contact`, `log_activity` and `create_deal`.
+ * @param dealFields config fields of a deal in addition to its name and amount
  */
 export function crmActions(crm: Crm, dealFields: z.core.$ZodLooseShape = {}): Record<string, ProviderAction> {
   const deal = z.strictObject({ ...dealConfig, ...dealFields });
-  /** Actions about a contact find it or make it, so that they need no other action before them. */
+  /** Actions about a contact find or create it, so that they need no earlier action. */
   const ensureContact = async (call: ProviderCall, input: ActionInput): Promise<string> => {
     const person = personOf(input);
     return (
@@ -186,18 +186,18 @@ export function withEmail<T extends Record<N, string>, N extends string>(
   return emails.map((one) => (isFormer(one) ? { ...one, [name]: to } : one));
 }
 
-/** A person's name from the parts that are known. */
+/** Joins the known parts of a person's name. */
 export function nameOf(first: string | undefined, last: string | undefined): string {
   return [first, last].filter(Boolean).join(' ');
 }
 
-/** Fields without the parts of a name unless both are known: a part alone must not take the place of the whole name at the CRM. */
+/** Removes the name parts unless both are known: a single part must not replace the whole name at the CRM. */
 export function wholeName(fields: Fields): Fields {
   const { first_name: first, last_name: last, ...rest } = fields;
   return first !== undefined && last !== undefined ? fields : rest;
 }
 
-/** A text as HTML, for notes that are HTML. */
+/** Converts a text to HTML, for CRMs whose notes are HTML. */
 export function asHtml(text: string): string {
   return escapeHtml(text).replaceAll('\n', '<br>');
 }

@@ -9,13 +9,13 @@ import { fieldName, thingName } from './audit-words.ts';
 
 export type Entry = RowOf<'/v1/audit-logs'>;
 
-/** Who did it. */
+/** Shows the actor of an entry. */
 export function Actor({ entry: { actor } }: { entry: Entry }) {
   const t = useText();
   return <>{actor ? nameOf(actor) : t('operator.audit.nobody')}</>;
 }
 
-/** All that is known of one entry: in words, with the names that the API has for them beside. */
+/** Shows all data of one entry, as text and with the API's names. */
 export function EntryDetail({ entry }: { entry: Entry }) {
   const t = useText();
   return (

@@ -5,10 +5,10 @@ import { asHtml, type Crm } from '../crm.ts';
 const withId = z.object({ id: z.string() });
 const contacts = '/crm/v3/objects/contacts';
 
-/** Kinds of association that HubSpot defines, of a new object to a contact. */
+/** Association type ids defined by HubSpot, from a new object to a contact. */
 const TO_CONTACT = { deal: 3, note: 202 };
 
-/** HubSpot's contacts, notes and deals. */
+/** HubSpot: contacts, notes and deals. */
 export const hubspotCrm: Crm = {
   name: 'HubSpot',
   upserts: true,
@@ -74,7 +74,7 @@ export const hubspotCrm: Crm = {
   },
 };
 
-/** Properties of HubSpot's contacts. */
+/** Reads the properties of HubSpot's contacts. */
 export async function readHubSpotFields(call: ProviderCall): Promise<ExternalField[]> {
   const { json } = await call.request({ method: 'GET', path: '/crm/v3/properties/contacts' });
   const { results } = z
