@@ -1,7 +1,8 @@
-/* Written by `npm run db:types`; do not edit. Sources: 655d8634ff3d8f37. Types: 977846ade823601d. */
+/* Written by `npm run db:types`; do not edit. Sources: 00a7271a9058e628. Types: e0d4da56499e3116. */
 
 import type {
   ApprovalContent,
+  AuditChanges,
   AutomationFilter,
   AutomationGraph,
   AutomationNodeResult,
@@ -600,7 +601,7 @@ interface AuditLogsRow {
   entity_id: string | null;
   ip_address: string;
   user_agent: string;
-  changes: JsonObject | null;
+  changes: AuditChanges | null;
   metadata: JsonObject | null;
   request_id: string | null;
   /** OAuth grant of the application that made the change. */

@@ -1,17 +1,17 @@
-import type { Changes } from './kernel/tx.ts';
+import type { AuditChanges } from '../../db/json-columns.ts';
 
 /** Fields of something new, for the audit trail. */
-export function created(fields: object): Changes {
+export function created(fields: object): AuditChanges {
   return changed({}, fields);
 }
 
 /** Fields of something that was deleted, for the audit trail. */
-export function deleted(fields: object): Changes {
+export function deleted(fields: object): AuditChanges {
   return Object.fromEntries(Object.entries(fields).map(([name, from]) => [name, { from: kept(from), to: null }]));
 }
 
 /** The fields of `after` that differ from those of `before`, as JSON, for the audit trail. Undefined fields of `after` were not sent. */
-export function changed(before: object, after: object): Changes {
+export function changed(before: object, after: object): AuditChanges {
   const known = before as Record<string, unknown>;
   return Object.fromEntries(
     Object.entries(after).flatMap(([name, to]: [string, unknown]) => {
@@ -24,7 +24,7 @@ export function changed(before: object, after: object): Changes {
 }
 
 /** A secret that was replaced, for the audit trail, which never has its values. */
-export function secretChanged(name: string): Changes {
+export function secretChanged(name: string): AuditChanges {
   return { [name]: { from: HIDDEN, to: HIDDEN } };
 }
 

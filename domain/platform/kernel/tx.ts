@@ -1,5 +1,5 @@
 import type { Db, Trx } from '../../../db/connection.ts';
-import type { ApprovalContent } from '../../../db/json-columns.ts';
+import type { ApprovalContent, AuditChanges } from '../../../db/json-columns.ts';
 import type { ApprovalRow } from '../../../db/models/approval.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Config } from '../../../lib/config/index.ts';
@@ -9,16 +9,13 @@ import type { Actor } from './actor.ts';
 import type { EventData } from './event-payloads.ts';
 import type { StoredEventType } from './events.ts';
 
-/** The changed fields of an entry of the audit trail. */
-export type Changes = Readonly<Record<string, { from: unknown; to: unknown }>>;
-
 /** A row of the audit trail. */
 export interface AuditEntry {
   action: string;
   entityType: string;
   entityId?: string;
   /** Values before and after, of a secret only that there was a change (domain/platform/changes.ts). */
-  changes?: Changes;
+  changes?: AuditChanges;
   metadata?: Record<string, unknown>;
 }
 
