@@ -91,6 +91,7 @@ export const campaigns = {
   'campaign.lead.blocked': 'Blockiert nach wiederholten Fehlern',
   'campaign.lead.hold.manual': 'Von Hand angehalten',
   'campaign.lead.hold.out_of_office': 'Abwesend',
+  'campaign.lead.hold.other_campaign': 'In einer anderen Kampagne',
   'campaign.lead.pause': 'Anhalten',
   'campaign.lead.paused': 'Der Lead ist angehalten',
   'campaign.lead.resume': 'Fortsetzen',
