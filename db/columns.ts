@@ -5,6 +5,7 @@ type JsonColumn = `${keyof JsonTypes}${'' | '[]' | '[][]'}` | 'Record<string, st
 
 /** The exports of db/json-columns.ts, so that an unknown name does not compile. */
 interface JsonTypes {
+  ApprovalBinding: Json.ApprovalBinding;
   ApprovalContent: Json.ApprovalContent;
   AutomationFilter: Json.AutomationFilter;
   AutomationGraph: Json.AutomationGraph;
@@ -39,6 +40,7 @@ interface JsonTypes {
  * not in the schema.
  */
 export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
+  'approvals.binding': 'ApprovalBinding',
   'approvals.payload': 'ApprovalContent',
   'approvals.reasons': 'PolicyReason[]',
   'automation_runs.graph': 'AutomationGraph',
@@ -65,6 +67,7 @@ export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'direct_sends.attachments': 'StoredAttachment[]',
   'domain_renewals.error': 'StoredIssue',
   'email_drafts.attachments': 'StoredAttachment[]',
+  'enrollments.approved': 'Record<string, string>',
   'enrollments.failure_reason': 'Message',
   'enrollments.hold_reason': 'Message',
   'enrollments.waiting_for': 'Message',

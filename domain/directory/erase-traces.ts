@@ -35,7 +35,7 @@ const STATEMENTS = [
    ), words as (
      delete from message_words w using theirs t where w.organization_id = :org and w.message_id = t.id
    )
-   update inbound_messages m set from_email = '', from_name = '', to_emails = '{}', subject = '', body_plain = '', words = null, error = null,
+   update inbound_messages m set from_email = '', from_name = '', to_emails = '{}', cc_emails = '{}', reply_to_emails = '{}', subject = '', body_plain = '', words = null, error = null,
      seen = true, filed = 'trash'
    from theirs where m.organization_id = :org and m.id = theirs.id`,
   `update direct_sends set to_emails = '{}', cc_emails = '{}', bcc_emails = '{}', subject = '', body_plain = '', body_html = null, error_detail = null

@@ -7,6 +7,7 @@ import { openPixelUrl, unsubscribeUrl } from '../mail/messages/tracking-urls.ts'
 import { settingsColumns, settingsInForce, type OutreachSettings } from './campaign/outreach-settings.ts';
 import { suppressedNow } from '../directory/suppression-check.ts';
 import { trackingToken } from '../mail/messages/tracking-token.ts';
+import { subjectOf } from '../platform/kernel/approval-subjects.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { singleStatement, transact, type Tx } from '../platform/kernel/transact.ts';
 import { scheduleOf, type CampaignView } from './campaign/campaign-view.ts';
@@ -14,6 +15,7 @@ import { refusedByVerification } from './campaign/launch-checks.ts';
 import { releaseReservedSends } from './control/release.ts';
 import { isOpen } from '../platform/scheduling/windows.ts';
 import { settleTestEmail } from './control/test-runs.ts';
+import { approvalChanges } from './approved.ts';
 import { blockComposition } from './composition.ts';
 import { allowedCopies } from './copies.ts';
 import {
@@ -41,7 +43,7 @@ const EARLY_MS = 5_000;
 
 /**
  * Takes a reserved email for sending (`reserved -> sending`), the only code that does so. Everything is checked
- * again: campaign, hold, reply state, suppression, mailbox, window. It goes to the contact's address of this moment, which
+ * again: campaign, hold, reply state, suppression, mailbox, window, and that it is what a person approved. It goes to the contact's address of this moment, which
  * the row and its events record from here on, whatever the address was when the slot was reserved. The row is committed
  * with its Message-ID before any byte leaves, so no crash can lead to a second send.
  * @param acquire takes a permit for a mail host (host:port); false when there is none, and the email is not claimed. May be
@@ -51,13 +53,15 @@ export async function claimSend(
   ctx: Ctx,
   sendId: string,
   acquire: (host: string) => boolean = () => true,
-): Promise<Claim> {
-  try {
-    return await claimLocked(ctx, sendId, acquire, new Map());
-  } catch (error) {
+): Promise<Exclude<Claim, { kind: 'changed' }>> {
+  const claim = await claimLocked(ctx, sendId, acquire, new Map()).catch(async (error: unknown) => {
     if (!(error instanceof FilesElsewhere)) throw error;
     return claimLocked(ctx, sendId, acquire, await fetchFiles(ctx, error.blobIds));
-  }
+  });
+  if (claim.kind !== 'changed') return claim;
+  // The subject is locked before its emails, so in a transaction of its own. Until then the email is reserved, and the next claim finds the same.
+  await transact(ctx, async (tx) => subjectOf(tx, claim.type).stop!(tx, claim.email, ctx.config));
+  return { kind: 'gone', outcome: 'not_as_approved' };
 }
 
 /** @param fetched files of the email that are not in PostgreSQL */
@@ -103,6 +107,12 @@ async function claimOfCampaign(
     if (isTest && refusal === 'suppressed') return failTest(tx, send.id, message('ended.suppressed_address'));
     await releaseReservedSends(tx, { sendId: send.id });
     return { kind: 'gone', outcome: refusal ?? 'record_missing' };
+  }
+  const changed = isTest ? undefined : approvalChanges(row, settings);
+  if (changed) {
+    const { ofLead, fields } = changed;
+    const email = { subjectId: campaign.id, enrollmentId: enrollment.id, approvalId: row.approval_id, fields };
+    return { kind: 'changed', type: ofLead ? 'campaign_leads' : 'campaign', email };
   }
   const whole = { ...row, mailbox };
   const server = await acquireMailHost(ctx, tx, whole, acquire);
@@ -210,7 +220,10 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
     `select to_jsonb(s) as send, to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant,
        to_jsonb(ct) as contact, to_jsonb(m) - 'credentials' as mailbox, m.credentials, t.sealed as tokens, t.access_expires_at,
        to_jsonb(d) as direct,
-       ${settingsColumns('c')}, ${suppressedNow('s.organization_id', 'ct.email')} as suppressed
+       ${settingsColumns('c')}, ${suppressedNow('s.organization_id', 'ct.email')} as suppressed,
+       ap.id as approval_id, ap.binding -> 'senders' -> s.mailbox_id::text as approved_sender,
+       ap.binding -> 'copies' -> coalesce(v.id::text, st.id::text, 'email') as approved_copy, ap.binding -> 'settings' as approved_settings,
+       case when e.approved is not null then heron_lead_changes(ct, e.approved) end as lead_changes
      from sends s
      left join enrollments e on e.id = s.enrollment_id
      left join campaigns c on c.id = s.campaign_id
@@ -220,6 +233,7 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
      left join mailboxes m on m.id = s.mailbox_id
      left join direct_sends d on d.id = s.id
      left join mailbox_tokens t on t.mailbox_id = s.mailbox_id
+     left join approvals ap on ap.id = coalesce(d.approval_id, c.approval_id)
      where s.organization_id = :org and s.id = :send
      for update of s`,
     { send: sendId, now: tx.now },

@@ -7,6 +7,7 @@ import { reader, type Tx } from '../platform/kernel/transact.ts';
 import { buildDirectMessage } from '../mail/messages/build-direct.ts';
 import { readBlob } from '../platform/blobs.ts';
 import { refusedRecipients } from '../directory/refused-recipients.ts';
+import { approvalChanges } from './approved.ts';
 import { releaseReservedSends } from './control/release.ts';
 import {
   claimedAs,
@@ -38,6 +39,11 @@ export async function claimDirect(
   if (refusal || !mailbox) {
     await releaseReservedSends(tx, { sendId: send.id });
     return { kind: 'gone', outcome: refusal ?? 'mailbox_inactive' };
+  }
+  const changed = approvalChanges(row, undefined);
+  if (changed) {
+    const email = { subjectId: send.id, enrollmentId: null, approvalId: row.approval_id, fields: changed.fields };
+    return { kind: 'changed', type: 'direct_send', email };
   }
   const audience = await allowedOf(tx, direct);
   const [recipient] = audience.to;

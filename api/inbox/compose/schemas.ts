@@ -84,7 +84,14 @@ export const replyBody = z.strictObject({
     .uuid()
     .optional()
     .meta({ description: 'A mailbox of the conversation; the one it came to by default' }),
-  to: addresses.min(1).optional().meta({ description: 'The sender of the answered message by default' }),
+  to: addresses.min(1).optional().meta({
+    description:
+      'Where the sender of the answered message wants answers (its Reply-To, else its From) by default. An answer of a key or application reaches the people of the conversation under `inbox.reply` of its policy; anybody else needs `email.compose`, or a person',
+  }),
+  reply_all: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Answers everybody: those of To and Cc of the answered message get a copy, beside `cc`' }),
   subject: subject.optional().meta({ description: 'Re: and the subject of the conversation by default' }),
   ...written,
 });

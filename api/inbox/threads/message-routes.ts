@@ -40,6 +40,8 @@ export const uniboxMessageRoutes: readonly AnyRoute[] = [
         from: row.from_email === '' ? [] : [row.from_email],
         from_name: row.from_name,
         to: row.to_emails,
+        cc: row.cc_emails,
+        reply_to: row.reply_to_emails,
         subject: row.subject,
         size: row.size,
         internal_date: iso(row.received_at),

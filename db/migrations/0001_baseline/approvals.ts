@@ -46,7 +46,7 @@ create table approvals (
   id uuid primary key,
   organization_id uuid not null references organizations on delete cascade,
   action_type text not null check (action_type in ('campaign.launch', 'email.compose', 'inbox.reply', 'mailbox.provision')),
-  subject_type text not null check (subject_type in ('run', 'campaign', 'direct_send', 'mailbox_order')),
+  subject_type text not null check (subject_type in ('run', 'campaign', 'campaign_leads', 'direct_send', 'mailbox_order')),
   subject_id uuid not null,
   api_key_id uuid,
   oauth_grant_id uuid,
@@ -55,6 +55,7 @@ create table approvals (
   reasons jsonb not null,
   payload jsonb not null,
   payload_hash text not null,
+  binding jsonb,
   preflight jsonb,
   expires_at timestamptz not null,
   decided_by uuid references users on delete set null,
@@ -70,6 +71,7 @@ comment on column approvals.requester_name is 'Name of the key or application wh
 comment on column approvals.reasons is 'Reasons why a person has to decide.';
 comment on column approvals.payload is 'Content shown to the approver, frozen.';
 comment on column approvals.payload_hash is 'SHA-256 of the payload in canonical form, hex.';
+comment on column approvals.binding is 'Fingerprints of the approved senders, texts and settings, which each claim of an email compares; null until it is carried out.';
 comment on column approvals.preflight is 'Report of the checks when the approval was asked for.';
 comment on column approvals.reason is 'Note of the person who decided, or the cause of an end without a decision.';
 create index approvals_org on approvals (organization_id, id desc);

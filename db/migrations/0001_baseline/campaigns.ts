@@ -68,6 +68,7 @@ create table campaigns (
   last_status_change_at timestamptz,
   blocked_reason text,
   variants_compared_at timestamptz,
+  approval_id uuid,
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
@@ -89,8 +90,10 @@ comment on column campaigns.control_epoch is 'Rises with every pause, resume and
 comment on column campaigns.launch_epoch is 'The control_epoch up to which waiting leads were freed of launch_after.';
 comment on column campaigns.graph_version is 'Rises with every change of the step graph; a cached graph below it is stale.';
 comment on column campaigns.blocked_reason is 'Reason why the launcher run keeps failing.';
+comment on column campaigns.approval_id is 'The approval by which it was started, whose binding its emails are compared with; null: a person or a policy started it.';
 comment on column campaigns.variants_compared_at is 'Last comparison of the variants.';
 create index campaigns_org on campaigns (organization_id, id desc);
+create index campaigns_approval on campaigns (approval_id) where approval_id is not null;
 create index campaigns_status on campaigns (organization_id, status, id desc);
 call heron_guard_rows('campaigns');
 

@@ -18,7 +18,7 @@ create table enrollments (
   hold_since timestamptz,
   hold_until timestamptz,
   hold_reason jsonb,
-  hold_source text check (hold_source in ('manual', 'out_of_office')),
+  hold_source text check (hold_source in ('manual', 'out_of_office', 'approval')),
   signalled_epoch integer not null default 0,
   entered_at timestamptz not null,
   launched_at timestamptz,
@@ -28,6 +28,7 @@ create table enrollments (
   source text,
   segment_id uuid,
   order_key text,
+  approved jsonb,
   constraint enrollments_contact_key unique (campaign_id, contact_id)
 );
 comment on table enrollments is 'One contact in one campaign: a lead.';
@@ -36,6 +37,7 @@ comment on column enrollments.conversation is 'Subject and Message-IDs of the co
 comment on column enrollments.signalled_epoch is 'The control_epoch that its workflow run was last signalled with.';
 comment on column enrollments.launch_after is 'The launcher passes the lead over before this moment; ''epoch'' was never refused.';
 comment on column enrollments.source is 'Origin of the lead in the campaign.';
+comment on column enrollments.approved is 'Fingerprints of the contact''s values that a person approved, by merge field; without Email: waits for approval; null: needs none.';
 comment on column enrollments.order_key is 'Field value that the campaign orders its leads by; null unless it orders by a field.';
 create index enrollments_contact on enrollments (contact_id);
 create index enrollments_pending on enrollments (campaign_id, entered_at, id) where state = 'pending';
@@ -52,7 +54,22 @@ create index enrollments_due on enrollments (campaign_id, launch_after, entered_
 create index enrollments_unmailed on enrollments (campaign_id) where state = 'active' and mailbox_id is null;
 create index enrollments_ordered on enrollments (campaign_id, order_key, entered_at, id)
   where state = 'pending' and launch_after = 'epoch' and order_key is not null;
+create index enrollments_unapproved on enrollments (campaign_id) where hold_source = 'approval';
 call heron_guard_rows('enrollments');
+
+-- Fingerprint of a contact's value: the first half of its SHA-256, hex. An empty value and a missing one are equal, as in a text.
+create function heron_value_hash(contact contacts, field text) returns text language sql immutable as $$
+  select left(encode(sha256(convert_to(coalesce(case field
+    when 'Email' then contact.email when 'FirstName' then contact.first_name when 'LastName' then contact.last_name
+    when 'Company' then contact.company when 'Phone' then contact.phone else contact.custom_fields ->> field end, ''), 'UTF8')), 'hex'), 32)
+$$;
+create function heron_lead_values(contact contacts, fields text[]) returns jsonb language sql immutable as
+  $$ select jsonb_object_agg(field, heron_value_hash(contact, field)) from unnest(fields) as field $$;
+-- Merge fields whose value is no longer the approved one.
+create function heron_lead_changes(contact contacts, approved jsonb) returns text[] language sql immutable as $$
+  select coalesce(array_agg(field order by field), '{}') from jsonb_each_text(approved) as a(field, hash)
+  where hash <> heron_value_hash(contact, field)
+$$;
 
 -- Returns the value that a campaign orders a contact by: empty if the contact has none, null if the campaign orders by something else.
 -- Shortened to fit an index entry.

@@ -8,6 +8,8 @@ export interface DirectSendInput {
   subject?: string | undefined;
   body_plain?: string | undefined;
   body_html?: string | undefined;
+  /** Answers everybody whom the message names that is answered; those of its To and Cc get a copy, beside `cc`. */
+  reply_all?: boolean | undefined;
   /** Message-IDs; the first that is known is the message that is answered. */
   in_reply_to?: string[] | undefined;
   thread_id?: string | undefined;

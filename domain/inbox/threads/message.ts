@@ -19,6 +19,8 @@ interface ReceivedMessage extends Columns<
   | 'from_email'
   | 'from_name'
   | 'to_emails'
+  | 'cc_emails'
+  | 'reply_to_emails'
   | 'subject'
   | 'body_plain'
   | 'size'
@@ -49,7 +51,7 @@ export async function readMessage(ctx: Ctx, id: string): Promise<ReceivedMessage
   const mailboxes = ctx.actor.allowedMailboxes;
   const [row] = isUuid(id)
     ? await reader(ctx).sql<ReceivedMessage>(
-        `select m.id, m.mailbox_id, m.thread_id, m.message_id, m.in_reply_to, m.from_email, m.from_name, m.to_emails, m.subject, m.body_plain, m.size, m.received_at, m.error,
+        `select m.id, m.mailbox_id, m.thread_id, m.message_id, m.in_reply_to, m.from_email, m.from_name, m.to_emails, m.cc_emails, m.reply_to_emails, m.subject, m.body_plain, m.size, m.received_at, m.error,
            h.html as body_html, ${RECEIVED_FILES} as files
          from inbound_messages m left join inbound_bodies h on h.message_id = m.id
          where m.organization_id = :org and m.id = :id ${inMailboxes('m', mailboxes)}`,

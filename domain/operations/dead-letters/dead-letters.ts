@@ -8,7 +8,7 @@ import { confirmSent } from '../../sending/outcomes/confirm-sent.ts';
 import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { assertMayAddLeads } from '../../approvals/may-change-leads.ts';
+import { assertMayReopen } from '../../approvals/may-change-leads.ts';
 import { FAILED_EMAIL, replayDeadLetter, UNCERTAIN_EMAIL } from '../../platform/dead-letters.ts';
 import { deadLetterKinds, retryTask } from '../system/blocked-runs.ts';
 import { message } from '../../../messages/index.ts';
@@ -126,21 +126,21 @@ async function assertMayReplay(tx: Tx, { task_type: type, task_id: task }: Task)
 
 /** @returns whether the letter was still to be replayed */
 async function restart(tx: Tx, { task_type: type, task_id: taskId }: Task): Promise<boolean> {
-  await assertMayReopen(tx, { task_type: type, task_id: taskId });
+  await assertMayTryAgain(tx, { task_type: type, task_id: taskId });
   await retryTask(tx, type, taskId, 'operator');
   return replayDeadLetter(tx, type, taskId);
 }
 
 /**
  * An email that is tried again starts a completed campaign again, with what its steps say by now: it is as if its lead were added.
- * @throws AppError forbidden as {@link assertMayAddLeads}
+ * @throws AppError forbidden as {@link assertMayReopen}
  */
-async function assertMayReopen(tx: Tx, { task_type: type, task_id: sendId }: Task): Promise<void> {
+async function assertMayTryAgain(tx: Tx, { task_type: type, task_id: sendId }: Task): Promise<void> {
   if (type !== UNCERTAIN_EMAIL && type !== FAILED_EMAIL) return;
   const [campaign] = await tx.org.sql<CampaignRow>(
     `select c.* from sends s join campaigns c on c.id = s.campaign_id
      where s.organization_id = :org and s.id = :send and c.status = 'completed' for no key update of c`,
     { send: sendId },
   );
-  if (campaign) await assertMayAddLeads(tx, campaign, 1);
+  if (campaign) await assertMayReopen(tx, campaign);
 }

@@ -1,5 +1,5 @@
 import type { Db, Trx } from '../../../db/connection.ts';
-import type { ApprovalContent } from '../../../db/json-columns.ts';
+import type { ApprovalContent, PolicyReason } from '../../../db/json-columns.ts';
 import type { ApprovalRow } from '../../../db/models/approval.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Config } from '../../../lib/config/index.ts';
@@ -78,12 +78,37 @@ export interface ApprovalSubject<Subject = any> {
    * @throws AppError a refusal: then nothing happens, and a decision is not taken either
    */
   execute(tx: Tx, subject: Subject, approval: ApprovalRow, config: Config): Promise<void>;
+  /** Asks a person about a locked subject as it is now. For verbs of rooms before the subject's. */
+  ask?(tx: Tx, subject: Subject, asked: AskedApproval, config: Config): Promise<ApprovalRow>;
+  /**
+   * Stops what an approval let happen, because an email that was about to leave is not what the person saw, and asks for another approval.
+   * Nothing happens to a subject that has moved on. In a transaction of its own, which locks the subject first.
+   */
+  stop?(tx: Tx, stopped: StoppedEmail, config: Config): Promise<void>;
   /** Records that the action does not happen, and tells a workflow that waits for it. */
   refused(tx: Tx, subject: Subject, approval: ApprovalRow, why: NotCarriedOut, config: Config): Promise<void>;
 }
 
-/** Why an action that waited does not happen: a person denied it, nobody decided in time, or it has changed since. */
-export type NotCarriedOut = 'denied' | 'expired' | 'changed';
+/** Why an action that waited does not happen: a person denied it, nobody decided in time, it has changed since, or its credential is gone. */
+export type NotCarriedOut = 'denied' | 'expired' | 'changed' | 'revoked';
+
+/** Who asks for an approval, and why it needs one. */
+export interface AskedApproval {
+  requester: Pick<Actor, 'kind' | 'apiKeyId' | 'oauthGrantId'>;
+  reasons: readonly PolicyReason[];
+}
+
+/** An email that did not leave, because it is not what a person approved. */
+export interface StoppedEmail {
+  /** Of the campaign, or of the single email. */
+  subjectId: string;
+  /** The lead that it was for; null of a single email. */
+  enrollmentId: string | null;
+  /** The approval it was compared with; null where its lead never had one. */
+  approvalId: string | null;
+  /** Names of the fields that differ. */
+  fields: string[];
+}
 
 /** A run that must be open: the id of the row that says so, and the intent that opens the run. */
 export interface ExpectedRun {

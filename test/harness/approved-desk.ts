@@ -1,0 +1,156 @@
+import { launchTurn } from '../../domain/sending/enrollment/launch.ts';
+import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
+import { deliverSend } from '../../domain/sending/deliver.ts';
+import { advanceDirectSend } from '../../domain/inbox/compose/advance.ts';
+import type { ApprovalRow } from '../../domain/approvals/view.ts';
+import { newId } from '../../lib/ids.ts';
+import { openDesk } from './campaign-desk.ts';
+import { createContact, createMailbox, createSession, type Tenant } from './factories.ts';
+import { createFakeSmtp, type FakeSmtp } from './fake-smtp.ts';
+import type { MailWorld } from './mail.ts';
+import type { ManualClock } from './manual-clock.ts';
+import { call, type Answer, type World } from './world.ts';
+
+/** A campaign that a key without a policy asked to start and a person approved, whose runs a test plays by hand. */
+export interface ApprovedDesk {
+  tenant: Tenant;
+  campaignId: string;
+  mailboxId: string;
+  /** The second mailbox, where `spare` asks for one. */
+  spareId: string;
+  /** Address of the mailbox. */
+  email: string;
+  contactIds: string[];
+  stepId: string;
+  /** What the person approved. */
+  approval: ApprovalRow;
+  smtp: FakeSmtp;
+  asKey(method: string, path: string, body?: unknown): Promise<Answer>;
+  asPerson(method: string, path: string, body?: unknown): Promise<Answer>;
+  decide(approvalId: string): Promise<Answer>;
+  /** Switches the first mailbox off, so that another one of the pool sends. */
+  switchOff(): Promise<void>;
+  /** Launches leads, moves the clock over slots and waits, and delivers, until nothing is due within a day. */
+  slotComes(): Promise<void>;
+  /** Delivers a single email, from a time on. */
+  singleComes(id: string, from: Date): Promise<void>;
+  campaign(): Promise<any>;
+  lead(contactId: string): Promise<any>;
+  /** Fields that the newest line of the campaign's log names; empty where none does. */
+  loggedFields(): Promise<string[]>;
+  /** Approvals that wait for a person. */
+  pending(): Promise<any[]>;
+}
+
+/** Rounds in which all leads of a campaign are played. */
+const ROUNDS = 12;
+
+/** @param settings.campaign further fields of the campaign; `spare`: columns of a second mailbox */
+export async function openApproved(
+  { world, clock }: { world: World; clock: ManualClock },
+  mail: MailWorld,
+  {
+    leads = 1,
+    campaign: fields = {},
+    spare,
+    contact = {},
+  }: {
+    leads?: number;
+    campaign?: Record<string, unknown>;
+    spare?: Record<string, unknown>;
+    contact?: Record<string, unknown>;
+  } = {},
+): Promise<ApprovedDesk> {
+  const { deps } = world;
+  const { db } = deps;
+  const desk = await openDesk(world);
+  const { tenant } = desk;
+  const { organizationId } = tenant;
+  const ctx = world.system(organizationId);
+  const smtp = createFakeSmtp();
+  const email = `${newId()}@ours.test`;
+  const mailboxId = await createMailbox(deps, organizationId, email, { smtp: mail.smtp }, { reply_to: '' });
+  const spareId = spare
+    ? await createMailbox(deps, organizationId, `${newId()}@ours.test`, { smtp: mail.smtp }, spare)
+    : '';
+  const signIn = () => createSession(deps, tenant.userId, organizationId);
+  const asKey = (method: string, path: string, body?: unknown) =>
+    call(world, method, `/v1${path}`, { token: tenant.apiKey, ...(body === undefined ? {} : { body }) });
+  const asPerson = async (method: string, path: string, body?: unknown) =>
+    call(world, method, `/v1${path}`, { token: await signIn(), ...(body === undefined ? {} : { body }) });
+  const decide = (id: string) => asPerson('POST', `/approvals/${id}/decision`, { decision: 'approved' });
+
+  const campaign = await desk.campaign({
+    steps: [{ subject: 'Hello {{.FirstName}}', body_plain: 'Hi {{.FirstName}} of {{.industry}}' }],
+    open_tracking: false,
+    link_tracking: false,
+    ...fields,
+  });
+  const campaignId = campaign.id as string;
+  const contactIds: string[] = [];
+  for (let n = 0; n < leads; n += 1)
+    contactIds.push(
+      await createContact(db, clock.now(), organizationId, {
+        first_name: 'Lea',
+        custom_fields: { industry: 'Steel' },
+        ...contact,
+      }),
+    );
+  await asKey('POST', `/campaigns/${campaignId}/leads`, { contact_ids: contactIds });
+  const held = await asKey('POST', `/campaigns/${campaignId}/start`, {});
+  if (held.status !== 202) throw new Error(held.text);
+  const decided = await decide(held.body.approval_id);
+  if (decided.body.status !== 'executed') throw new Error(decided.text);
+  const { id: stepId } = await db('campaign_steps').where({ campaign_id: campaignId }).first('id');
+  const approval = await db('approvals').where({ id: held.body.approval_id }).first();
+
+  const playLead = async (enrollmentId: string): Promise<void> => {
+    const decision = await advanceEnrollment(ctx, enrollmentId);
+    if (decision.kind === 'slot' || decision.kind === 'wait') {
+      const at = decision.kind === 'slot' ? decision.at : decision.until;
+      if (at > clock.now().getTime()) clock.set(new Date(at));
+      if (decision.kind === 'slot') await deliverSend(ctx, { smtp }, decision.sendId);
+    } else if (decision.kind === 'send') await deliverSend(ctx, { smtp }, decision.sendId);
+  };
+
+  return {
+    tenant,
+    campaignId,
+    mailboxId,
+    spareId,
+    email,
+    contactIds,
+    stepId,
+    approval,
+    smtp,
+    asKey,
+    asPerson,
+    decide,
+    async switchOff() {
+      await db('mailboxes').where({ id: mailboxId }).update({ status: 'inactive' });
+    },
+    async slotComes() {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await launchTurn(ctx, campaignId);
+        const active = await db('enrollments').where({ campaign_id: campaignId, state: 'active' }).orderBy('id');
+        for (const { id } of active) await playLead(id);
+      }
+    },
+    async singleComes(id, from) {
+      if (from > clock.now()) clock.set(from);
+      for (let turns = 0; turns < ROUNDS; turns += 1) {
+        const decision = await advanceDirectSend(ctx, id);
+        if (decision.kind !== 'send') return;
+        if (decision.at > clock.now().getTime()) clock.set(new Date(decision.at));
+        await deliverSend(ctx, { smtp }, id);
+      }
+    },
+    campaign: () => desk.row(campaignId),
+    lead: (contactId) => db('enrollments').where({ campaign_id: campaignId, contact_id: contactId }).first(),
+    async loggedFields() {
+      const lines = await db('campaign_logs').where({ campaign_id: campaignId }).orderBy('id', 'desc');
+      return lines.map(({ message }) => message.values.fields).find((named) => named !== undefined) ?? [];
+    },
+    pending: () => db('approvals').where({ organization_id: organizationId, status: 'pending' }).orderBy('id'),
+  };
+}
