@@ -1,6 +1,7 @@
-/* Written by `npm run db:types`; do not edit. Sources: 0ae76b9ba99b322f. Types: 34689076d3e74cfd. */
+/* Written by `npm run db:types`; do not edit. Sources: c11d980304543ef4. Types: 2845e1169e99a891. */
 
 import type {
+  ApprovalBinding,
   ApprovalContent,
   AutomationFilter,
   AutomationGraph,
@@ -485,7 +486,7 @@ interface ApprovalsRow {
   id: string;
   organization_id: string;
   action_type: 'campaign.launch' | 'email.compose' | 'inbox.reply' | 'mailbox.provision';
-  subject_type: 'run' | 'campaign' | 'direct_send' | 'mailbox_order';
+  subject_type: 'run' | 'campaign' | 'campaign_leads' | 'direct_send' | 'mailbox_order';
   subject_id: string;
   /** The credential that asked; no reference, as the record outlives it. */
   api_key_id: string | null;
@@ -499,6 +500,8 @@ interface ApprovalsRow {
   payload: ApprovalContent;
   /** SHA-256 of the payload in canonical form, hex. */
   payload_hash: string;
+  /** Fingerprints of the approved senders, texts and settings, which each claim of an email compares; null until it is carried out. */
+  binding: ApprovalBinding | null;
   /** Report of the checks when the approval was asked for. */
   preflight: JsonObject | null;
   expires_at: Date;
@@ -514,7 +517,7 @@ interface ApprovalsInsert {
   id: string;
   organization_id: string;
   action_type: 'campaign.launch' | 'email.compose' | 'inbox.reply' | 'mailbox.provision';
-  subject_type: 'run' | 'campaign' | 'direct_send' | 'mailbox_order';
+  subject_type: 'run' | 'campaign' | 'campaign_leads' | 'direct_send' | 'mailbox_order';
   subject_id: string;
   api_key_id?: string | null;
   oauth_grant_id?: string | null;
@@ -523,6 +526,7 @@ interface ApprovalsInsert {
   reasons: string;
   payload: string;
   payload_hash: string;
+  binding?: string | null;
   preflight?: string | null;
   expires_at: Date;
   decided_by?: string | null;
@@ -1124,6 +1128,8 @@ interface CampaignsRow {
   blocked_reason: string | null;
   /** Last comparison of the variants. */
   variants_compared_at: Date | null;
+  /** The approval by which it was started, whose binding its emails are compared with; null: a person or a policy started it. */
+  approval_id: string | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -1195,6 +1201,7 @@ interface CampaignsInsert {
   last_status_change_at?: Date | null;
   blocked_reason?: string | null;
   variants_compared_at?: Date | null;
+  approval_id?: string | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -2030,7 +2037,7 @@ interface EnrollmentsRow {
   hold_since: Date | null;
   hold_until: Date | null;
   hold_reason: Message | null;
-  hold_source: 'manual' | 'out_of_office' | null;
+  hold_source: 'manual' | 'out_of_office' | 'approval' | null;
   /** The control_epoch that its workflow run was last signalled with. */
   signalled_epoch: number;
   entered_at: Date;
@@ -2044,6 +2051,8 @@ interface EnrollmentsRow {
   segment_id: string | null;
   /** Field value that the campaign orders its leads by; null unless it orders by a field. */
   order_key: string | null;
+  /** Fingerprints of the contact's values that a person approved, by merge field; without Email: waits for approval; null: needs none. */
+  approved: Record<string, string> | null;
 }
 
 interface EnrollmentsInsert {
@@ -2064,7 +2073,7 @@ interface EnrollmentsInsert {
   hold_since?: Date | null;
   hold_until?: Date | null;
   hold_reason?: string | null;
-  hold_source?: 'manual' | 'out_of_office' | null;
+  hold_source?: 'manual' | 'out_of_office' | 'approval' | null;
   signalled_epoch?: number;
   entered_at: Date;
   launched_at?: Date | null;
@@ -2074,6 +2083,7 @@ interface EnrollmentsInsert {
   source?: string | null;
   segment_id?: string | null;
   order_key?: string | null;
+  approved?: string | null;
 }
 
 /** Counts of a campaign per day. */
@@ -2603,6 +2613,9 @@ interface InboundMessagesRow {
   from_email: string;
   from_name: string;
   to_emails: string[];
+  cc_emails: string[];
+  /** Addresses that its sender wants answers at; empty: the From address. */
+  reply_to_emails: string[];
   subject: string;
   body_plain: string;
   kind: 'reply' | 'bounce' | 'complaint' | 'out_of_office' | 'automated' | 'other';
@@ -2641,6 +2654,8 @@ interface InboundMessagesInsert {
   from_email?: string;
   from_name?: string;
   to_emails?: string[];
+  cc_emails?: string[];
+  reply_to_emails?: string[];
   subject?: string;
   body_plain?: string;
   kind: 'reply' | 'bounce' | 'complaint' | 'out_of_office' | 'automated' | 'other';

@@ -90,6 +90,7 @@ export const campaigns = {
   'campaign.lead.actions': 'Aktionen für {name}',
   'campaign.lead.blocked': 'Hängt: etwas schlägt immer wieder fehl',
   'campaign.lead.hold.manual': 'Von Hand angehalten',
+  'campaign.lead.hold.approval': 'Wartet auf Freigabe',
   'campaign.lead.hold.out_of_office': 'Abwesend',
   'campaign.lead.pause': 'Anhalten',
   'campaign.lead.paused': 'Der Lead ist angehalten',

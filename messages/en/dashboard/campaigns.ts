@@ -88,6 +88,7 @@ export const campaigns = {
   'campaign.lead.actions': 'Actions for {name}',
   'campaign.lead.blocked': 'Stuck: something keeps failing',
   'campaign.lead.hold.manual': 'Held by hand',
+  'campaign.lead.hold.approval': 'Waits for an approval',
   'campaign.lead.hold.out_of_office': 'Out of office',
   'campaign.lead.pause': 'Hold',
   'campaign.lead.paused': 'The lead is held',
