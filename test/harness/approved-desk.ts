@@ -3,11 +3,11 @@ import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
 import { deliverSend } from '../../domain/sending/deliver.ts';
 import { advanceDirectSend } from '../../domain/inbox/compose/advance.ts';
 import type { ApprovalRow } from '../../domain/approvals/view.ts';
+import { connectMailbox } from '../../domain/mailboxes/connect.ts';
 import { newId } from '../../lib/ids.ts';
 import { openDesk } from './campaign-desk.ts';
 import { createContact, createMailbox, createSession, type Tenant } from './factories.ts';
 import { createFakeSmtp, type FakeSmtp } from './fake-smtp.ts';
-import type { MailWorld } from './mail.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { call, type Answer, type World } from './world.ts';
 
@@ -25,6 +25,8 @@ export interface ApprovedDesk {
   /** What the person approved. */
   approval: ApprovalRow;
   smtp: FakeSmtp;
+  /** Connects a mailbox, anew where its address is known, as POST /emails does after it has dialed the servers. */
+  connect(email: string, name: string): Promise<void>;
   asKey(method: string, path: string, body?: unknown): Promise<Answer>;
   asPerson(method: string, path: string, body?: unknown): Promise<Answer>;
   decide(approvalId: string): Promise<Answer>;
@@ -42,22 +44,25 @@ export interface ApprovedDesk {
   pending(): Promise<any[]>;
 }
 
+/** A Monday at noon, UTC. */
+const OPEN = new Date('2026-03-02T12:00:00Z');
 /** Rounds in which all leads of a campaign are played. */
 const ROUNDS = 12;
 
-/** @param settings.campaign further fields of the campaign; `spare`: columns of a second mailbox */
+/** @param settings.campaign further fields of the campaign; `spare`: columns of a second mailbox; `variant`: of its email */
 export async function openApproved(
   { world, clock }: { world: World; clock: ManualClock },
-  mail: MailWorld,
   {
     leads = 1,
     campaign: fields = {},
     spare,
+    variant,
     contact = {},
   }: {
     leads?: number;
     campaign?: Record<string, unknown>;
     spare?: Record<string, unknown>;
+    variant?: Record<string, unknown>;
     contact?: Record<string, unknown>;
   } = {},
 ): Promise<ApprovedDesk> {
@@ -69,9 +74,9 @@ export async function openApproved(
   const ctx = world.system(organizationId);
   const smtp = createFakeSmtp();
   const email = `${newId()}@ours.test`;
-  const mailboxId = await createMailbox(deps, organizationId, email, { smtp: mail.smtp }, { reply_to: '' });
+  const mailboxId = await createMailbox(deps, organizationId, email);
   const spareId = spare
-    ? await createMailbox(deps, organizationId, `${newId()}@ours.test`, { smtp: mail.smtp }, spare)
+    ? await createMailbox(deps, organizationId, `${newId()}@ours.test`, undefined, spare)
     : '';
   const signIn = () => createSession(deps, tenant.userId, organizationId);
   const asKey = (method: string, path: string, body?: unknown) =>
@@ -87,6 +92,7 @@ export async function openApproved(
     ...fields,
   });
   const campaignId = campaign.id as string;
+  if (variant) await asKey('POST', `/campaigns/${campaignId}/ab-variants`, variant);
   const contactIds: string[] = [];
   for (let n = 0; n < leads; n += 1)
     contactIds.push(
@@ -101,6 +107,8 @@ export async function openApproved(
   if (held.status !== 202) throw new Error(held.text);
   const decided = await decide(held.body.approval_id);
   if (decided.body.status !== 'executed') throw new Error(decided.text);
+  // The windows of the campaign are open.
+  clock.set(OPEN);
   const { id: stepId } = await db('campaign_steps').where({ campaign_id: campaignId }).first('id');
   const approval = await db('approvals').where({ id: held.body.approval_id }).first();
 
@@ -123,6 +131,10 @@ export async function openApproved(
     stepId,
     approval,
     smtp,
+    async connect(address, name) {
+      const service = { host: 'mail.else.test', port: 465, username: address, password: 'pw', security: 'tls' } as const;
+      await connectMailbox(ctx, { email: address, name, smtp: service, imap: service });
+    },
     asKey,
     asPerson,
     decide,
