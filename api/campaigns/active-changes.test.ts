@@ -117,7 +117,8 @@ test('within its policy a key changes it, and each change counts; people need no
   const over = await as(desk.tenant.apiKey, ['PATCH', at, { daily_limit: 8 }]);
   assertStatus(t, over, 403);
   t.regex(over.body.message, /actions today/);
-  for (const [method, path, body] of [...(await leads()), ...(await changes())]) t.true((await person(method, path, body)).status < 300, path);
+  for (const [method, path, body] of [...(await leads()), ...(await changes())])
+    t.true((await person(method, path, body)).status < 300, path);
 });
 
 test('a held mailbox of the campaign is one that the policy has to allow: a hold comes and goes without a person', async (t) => {

@@ -1,7 +1,10 @@
 import test, { type ExecutionContext } from 'ava';
 import { simpleParser } from 'mailparser';
-import type { FakeSmtp } from '../../test/harness/fake-smtp.ts';
-import { openApproved, type ApprovedDesk } from '../../test/harness/approved-desk.ts';
+import { decideApproval } from '../../domain/approvals/decide.ts';
+import { approverCtx } from '../../test/harness/approvals.ts';
+import { openApproved, playCampaign, type ApprovedDesk } from '../../test/harness/approved-desk.ts';
+import { createFakeSmtp, type FakeSmtp } from '../../test/harness/fake-smtp.ts';
+import { openRunDesk } from '../../test/harness/run-desk.ts';
 import { createMondayWorld } from '../../test/harness/lead.ts';
 import { assertStatus } from '../../test/harness/world.ts';
 import { newId } from '../../lib/ids.ts';
@@ -95,7 +98,10 @@ test.serial('name and Reply-To of a single email that waits for its time', async
   };
   const { body } = await desk.asKey('POST', '/unibox/compose', written);
   t.is((await desk.decide(body.approval_id)).body.status, 'executed');
-  const patched = await desk.asPerson('PATCH', `/emails/${desk.mailboxId}`, { name: 'CEO', reply_to: 'thief@else.test' });
+  const patched = await desk.asPerson('PATCH', `/emails/${desk.mailboxId}`, {
+    name: 'CEO',
+    reply_to: 'thief@else.test',
+  });
   assertStatus(t, patched, 200);
   await desk.singleComes(body.task_id, new Date('2026-03-03T10:00:00Z'));
   t.is(desk.smtp.offered, 0);
@@ -125,17 +131,44 @@ test.serial('a held email of a key that was revoked is denied, as a held start i
   });
 });
 
-test.serial('a key that has no policy adds a lead to a campaign that sends: it is stored, and waits for a person', async (t) => {
-  const desk = await open();
-  await desk.slotComes();
-  const email = `${newId()}@more.test`;
-  const held = await desk.asKey('POST', '/contacts', [{ email, campaigns: [desk.campaignId] }]);
-  assertStatus(t, held, 202);
-  const contact = await stage.world.deps.db('contacts').where({ email }).first();
-  t.like(await desk.lead(contact.id), { hold_source: 'approval', state: 'pending' });
-  await desk.slotComes();
-  t.is(desk.smtp.taken.length, 1, 'the lead waits');
-  t.is((await desk.decide(held.body.approval_id)).body.status, 'executed');
-  await desk.slotComes();
-  t.deepEqual(desk.smtp.taken.at(-1)!.to, [email]);
+test.serial(
+  'a key that has no policy adds a lead to a campaign that sends: it is stored, and waits for a person',
+  async (t) => {
+    const desk = await open();
+    await desk.slotComes();
+    const email = `${newId()}@more.test`;
+    const held = await desk.asKey('POST', '/contacts', [{ email, campaigns: [desk.campaignId] }]);
+    assertStatus(t, held, 202);
+    const contact = await stage.world.deps.db('contacts').where({ email }).first();
+    t.like(await desk.lead(contact.id), { hold_source: 'approval', state: 'pending' });
+    await desk.slotComes();
+    t.is(desk.smtp.taken.length, 1, 'the lead waits');
+    t.is((await desk.decide(held.body.approval_id)).body.status, 'executed');
+    await desk.slotComes();
+    t.deepEqual(desk.smtp.taken.at(-1)!.to, [email]);
+  },
+);
+
+test.serial('the emails of an agent run are compared with its approval as well', async (t) => {
+  const { world, clock } = stage;
+  const desk = await openRunDesk(world);
+  const waiting = await desk.step(await desk.create());
+  await desk.decide(waiting.id, 'approved');
+  t.is((await desk.step(await desk.step(waiting))).state, 'active');
+  const campaign = await desk.campaign(waiting.id);
+  t.is(campaign.approval_id, waiting.approval_id);
+  const row = world.deps.db('mailboxes').where({ id: desk.mailboxId });
+  await row.clone().update({ reply_to: 'thief@else.test' });
+  clock.set(new Date('2026-03-03T12:00:00Z'));
+  const smtp = createFakeSmtp();
+  const { organizationId } = desk.tenant;
+  const play = () => playCampaign(stage, { organizationId, campaignId: campaign.id, smtp });
+  await play();
+  t.is(smtp.offered, 0);
+  t.is((await desk.campaign(waiting.id)).status, 'paused');
+  const again = await world.deps.db('approvals').where({ subject_id: campaign.id, status: 'pending' }).first();
+  t.deepEqual(again.reasons[0].message.values.fields, ['reply_to']);
+  await decideApproval(approverCtx(world.deps, desk.tenant), again.id, { decision: 'approved' });
+  await play();
+  t.true(smtp.taken.length >= 2, 'approved anew, it leaves');
 });

@@ -202,7 +202,10 @@ test('a completed campaign starts again with a new lead; a refusal is logged and
   });
   t.is((await desk.row(id)).status, 'active');
   t.is((await desk.logs(id)).at(-1), 'campaign_restarted');
-  t.deepEqual(await transact(ctxOf(desk), (tx) => addLeads(tx, world.deps.config, id, [contact])), { added: 0, already: 1 });
+  t.deepEqual(await transact(ctxOf(desk), (tx) => addLeads(tx, world.deps.config, id, [contact])), {
+    added: 0,
+    already: 1,
+  });
 
   await world.deps.db('enrollments').where({ campaign_id: id }).update({ state: 'completed' });
   await transact(ctxOf(desk), (tx) => completeCampaign(tx, id));

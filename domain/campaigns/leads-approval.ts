@@ -35,11 +35,14 @@ export const campaignLeads: ApprovalSubject<CampaignRow> = {
     if (campaign?.status !== 'active') return;
     const count = await holdChanged(tx, campaign.id, enrollmentId!, message('leads.not_as_approved', { fields }));
     if (count === 0) return;
-    await logCampaign(tx, campaign.id, 'leads_held', message('log.leads_not_as_approved', { count, fields }), { count });
+    await logCampaign(tx, campaign.id, 'leads_held', message('log.leads_not_as_approved', { count, fields }), {
+      count,
+    });
     const approval = approvalId
       ? await findApproval(tx.org, approvalId)
       : await approvalOfSubject(tx.org, 'campaign_leads', campaign.id);
-    if (approval && (await isStanding(tx, approval))) await askAgain(tx, config, campaign, requesterOf(approval), fields);
+    if (approval && (await isStanding(tx, approval)))
+      await askAgain(tx, config, campaign, requesterOf(approval), fields);
   },
   async refused(tx, campaign, approval, why, config) {
     if (why === 'changed') return void (await askAgain(tx, config, campaign, requesterOf(approval), ['leads']));

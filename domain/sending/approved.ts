@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ApprovalBinding, ApprovalContent, BoundCopy, BoundSender, StoredAttachment } from '../../db/json-columns.ts';
+import type {
+  ApprovalBinding,
+  ApprovalContent,
+  BoundCopy,
+  BoundSender,
+  StoredAttachment,
+} from '../../db/json-columns.ts';
 import type { Columns } from '../../db/rows.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { inspectSource } from '../mail/messages/render-source.ts';
@@ -179,7 +185,9 @@ function settingChanges(
   settings: Pick<OutreachSettings, 'unsubscribe'> | undefined,
 ): string[] {
   const now: Record<string, unknown> = direct ? singleOf(direct) : shownSettings(campaign as never, settings!);
-  return Object.entries(approved ?? {}).flatMap(([field, value]) => (isDeepStrictEqual(now[field], value) ? [] : [field]));
+  return Object.entries(approved ?? {}).flatMap(([field, value]) =>
+    isDeepStrictEqual(now[field], value) ? [] : [field],
+  );
 }
 
 function singleOf({ to_emails: to, cc_emails: cc, bcc_emails: bcc, attachments }: Json): Record<string, unknown> {

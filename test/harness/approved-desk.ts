@@ -75,9 +75,7 @@ export async function openApproved(
   const smtp = createFakeSmtp();
   const email = `${newId()}@ours.test`;
   const mailboxId = await createMailbox(deps, organizationId, email);
-  const spareId = spare
-    ? await createMailbox(deps, organizationId, `${newId()}@ours.test`, undefined, spare)
-    : '';
+  const spareId = spare ? await createMailbox(deps, organizationId, `${newId()}@ours.test`, undefined, spare) : '';
   const signIn = () => createSession(deps, tenant.userId, organizationId);
   const asKey = (method: string, path: string, body?: unknown) =>
     call(world, method, `/v1${path}`, { token: tenant.apiKey, ...(body === undefined ? {} : { body }) });
@@ -112,15 +110,6 @@ export async function openApproved(
   const { id: stepId } = await db('campaign_steps').where({ campaign_id: campaignId }).first('id');
   const approval = await db('approvals').where({ id: held.body.approval_id }).first();
 
-  const playLead = async (enrollmentId: string): Promise<void> => {
-    const decision = await advanceEnrollment(ctx, enrollmentId);
-    if (decision.kind === 'slot' || decision.kind === 'wait') {
-      const at = decision.kind === 'slot' ? decision.at : decision.until;
-      if (at > clock.now().getTime()) clock.set(new Date(at));
-      if (decision.kind === 'slot') await deliverSend(ctx, { smtp }, decision.sendId);
-    } else if (decision.kind === 'send') await deliverSend(ctx, { smtp }, decision.sendId);
-  };
-
   return {
     tenant,
     campaignId,
@@ -132,7 +121,13 @@ export async function openApproved(
     approval,
     smtp,
     async connect(address, name) {
-      const service = { host: 'mail.else.test', port: 465, username: address, password: 'pw', security: 'tls' } as const;
+      const service = {
+        host: 'mail.else.test',
+        port: 465,
+        username: address,
+        password: 'pw',
+        security: 'tls',
+      } as const;
       await connectMailbox(ctx, { email: address, name, smtp: service, imap: service });
     },
     asKey,
@@ -141,13 +136,7 @@ export async function openApproved(
     async switchOff() {
       await db('mailboxes').where({ id: mailboxId }).update({ status: 'inactive' });
     },
-    async slotComes() {
-      for (let round = 0; round < ROUNDS; round += 1) {
-        await launchTurn(ctx, campaignId);
-        const active = await db('enrollments').where({ campaign_id: campaignId, state: 'active' }).orderBy('id');
-        for (const { id } of active) await playLead(id);
-      }
-    },
+    slotComes: () => playCampaign({ world, clock }, { organizationId, campaignId, smtp }),
     async singleComes(id, from) {
       if (from > clock.now()) clock.set(from);
       for (let turns = 0; turns < ROUNDS; turns += 1) {
@@ -165,4 +154,22 @@ export async function openApproved(
     },
     pending: () => db('approvals').where({ organization_id: organizationId, status: 'pending' }).orderBy('id'),
   };
+}
+
+/** Launches the leads of a campaign, moves the clock over slots and waits, and delivers, until nothing is due within some rounds. */
+export async function playCampaign(
+  { world, clock }: { world: World; clock: ManualClock },
+  { organizationId, campaignId, smtp }: { organizationId: string; campaignId: string; smtp: FakeSmtp },
+): Promise<void> {
+  const ctx = world.system(organizationId);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await launchTurn(ctx, campaignId);
+    const leads = world.deps.db('enrollments').where({ campaign_id: campaignId, state: 'active' });
+    for (const { id } of await leads.orderBy('id')) {
+      const decision = await advanceEnrollment(ctx, id);
+      const at = decision.kind === 'slot' ? decision.at : decision.kind === 'wait' ? decision.until : 0;
+      if (at > clock.now().getTime()) clock.set(new Date(at));
+      if (decision.kind === 'slot' || decision.kind === 'send') await deliverSend(ctx, { smtp }, decision.sendId);
+    }
+  }
 }

@@ -61,7 +61,12 @@ export const runLaunch: ApprovalSubject<LaunchedRun> = {
         message: reason ? message('runs.denied_because', { reason }) : message('runs.denied'),
         fix: message('runs.denied.fix'),
       });
-    tx.intend(signalOpen(runWorkflow, argsOf(tx, run), 'decided', { approvalId: id, status: why === 'revoked' ? 'denied' : why }));
+    tx.intend(
+      signalOpen(runWorkflow, argsOf(tx, run), 'decided', {
+        approvalId: id,
+        status: why === 'revoked' ? 'denied' : why,
+      }),
+    );
   },
 };
 

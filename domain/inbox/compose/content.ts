@@ -21,10 +21,7 @@ type Written = Columns<
 >;
 
 /** What an approver decides on: the email exactly as it would leave, its recipients and its time. */
-export function approvalContent(
-  email: Written,
-  sender: SenderColumns,
-): ApprovalContent {
+export function approvalContent(email: Written, sender: SenderColumns): ApprovalContent {
   const addresses = [...email.to_emails, ...email.cc_emails, ...email.bcc_emails];
   const from = shownSender(sender);
   const html = email.body_html ?? plainToHtml(email.body_plain);

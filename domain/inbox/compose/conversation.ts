@@ -49,7 +49,11 @@ export async function findConversation(
   if (!answered) return undefined;
   return {
     answered: { ...answered, about_send_id: answered.about_send_id ?? aboutOf(messages) },
-    people: new Set(messages.flatMap(({ correspondents, others, author }) => [...correspondents, ...(others ?? []), author ?? []].flat())),
+    people: new Set(
+      messages.flatMap(({ correspondents, others, author }) =>
+        [...correspondents, ...(others ?? []), author ?? []].flat(),
+      ),
+    ),
     mailboxIds: new Set(messages.flatMap(({ mailbox_id: id }) => (id === null ? [] : [id]))),
   };
 }

@@ -45,16 +45,13 @@ export const directSendApproval: ApprovalSubject<Row<'direct_sends'>> = {
       reasons: [{ code: 'content_changed', message: message('approval_reason.fields_changed', { fields }) }],
       content: approvalContent(email, sender),
     });
-    await tx.org
-      .table('direct_sends')
-      .where({ id: email.id })
-      .update({
-        state: 'awaiting_approval',
-        approval_id: again.id,
-        waiting_for: null,
-        waiting_until: null,
-        updated_at: tx.now,
-      });
+    await tx.org.table('direct_sends').where({ id: email.id }).update({
+      state: 'awaiting_approval',
+      approval_id: again.id,
+      waiting_for: null,
+      waiting_until: null,
+      updated_at: tx.now,
+    });
   },
   async refused(tx, email, approval, why) {
     await settleRefused(tx, email, why, approval.reason);

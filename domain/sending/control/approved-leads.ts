@@ -81,7 +81,12 @@ async function approve(
 }
 
 /** Holds leads that have just been added to a locked campaign until a person approves them. */
-export async function holdAdded(tx: Tx, campaignId: string, leadIds: readonly string[], reason: Message): Promise<void> {
+export async function holdAdded(
+  tx: Tx,
+  campaignId: string,
+  leadIds: readonly string[],
+  reason: Message,
+): Promise<void> {
   await tx.org.sql(
     `update enrollments set approved = '{}', hold_since = :now, hold_until = null, hold_reason = cast(:reason as jsonb), hold_source = 'approval'
      where organization_id = :org and campaign_id = :campaign and id = any(cast(:ids as uuid[]))`,
