@@ -135,7 +135,7 @@ export interface ApprovalContent {
 }
 
 /** A sender as its recipients see it, and the server that its emails leave through. */
-export interface ApprovalSender {
+interface ApprovalSender {
   mailbox_id: string;
   /** The From address. */
   email: string;

@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: c11d980304543ef4. Types: 2845e1169e99a891. */
+/* Written by `npm run db:types`; do not edit. Sources: cd5c102a03f20cc4. Types: 7419e38e5f57183e. */
 
 import type {
   ApprovalBinding,
@@ -164,6 +164,8 @@ export interface Tables {
   send_facts: { row: SendFactsRow; insert: SendFactsInsert };
   send_groups: { row: SendGroupsRow; insert: SendGroupsInsert };
   sends: { row: SendsRow; insert: SendsInsert };
+  sent_contents: { row: SentContentsRow; insert: SentContentsInsert };
+  sent_copies: { row: SentCopiesRow; insert: SentCopiesInsert };
   sent_words: { row: SentWordsRow; insert: SentWordsInsert };
   sessions: { row: SessionsRow; insert: SessionsInsert };
   setup_links: { row: SetupLinksRow; insert: SetupLinksInsert };
@@ -4701,6 +4703,39 @@ interface SendsInsert {
   dimensions?: string | null;
   created_at: Date;
   updated_at: Date;
+}
+
+/** An email as it left: subject, both bodies before tracking, and the headers that a person sees. */
+interface SentContentsRow {
+  send_id: string;
+  organization_id: string;
+  /** The row of sent_copies that it is packed against; null: none. */
+  copy_name: string | null;
+  /** Raw deflate of its JSON (domain/sending/sent-content.ts). */
+  packed: Buffer;
+  created_at: Date;
+}
+
+interface SentContentsInsert {
+  send_id: string;
+  organization_id: string;
+  copy_name?: string | null;
+  packed: Buffer;
+  created_at: Date;
+}
+
+/** The text of a step version without values of a person, which the contents of its emails are packed against. */
+interface SentCopiesRow {
+  organization_id: string;
+  /** First half of the SHA-256 of the content, hex. */
+  name: string;
+  content: string;
+}
+
+interface SentCopiesInsert {
+  organization_id: string;
+  name: string;
+  content: string;
 }
 
 /** The search index of an email that people wrote, kept by triggers. */

@@ -24,6 +24,8 @@ const ADDRESSES = `select email from contacts where organization_id = :org and i
 const STATEMENTS = [
   `with sent as materialized (
      select id from sends where organization_id = :org and ${THEIRS} order by id for update
+   ), contents as (
+     delete from sent_contents e using sent s where e.organization_id = :org and e.send_id = s.id
    ), letters as (
      delete from dead_letters d using sent s where d.organization_id = :org and d.task_id = s.id
    )

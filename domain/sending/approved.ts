@@ -128,7 +128,7 @@ function hashSingle(addresses: readonly string[], files: readonly BoundFile[]): 
 }
 
 /** Fields of a lead's email, or of its campaign, that are not as they were approved. */
-export interface ApprovalChanges {
+interface ApprovalChanges {
   /** Only the lead differs: its campaign goes on without it. */
   ofLead: boolean;
   fields: string[];

@@ -1,7 +1,7 @@
 import { json } from '../../db/connection.ts';
 import { hmac } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
-import { buildMessage, type BuiltMessage, type MessageInput } from '../mail/messages/build.ts';
+import { buildMessage, buildUntracked, type BuiltMessage, type MessageInput } from '../mail/messages/build.ts';
 import { messageIdFor, type Conversation } from '../mail/messages/threading.ts';
 import { openPixelUrl, unsubscribeUrl } from '../mail/messages/tracking-urls.ts';
 import { settingsColumns, settingsInForce, type OutreachSettings } from './campaign/outreach-settings.ts';
@@ -32,6 +32,7 @@ import {
 import { dimensionsOf } from './dimensions.ts';
 import { claimDirect, fetchFiles, FilesElsewhere, type FetchedFiles } from './direct-claim.ts';
 import { sentFacts } from './settle.ts';
+import { commonCopy, headersOf, KEEP_CONTENT, keptBindings } from './sent-content.ts';
 import { readTestEmail } from './test-email.ts';
 import { message, type Message } from '../../messages/index.ts';
 import { words } from '../platform/words.ts';
@@ -118,7 +119,8 @@ async function claimOfCampaign(
   const server = await acquireMailHost(ctx, tx, whole, acquire);
   if ('answer' in server) return server.answer;
   const copies = await allowedCopies(tx, campaign.id, campaign as { cc: string[]; bcc: string[] });
-  const built = buildMessage(messageInput(ctx, { ...row, campaign: { ...campaign, ...copies } }, settings.unsubscribe));
+  const input = messageInput(ctx, { ...row, campaign: { ...campaign, ...copies } }, settings.unsubscribe);
+  const built = buildMessage(input);
   if (built.errors.length > 0) {
     const faults = built.errors.map((error) => `${error.field}: ${error.message}`).join('; ');
     if (isTest) return failTest(tx, send.id, words(faults));
@@ -138,7 +140,7 @@ async function claimOfCampaign(
     return { kind: 'gone', outcome: 'blocked' };
   }
   const composed = await compose(built.options, mailbox);
-  const token = await markSending(tx, row, built);
+  const token = await markSending(tx, row, built, input);
   return claimedAs(whole, {
     ...composed,
     token,
@@ -177,8 +179,9 @@ export async function markUncertain(ctx: Ctx, sendId: string, claimedAt: Date): 
         mode: campaign.unsubscribe_mode ?? null,
       });
       // What follows in its conversation needs its subject and Message-ID, as it would have been sent.
-      const built = buildMessage(messageInput(ctx, row, settings.unsubscribe));
-      if (built.errors.length === 0) await markSending(tx, row, built);
+      const input = messageInput(ctx, row, settings.unsubscribe);
+      const built = buildMessage(input);
+      if (built.errors.length === 0) await markSending(tx, row, built, input);
     }
     const sender = mailbox?.send_as_email || mailbox?.email || 'unknown@invalid';
     await tx.org.sql(
@@ -389,10 +392,10 @@ function ticketId(secret: Buffer | string, sendId: string, index: number): strin
 }
 
 /**
- * Writes that this attempt has the email: its token, Message-ID, subject, threading and link tickets.
+ * Writes that this attempt has the email: its token, Message-ID, subject, threading, link tickets and content.
  * @returns the token, which the settle has to name
  */
-async function markSending(tx: Tx, row: ClaimRow, built: BuiltMessage): Promise<string> {
+async function markSending(tx: Tx, row: ClaimRow, built: BuiltMessage, input: MessageInput): Promise<string> {
   const { send, campaign, step, contact } = row;
   const token = newId();
   await tx.org.sql(
@@ -401,7 +404,7 @@ async function markSending(tx: Tx, row: ClaimRow, built: BuiltMessage): Promise<
        select t.id, :org, :send, :campaign, :step, :contact, t.url, t.label, t.position, :now
        from jsonb_to_recordset(:links) as t(id uuid, url text, label text, position int)
        on conflict (id) do update set url = excluded.url, label = excluded.label, position = excluded.position
-     )
+     ), ${KEEP_CONTENT}
      update sends set state = 'sending', claim_token = :token, claimed_at = :now, attempts = attempts + 1, updated_at = :now,
        handover = 'pending',
        dimensions = :dimensions::jsonb || jsonb_build_object('category_ids',
@@ -420,8 +423,15 @@ async function markSending(tx: Tx, row: ClaimRow, built: BuiltMessage): Promise<
       subject: built.options.subject,
       conversation: json(built.conversation),
       dimensions: json(dimensionsOf(row)),
+      ...keptOf(built, input),
       links: json(built.links.map(({ ticketId: id, url, label, position }) => ({ id, url, label, position }))),
     },
   );
   return token;
+}
+
+/** The content of an email as it leaves, to be stored. */
+function keptOf({ options: { from, to, cc, bcc, replyTo, subject } }: BuiltMessage, input: MessageInput) {
+  const headers = headersOf({ from, to: [to], cc, bcc, replyTo });
+  return keptBindings({ ...headers, written: { subject, ...buildUntracked(input) } }, commonCopy(input));
 }

@@ -1,3 +1,4 @@
+import type { SendMailOptions } from 'nodemailer';
 import { json } from '../../db/connection.ts';
 import type { StoredAttachment } from '../../db/json-columns.ts';
 import type { Columns } from '../../db/rows.ts';
@@ -19,6 +20,7 @@ import {
   type ClaimRow,
   type Json,
 } from './claimed.ts';
+import { headersOf, KEEP_CONTENT, keptBindings } from './sent-content.ts';
 import { giveUpDirectSend } from './direct-give-up.ts';
 import { message, type Message } from '../../messages/index.ts';
 import { words } from '../platform/words.ts';
@@ -68,7 +70,7 @@ export async function claimDirect(
     return giveUp(tx, row, 'composition_failed', words(faults));
   }
   const composed = await compose(options, mailbox);
-  const token = await markSending(tx, row, recipient, audience.leftOut);
+  const token = await markSending(tx, row, { recipient, leftOut: audience.leftOut, options });
   return claimedAs(whole, {
     ...composed,
     token,
@@ -157,14 +159,13 @@ async function bytesOf(ctx: Ctx, org: Tx['org'], id: string): Promise<Buffer> {
 }
 
 /**
- * Writes that this attempt has the email: its token, Message-ID and conversation, and whom it leaves out.
+ * Writes that this attempt has the email: its token, Message-ID, conversation and headers, and whom it leaves out.
  * @returns the token, which the settle has to name
  */
 async function markSending(
   tx: Tx,
   { send, direct }: ClaimRow & { direct: Json },
-  recipient: string,
-  leftOut: readonly string[],
+  { recipient, leftOut, options }: { recipient: string; leftOut: readonly string[]; options: SendMailOptions },
 ): Promise<string> {
   const token = newId();
   const messageIds = [...new Set([direct.thread_id, ...direct.reference_ids, direct.message_id])];
@@ -172,7 +173,7 @@ async function markSending(
     `with left_out as (
        update direct_sends set left_out = cast(:leftOut as text[]), waiting_for = null, waiting_until = null, updated_at = :now
        where organization_id = :org and id = :send
-     )
+     ), ${KEEP_CONTENT}
      update sends set state = 'sending', claim_token = :token, claimed_at = :now, attempts = attempts + 1, updated_at = :now,
        handover = 'pending', message_id = :message, subject = :subject, conversation = :conversation, recipient = :recipient
      where organization_id = :org and id = :send`,
@@ -185,6 +186,8 @@ async function markSending(
       message: direct.message_id,
       subject: direct.subject,
       conversation: json({ subject: direct.subject, messageIds }),
+      // Its row has subject and bodies.
+      ...keptBindings(headersOf(options), null),
     },
   );
   return token;

@@ -46,17 +46,20 @@ test.serial('copies and Reply-To of a received message are shown, and an answer 
   });
 });
 
-test.serial('a key that may only reply reaches the people of the conversation, and nobody else without a person', async (t) => {
-  const { desk, threadId } = await openConversation();
-  await createPolicy(stage.world.deps, desk.tenant, { mailbox_ids: [desk.mailboxId], capabilities: ['inbox.reply'] });
-  const reply = (body: object) =>
-    desk.post('/unibox/reply', { thread_id: threadId, body_plain: 'Yes', ...body }, desk.tenant.apiKey);
-  assertStatus(t, await reply({ reply_all: true }), 200);
-  assertStatus(t, await reply({ to: ['lea@lead.test'], cc: ['tom@lead.test'] }), 200);
-  for (const strangers of [{ to: ['eve@evil.test'] }, { cc: ['eve@evil.test'] }, { bcc: ['eve@evil.test'] }]) {
-    const held = await reply({ ...strangers, subject: 'Something else' });
-    t.like(held.body, { result: 'awaiting_approval', reasons: [{ code: 'capability_not_granted' }] });
-  }
-  const waiting = stage.world.deps.db('approvals').where({ organization_id: desk.tenant.organizationId });
-  t.deepEqual(await waiting.pluck('action_type'), Array(3).fill('email.compose'));
-});
+test.serial(
+  'a key that may only reply reaches the people of the conversation, and nobody else without a person',
+  async (t) => {
+    const { desk, threadId } = await openConversation();
+    await createPolicy(stage.world.deps, desk.tenant, { mailbox_ids: [desk.mailboxId], capabilities: ['inbox.reply'] });
+    const reply = (body: object) =>
+      desk.post('/unibox/reply', { thread_id: threadId, body_plain: 'Yes', ...body }, desk.tenant.apiKey);
+    assertStatus(t, await reply({ reply_all: true }), 200);
+    assertStatus(t, await reply({ to: ['lea@lead.test'], cc: ['tom@lead.test'] }), 200);
+    for (const strangers of [{ to: ['eve@evil.test'] }, { cc: ['eve@evil.test'] }, { bcc: ['eve@evil.test'] }]) {
+      const held = await reply({ ...strangers, subject: 'Something else' });
+      t.like(held.body, { result: 'awaiting_approval', reasons: [{ code: 'capability_not_granted' }] });
+    }
+    const waiting = stage.world.deps.db('approvals').where({ organization_id: desk.tenant.organizationId });
+    t.deepEqual(await waiting.pluck('action_type'), Array(3).fill('email.compose'));
+  },
+);

@@ -147,7 +147,8 @@ const files = z
 /** GET /unibox/:id */
 export const receivedMessage = resource('ReceivedMessage', {
   id: uuid,
-  email_id: uuid.meta({ description: 'The mailbox it came to' }),
+  direction: z.enum(['received', 'sent']),
+  email_id: uuid.nullable().meta({ description: 'The mailbox; null when that of a sent message was removed' }),
   thread_id: z.string(),
   message_id: z.string().nullable(),
   in_reply_to: z.array(z.string()),
@@ -155,6 +156,7 @@ export const receivedMessage = resource('ReceivedMessage', {
   from_name: z.string(),
   to: z.array(z.string()),
   cc: z.array(z.string()),
+  bcc: z.array(z.string()).meta({ description: 'Of a sent message' }),
   reply_to: z.array(z.string()).meta({ description: 'Where its sender wants answers; empty: at `from`' }),
   subject: z.string(),
   size: z.int(),
@@ -208,7 +210,7 @@ export const messagePage = paged(
     }),
     rendered_again: z.boolean().meta({
       description:
-        'The text of a campaign email is not kept: this one is made of its step and contact as they are now, without the opt-out line',
+        'true: the content of this campaign email is not kept any more, and its text is made of its step and contact as they are now, without the opt-out line. Otherwise a sent message is as it left, before tracking',
     }),
     attachments: files,
     ...about,

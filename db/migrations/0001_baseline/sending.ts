@@ -232,6 +232,29 @@ create index sends_variant on sends (variant_id) include (sent_at, bounced_at, o
 create index sends_attempted on sends (mailbox_id, claimed_at) where sent_at is null and state in ('uncertain', 'bounced');
 call heron_guard_rows('sends');
 
+create table sent_copies (
+  organization_id uuid not null references organizations on delete cascade,
+  name text not null,
+  content text not null,
+  primary key (organization_id, name)
+);
+comment on table sent_copies is 'The text of a step version without values of a person, which the contents of its emails are packed against.';
+comment on column sent_copies.name is 'First half of the SHA-256 of the content, hex.';
+call heron_guard_rows('sent_copies');
+
+create table sent_contents (
+  send_id uuid primary key references sends on delete cascade,
+  organization_id uuid not null references organizations on delete cascade,
+  copy_name text,
+  packed bytea not null,
+  created_at timestamptz not null
+);
+comment on table sent_contents is 'An email as it left: subject, both bodies before tracking, and the headers that a person sees.';
+comment on column sent_contents.copy_name is 'The row of sent_copies that it is packed against; null: none.';
+comment on column sent_contents.packed is 'Raw deflate of its JSON (domain/sending/sent-content.ts).';
+create index sent_contents_age on sent_contents (organization_id, created_at);
+call heron_guard_rows('sent_contents');
+
 create table daily_counters (
   organization_id uuid not null references organizations on delete cascade,
   scope text not null check (scope in ('campaign', 'campaign_new', 'mailbox', 'org_campaigns')),

@@ -6,17 +6,19 @@ import {
   type Page,
   type PageRequest,
 } from '../../../lib/cursor.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
 import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
+import { readSentContents } from '../../sending/sent-content.ts';
 import { readSentBodies } from '../../sending/outcomes/sent-text.ts';
 import type { InboundKind } from '../../sending/outcomes/record-inbound.ts';
 import { inMailboxes, LEFT_STATES, OUR_EMAILS } from '../conversation.ts';
-import { RECEIVED_FILES, type MessageFile } from './message.ts';
+import { RECEIVED_FILES, SENT_FILES, type MessageFile } from './message.ts';
 import { readableMailboxes } from './threads.ts';
 
-/** One message of a conversation, received or sent. The text of a campaign's is made again, see {@link ThreadMessage.rendered_again}. */
+/** One message of a conversation, received or sent; a sent one as it left, see {@link ThreadMessage.rendered_again}. */
 export interface ThreadMessage {
   id: string;
   direction: 'received' | 'sent';
@@ -31,7 +33,7 @@ export interface ThreadMessage {
   subject: string;
   body_plain: string;
   body_html: string | null;
-  /** The text is not stored: it is what the step and the contact of today make of it. */
+  /** The content is not kept any more: the text is what the step and the contact of today make of it. */
   rendered_again: boolean;
   attachments: MessageFile[];
   size: number;
@@ -44,11 +46,6 @@ export interface ThreadMessage {
   step_id: string | null;
   created_at: Date;
 }
-
-/** SQL: the files of the email `d`, as a JSON list. */
-const SENT_FILES = `coalesce((select jsonb_agg(file || jsonb_build_object('id', file -> 'blob_id', 'is_stored', d.files_deleted_at is null,
-           'left_out', case when d.files_deleted_at is not null then 'expired' end) order by place)
-           from jsonb_array_elements(d.attachments) with ordinality as f(file, place)), '[]')`;
 
 /** Microseconds as PostgreSQL writes a timestamp, in UTC; a Date holds only milliseconds. */
 const AT_TEXT = `to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')`;
@@ -95,8 +92,35 @@ export async function readThread(
     },
   );
   if (rows.length === 0 && !position) throw notFound('thread');
-  const again = rows.filter(({ rendered_again: isMade }) => isMade).map(({ id }) => id);
-  const bodies = await readSentBodies(reader(ctx), again);
-  for (const row of rows) row.body_plain = bodies.get(row.id) ?? row.body_plain;
+  await asTheyLeft(reader(ctx), rows);
   return pageOf(rows, page.limit, (last) => encodeCursor('unibox.thread', bound, [last.at_text, last.id]));
+}
+
+/** Gives our emails of a conversation the content with which they left; of one whose content is not kept the text is made again. */
+async function asTheyLeft(org: OrgScope, messages: readonly ThreadMessage[]): Promise<void> {
+  const ours = messages.filter(({ direction }) => direction === 'sent');
+  const contents = await readSentContents(
+    org,
+    ours.map(({ id }) => id),
+  );
+  for (const message of ours) {
+    const kept = contents.get(message.id);
+    if (!kept) continue;
+    message.from_address = kept.from;
+    message.to_addresses = kept.to;
+    message.cc_addresses = kept.cc;
+    message.bcc_addresses = kept.bcc;
+    message.reply_to_addresses = kept.replyTo === '' ? [] : [kept.replyTo];
+    if (!kept.written) continue;
+    message.subject = kept.written.subject;
+    message.body_plain = kept.written.text;
+    message.body_html = kept.written.html;
+    message.rendered_again = false;
+  }
+  const again = ours.filter(({ rendered_again: isMade }) => isMade);
+  const bodies = await readSentBodies(
+    org,
+    again.map(({ id }) => id),
+  );
+  for (const message of again) message.body_plain = bodies.get(message.id) ?? message.body_plain;
 }
