@@ -12,8 +12,8 @@ import { startContent, startOrHold, subjectOf, type StartOptions } from './start
 import { message } from '../../messages/index.ts';
 
 /**
- * The start of a campaign, as a person approves it: with its approval it happens after all checks of a start, and its emails are compared with the approval.
- * A start that does not happen stands in the campaign's log, where the key that asked for it can read so.
+ * Approval of a campaign start. An approved start still runs all checks of a start, and its emails are compared with the
+ * approval. A start that does not happen is written to the campaign's log, where the requesting key can read it.
  */
 export const campaignStart: ApprovalSubject<CampaignRow> = {
   type: 'campaign',

@@ -2,8 +2,9 @@ import { openTasksForReplies } from './reply-task.ts';
 import { declareSubscriber } from '../platform/events/subscriber.ts';
 
 /**
- * Opens CRM tasks for answers to campaigns. People's answers come as replies; away messages and other automatic answers are no replies
- * and come as received emails. Each answer makes one task, however often it is told: the order of events does not matter.
+ * Creates CRM tasks for replies to campaigns. People's replies arrive as reply events; away messages and other
+ * automatic answers arrive as received emails. Each reply creates one task, in whatever order and however often its
+ * events arrive.
  */
 export const taskForReply = declareSubscriber({
   name: 'task_for_reply',

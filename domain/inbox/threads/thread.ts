@@ -18,7 +18,7 @@ import { inMailboxes, LEFT_STATES, OUR_EMAILS } from '../conversation.ts';
 import { RECEIVED_FILES, SENT_FILES, type MessageFile } from './message.ts';
 import { readableMailboxes } from './threads.ts';
 
-/** One message of a conversation, received or sent; a sent one as it left, see {@link ThreadMessage.rendered_again}. */
+/** One message of a conversation, received or sent. A sent one is as it left, see {@link ThreadMessage.rendered_again}. */
 export interface ThreadMessage {
   id: string;
   direction: 'received' | 'sent';
@@ -33,7 +33,7 @@ export interface ThreadMessage {
   subject: string;
   body_plain: string;
   body_html: string | null;
-  /** The content is not kept any more: the text is what the step and the contact of today make of it. */
+  /** True if the content is not kept any more: the text was rendered from the current step and contact. */
   rendered_again: boolean;
   attachments: MessageFile[];
   size: number;
@@ -47,14 +47,14 @@ export interface ThreadMessage {
   created_at: Date;
 }
 
-/** Microseconds as PostgreSQL writes a timestamp, in UTC; a Date holds only milliseconds. */
+/** SQL: a timestamp with microseconds as PostgreSQL writes it, in UTC. A Date holds only milliseconds. */
 const AT_TEXT = `to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')`;
 
 /**
- * The messages of one conversation, oldest first, across mailboxes unless one is named. It includes every sent message
- * whose conversation began with the thread's first Message-ID.
+ * Returns the messages of one conversation, oldest first, of all mailboxes unless one is named. Includes every sent
+ * message whose conversation began with the thread's first Message-ID.
  * @throws AppError not_found for a thread without a message the caller may read; bad_request for a cursor of another
- *   thread; forbidden for a mailbox the key may not use
+ * thread; forbidden for a mailbox the key may not use
  */
 export async function readThread(
   ctx: Ctx,
