@@ -34,9 +34,9 @@ export async function assertMayReopen(tx: Tx, campaign: CampaignRow): Promise<vo
 }
 
 /**
- * Decides about leads that were just added to a locked campaign. Where it sends, or starts again because of them, those that a key or application adds
- * beyond its policy are held until a person approves them; others need no approval. People need a role for campaigns, also where they add a contact and
- * name the campaigns with it.
+ * Decides about leads that were just added to a locked campaign. Where it sends to new leads, those that a credential adds
+ * beyond its policy are held for an approval. Other leads need none. People need a role for campaigns, also if they add a
+ * contact that names the campaigns.
  * @param leadIds the leads, in no state but pending
  * @returns the approval that the leads wait for; undefined where they need none
  * @throws AppError forbidden for a person whose role is for contacts alone

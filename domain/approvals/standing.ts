@@ -2,7 +2,7 @@ import type { ApprovalRow } from '../../db/models/approval.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import type { Requester } from './authorize.ts';
 
-/** Whether the key or grant that asked for an action can still be used. Nothing is carried out for one that was revoked or has expired. */
+/** True if the key or grant that asked for an action can still be used. Nothing is carried out for a revoked or expired one. */
 export async function isStanding(
   tx: Tx,
   { api_key_id: key, oauth_grant_id: grant }: Pick<ApprovalRow, 'api_key_id' | 'oauth_grant_id'>,

@@ -16,8 +16,8 @@ import { launchContent } from './launch-content.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Leads that a campaign which sends may not write to before a person has approved them: those that a credential added beyond its policy, and those whose
- * values have changed since they were approved. They are held until then, and stay held where they are not approved.
+ * Approval of leads of a campaign that sends: those that a credential added beyond its policy, and those whose values have
+ * changed since their approval. They are held until a person approves them, and stay held otherwise.
  */
 export const campaignLeads: ApprovalSubject<CampaignRow> = {
   type: 'campaign_leads',

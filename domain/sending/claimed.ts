@@ -42,7 +42,7 @@ export interface ClaimRow {
   workspace: SettingsLayers['workspace'];
   overrides: SettingsLayers['overrides'];
   suppressed: boolean;
-  /** What a person approved of it, where one had to: see `approvalChanges`. */
+  /** The approval of the email, and the approved fingerprints; null if it needed none. See `approvalChanges`. */
   approval_id: string | null;
   approved_sender: BoundSender | null;
   approved_copy: BoundCopy | null;

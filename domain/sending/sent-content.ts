@@ -39,7 +39,7 @@ interface SentCopy {
   text: string;
 }
 
-/** What the emails of a step version have in common: the sources of its text, the signature and the words for opting out. */
+/** Returns the text that all emails of a step version share: the sources of its text, the signature and the opt-out words. */
 export function commonCopy({ step, sender, unsubscribe }: MessageInput): SentCopy {
   const footer = buildFooter(unsubscribe, '');
   const { subject, body_plain: plain, body_html: html } = step;
@@ -115,7 +115,7 @@ export const KEEP_CONTENT = `common as (
        on conflict (send_id) do update set copy_name = excluded.copy_name, packed = excluded.packed, created_at = excluded.created_at
      )`;
 
-/** What {@link KEEP_CONTENT} binds. */
+/** Bindings of {@link KEEP_CONTENT}. */
 export function keptBindings(content: SentContent, copy: SentCopy | null) {
   return { copyName: copy?.name ?? null, copyText: copy?.text ?? null, packed: packContent(content, copy) };
 }

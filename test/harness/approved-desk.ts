@@ -22,7 +22,7 @@ export interface ApprovedDesk {
   email: string;
   contactIds: string[];
   stepId: string;
-  /** What the person approved. */
+  /** The approval that the person gave. */
   approval: ApprovalRow;
   smtp: FakeSmtp;
   /** Connects a mailbox, anew where its address is known, as POST /emails does after it has dialed the servers. */

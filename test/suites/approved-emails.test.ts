@@ -20,7 +20,7 @@ type Call = [method: string, path: string, body?: unknown];
 interface Mutation {
   /** Requests, made as the key that asked for the approval, and as a person where the key may not. */
   calls?: (desk: ApprovedDesk) => Call[] | Promise<Call[]>;
-  /** What the route does behind a provider or a worker that no test has here. */
+  /** The effect of the route, where it needs a provider or a worker. */
   does?: (desk: ApprovedDesk) => Promise<unknown>;
   setting?: Parameters<typeof openApproved>[1];
   /** Why nothing may leave although no field differs; the email may leave unchanged otherwise. */

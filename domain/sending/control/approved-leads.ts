@@ -8,8 +8,8 @@ import { signalControl } from './signals.ts';
 type Lead = Columns<'enrollments', 'id' | 'campaign_id' | 'contact_id' | 'launched_at'>;
 
 /**
- * Binds a locked campaign to the approval by which it starts: its emails are compared with it from here on, and the values of its open leads are those
- * that were approved. Leads that waited for an approval of their own have it.
+ * Binds a locked campaign to the approval by which it starts, with which its emails are compared from now on. The current
+ * values of its open leads are the approved ones. Leads that waited for an approval have it.
  * @param fields merge fields that the texts read
  */
 export async function bindCampaign(
@@ -95,8 +95,8 @@ export async function holdAdded(
 }
 
 /**
- * Holds a lead whose email is not as it was approved, and all others of its locked campaign whose values have changed since, until a person approves
- * them again.
+ * Holds a lead whose email differs from its approval, until a person approves it again. All other leads of the locked
+ * campaign whose values have changed since their approval are held with it.
  * @returns how many
  */
 export async function holdChanged(tx: Tx, campaignId: string, enrollmentId: string, reason: Message): Promise<number> {
