@@ -7,6 +7,7 @@ type JsonColumn = `${keyof JsonTypes}${'' | '[]' | '[][]'}` | 'Record<string, st
 interface JsonTypes {
   ApprovalBinding: Json.ApprovalBinding;
   ApprovalContent: Json.ApprovalContent;
+  AuditChanges: Json.AuditChanges;
   AutomationFilter: Json.AutomationFilter;
   AutomationGraph: Json.AutomationGraph;
   AutomationNodeResult: Json.AutomationNodeResult;
@@ -43,6 +44,7 @@ export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'approvals.binding': 'ApprovalBinding',
   'approvals.payload': 'ApprovalContent',
   'approvals.reasons': 'PolicyReason[]',
+  'audit_logs.changes': 'AuditChanges',
   'automation_runs.graph': 'AutomationGraph',
   'automation_runs.node_results': 'AutomationNodeResult[]',
   'automation_runs.waiting': 'AutomationWaiting',
