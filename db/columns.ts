@@ -5,6 +5,7 @@ type JsonColumn = `${keyof JsonTypes}${'' | '[]' | '[][]'}` | 'Record<string, st
 
 /** The exports of db/json-columns.ts, so that an unknown name does not compile. */
 interface JsonTypes {
+  ApprovalBinding: Json.ApprovalBinding;
   ApprovalContent: Json.ApprovalContent;
   AuditChanges: Json.AuditChanges;
   AutomationFilter: Json.AutomationFilter;
@@ -40,6 +41,7 @@ interface JsonTypes {
  * the types into the row types and refuses names that are not in the schema.
  */
 export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
+  'approvals.binding': 'ApprovalBinding',
   'approvals.payload': 'ApprovalContent',
   'approvals.reasons': 'PolicyReason[]',
   'audit_logs.changes': 'AuditChanges',
@@ -67,6 +69,7 @@ export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'direct_sends.attachments': 'StoredAttachment[]',
   'domain_renewals.error': 'StoredIssue',
   'email_drafts.attachments': 'StoredAttachment[]',
+  'enrollments.approved': 'Record<string, string>',
   'enrollments.failure_reason': 'Message',
   'enrollments.hold_reason': 'Message',
   'enrollments.waiting_for': 'Message',

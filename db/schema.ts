@@ -1,6 +1,7 @@
-/* Written by `npm run db:types`; do not edit. Sources: 00a7271a9058e628. Types: e0d4da56499e3116. */
+/* Written by `npm run db:types`; do not edit. Sources: 741f36d0d3d88eac. Types: cd7ed8204441b3e3. */
 
 import type {
+  ApprovalBinding,
   ApprovalContent,
   AuditChanges,
   AutomationFilter,
@@ -165,6 +166,8 @@ export interface Tables {
   send_facts: { row: SendFactsRow; insert: SendFactsInsert };
   send_groups: { row: SendGroupsRow; insert: SendGroupsInsert };
   sends: { row: SendsRow; insert: SendsInsert };
+  sent_contents: { row: SentContentsRow; insert: SentContentsInsert };
+  sent_copies: { row: SentCopiesRow; insert: SentCopiesInsert };
   sent_words: { row: SentWordsRow; insert: SentWordsInsert };
   sessions: { row: SessionsRow; insert: SessionsInsert };
   setup_links: { row: SetupLinksRow; insert: SetupLinksInsert };
@@ -496,7 +499,7 @@ interface ApprovalsRow {
   id: string;
   organization_id: string;
   action_type: 'campaign.launch' | 'email.compose' | 'inbox.reply' | 'mailbox.provision';
-  subject_type: 'run' | 'campaign' | 'direct_send' | 'mailbox_order';
+  subject_type: 'run' | 'campaign' | 'campaign_leads' | 'direct_send' | 'mailbox_order';
   subject_id: string;
   /** The API key that made the request. No foreign key, because the record outlives the key. */
   api_key_id: string | null;
@@ -510,6 +513,8 @@ interface ApprovalsRow {
   payload: ApprovalContent;
   /** SHA-256 (hex) of the payload in canonical form. */
   payload_hash: string;
+  /** Fingerprints of the approved senders, texts and settings. Each claim of an email compares them. Null until the action is executed. */
+  binding: ApprovalBinding | null;
   /** Report of the preflight checks at the time of the request. */
   preflight: JsonObject | null;
   expires_at: Date;
@@ -525,7 +530,7 @@ interface ApprovalsInsert {
   id: string;
   organization_id: string;
   action_type: 'campaign.launch' | 'email.compose' | 'inbox.reply' | 'mailbox.provision';
-  subject_type: 'run' | 'campaign' | 'direct_send' | 'mailbox_order';
+  subject_type: 'run' | 'campaign' | 'campaign_leads' | 'direct_send' | 'mailbox_order';
   subject_id: string;
   api_key_id?: string | null;
   oauth_grant_id?: string | null;
@@ -534,6 +539,7 @@ interface ApprovalsInsert {
   reasons: string;
   payload: string;
   payload_hash: string;
+  binding?: string | null;
   preflight?: string | null;
   expires_at: Date;
   decided_by?: string | null;
@@ -1135,6 +1141,8 @@ interface CampaignsRow {
   blocked_reason: string | null;
   /** Time of the last comparison of the variants. */
   variants_compared_at: Date | null;
+  /** Approval that started the campaign. Its emails are compared with the binding. Null: a person or a policy started it. */
+  approval_id: string | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -1206,6 +1214,7 @@ interface CampaignsInsert {
   last_status_change_at?: Date | null;
   blocked_reason?: string | null;
   variants_compared_at?: Date | null;
+  approval_id?: string | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -2045,7 +2054,7 @@ interface EnrollmentsRow {
   hold_until: Date | null;
   hold_reason: Message | null;
   /** "other_campaign" without hold_since: a person ended the hold, and the lead starts although another campaign is under way with the contact. */
-  hold_source: 'manual' | 'out_of_office' | 'other_campaign' | null;
+  hold_source: 'manual' | 'out_of_office' | 'other_campaign' | 'approval' | null;
   /** The control_epoch at which its workflow run was last signalled. */
   signalled_epoch: number;
   entered_at: Date;
@@ -2059,6 +2068,8 @@ interface EnrollmentsRow {
   segment_id: string | null;
   /** Field value by which the campaign orders its leads. Null unless it orders by a field. */
   order_key: string | null;
+  /** Fingerprints of the approved values of the contact, by merge field. Without Email: waits for an approval. Null: needs none. */
+  approved: Record<string, string> | null;
 }
 
 interface EnrollmentsInsert {
@@ -2079,7 +2090,7 @@ interface EnrollmentsInsert {
   hold_since?: Date | null;
   hold_until?: Date | null;
   hold_reason?: string | null;
-  hold_source?: 'manual' | 'out_of_office' | 'other_campaign' | null;
+  hold_source?: 'manual' | 'out_of_office' | 'other_campaign' | 'approval' | null;
   signalled_epoch?: number;
   entered_at: Date;
   launched_at?: Date | null;
@@ -2089,6 +2100,7 @@ interface EnrollmentsInsert {
   source?: string | null;
   segment_id?: string | null;
   order_key?: string | null;
+  approved?: string | null;
 }
 
 /** Counts of a campaign per day. */
@@ -2618,6 +2630,9 @@ interface InboundMessagesRow {
   from_email: string;
   from_name: string;
   to_emails: string[];
+  cc_emails: string[];
+  /** Addresses of the Reply-To header. */
+  reply_to_emails: string[];
   subject: string;
   body_plain: string;
   kind: 'reply' | 'bounce' | 'complaint' | 'out_of_office' | 'automated' | 'other';
@@ -2656,6 +2671,8 @@ interface InboundMessagesInsert {
   from_email?: string;
   from_name?: string;
   to_emails?: string[];
+  cc_emails?: string[];
+  reply_to_emails?: string[];
   subject?: string;
   body_plain?: string;
   kind: 'reply' | 'bounce' | 'complaint' | 'out_of_office' | 'automated' | 'other';
@@ -4725,6 +4742,39 @@ interface SendsInsert {
   dimensions?: string | null;
   created_at: Date;
   updated_at: Date;
+}
+
+/** An email as it left: subject, both bodies before tracking, and the headers that a person sees. */
+interface SentContentsRow {
+  send_id: string;
+  organization_id: string;
+  /** The row of sent_copies that it is packed against; null: none. */
+  copy_name: string | null;
+  /** Raw deflate of its JSON (domain/sending/sent-content.ts). */
+  packed: Buffer;
+  created_at: Date;
+}
+
+interface SentContentsInsert {
+  send_id: string;
+  organization_id: string;
+  copy_name?: string | null;
+  packed: Buffer;
+  created_at: Date;
+}
+
+/** The text of a step version without values of a person, which the contents of its emails are packed against. */
+interface SentCopiesRow {
+  organization_id: string;
+  /** First half of the SHA-256 of the content, hex. */
+  name: string;
+  content: string;
+}
+
+interface SentCopiesInsert {
+  organization_id: string;
+  name: string;
+  content: string;
 }
 
 /** Search index of an email written by people, kept by triggers. */

@@ -2,7 +2,8 @@ import { Contacts } from '../../../db/models/contact.ts';
 import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { message } from '../../../messages/index.ts';
-import { addLeads } from '../leads/add.ts';
+import type { ApprovalRow } from '../../../db/models/approval.ts';
+import { addLeads, type HeldLeads } from '../leads/add.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { identifyPerson } from '../identities/identify.ts';
@@ -40,7 +41,7 @@ export async function updateContact(
   ctx: Ctx,
   id: string,
   edit: ContactEdit,
-  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+  { expectedUpdatedAt, onHeld }: HeldLeads & { expectedUpdatedAt?: Date | undefined } = {},
 ): Promise<ContactView> {
   if (!isUuid(id)) throw notFound('contact');
   return transact(ctx, async (tx) => {
@@ -66,7 +67,7 @@ export async function updateContact(
       .patch({ ...columns, updated_at: tx.now });
     if (email !== before.email) await identifyPerson(tx, { contactId: id, formerEmail: before.email });
     await refile(tx, id, edit);
-    if (edit.campaigns) await setCampaigns(tx, id, edit.campaigns);
+    if (edit.campaigns) for (const held of await setCampaigns(ctx, tx, id, edit.campaigns)) onHeld?.(held);
 
     const [after] = await viewContacts(tx.org, [id]);
     tx.emit('contact.updated', contactUpdate(after!));
@@ -120,11 +121,23 @@ async function refile(tx: Tx, id: string, edit: ContactEdit): Promise<void> {
   await fileContacts(tx.org, [id], edit.add_categories ?? []);
 }
 
-async function setCampaigns(tx: Tx, contactId: string, campaigns: readonly string[]): Promise<void> {
+/** @returns the approvals that the contact waits for as a lead */
+async function setCampaigns(
+  { config }: Ctx,
+  tx: Tx,
+  contactId: string,
+  campaigns: readonly string[],
+): Promise<ApprovalRow[]> {
   const wanted = new Set(campaigns.map((id) => id.toLowerCase()));
   const before = await tx.org.table('enrollments').where({ contact_id: contactId }).pluck('campaign_id');
   const gone = before.filter((id) => !wanted.has(id));
   if (gone.length > 0) await leaveCampaigns(tx, [contactId], gone, message('ended.removed'));
   const present = new Set(before);
-  for (const campaignId of wanted) if (!present.has(campaignId)) await addLeads(tx, campaignId, [contactId]);
+  const approvals: ApprovalRow[] = [];
+  for (const campaignId of wanted) {
+    if (present.has(campaignId)) continue;
+    const { held } = await addLeads(tx, config, campaignId, [contactId]);
+    if (held) approvals.push(held);
+  }
+  return approvals;
 }

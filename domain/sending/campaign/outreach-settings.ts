@@ -96,6 +96,13 @@ const BLOCKS = {
     show_intent_summary: z.boolean(),
     show_dlq_stats: z.boolean(),
   }),
+  inbox: z.strictObject({
+    keep_sent_days: z
+      .int()
+      .min(0)
+      .max(3650)
+      .meta({ description: 'Days for which the content of sent emails is kept; 0: as long as their conversation' }),
+  }),
   unsubscribe: z.strictObject({
     mode: oneOf(UNSUBSCRIBE_MODES),
     text: copyLine,
@@ -119,6 +126,7 @@ export const partialSettingsSchema = z.strictObject({
   campaign_overlap: BLOCKS.campaign_overlap.partial().optional(),
   preflight: BLOCKS.preflight.partial().optional(),
   dashboard: BLOCKS.dashboard.partial().optional(),
+  inbox: BLOCKS.inbox.partial().optional(),
   unsubscribe: BLOCKS.unsubscribe.partial().optional(),
   custom: z.record(z.string(), z.unknown()).optional(),
 });
@@ -182,6 +190,7 @@ export const DEFAULT_SETTINGS: OutreachSettings = frozen({
     min_content_score: 60,
   },
   dashboard: { enabled: true, show_suppression_log: true, show_intent_summary: true, show_dlq_stats: true },
+  inbox: { keep_sent_days: 0 },
   unsubscribe: { ...UNSUBSCRIBE_DEFAULTS },
   custom: {},
 });

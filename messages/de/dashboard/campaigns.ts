@@ -90,6 +90,7 @@ export const campaigns = {
   'campaign.lead.actions': 'Aktionen für {name}',
   'campaign.lead.blocked': 'Blockiert nach wiederholten Fehlern',
   'campaign.lead.hold.manual': 'Von Hand angehalten',
+  'campaign.lead.hold.approval': 'Wartet auf Freigabe',
   'campaign.lead.hold.out_of_office': 'Abwesend',
   'campaign.lead.hold.other_campaign': 'In einer anderen Kampagne',
   'campaign.lead.pause': 'Anhalten',

@@ -88,6 +88,7 @@ export const campaigns = {
   'campaign.lead.actions': 'Actions for {name}',
   'campaign.lead.blocked': 'Blocked after repeated failures',
   'campaign.lead.hold.manual': 'Held by hand',
+  'campaign.lead.hold.approval': 'Waits for an approval',
   'campaign.lead.hold.out_of_office': 'Out of office',
   'campaign.lead.hold.other_campaign': 'In another campaign',
   'campaign.lead.pause': 'Hold',

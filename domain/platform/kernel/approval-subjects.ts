@@ -1,5 +1,5 @@
-import type { ApprovalRow } from '../../db/models/approval.ts';
-import type { ApprovalSubject, Tx } from '../platform/kernel/tx.ts';
+import type { ApprovalRow } from '../../../db/models/approval.ts';
+import type { ApprovalSubject, Tx } from './tx.ts';
 
 /** Kinds of subjects that can wait for a person. */
 export type SubjectType = ApprovalRow['subject_type'];
