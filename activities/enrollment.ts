@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { campaignLeads } from '../domain/campaigns/leads-approval.ts';
 import { callApp } from '../domain/connect/app-connections/call.ts';
 import { FAILED_EMAIL, UNCERTAIN_EMAIL } from '../domain/platform/dead-letters.ts';
 import { blockEnrollment, retryEnrollment } from '../domain/sending/control/blocked-enrollment.ts';
@@ -21,6 +22,7 @@ export const enrollment = family<EnrollmentActivities>({
     { taskType: FAILED_EMAIL, retry: retryFailedEmail },
     { taskType: UNCERTAIN_EMAIL, retry: sendUncertainAgain },
   ],
+  approval: campaignLeads,
 });
 
 function activities(parts: ActivityParts): EnrollmentActivities {

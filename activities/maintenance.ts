@@ -9,7 +9,7 @@ import { endOrphanedApprovals } from '../domain/operations/system/orphaned-appro
 import { reconcile } from '../domain/operations/system/reconcile.ts';
 import { sweepExpired } from '../domain/operations/system/sweep.ts';
 import { foldCountChanges } from '../domain/inbox/threads/counts.ts';
-import { expireFiles } from '../domain/inbox/threads/retention.ts';
+import { expireFiles, expireSentContents } from '../domain/inbox/threads/retention.ts';
 import { verifyDueAddresses } from '../domain/audience/verification/verify-due.ts';
 import { planWeeklyReports } from '../domain/reporting/weekly-reports/plan.ts';
 import { maintenanceWorkflow, type Chore, type MaintenanceActivities } from '../workflows/maintenance/contract.ts';
@@ -45,7 +45,10 @@ const WORK: Record<Chore, Work> = {
   checkConnections: { verb: checkHealth },
   planWeeklyReports: { verb: planWeeklyReports, says: 'weekly reports are on their way' },
   foldCountChanges: { verb: foldCountChanges },
-  expireFiles: { verb: expireFiles, says: 'files were deleted at the end of their retention' },
+  expireFiles: {
+    verb: async (deps) => (await expireSentContents(deps)) + (await expireFiles(deps)),
+    says: 'files, or contents of sent emails, were deleted at the end of their retention',
+  },
   settlePeople: { verb: settlePeople, says: 'product events and contacts have got their people' },
   sweepExpired: { verb: sweepExpired },
   verifyAddresses: { verb: verifyDueAddresses, says: 'addresses were verified' },

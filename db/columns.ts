@@ -5,7 +5,9 @@ type JsonColumn = `${keyof JsonTypes}${'' | '[]' | '[][]'}` | 'Record<string, st
 
 /** The exports of db/json-columns.ts, so that an unknown name does not compile. */
 interface JsonTypes {
+  ApprovalBinding: Json.ApprovalBinding;
   ApprovalContent: Json.ApprovalContent;
+  AuditChanges: Json.AuditChanges;
   AutomationFilter: Json.AutomationFilter;
   AutomationGraph: Json.AutomationGraph;
   AutomationNodeResult: Json.AutomationNodeResult;
@@ -39,8 +41,10 @@ interface JsonTypes {
  * the types into the row types and refuses names that are not in the schema.
  */
 export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
+  'approvals.binding': 'ApprovalBinding',
   'approvals.payload': 'ApprovalContent',
   'approvals.reasons': 'PolicyReason[]',
+  'audit_logs.changes': 'AuditChanges',
   'automation_runs.graph': 'AutomationGraph',
   'automation_runs.node_results': 'AutomationNodeResult[]',
   'automation_runs.waiting': 'AutomationWaiting',
@@ -65,6 +69,7 @@ export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'direct_sends.attachments': 'StoredAttachment[]',
   'domain_renewals.error': 'StoredIssue',
   'email_drafts.attachments': 'StoredAttachment[]',
+  'enrollments.approved': 'Record<string, string>',
   'enrollments.failure_reason': 'Message',
   'enrollments.hold_reason': 'Message',
   'enrollments.waiting_for': 'Message',

@@ -8,6 +8,9 @@ export type { Message, Said };
 /** An object whose keys only its writer knows. */
 export type JsonObject = Record<string, unknown>;
 
+/** The changed fields of an entry of the audit trail. */
+export type AuditChanges = Readonly<Record<string, { from: unknown; to: unknown }>>;
+
 export type { PreflightCheck, PreflightFinding } from '../lib/finding.ts';
 
 /** Definition of a goal: the events that count as conversions, and their value. */
@@ -126,7 +129,7 @@ export interface ApprovalContent {
     /** The addresses themselves, for short lists. */
     addresses?: string[];
   };
-  senders: { mailbox_id: string; email: string; name: string }[];
+  senders: ApprovalSender[];
   /** Schedule of the campaign, or a moment. Null means at once. */
   schedule: JsonObject | null;
   /** The whole template: every email with its variants, in sending order, and the other steps. */
@@ -137,13 +140,59 @@ export interface ApprovalContent {
   details?: JsonObject;
 }
 
+/** A sender as its recipients see it, and the server that its emails leave through. */
+interface ApprovalSender {
+  mailbox_id: string;
+  /** The From address. */
+  email: string;
+  name: string;
+  reply_to?: string;
+  /** Host and port of its mail server. */
+  smtp?: string;
+  signature_plain?: string;
+  signature_html?: string;
+  /** The verified domain of its links; empty: that of the campaign or the installation. */
+  tracking_domain?: string;
+}
+
+/** Fingerprints of an approved content, as each claim of an email compares them. */
+export interface ApprovalBinding {
+  /** By the mailbox's id. */
+  senders: Record<string, BoundSender>;
+  /** By the id of the variant, or of the step where it has none; a single email has the key `email`. */
+  copies: Record<string, BoundCopy>;
+  /** Settings that shape every email, as they are. */
+  settings: JsonObject;
+  /** Merge fields that the texts read. */
+  fields: string[];
+}
+
+export interface BoundSender {
+  from: string;
+  name: string;
+  reply_to: string;
+  smtp: string;
+  signature: string;
+  tracking_domain: string;
+}
+
+export interface BoundCopy {
+  subject: string;
+  body_plain: string;
+  body_html: string;
+  thread_reply: boolean;
+}
+
 /** A step of the template. */
 export interface ApprovalStep {
   name: string;
   type: 'email' | 'app_action' | 'wait_for_event' | 'wait';
   /** Days after the previous step. */
   wait_after?: number;
-  variants?: { subject: string; body_plain: string; body_html: string; weight?: number }[];
+  /** True if the email replies in the conversation of the emails before it; emails of campaigns only. */
+  thread_reply?: boolean;
+  /** `id`: of the variant, or of the step if it has none. */
+  variants?: { id?: string; subject: string; body_plain: string; body_html: string; weight?: number }[];
   /** Settings of a step that is not an email. */
   settings?: JsonObject;
 }

@@ -1,7 +1,9 @@
-/* Written by `npm run db:types`; do not edit. Sources: 0381d07147a47be4. Types: 24904902455ae00f. */
+/* Written by `npm run db:types`; do not edit. Sources: 741f36d0d3d88eac. Types: cd7ed8204441b3e3. */
 
 import type {
+  ApprovalBinding,
   ApprovalContent,
+  AuditChanges,
   AutomationFilter,
   AutomationGraph,
   AutomationNodeResult,
@@ -113,6 +115,7 @@ export interface Tables {
   integration_lanes: { row: IntegrationLanesRow; insert: IntegrationLanesInsert };
   integration_oauth_states: { row: IntegrationOauthStatesRow; insert: IntegrationOauthStatesInsert };
   integration_pace: { row: IntegrationPaceRow; insert: IntegrationPaceInsert };
+  integration_records: { row: IntegrationRecordsRow; insert: IntegrationRecordsInsert };
   integration_revocations: { row: IntegrationRevocationsRow; insert: IntegrationRevocationsInsert };
   integration_runs: { row: IntegrationRunsRow; insert: IntegrationRunsInsert };
   integration_subscriptions: { row: IntegrationSubscriptionsRow; insert: IntegrationSubscriptionsInsert };
@@ -163,6 +166,8 @@ export interface Tables {
   send_facts: { row: SendFactsRow; insert: SendFactsInsert };
   send_groups: { row: SendGroupsRow; insert: SendGroupsInsert };
   sends: { row: SendsRow; insert: SendsInsert };
+  sent_contents: { row: SentContentsRow; insert: SentContentsInsert };
+  sent_copies: { row: SentCopiesRow; insert: SentCopiesInsert };
   sent_words: { row: SentWordsRow; insert: SentWordsInsert };
   sessions: { row: SessionsRow; insert: SessionsInsert };
   setup_links: { row: SetupLinksRow; insert: SetupLinksInsert };
@@ -373,8 +378,14 @@ interface ApiKeyUsageMinutesInsert {
 interface ApiKeysRow {
   id: string;
   organization_id: string;
-  /** The person who created the key. Null once the account is deleted. */
+  /** The person who made it or took it over; null once their account is gone. */
   user_id: string | null;
+  /** The key that made it, and takes it along when it is revoked; kept when that key is gone. */
+  made_by_key_id: string | null;
+  /** The application whose token made it; kept when that is gone. */
+  made_by_application_id: string | null;
+  /** The grant of that token, whose end revokes the key. */
+  made_by_grant_id: string | null;
   name: string;
   description: string;
   /** SHA-256 of the secret. */
@@ -403,6 +414,9 @@ interface ApiKeysInsert {
   id: string;
   organization_id: string;
   user_id?: string | null;
+  made_by_key_id?: string | null;
+  made_by_application_id?: string | null;
+  made_by_grant_id?: string | null;
   name: string;
   description?: string;
   secret_hash: string;
@@ -485,7 +499,7 @@ interface ApprovalsRow {
   id: string;
   organization_id: string;
   action_type: 'campaign.launch' | 'email.compose' | 'inbox.reply' | 'mailbox.provision';
-  subject_type: 'run' | 'campaign' | 'direct_send' | 'mailbox_order';
+  subject_type: 'run' | 'campaign' | 'campaign_leads' | 'direct_send' | 'mailbox_order';
   subject_id: string;
   /** The API key that made the request. No foreign key, because the record outlives the key. */
   api_key_id: string | null;
@@ -499,6 +513,8 @@ interface ApprovalsRow {
   payload: ApprovalContent;
   /** SHA-256 (hex) of the payload in canonical form. */
   payload_hash: string;
+  /** Fingerprints of the approved senders, texts and settings. Each claim of an email compares them. Null until the action is executed. */
+  binding: ApprovalBinding | null;
   /** Report of the preflight checks at the time of the request. */
   preflight: JsonObject | null;
   expires_at: Date;
@@ -514,7 +530,7 @@ interface ApprovalsInsert {
   id: string;
   organization_id: string;
   action_type: 'campaign.launch' | 'email.compose' | 'inbox.reply' | 'mailbox.provision';
-  subject_type: 'run' | 'campaign' | 'direct_send' | 'mailbox_order';
+  subject_type: 'run' | 'campaign' | 'campaign_leads' | 'direct_send' | 'mailbox_order';
   subject_id: string;
   api_key_id?: string | null;
   oauth_grant_id?: string | null;
@@ -523,6 +539,7 @@ interface ApprovalsInsert {
   reasons: string;
   payload: string;
   payload_hash: string;
+  binding?: string | null;
   preflight?: string | null;
   expires_at: Date;
   decided_by?: string | null;
@@ -590,7 +607,7 @@ interface AuditLogsRow {
   entity_id: string | null;
   ip_address: string;
   user_agent: string;
-  changes: JsonObject | null;
+  changes: AuditChanges | null;
   metadata: JsonObject | null;
   request_id: string | null;
   /** OAuth grant of the application that made the change. */
@@ -1124,6 +1141,8 @@ interface CampaignsRow {
   blocked_reason: string | null;
   /** Time of the last comparison of the variants. */
   variants_compared_at: Date | null;
+  /** Approval that started the campaign. Its emails are compared with the binding. Null: a person or a policy started it. */
+  approval_id: string | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -1195,6 +1214,7 @@ interface CampaignsInsert {
   last_status_change_at?: Date | null;
   blocked_reason?: string | null;
   variants_compared_at?: Date | null;
+  approval_id?: string | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -1361,6 +1381,8 @@ interface ContactsRow {
   phone: string;
   custom_fields: Record<string, string>;
   subscribed: boolean;
+  /** The suppression of the address that alone switched "subscribed" off, and whose removal switches it on; null after an opt-out or an edit. */
+  unsubscribed_by: string | null;
   source: string;
   source_detail: string;
   verification_status: 'valid' | 'risky' | 'invalid' | 'unknown';
@@ -1383,6 +1405,7 @@ interface ContactsInsert {
   phone?: string;
   custom_fields?: string;
   subscribed?: boolean;
+  unsubscribed_by?: string | null;
   source?: string;
   source_detail?: string;
   verification_status?: 'valid' | 'risky' | 'invalid' | 'unknown';
@@ -2030,7 +2053,8 @@ interface EnrollmentsRow {
   hold_since: Date | null;
   hold_until: Date | null;
   hold_reason: Message | null;
-  hold_source: 'manual' | 'out_of_office' | null;
+  /** "other_campaign" without hold_since: a person ended the hold, and the lead starts although another campaign is under way with the contact. */
+  hold_source: 'manual' | 'out_of_office' | 'other_campaign' | 'approval' | null;
   /** The control_epoch at which its workflow run was last signalled. */
   signalled_epoch: number;
   entered_at: Date;
@@ -2044,6 +2068,8 @@ interface EnrollmentsRow {
   segment_id: string | null;
   /** Field value by which the campaign orders its leads. Null unless it orders by a field. */
   order_key: string | null;
+  /** Fingerprints of the approved values of the contact, by merge field. Without Email: waits for an approval. Null: needs none. */
+  approved: Record<string, string> | null;
 }
 
 interface EnrollmentsInsert {
@@ -2064,7 +2090,7 @@ interface EnrollmentsInsert {
   hold_since?: Date | null;
   hold_until?: Date | null;
   hold_reason?: string | null;
-  hold_source?: 'manual' | 'out_of_office' | null;
+  hold_source?: 'manual' | 'out_of_office' | 'other_campaign' | 'approval' | null;
   signalled_epoch?: number;
   entered_at: Date;
   launched_at?: Date | null;
@@ -2074,6 +2100,7 @@ interface EnrollmentsInsert {
   source?: string | null;
   segment_id?: string | null;
   order_key?: string | null;
+  approved?: string | null;
 }
 
 /** Counts of a campaign per day. */
@@ -2603,6 +2630,9 @@ interface InboundMessagesRow {
   from_email: string;
   from_name: string;
   to_emails: string[];
+  cc_emails: string[];
+  /** Addresses of the Reply-To header. */
+  reply_to_emails: string[];
   subject: string;
   body_plain: string;
   kind: 'reply' | 'bounce' | 'complaint' | 'out_of_office' | 'automated' | 'other';
@@ -2641,6 +2671,8 @@ interface InboundMessagesInsert {
   from_email?: string;
   from_name?: string;
   to_emails?: string[];
+  cc_emails?: string[];
+  reply_to_emails?: string[];
   subject?: string;
   body_plain?: string;
   kind: 'reply' | 'bounce' | 'complaint' | 'out_of_office' | 'automated' | 'other';
@@ -2989,6 +3021,30 @@ interface IntegrationPaceInsert {
   counted_at: Date;
   paused_until?: Date | null;
   failures?: number;
+}
+
+/** The record of a contact at a CRM, leased by whoever writes to it. */
+interface IntegrationRecordsRow {
+  connection_id: string;
+  contact_id: string;
+  organization_id: string;
+  /** The record's id at the CRM; null before it is known. */
+  external_id: string | null;
+  /** The contact's address in the record. */
+  email: string | null;
+  /** Id of the lease of the worker or request that writes. */
+  lease: string | null;
+  leased_until: Date | null;
+}
+
+interface IntegrationRecordsInsert {
+  connection_id: string;
+  contact_id: string;
+  organization_id: string;
+  external_id?: string | null;
+  email?: string | null;
+  lease?: string | null;
+  leased_until?: Date | null;
 }
 
 /** A consent or webhook of a removed connection that still has to be revoked at its provider. */
@@ -4686,6 +4742,39 @@ interface SendsInsert {
   dimensions?: string | null;
   created_at: Date;
   updated_at: Date;
+}
+
+/** An email as it left: subject, both bodies before tracking, and the headers that a person sees. */
+interface SentContentsRow {
+  send_id: string;
+  organization_id: string;
+  /** The row of sent_copies that it is packed against; null: none. */
+  copy_name: string | null;
+  /** Raw deflate of its JSON (domain/sending/sent-content.ts). */
+  packed: Buffer;
+  created_at: Date;
+}
+
+interface SentContentsInsert {
+  send_id: string;
+  organization_id: string;
+  copy_name?: string | null;
+  packed: Buffer;
+  created_at: Date;
+}
+
+/** The text of a step version without values of a person, which the contents of its emails are packed against. */
+interface SentCopiesRow {
+  organization_id: string;
+  /** First half of the SHA-256 of the content, hex. */
+  name: string;
+  content: string;
+}
+
+interface SentCopiesInsert {
+  organization_id: string;
+  name: string;
+  content: string;
 }
 
 /** Search index of an email written by people, kept by triggers. */

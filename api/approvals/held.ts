@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { approvalUrl } from '../../domain/approvals/link.ts';
 import type { ApprovalRow } from '../../domain/approvals/view.ts';
+import { Awaiting } from '../http/route.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { iso, resource, timestamp, uuid } from '../http/schemas.ts';
 import type { Language } from '../../messages/index.ts';
@@ -37,4 +38,18 @@ export function presentReasons(
   language: Language | undefined,
 ): { code: string; message: string }[] {
   return reasons.map(({ code, message }) => ({ code, message: render(message, language) }));
+}
+
+/**
+ * The answer of a route that adds leads beside something else: 202 where they wait for an approval.
+ * @param work gets what it has to call with such an approval
+ */
+export async function answerOrAwait<T>(
+  ctx: Ctx,
+  work: (held: { onHeld: (approval: ApprovalRow) => void }) => Promise<T>,
+): Promise<T | Awaiting> {
+  const approvals: ApprovalRow[] = [];
+  const answer = await work({ onHeld: (approval) => void approvals.push(approval) });
+  const [first] = approvals;
+  return first ? new Awaiting(presentHeld(ctx, first)) : answer;
 }

@@ -19,7 +19,7 @@ const reasons = z.array(z.string());
 export const approval = resource('Approval', {
   id: uuid,
   run_id: uuid.nullable().meta({ description: 'Run that waits; null for another subject' }),
-  subject_type: z.enum(['run', 'campaign', 'direct_send', 'mailbox_order']),
+  subject_type: z.enum(['run', 'campaign', 'campaign_leads', 'direct_send', 'mailbox_order']),
   subject_id: uuid,
   action_type: z.enum(['campaign.launch', 'email.compose', 'inbox.reply', 'mailbox.provision']),
   status: status.meta({ description: '`executed`: approved and carried out' }),

@@ -13,6 +13,8 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
+type Change = [method: string, path: string, body?: unknown];
+
 /** A campaign that a person has started, and every way to change what it sends or to whom. */
 async function openActive() {
   const desk = await openDesk(world);
@@ -29,9 +31,11 @@ async function openActive() {
   });
   const started = await person('POST', `${at}/start`);
   if (started.status >= 300) throw new Error(started.text);
-  const changes = async (): Promise<[method: string, path: string, body?: unknown][]> => [
+  const leads = async (): Promise<Change[]> => [
     ['POST', `${at}/leads`, { contact_ids: [await desk.contact()] }],
     ['POST', '/contacts', [{ email: `new-${newId()}@lead.test`, campaigns: [campaign.id] }]],
+  ];
+  const changes = async (): Promise<Change[]> => [
     ['PATCH', at, { daily_limit: 7 }],
     ['PATCH', at, { cc: ['boss@lead.test'] }],
     ['PATCH', `${at}/steps/${step.id}`, { body_plain: 'Buy now' }],
@@ -43,7 +47,7 @@ async function openActive() {
     ['PATCH', `/emails/${first.id}`, { reply_to: `other-${newId()}@lead.test` }],
     ['PATCH', '/outreach/settings', { settings: { unsubscribe: { text: `Buy more: ${newId()}` } } }],
   ];
-  return { desk, campaign, at, person, changes, mailboxId: first.id as string };
+  return { desk, campaign, at, person, leads, changes, mailboxId: first.id as string };
 }
 
 const as = (token: string, [method, path, body]: [string, string, unknown?]): Promise<Answer> =>
@@ -59,8 +63,8 @@ const contentOf = async (id: string) => {
   return { ...own, written, settings };
 };
 
-test('a key or application without a policy changes nothing of a campaign that sends', async (t) => {
-  const { desk, campaign, at, changes, person, mailboxId } = await openActive();
+test('a key or application without a policy changes nothing of a campaign that sends; leads that it adds wait', async (t) => {
+  const { desk, campaign, at, leads, changes, person, mailboxId } = await openActive();
   const before = await contentOf(campaign.id);
   const { accessToken } = await createAccessToken(world, desk.tenant);
   for (const token of [desk.tenant.apiKey, accessToken])
@@ -73,6 +77,13 @@ test('a key or application without a policy changes nothing of a campaign that s
       }
     }
   t.deepEqual(await contentOf(campaign.id), before);
+  for (const lead of await leads()) {
+    const held = await as(desk.tenant.apiKey, lead);
+    assertStatus(t, held, 202);
+    t.like(held.body, { result: 'awaiting_approval', reasons: [{ code: 'no_policy' }] });
+  }
+  const waiting = { campaign_id: campaign.id, hold_source: 'approval', state: 'pending' };
+  t.is((await world.deps.db('enrollments').where(waiting)).length, 2);
   for (const [path, body] of [
     [at, { description: 'For the record' }],
     [`/emails/${mailboxId}`, { campaign_limit: 3 }],
@@ -81,22 +92,22 @@ test('a key or application without a policy changes nothing of a campaign that s
     t.true((await as(desk.tenant.apiKey, ['PATCH', path, body])).status < 300, `${path}: not sent`);
 
   t.is((await person('POST', `${at}/stop`)).status < 300, true);
-  for (const change of await changes())
+  for (const change of [...(await leads()), ...(await changes())])
     t.true((await as(desk.tenant.apiKey, change)).status < 300, change.slice(0, 2).join(' '));
   const held = await as(desk.tenant.apiKey, ['POST', `${at}/start`, {}]);
   t.is(held.status, 202, 'the next start waits for a person, with the changes');
 });
 
 test('within its policy a key changes it, and each change counts; people need none', async (t) => {
-  const { desk, changes, mailboxId, at, person } = await openActive();
-  const all = await changes();
+  const { desk, leads, changes, mailboxId, at, person } = await openActive();
+  const all = [...(await leads()), ...(await changes())];
   await createPolicy(world.deps, desk.tenant, {
     mailbox_ids: [mailboxId],
     max_actions_per_day: all.length,
     max_recipients_per_run: 1,
   });
   const two = { contact_ids: [await desk.contact(), await desk.contact()] };
-  t.regex((await as(desk.tenant.apiKey, ['POST', `${at}/leads`, two])).body.message, /2 recipients/);
+  t.regex((await as(desk.tenant.apiKey, ['POST', `${at}/leads`, two])).body.reasons[0].message, /2 recipients/);
   for (const change of all) {
     const answer = await as(desk.tenant.apiKey, change);
     t.true(answer.status < 300, `${change[0]} ${change[1]} ${answer.text}`);
@@ -106,7 +117,8 @@ test('within its policy a key changes it, and each change counts; people need no
   const over = await as(desk.tenant.apiKey, ['PATCH', at, { daily_limit: 8 }]);
   assertStatus(t, over, 403);
   t.regex(over.body.message, /actions today/);
-  for (const [method, path, body] of await changes()) t.true((await person(method, path, body)).status < 300, path);
+  for (const [method, path, body] of [...(await leads()), ...(await changes())])
+    t.true((await person(method, path, body)).status < 300, path);
 });
 
 test('a held mailbox of the campaign is one that the policy has to allow: a hold comes and goes without a person', async (t) => {
@@ -122,18 +134,19 @@ test('a held mailbox of the campaign is one that the policy has to allow: a hold
   );
   const add = async () => as(desk.tenant.apiKey, ['POST', `${at}/leads`, { contact_ids: [await desk.contact()] }]);
   const refused = await add();
-  assertStatus(t, refused, 403);
-  t.regex(refused.body.message, /does not allow one of the mailboxes/);
+  assertStatus(t, refused, 202);
+  t.regex(refused.body.reasons[0].message, /does not allow one of the mailboxes/);
   await person('PUT', `${at}/senders`, { senders: [{ email_account_id: mailboxId }] });
-  t.is((await add()).status < 300, true);
+  assertStatus(t, await add(), 200);
 });
 
-test('leads start a completed campaign again, so they need the policy too; a file is not imported into it', async (t) => {
+test('leads start a completed campaign again, so they wait for a person too; a file is not imported into it', async (t) => {
   const { desk, campaign, at } = await openActive();
   for (const status of ['active', 'completed']) {
     await world.deps.db('campaigns').where({ id: campaign.id }).update({ status });
     const lead = { contact_ids: [await desk.contact()] };
-    t.is((await as(desk.tenant.apiKey, ['POST', `${at}/leads`, lead])).status, 403, status);
+    t.is((await as(desk.tenant.apiKey, ['POST', `${at}/leads`, lead])).status, 202, status);
+    t.is((await desk.row(campaign.id)).status, status, 'not before a person has approved them');
     const form = new FormData();
     form.set('file', new Blob(['email\na@lead.test\n']), 'leads.csv');
     form.set('options', JSON.stringify({ campaign_id: campaign.id }));

@@ -3,7 +3,8 @@ import { getLeadHold, holdProblems, pauseLead, removeLead, resumeLead } from '..
 import { listLeads } from '../../domain/sending/leads/list.ts';
 import { readLeadWay } from '../../domain/sending/leads/way.ts';
 import { addCampaignLeads, audienceProblems } from '../../domain/audience/leads/add.ts';
-import { route } from '../http/route.ts';
+import { heldAnswer, presentHeld } from '../approvals/held.ts';
+import { Awaiting, route } from '../http/route.ts';
 import { idParams, presentPage } from '../http/schemas.ts';
 import { presentHold, presentLead, presentWay } from './present.ts';
 import {
@@ -45,18 +46,21 @@ export const campaignLeadRoutes = [
     path: '/campaigns/:id/leads',
     summary: 'Add contacts, or all contacts of segments, to a campaign as leads',
     description:
-      'A completed campaign starts again if its launch checks pass; a refusal is written to its activity log. A contact that was removed and added again does not get steps again that it already got in this campaign, unless `restart` is set.',
+      'A completed campaign starts again if its launch checks pass; a refusal is written to its activity log. A contact that was removed and added again does not get steps again that it already got in this campaign, unless `restart` is set. Leads that a key or application adds beyond its policy to a campaign that sends, or starts again because of them, are held until a person approves them: the answer is 202 with the approval.',
     params: idParams,
     body: leadsBody,
     furtherProblems: (ctx, { contact_ids: contactIds = [], segment_ids: segmentIds = [] }) =>
       audienceProblems(reader(ctx), { contactIds, segmentIds }),
     success: { status: 200, body: leadsAdded },
-    handler: (ctx, { params, body }) =>
-      addCampaignLeads(ctx, params.id, {
+    awaiting: heldAnswer,
+    async handler(ctx, { params, body }) {
+      const { held, ...added } = await addCampaignLeads(ctx, params.id, {
         contactIds: body.contact_ids,
         segmentIds: body.segment_ids,
         restart: body.restart,
-      }),
+      });
+      return held ? new Awaiting(presentHeld(ctx, held)) : added;
+    },
   }),
   route({
     ...read,

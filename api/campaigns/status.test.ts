@@ -196,13 +196,16 @@ test('a completed campaign starts again with a new lead; a refusal is logged and
   t.is((await desk.row(id)).status, 'completed');
 
   const contact = await desk.contact();
-  t.deepEqual(await transact(ctxOf(desk), (tx) => addLeads(tx, id, [contact, contact, newId()])), {
+  t.deepEqual(await transact(ctxOf(desk), (tx) => addLeads(tx, world.deps.config, id, [contact, contact, newId()])), {
     added: 1,
     already: 0,
   });
   t.is((await desk.row(id)).status, 'active');
   t.is((await desk.logs(id)).at(-1), 'campaign_restarted');
-  t.deepEqual(await transact(ctxOf(desk), (tx) => addLeads(tx, id, [contact])), { added: 0, already: 1 });
+  t.deepEqual(await transact(ctxOf(desk), (tx) => addLeads(tx, world.deps.config, id, [contact])), {
+    added: 0,
+    already: 1,
+  });
 
   await world.deps.db('enrollments').where({ campaign_id: id }).update({ state: 'completed' });
   await transact(ctxOf(desk), (tx) => completeCampaign(tx, id));
@@ -210,7 +213,7 @@ test('a completed campaign starts again with a new lead; a refusal is logged and
     .db('mailboxes')
     .where({ organization_id: desk.tenant.organizationId })
     .update({ status: 'inactive' });
-  await transact(ctxOf(desk), async (tx) => addLeads(tx, id, [await desk.contact()]));
+  await transact(ctxOf(desk), async (tx) => addLeads(tx, world.deps.config, id, [await desk.contact()]));
   t.is((await desk.row(id)).status, 'completed');
   const log = await world.deps.db('campaign_logs').where({ campaign_id: id }).orderBy('id', 'desc').first();
   t.like(log, { event_type: 'campaign_restart_refused', metadata: { code: 'campaign_no_mailbox' } });

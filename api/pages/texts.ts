@@ -283,6 +283,8 @@ function approvalTexts({ say, rich, named }: Speech) {
     more: (count: number) => say(message('page.approval.more', { count })),
     from: say(message('page.approval.from')),
     noMailbox: say(message('page.approval.no_mailbox')),
+    answersTo: (address: string) => say(message('page.approval.answers_to', { address })),
+    through: (server: string) => say(message('page.approval.through', { server })),
     when: say(message('page.approval.when')),
     atOnce: say(message('page.approval.at_once')),
     yes: say(message('page.approval.yes')),

@@ -1,3 +1,5 @@
+import { json } from '../../db/connection.ts';
+import type { ApprovalContent } from '../../db/json-columns.ts';
 import type { ApprovalRow } from '../../db/models/approval.ts';
 import type { Config } from '../../lib/config/index.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -5,9 +7,11 @@ import { may } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact } from '../platform/kernel/transact.ts';
 import type { ApprovalSubject, Tx } from '../platform/kernel/tx.ts';
+import { bindingOf } from '../sending/approved.ts';
 import { endApproval } from './expire.ts';
 import { hashContent } from './payload.ts';
-import { subjectOf } from './subjects.ts';
+import { subjectOf } from '../platform/kernel/approval-subjects.ts';
+import { isStanding } from './standing.ts';
 import { approvalEvent, approvalStatus, findApproval } from './view.ts';
 import { message } from '../../messages/index.ts';
 
@@ -81,9 +85,9 @@ function tooLate(approval: ApprovalRow, now: Date): AppError {
 }
 
 /**
- * Executes the approved action of a locked subject if it still has the content that the person saw. Otherwise the
- * approval ends, and the subject needs a new one. Called for the decision itself, and by a workflow that executes the
- * action.
+ * Executes the approved action of a locked subject if it still has the content that the person saw, and its credential
+ * can still be used. Otherwise the approval ends, and the subject is refused. Called for the decision itself, and by a
+ * workflow that executes the action.
  * @returns true if the action was executed
  * @throws AppError an error of the subject
  */
@@ -94,8 +98,13 @@ export async function carryOut<Subject>(
   approval: ApprovalRow,
   config: Config,
 ): Promise<boolean> {
+  if (!(await isStanding(tx, approval))) {
+    await endApproval(tx, approval.id, 'The credential that asked for it can no longer be used');
+    await subject.refused(tx, locked, approval, 'revoked', config);
+    return false;
+  }
   const content = await subject.content(tx, locked, approval, config);
-  if (content && (await markExecuted(tx, approval.id, hashContent(content)))) {
+  if (content && (await markExecuted(tx, approval.id, content))) {
     await subject.execute(tx, locked, approval, config);
     return true;
   }
@@ -104,11 +113,11 @@ export async function carryOut<Subject>(
   return false;
 }
 
-async function markExecuted(tx: Tx, id: string, hash: string): Promise<boolean> {
+async function markExecuted(tx: Tx, id: string, content: ApprovalContent): Promise<boolean> {
   const [executed] = await tx.org.sql<ApprovalRow>(
-    `update approvals set status = 'executed', executed_at = :now
+    `update approvals set status = 'executed', executed_at = :now, binding = cast(:binding as jsonb)
      where organization_id = :org and id = :id and status = 'approved' and payload_hash = :hash returning *`,
-    { id, hash, now: tx.now },
+    { id, hash: hashContent(content), binding: json(bindingOf(content)), now: tx.now },
   );
   if (!executed) return false;
   tx.emit('approval.executed', approvalEvent(executed));

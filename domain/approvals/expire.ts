@@ -2,7 +2,7 @@ import type { ApprovalRow } from '../../db/models/approval.ts';
 import type { Config } from '../../lib/config/index.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { NO_DECISION } from './link.ts';
-import { subjectOf, type SubjectType } from './subjects.ts';
+import { subjectOf, type SubjectType } from '../platform/kernel/approval-subjects.ts';
 import { approvalEvent, findApproval } from './view.ts';
 
 /**

@@ -11,7 +11,7 @@ import type { Requester } from './authorize.ts';
 import { endApproval } from './expire.ts';
 import { approvalUrl, NO_DECISION } from './link.ts';
 import { hashContent, MAX_SAMPLES } from './payload.ts';
-import type { SubjectType } from './subjects.ts';
+import type { SubjectType } from '../platform/kernel/approval-subjects.ts';
 import { approvalEvent, approvalStatus } from './view.ts';
 import { message } from '../../messages/index.ts';
 

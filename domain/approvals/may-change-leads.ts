@@ -1,34 +1,67 @@
+import type { PolicyReason } from '../../db/json-columns.ts';
+import type { ApprovalRow } from '../../db/models/approval.ts';
 import type { CampaignRow } from '../../db/models/campaign.ts';
+import type { Config } from '../../lib/config/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { authorizeAction } from './authorize.ts';
+import { approveAdded, holdAdded } from '../sending/control/approved-leads.ts';
 import { sendersToAllow } from '../sending/campaign/sender-pool.ts';
+import { subjectOf } from '../platform/kernel/approval-subjects.ts';
 import { isCredential, may, type Actor } from '../platform/kernel/actor.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
-import { message, joined } from '../../messages/index.ts';
+import { message, joined, type Message } from '../../messages/index.ts';
 
 /**
  * Checks that the caller may change the content or the recipients of an active campaign. A person reviews a start that
  * exceeds a credential's policy, but nobody would review such a change. So the change must be within the policy, is
- * counted as an action with the added leads, and is refused otherwise. In any other state the campaign may be changed
- * freely, because the next start is checked.
+ * counted as an action, and is refused otherwise. In any other state the campaign may be changed freely, because the next
+ * start is checked.
  * @param campaign locked by the caller, with the senders that it has after the change
- * @param recipients number of added leads
  * @throws AppError forbidden, with every reason
  */
-export async function assertMayChangeActive(tx: Tx, campaign: CampaignRow, recipients = 0): Promise<void> {
+export async function assertMayChangeActive(tx: Tx, campaign: CampaignRow): Promise<void> {
   if (!isCredential(tx.actor) || campaign.status !== 'active') return;
-  await assertWithinPolicy(tx, campaign, recipients);
+  await assertWithinPolicy(tx, campaign, 0);
 }
 
 /**
- * Variant of {@link assertMayChangeActive} for added leads, which also restart a completed campaign. People need a role
- * for campaigns, even if they add a contact that names the campaigns.
+ * Variant of {@link assertMayChangeActive} for the retry of an email, which restarts a completed campaign.
  * @throws AppError forbidden, with every reason
  */
-export async function assertMayAddLeads(tx: Tx, campaign: CampaignRow, recipients: number): Promise<void> {
-  if (recipients === 0) return;
+export async function assertMayReopen(tx: Tx, campaign: CampaignRow): Promise<void> {
   assertMayMail(tx.actor, campaign);
-  if (isCredential(tx.actor) && sendsToNewLeads(campaign)) await assertWithinPolicy(tx, campaign, recipients);
+  if (isCredential(tx.actor)) await assertWithinPolicy(tx, campaign, 1);
+}
+
+/**
+ * Decides about leads that were just added to a locked campaign. Where it sends to new leads, those that a credential adds
+ * beyond its policy are held for an approval. Other leads need none. People need a role for campaigns, also if they add a
+ * contact that names the campaigns.
+ * @param leadIds the leads, in no state but pending
+ * @returns the approval that the leads wait for; undefined where they need none
+ * @throws AppError forbidden for a person whose role is for contacts alone
+ */
+export async function holdUnlessMayAdd(
+  tx: Tx,
+  config: Config,
+  campaign: CampaignRow,
+  leadIds: readonly string[],
+): Promise<ApprovalRow | undefined> {
+  if (leadIds.length === 0) return undefined;
+  assertMayMail(tx.actor, campaign);
+  if (!sendsToNewLeads(campaign)) return undefined;
+  const authorization = await authorizeAction(tx, tx.actor, {
+    capability: 'campaign.launch',
+    mailboxIds: isCredential(tx.actor) ? await sendersToAllow(tx.org, campaign) : [],
+    recipients: leadIds.length,
+  });
+  if (authorization.decision === 'execute') {
+    if (campaign.approval_id) await approveAdded(tx, campaign, leadIds);
+    return undefined;
+  }
+  const { reasons } = authorization;
+  await holdAdded(tx, campaign.id, leadIds, message('leads.wait_for_approval', { reasons: sentences(reasons) }));
+  return subjectOf(tx, 'campaign_leads').ask!(tx, campaign, { requester: tx.actor, reasons }, config);
 }
 
 /** Returns true if added leads are mailed without a further start. */
@@ -81,8 +114,11 @@ async function assertWithinPolicy(tx: Tx, campaign: CampaignRow, recipients: num
 async function assertAllowed(tx: Tx, mailboxIds: readonly string[], recipients: number): Promise<void> {
   const authorization = await authorizeAction(tx, tx.actor, { capability: 'campaign.launch', mailboxIds, recipients });
   if (authorization.decision === 'execute') return;
-  const reasons = joined(authorization.reasons.map(({ message: said }) => said));
-  throw new AppError('forbidden', message('leads.beyond_policy', { reasons }), {
+  throw new AppError('forbidden', message('leads.beyond_policy', { reasons: sentences(authorization.reasons) }), {
     fix: message('leads.beyond_policy.fix'),
   });
+}
+
+function sentences(reasons: readonly PolicyReason[]): Message {
+  return joined(reasons.map(({ message: said }) => said));
 }

@@ -10,61 +10,67 @@ import { IS_SENDER, POOL_TABLES, poolBindings } from '../sending/campaign/sender
 import { toGraphStep } from '../sending/campaign/step-findings.ts';
 import { buildMessage } from '../mail/messages/build.ts';
 import type { MessageContact } from '../mail/messages/values.ts';
-import { effectiveSettings } from '../sending/campaign/outreach-settings.ts';
+import { effectiveSettings, type OutreachSettings } from '../sending/campaign/outreach-settings.ts';
+import { SENDER_COLUMNS, shownSender, shownSettings, type SenderColumns } from '../sending/approved.ts';
 import { message } from '../../messages/index.ts';
 
 /** Maximum recipients whose addresses are listed one by one. */
 const FEW = 20;
 
-type Sender = Columns<
-  'mailboxes',
-  'id' | 'email' | 'name' | 'reply_to' | 'send_as_email' | 'signature_html' | 'signature_plain'
->;
-
 /**
  * Builds the content that a person approves for the launch of a campaign. It holds every recipient (as a number and a
  * hash), the senders, the schedule, the whole template, and three sample emails. The same campaign gives the same
  * content, so that it can be compared right before the launch.
+ * @param options.onlyWaiting include only the leads that wait for an approval
  */
 export async function launchContent(
   org: OrgScope,
   campaign: CampaignRow,
   config: Pick<Config, 'TRACKING_DOMAIN'>,
+  { onlyWaiting = false }: { onlyWaiting?: boolean } = {},
 ): Promise<ApprovalContent> {
-  const addresses = await recipientsOf(org, campaign);
+  const leads = onlyWaiting ? WAITING_LEADS : OPEN_LEADS;
+  const addresses = await recipientsOf(org, campaign, leads);
   const senders = await sendersOf(org, campaign);
+  const settings = await effectiveSettings(org, campaign.id);
   const steps = await org.query(CampaignSteps).where({ campaign_id: campaign.id }).orderBy('position');
   const variants = await org.query(CampaignVariants).where({ campaign_id: campaign.id, is_active: true }).orderBy('id');
   return {
-    title: message('action.launch', { name: campaign.name }),
+    title: onlyWaiting
+      ? message('action.leads', { name: campaign.name, count: addresses.length })
+      : message('action.launch', { name: campaign.name }),
     recipients: {
       count: addresses.length,
       source: { kind: 'campaign', id: campaign.id, name: campaign.name },
       fingerprint: hashRecipients(addresses),
       ...(addresses.length <= FEW ? { addresses } : {}),
     },
-    senders: senders.map(({ id, email, name }) => ({ mailbox_id: id, email, name })),
+    senders: senders.map(shownSender),
     schedule: scheduleOf(campaign),
     steps: steps.map((step) => templateOf(step, steps, variantsOf(step, steps, variants))),
-    samples: await samplesOf(org, { campaign, config, senders, steps, variants }),
-    details: settingsOf(campaign),
+    samples: await samplesOf(org, { campaign, leads, config, settings, senders, steps, variants }),
+    details: detailsOf(campaign, settings),
   };
 }
 
-/** Returns the addresses of unfinished leads in a fixed order. */
-async function recipientsOf(org: OrgScope, campaign: CampaignRow): Promise<string[]> {
+/** Conditions on `e`: unfinished leads, and those of them that wait for an approval. */
+const OPEN_LEADS = `e.state in ('pending', 'active')`;
+const WAITING_LEADS = `${OPEN_LEADS} and e.hold_source = 'approval'`;
+
+/** Returns the addresses of leads in a fixed order. */
+async function recipientsOf(org: OrgScope, campaign: CampaignRow, leads: string): Promise<string[]> {
   const rows = await org.sql<Columns<'contacts', 'email'>>(
     `select c.email from enrollments e join contacts c on c.id = e.contact_id
-     where e.organization_id = :org and e.campaign_id = :id and e.state in ('pending', 'active') order by c.email`,
+     where e.organization_id = :org and e.campaign_id = :id and ${leads} order by c.email`,
     { id: campaign.id },
   );
   return rows.map(({ email }) => email);
 }
 
 /** Returns the senders of the campaign, including held ones, because a hold may begin and end without a person. */
-function sendersOf(org: OrgScope, campaign: CampaignRow): Promise<Sender[]> {
-  return org.sql<Sender>(
-    `select m.id, m.email, m.name, m.reply_to, m.send_as_email, m.signature_html, m.signature_plain from ${POOL_TABLES}
+function sendersOf(org: OrgScope, campaign: CampaignRow): Promise<SenderColumns[]> {
+  return org.sql<SenderColumns>(
+    `select ${SENDER_COLUMNS} from ${POOL_TABLES}
      where m.organization_id = :org and m.status = 'active' and ${IS_SENDER} order by m.id`,
     poolBindings(campaign),
   );
@@ -84,18 +90,13 @@ function scheduleOf(campaign: CampaignRow) {
   };
 }
 
-/** Returns the settings that change what recipients get. */
-function settingsOf(campaign: CampaignRow) {
+/** Returns the settings that change what recipients get, and who gets it. */
+function detailsOf(campaign: CampaignRow, settings: OutreachSettings) {
   return {
     stop_on_reply: campaign.stop_on_reply,
-    unsubscribe_header: campaign.unsubscribe_header,
-    unsubscribe_mode: campaign.unsubscribe_mode,
-    open_tracking: campaign.open_tracking,
-    link_tracking: campaign.link_tracking,
-    text_only: campaign.text_only,
     risky_emails: campaign.risky_emails,
-    cc: campaign.cc,
-    bcc: campaign.bcc,
+    unsubscribe_mode: campaign.unsubscribe_mode,
+    ...shownSettings(campaign, settings),
   };
 }
 
@@ -125,8 +126,10 @@ function templateOf(
     return {
       ...common,
       type: 'email',
+      thread_reply: row.thread_reply,
       variants: copies.map((copy) => ({
-        subject: copy.subject,
+        id: copy.id,
+        subject: copy.subject || row.subject,
         body_plain: copy.body_plain,
         body_html: copy.body_html,
         ...('weight' in copy ? { weight: copy.weight } : {}),
@@ -139,8 +142,10 @@ function templateOf(
 
 interface Sampled {
   campaign: CampaignRow;
+  leads: string;
   config: Pick<Config, 'TRACKING_DOMAIN'>;
-  senders: readonly Sender[];
+  settings: OutreachSettings;
+  senders: readonly SenderColumns[];
   steps: readonly CampaignStepRow[];
   variants: readonly CampaignVariantRow[];
 }
@@ -150,17 +155,16 @@ interface Sampled {
  */
 async function samplesOf(
   org: OrgScope,
-  { campaign, config, senders, steps, variants }: Sampled,
+  { campaign, leads, config, settings: { unsubscribe }, senders, steps, variants }: Sampled,
 ): Promise<ApprovalSample[]> {
   const first = steps.find(({ kind }) => kind === 'email');
   if (!first || senders.length === 0) return [];
   const contacts = await org.sql<MessageContact & { id: string }>(
     `select c.id, c.email, c.first_name, c.last_name, c.company, c.phone, c.custom_fields
      from enrollments e join contacts c on c.id = e.contact_id
-     where e.organization_id = :org and e.campaign_id = :id and e.state in ('pending', 'active') order by c.email limit :samples`,
+     where e.organization_id = :org and e.campaign_id = :id and ${leads} order by c.email limit :samples`,
     { id: campaign.id, samples: MAX_SAMPLES },
   );
-  const { unsubscribe } = await effectiveSettings(org, campaign.id);
   const own = variantsOf(first, steps, variants);
   return contacts.map((contact, index) => {
     const sender = senders[index % senders.length]!;

@@ -51,7 +51,7 @@ test('a lead added while the campaign completes is never left in a completed one
     await startCampaign(ctx, id);
     await world.deps.db('enrollments').where({ campaign_id: id }).update({ state: 'completed' });
     const contact = await desk.contact();
-    const add = () => transact(ctx, (tx) => addLeads(tx, id, [contact]));
+    const add = () => transact(ctx, (tx) => addLeads(tx, world.deps.config, id, [contact]));
     const complete = () => transact(ctx, (tx) => completeCampaign(tx, id));
     await Promise.all(round % 2 ? [add(), complete()] : [complete(), add()]);
     t.is((await desk.row(id)).status, 'active', `round ${round}`);
@@ -69,7 +69,7 @@ test('starting, adding leads and deleting at once leaves a campaign or nothing, 
     const contact = await desk.contact();
     const results = await Promise.allSettled([
       startCampaign(ctx, id),
-      transact(ctx, (tx) => addLeads(tx, id, [contact])),
+      transact(ctx, (tx) => addLeads(tx, world.deps.config, id, [contact])),
       deleteCampaign(ctx, id),
     ]);
     t.is(results[2]!.status, 'fulfilled');

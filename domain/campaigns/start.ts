@@ -9,6 +9,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
 import { assertPoolAllowed, sendersToAllow } from '../sending/campaign/sender-pool.ts';
 import { countLeads, launchRefusal } from '../sending/campaign/launch-checks.ts';
+import { unbindCampaign } from '../sending/control/approved-leads.ts';
 import { launchContent } from './launch-content.ts';
 import { activateCampaign, hasOpenLeads, lockCampaign, pauseCampaign } from '../sending/control/status.ts';
 import { message, type Message } from '../../messages/index.ts';
@@ -64,6 +65,8 @@ export async function startOrHold(
   const held = await holdUnlessAllowed(config, tx, campaign, options);
   if (held) return { held };
   await launch(tx, campaign);
+  // Started as it is now, by somebody who may: no earlier approval binds it.
+  if (campaign.approval_id) await unbindCampaign(tx, campaign.id);
   await withdrawApproval(tx, subjectOf(campaign), 'The campaign was started meanwhile');
   return {};
 }
@@ -116,7 +119,8 @@ export async function authorizeLaunch(tx: Tx, requester: Requester, campaign: Ca
   });
 }
 
-function subjectOf({ id }: CampaignRow) {
+/** A campaign as the subject of the approval of its start. */
+export function subjectOf({ id }: CampaignRow) {
   return { type: 'campaign', id } as const;
 }
 

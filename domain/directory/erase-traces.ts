@@ -25,6 +25,8 @@ const ADDRESSES = `select email from contacts where organization_id = :org and i
 const STATEMENTS = [
   `with sent as materialized (
      select id from sends where organization_id = :org and ${THEIRS} order by id for update
+   ), contents as (
+     delete from sent_contents e using sent s where e.organization_id = :org and e.send_id = s.id
    ), letters as (
      delete from dead_letters d using sent s where d.organization_id = :org and d.task_id = s.id
    )
@@ -36,7 +38,7 @@ const STATEMENTS = [
    ), words as (
      delete from message_words w using theirs t where w.organization_id = :org and w.message_id = t.id
    )
-   update inbound_messages m set from_email = '', from_name = '', to_emails = '{}', subject = '', body_plain = '', words = null, error = null,
+   update inbound_messages m set from_email = '', from_name = '', to_emails = '{}', cc_emails = '{}', reply_to_emails = '{}', subject = '', body_plain = '', words = null, error = null,
      seen = true, filed = 'trash'
    from theirs where m.organization_id = :org and m.id = theirs.id`,
   `update direct_sends set to_emails = '{}', cc_emails = '{}', bcc_emails = '{}', subject = '', body_plain = '', body_html = null, error_detail = null

@@ -1,12 +1,13 @@
 import { json } from '../../db/connection.ts';
 import { hmac } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
-import { buildMessage, type BuiltMessage, type MessageInput } from '../mail/messages/build.ts';
+import { buildMessage, buildUntracked, type BuiltMessage, type MessageInput } from '../mail/messages/build.ts';
 import { messageIdFor, type Conversation } from '../mail/messages/threading.ts';
 import { openPixelUrl, unsubscribeUrl } from '../mail/messages/tracking-urls.ts';
 import { settingsColumns, settingsInForce, type OutreachSettings } from './campaign/outreach-settings.ts';
 import { suppressedNow } from '../directory/suppression-check.ts';
 import { trackingToken } from '../mail/messages/tracking-token.ts';
+import { subjectOf } from '../platform/kernel/approval-subjects.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { singleStatement, transact, type Tx } from '../platform/kernel/transact.ts';
 import { scheduleOf, type CampaignView } from './campaign/campaign-view.ts';
@@ -14,6 +15,7 @@ import { refusedByVerification } from './campaign/launch-checks.ts';
 import { releaseReservedSends } from './control/release.ts';
 import { isOpen } from '../platform/scheduling/windows.ts';
 import { settleTestEmail } from './control/test-runs.ts';
+import { approvalChanges } from './approved.ts';
 import { blockComposition } from './composition.ts';
 import { allowedCopies } from './copies.ts';
 import {
@@ -30,6 +32,7 @@ import {
 import { dimensionsOf } from './dimensions.ts';
 import { claimDirect, fetchFiles, FilesElsewhere, type FetchedFiles } from './direct-claim.ts';
 import { sentFacts } from './settle.ts';
+import { commonCopy, headersOf, KEEP_CONTENT, keptBindings } from './sent-content.ts';
 import { readTestEmail } from './test-email.ts';
 import { message, type Message } from '../../messages/index.ts';
 import { words } from '../platform/words.ts';
@@ -44,9 +47,10 @@ const EARLY_MS = 5_000;
 
 /**
  * Claims a reserved email for sending (`reserved -> sending`); no other code does so. Checks campaign, hold, reply
- * state, suppression, mailbox and window again. The email is sent to the contact's current address, even if the address
- * has changed since the slot was reserved. The row and its events record the current address. The row is committed with
- * its Message-ID before any byte is sent, so no crash can cause a second send.
+ * state, suppression, mailbox and window again, and compares the email with its approval. The email is sent to the
+ * contact's current address, even if the address has changed since the slot was reserved. The row and its events record
+ * the current address. The row is committed with its Message-ID before any byte is sent, so no crash can cause a second
+ * send.
  * @param acquire takes a permit for a mail host (host:port). If it returns false, the email is not claimed. May be
  * called again when the transaction is retried.
  */
@@ -54,13 +58,15 @@ export async function claimSend(
   ctx: Ctx,
   sendId: string,
   acquire: (host: string) => boolean = () => true,
-): Promise<Claim> {
-  try {
-    return await claimLocked(ctx, sendId, acquire, new Map());
-  } catch (error) {
+): Promise<Exclude<Claim, { kind: 'changed' }>> {
+  const claim = await claimLocked(ctx, sendId, acquire, new Map()).catch(async (error: unknown) => {
     if (!(error instanceof FilesElsewhere)) throw error;
     return claimLocked(ctx, sendId, acquire, await fetchFiles(ctx, error.blobIds));
-  }
+  });
+  if (claim.kind !== 'changed') return claim;
+  // The subject is locked before its emails, so in a transaction of its own. Until then the email is reserved, and the next claim finds the same.
+  await transact(ctx, async (tx) => subjectOf(tx, claim.type).stop!(tx, claim.email, ctx.config));
+  return { kind: 'gone', outcome: 'not_as_approved' };
 }
 
 /** @param fetched files of the email that are not stored in PostgreSQL */
@@ -107,11 +113,18 @@ async function claimOfCampaign(
     await releaseReservedSends(tx, { sendId: send.id });
     return { kind: 'gone', outcome: refusal ?? 'record_missing' };
   }
+  const changed = isTest ? undefined : approvalChanges(row, settings);
+  if (changed) {
+    const { ofLead, fields } = changed;
+    const email = { subjectId: campaign.id, enrollmentId: enrollment.id, approvalId: row.approval_id, fields };
+    return { kind: 'changed', type: ofLead ? 'campaign_leads' : 'campaign', email };
+  }
   const whole = { ...row, mailbox };
   const server = await acquireMailHost(ctx, tx, whole, acquire);
   if ('answer' in server) return server.answer;
   const copies = await allowedCopies(tx, campaign.id, campaign as { cc: string[]; bcc: string[] });
-  const built = buildMessage(messageInput(ctx, { ...row, campaign: { ...campaign, ...copies } }, settings.unsubscribe));
+  const input = messageInput(ctx, { ...row, campaign: { ...campaign, ...copies } }, settings.unsubscribe);
+  const built = buildMessage(input);
   if (built.errors.length > 0) {
     const faults = built.errors.map((error) => `${error.field}: ${error.message}`).join('; ');
     if (isTest) return failTest(tx, send.id, words(faults));
@@ -131,7 +144,7 @@ async function claimOfCampaign(
     return { kind: 'gone', outcome: 'blocked' };
   }
   const composed = await compose(built.options, mailbox);
-  const token = await markSending(tx, row, built);
+  const token = await markSending(tx, row, built, input);
   return claimedAs(whole, {
     ...composed,
     token,
@@ -171,8 +184,9 @@ export async function markUncertain(ctx: Ctx, sendId: string, claimedAt: Date): 
         mode: campaign.unsubscribe_mode ?? null,
       });
       // Later emails of the conversation need the subject and Message-ID that this email would have had.
-      const built = buildMessage(messageInput(ctx, row, settings.unsubscribe));
-      if (built.errors.length === 0) await markSending(tx, row, built);
+      const input = messageInput(ctx, row, settings.unsubscribe);
+      const built = buildMessage(input);
+      if (built.errors.length === 0) await markSending(tx, row, built, input);
     }
     const sender = mailbox?.send_as_email || mailbox?.email || 'unknown@invalid';
     await tx.org.sql(
@@ -214,7 +228,10 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
     `select to_jsonb(s) as send, to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant,
        to_jsonb(ct) as contact, to_jsonb(m) - 'credentials' as mailbox, m.credentials, t.sealed as tokens, t.access_expires_at,
        to_jsonb(d) as direct,
-       ${settingsColumns('c')}, ${suppressedNow('s.organization_id', 'ct.email')} as suppressed
+       ${settingsColumns('c')}, ${suppressedNow('s.organization_id', 'ct.email')} as suppressed,
+       ap.id as approval_id, ap.binding -> 'senders' -> s.mailbox_id::text as approved_sender,
+       ap.binding -> 'copies' -> coalesce(v.id::text, st.id::text, 'email') as approved_copy, ap.binding -> 'settings' as approved_settings,
+       case when e.approved is not null then heron_lead_changes(ct, e.approved) end as lead_changes
      from sends s
      left join enrollments e on e.id = s.enrollment_id
      left join campaigns c on c.id = s.campaign_id
@@ -224,6 +241,7 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
      left join mailboxes m on m.id = s.mailbox_id
      left join direct_sends d on d.id = s.id
      left join mailbox_tokens t on t.mailbox_id = s.mailbox_id
+     left join approvals ap on ap.id = coalesce(d.approval_id, c.approval_id)
      where s.organization_id = :org and s.id = :send
      for update of s`,
     { send: sendId, now: tx.now },
@@ -380,10 +398,10 @@ function ticketId(secret: Buffer | string, sendId: string, index: number): strin
 }
 
 /**
- * Stores the claim of this attempt: token, Message-ID, subject, threading and link tickets.
+ * Stores the claim of this attempt: token, Message-ID, subject, threading, link tickets and content.
  * @returns the token that the settlement must present
  */
-async function markSending(tx: Tx, row: ClaimRow, built: BuiltMessage): Promise<string> {
+async function markSending(tx: Tx, row: ClaimRow, built: BuiltMessage, input: MessageInput): Promise<string> {
   const { send, campaign, step, contact } = row;
   const token = newId();
   await tx.org.sql(
@@ -392,7 +410,7 @@ async function markSending(tx: Tx, row: ClaimRow, built: BuiltMessage): Promise<
        select t.id, :org, :send, :campaign, :step, :contact, t.url, t.label, t.position, :now
        from jsonb_to_recordset(:links) as t(id uuid, url text, label text, position int)
        on conflict (id) do update set url = excluded.url, label = excluded.label, position = excluded.position
-     )
+     ), ${KEEP_CONTENT}
      update sends set state = 'sending', claim_token = :token, claimed_at = :now, attempts = attempts + 1, updated_at = :now,
        handover = 'pending',
        dimensions = :dimensions::jsonb || jsonb_build_object('category_ids',
@@ -411,8 +429,15 @@ async function markSending(tx: Tx, row: ClaimRow, built: BuiltMessage): Promise<
       subject: built.options.subject,
       conversation: json(built.conversation),
       dimensions: json(dimensionsOf(row)),
+      ...keptOf(built, input),
       links: json(built.links.map(({ ticketId: id, url, label, position }) => ({ id, url, label, position }))),
     },
   );
   return token;
+}
+
+/** The content of an email as it leaves, to be stored. */
+function keptOf({ options: { from, to, cc, bcc, replyTo, subject } }: BuiltMessage, input: MessageInput) {
+  const headers = headersOf({ from, to: [to], cc, bcc, replyTo });
+  return keptBindings({ ...headers, written: { subject, ...buildUntracked(input) } }, commonCopy(input));
 }

@@ -1,8 +1,10 @@
 import type { SendMailOptions } from 'nodemailer';
 import MailComposer from 'nodemailer/lib/mail-composer';
+import type { BoundCopy, BoundSender, JsonObject } from '../../db/json-columns.ts';
 import type { SmtpTarget } from '../../lib/smtp/index.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
+import type { StoppedEmail } from '../platform/kernel/tx.ts';
 import { smtpTargetOf, type MailService, type SealedMailbox } from './senders/mailbox-credentials.ts';
 import type { SettingsLayers } from './campaign/outreach-settings.ts';
 import { ACCESS_MARGIN_MS } from './control/access-token.ts';
@@ -40,6 +42,13 @@ export interface ClaimRow {
   workspace: SettingsLayers['workspace'];
   overrides: SettingsLayers['overrides'];
   suppressed: boolean;
+  /** The approval of the email, and the approved fingerprints; null if it needed none. See `approvalChanges`. */
+  approval_id: string | null;
+  approved_sender: BoundSender | null;
+  approved_copy: BoundCopy | null;
+  approved_settings: JsonObject | null;
+  /** Merge fields whose value is no longer the approved one; null for a lead that nobody had to approve. */
+  lead_changes: string[] | null;
 }
 
 /** An email that this worker alone may deliver. */
@@ -70,6 +79,8 @@ export type Claim =
   | { kind: 'busy'; until: number; isUnderWay: boolean }
   /** The mailbox needs a new access token before it can sign in. Nothing was changed. */
   | { kind: 'access_expired'; mailboxId: string }
+  /** The email differs from the approved content. Nothing was changed. */
+  | { kind: 'changed'; type: 'campaign' | 'campaign_leads' | 'direct_send'; email: StoppedEmail }
   /** The mail host (host:port) has no free permit now. Nothing was changed. */
   | { kind: 'host_full'; host: string }
   /**

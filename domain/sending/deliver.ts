@@ -81,7 +81,7 @@ async function handOver(
   ctx: Ctx,
   { smtp, copies }: DeliverParts,
   permit: Permit | undefined,
-  claim: Exclude<Claim, { kind: 'host_full' | 'access_expired' }>,
+  claim: Exclude<Claim, { kind: 'host_full' | 'access_expired' | 'changed' }>,
   until: number,
 ): Promise<Delivery> {
   if (claim.kind === 'gone') return { outcome: claim.outcome };

@@ -1,3 +1,4 @@
+import type { SendMailOptions } from 'nodemailer';
 import { json } from '../../db/connection.ts';
 import type { StoredAttachment } from '../../db/json-columns.ts';
 import type { Columns } from '../../db/rows.ts';
@@ -7,6 +8,7 @@ import { reader, type Tx } from '../platform/kernel/transact.ts';
 import { buildDirectMessage } from '../mail/messages/build-direct.ts';
 import { readBlob } from '../platform/blobs.ts';
 import { refusedRecipients } from '../directory/refused-recipients.ts';
+import { approvalChanges } from './approved.ts';
 import { releaseReservedSends } from './control/release.ts';
 import {
   claimedAs,
@@ -18,6 +20,7 @@ import {
   type ClaimRow,
   type Json,
 } from './claimed.ts';
+import { headersOf, KEEP_CONTENT, keptBindings } from './sent-content.ts';
 import { giveUpDirectSend } from './direct-give-up.ts';
 import { message, type Message } from '../../messages/index.ts';
 import { words } from '../platform/words.ts';
@@ -38,6 +41,11 @@ export async function claimDirect(
   if (refusal || !mailbox) {
     await releaseReservedSends(tx, { sendId: send.id });
     return { kind: 'gone', outcome: refusal ?? 'mailbox_inactive' };
+  }
+  const changed = approvalChanges(row, undefined);
+  if (changed) {
+    const email = { subjectId: send.id, enrollmentId: null, approvalId: row.approval_id, fields: changed.fields };
+    return { kind: 'changed', type: 'direct_send', email };
   }
   const audience = await allowedOf(tx, direct);
   const [recipient] = audience.to;
@@ -62,7 +70,7 @@ export async function claimDirect(
     return giveUp(tx, row, 'composition_failed', words(faults));
   }
   const composed = await compose(options, mailbox);
-  const token = await markSending(tx, row, recipient, audience.leftOut);
+  const token = await markSending(tx, row, { recipient, leftOut: audience.leftOut, options });
   return claimedAs(whole, {
     ...composed,
     token,
@@ -153,14 +161,13 @@ async function bytesOf(ctx: Ctx, org: Tx['org'], id: string): Promise<Buffer> {
 }
 
 /**
- * Stores the claim of this attempt: token, Message-ID, conversation and refused addresses.
+ * Stores the claim of this attempt: token, Message-ID, conversation, headers and refused addresses.
  * @returns the token that the settlement must present
  */
 async function markSending(
   tx: Tx,
   { send, direct }: ClaimRow & { direct: Json },
-  recipient: string,
-  leftOut: readonly string[],
+  { recipient, leftOut, options }: { recipient: string; leftOut: readonly string[]; options: SendMailOptions },
 ): Promise<string> {
   const token = newId();
   const messageIds = [...new Set([direct.thread_id, ...direct.reference_ids, direct.message_id])];
@@ -168,7 +175,7 @@ async function markSending(
     `with left_out as (
        update direct_sends set left_out = cast(:leftOut as text[]), waiting_for = null, waiting_until = null, updated_at = :now
        where organization_id = :org and id = :send
-     )
+     ), ${KEEP_CONTENT}
      update sends set state = 'sending', claim_token = :token, claimed_at = :now, attempts = attempts + 1, updated_at = :now,
        handover = 'pending', message_id = :message, subject = :subject, conversation = :conversation, recipient = :recipient
      where organization_id = :org and id = :send`,
@@ -181,6 +188,8 @@ async function markSending(
       message: direct.message_id,
       subject: direct.subject,
       conversation: json({ subject: direct.subject, messageIds }),
+      // Its row has subject and bodies.
+      ...keptBindings(headersOf(options), null),
     },
   );
   return token;

@@ -1,4 +1,4 @@
-import { seeded } from '../../test/faults/random.ts';
+import { createHash } from 'node:crypto';
 import { commentsIn } from './comments.ts';
 
 /** A text to be judged by the rubric, and the line below it or its key. */
@@ -26,13 +26,15 @@ function declarationAt(lines: readonly string[], line: number, text: string): st
   return below.find((each) => /[\w}]/.test(each) && !/^\s*(?:\/\*|\*|\/\/)/.test(each))?.trim() ?? '';
 }
 
-/** Draws `count` texts without repetition: the same ones for the same seed and sources. */
+/** Draws `count` texts without repetition: the same ones for the same seed and texts. */
 export function draw<T>(from: readonly T[], count: number, seed: number): T[] {
-  const random = seeded(seed);
-  const left = [...from];
-  return Array.from({ length: Math.min(count, left.length) }, () => {
-    const at = Math.floor(random.next() * left.length);
-    const [taken] = left.splice(at, 1);
-    return taken!;
-  });
+  const rank = (text: T): string =>
+    createHash('sha256')
+      .update(`${seed}/${JSON.stringify(text)}`)
+      .digest('hex');
+  const ranked = from.map((text) => ({ text, rank: rank(text) }));
+  return ranked
+    .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
+    .slice(0, count)
+    .map(({ text }) => text);
 }

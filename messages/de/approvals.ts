@@ -2,6 +2,7 @@
 export const approvals = {
   // Handlungen, die auf einen Menschen warten.
   'action.launch': 'Kampagne „{name}“ starten',
+  'action.leads': '{count, plural, one {# weiterem Lead} other {# weiteren Leads}} von „{name}“ schreiben',
   'action.email': 'E-Mail „{subject}“',
   'action.reply': 'Antwort „{subject}“',
   'action.order': '{count, plural, one {# Postfach} other {# Postfächer}} für {price} im Monat bestellen',
@@ -46,6 +47,10 @@ export const approvals = {
     'Ein Schlüssel oder eine Anwendung kann eine Kampagne, die sendet, nur innerhalb der Richtlinie ändern: {reasons}',
   'leads.beyond_policy.fix':
     'Die Kampagne anhalten, ändern und wieder starten: Der Start wartet auf einen Menschen. Eine abgeschlossene Kampagne duplizieren.',
+  'leads.wait_for_approval': 'wartet auf eine Freigabe: {reasons}',
+  'leads.not_as_approved': 'nicht, wie er freigegeben wurde: {fields}; wartet auf eine neue Freigabe',
+  'leads.only_approval': 'Der Lead wartet auf eine Freigabe; nur ein Mensch kann ihn weiterlaufen lassen',
+  'leads.only_approval.fix': 'Über die Freigabe entscheiden lassen, oder den Lead selbst weiterlaufen lassen.',
   'steps.beyond_author': 'Ein Schritt tut, was du selbst nicht darfst',
   'steps.starts_beyond_author': 'Ein Schritt startet eine Automatisierung, die tut, was du selbst nicht darfst',
   'steps.beyond_author.fix': 'Jemand, der das alles darf, muss den Schritt speichern.',
@@ -57,5 +62,6 @@ export const approvals = {
   'field.no_grant': 'ist keine gültige Zustimmung zu einer Anwendung in diesem Arbeitsbereich',
   'field.key_and_grant': 'darf nicht neben api_key_id angegeben werden',
   'field.key_or_grant': 'fehlt, oder oauth_grant_id',
+  'approval_reason.fields_changed': 'Nicht, wie es freigegeben wurde: {fields}. Es braucht eine neue Freigabe',
   'approval_reason.content_changed': 'Was freigegeben wurde, hat sich seither geändert: Es braucht eine neue Freigabe',
 };

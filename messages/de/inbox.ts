@@ -36,6 +36,7 @@ export const inbox = {
   'direct.scheduled': 'wartet auf ihre Zeit',
   'direct.not_in_time': 'Sie konnte drei Tage lang nicht hinausgehen',
   'direct.mailbox_removed': 'Ihr Postfach wurde entfernt',
+  'direct.credential_revoked': 'Der Zugang, der die E-Mail verlangt hat, gilt nicht mehr',
   'direct.changed': 'Die E-Mail hat sich seit der Freigabe geändert',
   'threads.at_least_one': 'fehlt, wenn id nicht angegeben ist',
   'threads.file_not_kept': 'Der Inhalt dieser Datei wird nicht aufbewahrt',

@@ -2,6 +2,7 @@
 export const approvals = {
   // Titles of actions that wait for a person.
   'action.launch': 'Launch "{name}"',
+  'action.leads': 'Write to {count, plural, one {# more lead} other {# more leads}} of "{name}"',
   'action.email': 'Email "{subject}"',
   'action.reply': 'Reply "{subject}"',
   'action.order': 'Order {count, plural, one {# mailbox} other {# mailboxes}} for {price} a month',
@@ -41,6 +42,10 @@ export const approvals = {
   'leads.beyond_policy': 'A key or application can change a campaign that sends only within its policy: {reasons}',
   'leads.beyond_policy.fix':
     'Stop the campaign, change it and start it again: the start waits for a person. Duplicate a completed campaign instead.',
+  'leads.wait_for_approval': 'waits for a person to approve it: {reasons}',
+  'leads.not_as_approved': 'not as it was approved: {fields}; waits for another approval',
+  'leads.only_approval': 'The lead waits for an approval, and only a person can resume it',
+  'leads.only_approval.fix': 'Let a person decide on the approval, or resume the lead.',
   'steps.beyond_author': 'A step does something that you may not do yourself',
   'steps.starts_beyond_author': 'A step starts an automation that does something you may not do yourself',
   'steps.beyond_author.fix': 'Let somebody who may do all of it save the step.',
@@ -52,5 +57,6 @@ export const approvals = {
   'field.no_grant': 'is not a current OAuth grant of this workspace',
   'field.key_and_grant': 'must not be given beside api_key_id',
   'field.key_or_grant': 'is required, or oauth_grant_id',
+  'approval_reason.fields_changed': 'Not as it was approved: {fields}. It needs another approval',
   'approval_reason.content_changed': 'The approved content has changed since: it needs another approval',
 } as const;

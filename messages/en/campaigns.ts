@@ -38,6 +38,14 @@ export const campaigns = {
   'log.mailbox_joined_pool': 'A mailbox has joined the sender pool',
   'log.mailbox_refused': 'A mail server refused the mailbox, not the contact',
   'log.leads_added': '{count, plural, one {# lead} other {# leads}} added',
+  'log.leads_held': '{count, plural, one {# lead waits} other {# leads wait}} for an approval',
+  'log.leads_approved': 'A person approved {count, plural, one {# lead} other {# leads}}',
+  'log.leads_not_as_approved':
+    '{count, plural, one {# lead is} other {# leads are}} not as they were approved: {fields}. They wait for another approval',
+  'log.leads_denied': 'A person denied the leads that wait; they stay held',
+  'log.leads_expired': 'Nobody decided in time on the leads that wait; they stay held',
+  'log.leads_revoked': 'The credential that added the leads can no longer be used; they stay held',
+  'log.not_as_approved': 'An email was not as it was approved: {fields}. The campaign waits for another approval',
   'log.lead_held': 'A lead was held',
   'log.lead_resumed': 'A lead was resumed',
   'log.lead_removed': 'A lead was removed',
@@ -69,6 +77,7 @@ export const campaigns = {
     'The complaint rate of the last 24 hours is {rate, number} percent, the limit is {limit, number}',
   'log.start_denied': 'A person denied the start',
   'log.start_changed': 'The approved start did not happen: the campaign had changed',
+  'log.start_revoked': 'The approved start did not happen: the credential that asked for it can no longer be used',
   'log.tracking_domain_verified': 'The tracking domain was verified',
   'log.start_expired': 'Nobody decided on the start in time',
   // Refusals of campaign actions.

@@ -37,6 +37,7 @@ export const inbox = {
   'direct.scheduled': 'waits for its time',
   'direct.not_in_time': 'It could not leave within three days',
   'direct.mailbox_removed': 'Its mailbox has been removed',
+  'direct.credential_revoked': 'The credential that asked for the email can no longer be used',
   'direct.changed': 'The email has changed since it was approved',
   // Messages about reading conversations.
   'threads.at_least_one': 'is required without id',

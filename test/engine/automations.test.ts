@@ -140,7 +140,7 @@ test.serial('a step of a campaign starts an automation, once for its run', async
     { kind: 'action', action: { type: 'run_automation', automation_id: id } },
   ]);
   const contactId = await createContact(db, clock.now(), org);
-  await transact(world.system(org), (tx) => addLeads(tx, campaignId, [contactId]));
+  await transact(world.system(org), (tx) => addLeads(tx, world.deps.config, campaignId, [contactId]));
   const run = await eventually(async () => {
     const row = await db('automation_runs').where({ automation_id: id }).first();
     return row !== undefined && row;

@@ -135,10 +135,10 @@ test.serial(
 
     await transact(ctx, async (tx) => {
       await removeLead({ ...ctx, trx: tx.trx }, campaignId, atOnce);
-      await addLeads(tx, campaignId, [atOnce]);
+      await addLeads(tx, world.deps.config, campaignId, [atOnce]);
     });
     await removeLead(ctx, campaignId, later);
-    await transact(ctx, (tx) => addLeads(tx, campaignId, [later]));
+    await transact(ctx, (tx) => addLeads(tx, world.deps.config, campaignId, [later]));
 
     const after = await Promise.all(contacts.map(waiting));
     for (const [index, name] of ['at-once', 'after-a-while'].entries()) {

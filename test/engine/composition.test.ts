@@ -43,7 +43,7 @@ test.serial('what validation calls an error refuses a start, a restart, and an e
   await db('enrollments').where({ id: enrollmentId }).update({ state: 'completed' });
   await db('campaigns').where({ id: campaignId }).update({ status: 'completed' });
   await db('enrollments').where({ contact_id: contactId }).delete();
-  await transact(ctx, (tx) => addLeads(tx, campaignId, [contactId]));
+  await transact(ctx, (tx) => addLeads(tx, ctx.config, campaignId, [contactId]));
   t.like(await db('campaigns').where({ id: campaignId }).first(), { status: 'completed' });
   t.truthy(
     await db('campaign_logs').where({ campaign_id: campaignId, event_type: 'campaign_restart_refused' }).first(),

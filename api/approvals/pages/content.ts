@@ -31,10 +31,16 @@ function mailing(text: PageTexts, payload: Content): Html {
   const { approval: words } = text;
   return html`<dl class="places">
 <dt>${words.recipients}</dt><dd>${recipients(words, payload.recipients)}</dd>
-<dt>${words.from}</dt><dd>${payload.senders.length === 0 ? words.noMailbox : payload.senders.map(({ name, email }) => html`<div>${name} &lt;${email}&gt;</div>`)}</dd>
+<dt>${words.from}</dt><dd>${payload.senders.length === 0 ? words.noMailbox : payload.senders.map((one) => sender(words, one))}</dd>
 <dt>${words.when}</dt><dd>${payload.schedule === null ? words.atOnce : facts(text, readableSchedule(text, payload.schedule))}</dd>
 </dl>
 `;
+}
+
+/** A sender as its recipients see it, where their answers go, and the server that its emails leave through. */
+function sender(words: Words, { name, email, reply_to: answers, smtp }: Content['senders'][number]): Html {
+  const facts = [answers ? words.answersTo(answers) : '', smtp ? words.through(smtp) : ''].filter(Boolean).join(', ');
+  return html`<div>${name} &lt;${email}&gt;${facts ? html` <span class="soft">${facts}</span>` : null}</div>`;
 }
 
 function recipients(words: Words, { count, source, addresses = [] }: Content['recipients']): Html {

@@ -8,6 +8,7 @@ import { namedByEdit, updateContact } from '../../../domain/audience/contacts/up
 import { reader } from '../../../domain/platform/kernel/transact.ts';
 import { unknownProblems } from '../../../domain/sending/leads/membership.ts';
 import { filterProblems } from '../../../domain/directory/contact-filters.ts';
+import { answerOrAwait, heldAnswer } from '../../approvals/held.ts';
 import { route } from '../../http/route.ts';
 import { asSeen, idParams, pageQuery, presentPage } from '../../http/schemas.ts';
 import { presentContact, presentDetail, presentFound } from './present.ts';
@@ -75,13 +76,16 @@ export const contactRoutes = [
     path: '/contacts',
     summary: 'Add contacts',
     description:
-      'The body is always an array of 1 to 1000. A known address is updated with the sent non-empty fields, never duplicated. More than 100 contacts count as a bulk import, which emits no contact.created.',
+      'The body is always an array of 1 to 1000. A known address is updated with the sent non-empty fields, never duplicated. More than 100 contacts count as a bulk import, which emits no contact.created. ' +
+      'Leads that a key or application adds beyond its policy to a campaign that sends are held until a person approves them: the answer is 202, and the contacts are stored.',
     body: z.array(contactCreate),
     furtherProblems: (ctx, body) => unknownProblems(reader(ctx), namedByContacts(body)),
     bodyLimit: 8 * 1024 * 1024,
     success: { status: 200, body: z.array(contact), description: 'Each distinct contact once, in the order sent' },
     errors: ['too_many_contacts'],
-    handler: async (ctx, { body }) => (await createContacts(ctx, body)).map(presentContact),
+    awaiting: heldAnswer,
+    handler: (ctx, { body }) =>
+      answerOrAwait(ctx, async (held) => (await createContacts(ctx, body, held)).map(presentContact)),
   }),
   route({
     ...bulk,
@@ -102,7 +106,9 @@ export const contactRoutes = [
       'invalid_engagement',
       'lead_filter_requires_campaign',
     ],
-    handler: async (ctx, { body }) => (await updateContacts(ctx, body)).map(presentContact),
+    awaiting: heldAnswer,
+    handler: (ctx, { body }) =>
+      answerOrAwait(ctx, async (held) => (await updateContacts(ctx, body, held)).map(presentContact)),
   }),
   route({
     ...bulk,
@@ -162,8 +168,11 @@ export const contactRoutes = [
     furtherProblems: (ctx, { expected_updated_at: _seen, ...body }) => unknownProblems(reader(ctx), namedByEdit(body)),
     success: { status: 200, body: contact },
     errors: ['contact_email_taken', 'conflict'],
-    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) =>
-      presentContact(await updateContact(ctx, params.id, edit, { expectedUpdatedAt })),
+    awaiting: heldAnswer,
+    handler: (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) =>
+      answerOrAwait(ctx, async (held) =>
+        presentContact(await updateContact(ctx, params.id, edit, { ...held, expectedUpdatedAt })),
+      ),
   }),
   route({
     ...write,

@@ -84,7 +84,14 @@ export const replyBody = z.strictObject({
     .uuid()
     .optional()
     .meta({ description: 'Sending mailbox, one of the conversation. Default: the one that received the message' }),
-  to: addresses.min(1).optional().meta({ description: 'Default: the sender of the answered message' }),
+  to: addresses.min(1).optional().meta({
+    description:
+      'Default: the Reply-To of the answered message, else its sender. An answer of a key or application reaches the people of the conversation under `inbox.reply` of its policy; anybody else needs `email.compose`, or a person',
+  }),
+  reply_all: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Copies the answer to To and Cc of the answered message, beside `cc`' }),
   subject: subject.optional().meta({ description: 'Default: Re: and the subject of the conversation' }),
   ...written,
 });

@@ -25,7 +25,8 @@ export const uniboxMessageRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.get',
     method: 'get',
     path: '/unibox/:id',
-    summary: 'Get a received message with its text',
+    summary: 'Get a message with its text, received or sent',
+    description: 'A sent message is as it left, before tracking.',
     params: idParams,
     success: { status: 200, body: receivedMessage },
     errors: ['not_found'],
@@ -33,6 +34,7 @@ export const uniboxMessageRoutes: readonly AnyRoute[] = [
       const { body_html, files, ...row } = await readMessage(ctx, params.id);
       return {
         id: row.id,
+        direction: row.direction,
         email_id: row.mailbox_id,
         thread_id: row.thread_id,
         message_id: row.message_id,
@@ -40,6 +42,9 @@ export const uniboxMessageRoutes: readonly AnyRoute[] = [
         from: row.from_email === '' ? [] : [row.from_email],
         from_name: row.from_name,
         to: row.to_emails,
+        cc: row.cc_emails,
+        bcc: row.bcc_emails,
+        reply_to: row.reply_to_emails,
         subject: row.subject,
         size: row.size,
         internal_date: iso(row.received_at),

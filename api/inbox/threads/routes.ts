@@ -96,6 +96,7 @@ function presentMessage(threadId: string, message: ThreadMessage): z.input<typeo
     to_addr: message.to_addresses,
     cc: message.cc_addresses,
     bcc: message.bcc_addresses,
+    reply_to: message.reply_to_addresses,
     in_reply_to: message.in_reply_to === null ? [] : [message.in_reply_to],
     snippet: snippetOf(body_plain),
     internal_date: iso(message.at),

@@ -46,7 +46,7 @@ create table approvals (
   id uuid primary key,
   organization_id uuid not null references organizations on delete cascade,
   action_type text not null check (action_type in ('campaign.launch', 'email.compose', 'inbox.reply', 'mailbox.provision')),
-  subject_type text not null check (subject_type in ('run', 'campaign', 'direct_send', 'mailbox_order')),
+  subject_type text not null check (subject_type in ('run', 'campaign', 'campaign_leads', 'direct_send', 'mailbox_order')),
   subject_id uuid not null,
   api_key_id uuid,
   oauth_grant_id uuid,
@@ -55,6 +55,7 @@ create table approvals (
   reasons jsonb not null,
   payload jsonb not null,
   payload_hash text not null,
+  binding jsonb,
   preflight jsonb,
   expires_at timestamptz not null,
   decided_by uuid references users on delete set null,
@@ -70,6 +71,7 @@ comment on column approvals.requester_name is 'Name of the key or application at
 comment on column approvals.reasons is 'Reasons why a person has to decide.';
 comment on column approvals.payload is 'Content shown to the approver. It never changes.';
 comment on column approvals.payload_hash is 'SHA-256 (hex) of the payload in canonical form.';
+comment on column approvals.binding is 'Fingerprints of the approved senders, texts and settings. Each claim of an email compares them. Null until the action is executed.';
 comment on column approvals.preflight is 'Report of the preflight checks at the time of the request.';
 comment on column approvals.reason is 'Note of the person who decided, or the reason why the approval ended without a decision.';
 create index approvals_org on approvals (organization_id, id desc);

@@ -68,6 +68,7 @@ create table campaigns (
   last_status_change_at timestamptz,
   blocked_reason text,
   variants_compared_at timestamptz,
+  approval_id uuid,
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
@@ -89,8 +90,10 @@ comment on column campaigns.control_epoch is 'Increases with every pause, resume
 comment on column campaigns.launch_epoch is 'The control_epoch up to which launch_after was reset for waiting leads.';
 comment on column campaigns.graph_version is 'Increases with every change of the step graph. A cached graph with a lower version is stale.';
 comment on column campaigns.blocked_reason is 'Reason why the launcher run keeps failing.';
+comment on column campaigns.approval_id is 'Approval that started the campaign. Its emails are compared with the binding. Null: a person or a policy started it.';
 comment on column campaigns.variants_compared_at is 'Time of the last comparison of the variants.';
 create index campaigns_org on campaigns (organization_id, id desc);
+create index campaigns_approval on campaigns (approval_id) where approval_id is not null;
 create index campaigns_status on campaigns (organization_id, status, id desc);
 call heron_guard_rows('campaigns');
 

@@ -17,6 +17,8 @@ create table inbound_messages (
   from_email text not null default '',
   from_name text not null default '',
   to_emails text[] not null default '{}',
+  cc_emails text[] not null default '{}',
+  reply_to_emails text[] not null default '{}',
   subject text not null default '',
   body_plain text not null default '',
   kind text not null check (kind in ('reply', 'bounce', 'complaint', 'out_of_office', 'automated', 'other')),
@@ -39,6 +41,7 @@ create table inbound_messages (
 comment on table inbound_messages is 'A message read from a mailbox.';
 comment on column inbound_messages.folder is 'IMAP folder.';
 comment on column inbound_messages.uid is 'IMAP UID, valid together with uid_validity.';
+comment on column inbound_messages.reply_to_emails is 'Addresses of the Reply-To header.';
 comment on column inbound_messages.intent_confidence is 'Confidence from 0 to 1.';
 comment on column inbound_messages.size is 'Size (bytes) of the message.';
 comment on column inbound_messages.error is 'Reason why the message could not be read. The row stays and the message is skipped.';

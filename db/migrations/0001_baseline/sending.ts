@@ -18,7 +18,7 @@ create table enrollments (
   hold_since timestamptz,
   hold_until timestamptz,
   hold_reason jsonb,
-  hold_source text check (hold_source in ('manual', 'out_of_office')),
+  hold_source text check (hold_source in ('manual', 'out_of_office', 'other_campaign', 'approval')),
   signalled_epoch integer not null default 0,
   entered_at timestamptz not null,
   launched_at timestamptz,
@@ -28,14 +28,17 @@ create table enrollments (
   source text,
   segment_id uuid,
   order_key text,
+  approved jsonb,
   constraint enrollments_contact_key unique (campaign_id, contact_id)
 );
 comment on table enrollments is 'A lead: one contact in one campaign.';
 comment on column enrollments.waiting_for is 'Current wait as a message code with values, rendered when read.';
 comment on column enrollments.conversation is 'Subject and Message-IDs of the conversation so far. The next email replies to it.';
+comment on column enrollments.hold_source is '"other_campaign" without hold_since: a person ended the hold, and the lead starts although another campaign is under way with the contact.';
 comment on column enrollments.signalled_epoch is 'The control_epoch at which its workflow run was last signalled.';
 comment on column enrollments.launch_after is 'The launcher skips the lead before this time. ''epoch'': the lead was never refused.';
 comment on column enrollments.source is 'Source from which the lead was added to the campaign.';
+comment on column enrollments.approved is 'Fingerprints of the approved values of the contact, by merge field. Without Email: waits for an approval. Null: needs none.';
 comment on column enrollments.order_key is 'Field value by which the campaign orders its leads. Null unless it orders by a field.';
 create index enrollments_contact on enrollments (contact_id);
 create index enrollments_pending on enrollments (campaign_id, entered_at, id) where state = 'pending';
@@ -52,7 +55,22 @@ create index enrollments_due on enrollments (campaign_id, launch_after, entered_
 create index enrollments_unmailed on enrollments (campaign_id) where state = 'active' and mailbox_id is null;
 create index enrollments_ordered on enrollments (campaign_id, order_key, entered_at, id)
   where state = 'pending' and launch_after = 'epoch' and order_key is not null;
+create index enrollments_unapproved on enrollments (campaign_id) where hold_source = 'approval';
 call heron_guard_rows('enrollments');
+
+-- Fingerprint of a contact's value: the first half of its SHA-256, hex. An empty value and a missing one are equal, as in a text.
+create function heron_value_hash(contact contacts, field text) returns text language sql immutable as $$
+  select left(encode(sha256(convert_to(coalesce(case field
+    when 'Email' then contact.email when 'FirstName' then contact.first_name when 'LastName' then contact.last_name
+    when 'Company' then contact.company when 'Phone' then contact.phone else contact.custom_fields ->> field end, ''), 'UTF8')), 'hex'), 32)
+$$;
+create function heron_lead_values(contact contacts, fields text[]) returns jsonb language sql immutable as
+  $$ select jsonb_object_agg(field, heron_value_hash(contact, field)) from unnest(fields) as field $$;
+-- Merge fields whose value is no longer the approved one.
+create function heron_lead_changes(contact contacts, approved jsonb) returns text[] language sql immutable as $$
+  select coalesce(array_agg(field order by field), '{}') from jsonb_each_text(approved) as a(field, hash)
+  where hash <> heron_value_hash(contact, field)
+$$;
 
 -- Returns the value that a campaign orders a contact by: empty if the contact has none, null if the campaign orders by something else.
 -- Shortened to fit an index entry.
@@ -214,6 +232,29 @@ create index sends_uncertain on sends (organization_id, mailbox_id, claimed_at) 
 create index sends_variant on sends (variant_id) include (sent_at, bounced_at, opened_at, clicked_at, replied_at) where variant_id is not null;
 create index sends_attempted on sends (mailbox_id, claimed_at) where sent_at is null and state in ('uncertain', 'bounced');
 call heron_guard_rows('sends');
+
+create table sent_copies (
+  organization_id uuid not null references organizations on delete cascade,
+  name text not null,
+  content text not null,
+  primary key (organization_id, name)
+);
+comment on table sent_copies is 'The text of a step version without values of a person, which the contents of its emails are packed against.';
+comment on column sent_copies.name is 'First half of the SHA-256 of the content, hex.';
+call heron_guard_rows('sent_copies');
+
+create table sent_contents (
+  send_id uuid primary key references sends on delete cascade,
+  organization_id uuid not null references organizations on delete cascade,
+  copy_name text,
+  packed bytea not null,
+  created_at timestamptz not null
+);
+comment on table sent_contents is 'An email as it left: subject, both bodies before tracking, and the headers that a person sees.';
+comment on column sent_contents.copy_name is 'The row of sent_copies that it is packed against; null: none.';
+comment on column sent_contents.packed is 'Raw deflate of its JSON (domain/sending/sent-content.ts).';
+create index sent_contents_age on sent_contents (organization_id, created_at);
+call heron_guard_rows('sent_contents');
 
 create table daily_counters (
   organization_id uuid not null references organizations on delete cascade,

@@ -4,7 +4,7 @@ import { AppError, refuseProblems } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { message } from '../../../messages/index.ts';
 import { refuseWhileNamed } from '../named-by.ts';
-import { addLeads } from '../leads/add.ts';
+import { addLeads, type HeldLeads } from '../leads/add.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { suppressedAmong } from '../../directory/suppression-check.ts';
@@ -68,7 +68,7 @@ const FIELD_SQL: Record<FieldOperation['type'], string> = {
  * @throws AppError conflict (a field used by a condition is deleted or renamed, or a rename would overwrite a contact's
  * field)
  */
-export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactView[]> {
+export async function updateContacts(ctx: Ctx, edit: BulkEdit, { onHeld }: HeldLeads = {}): Promise<ContactView[]> {
   if (edit.verify && ctx.config.EMAIL_VERIFICATION === 'off')
     throw new AppError('bad_request', message('audience.no_verification'), {
       fix: message('audience.no_verification.fix'),
@@ -97,7 +97,10 @@ export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactV
     }
     const leave = (edit.remove_campaigns ?? []).filter(isUuid);
     if (leave.length > 0) await leaveCampaigns(tx, ids, leave, message('ended.removed'));
-    for (const campaignId of edit.add_campaigns ?? []) await addLeads(tx, campaignId, ids);
+    for (const campaignId of edit.add_campaigns ?? []) {
+      const { held } = await addLeads(tx, ctx.config, campaignId, ids);
+      if (held) onHeld?.(held);
+    }
     await tx.org.sql(
       'update contacts set updated_at = :now where organization_id = :org and id = any(cast(:ids as uuid[]))',
       { ids, now: tx.now },
@@ -199,7 +202,7 @@ async function setSubscribed(tx: Tx, ids: readonly string[], subscribe: boolean 
     chosen = rows.filter((row) => !suppressed.has(row.email)).map((row) => row.id);
   }
   await tx.org.sql(
-    'update contacts set subscribed = :subscribe where organization_id = :org and id = any(cast(:ids as uuid[]))',
+    'update contacts set subscribed = :subscribe, unsubscribed_by = null where organization_id = :org and id = any(cast(:ids as uuid[]))',
     { ids: chosen, subscribe },
   );
 }

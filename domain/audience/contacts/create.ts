@@ -1,9 +1,9 @@
 import { AppError, refuseProblems } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
-import { addLeads } from '../leads/add.ts';
+import { addLeads, type HeldLeads } from '../leads/add.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
-import { suppressedAmong } from '../../directory/suppression-check.ts';
+import { soleCause, suppressedAmong } from '../../directory/suppression-check.ts';
 import { announceUpdates } from '../../directory/announce-contact.ts';
 import {
   cleanCustomFields,
@@ -49,7 +49,11 @@ export function namedByContacts(
  * @throws AppError too_many_contacts, bad_request (empty, unknown category or campaign, too many custom fields for a
  * contact)
  */
-export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]): Promise<ContactView[]> {
+export async function createContacts(
+  ctx: Ctx,
+  inputs: readonly ContactInput[],
+  { onHeld }: HeldLeads = {},
+): Promise<ContactView[]> {
   if (inputs.length === 0) refuseProblems([{ path: 'body', message: message('field.list_shorter', { min: 1 }) }]);
   if (inputs.length > MAX_CONTACTS_PER_REQUEST) {
     throw new AppError('too_many_contacts', message('audience.too_many_contacts', { max: MAX_CONTACTS_PER_REQUEST }), {
@@ -60,7 +64,8 @@ export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]):
     await assertKnown(tx.org, namedByContacts(inputs));
     const drafts = mergeByAddress(inputs);
     const suppressed = await suppressedAmong(tx.org, [...drafts.keys()], tx.now);
-    for (const email of suppressed.keys()) drafts.get(email)!.subscribed = false;
+    for (const [email, hit] of suppressed)
+      Object.assign(drafts.get(email)!, { subscribed: false, unsubscribedBy: soleCause(hit) });
     const stored = await upsertContacts(tx, [...drafts.values()], {
       existing: 'update',
       source: 'api',
@@ -78,8 +83,10 @@ export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]):
 
     for (const [categoryId, ids] of idsBy(inputs, (input) => input.categories, idOf))
       await fileContacts(tx.org, ids, [categoryId]);
-    for (const [campaignId, ids] of idsBy(inputs, (input) => input.campaigns, idOf))
-      await addLeads(tx, campaignId, ids);
+    for (const [campaignId, ids] of idsBy(inputs, (input) => input.campaigns, idOf)) {
+      const { held } = await addLeads(tx, ctx.config, campaignId, ids);
+      if (held) onHeld?.(held);
+    }
 
     const views = await viewContacts(
       tx.org,

@@ -2,12 +2,13 @@ import { Contacts } from '../../../db/models/contact.ts';
 import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { message } from '../../../messages/index.ts';
-import { addLeads } from '../leads/add.ts';
+import type { ApprovalRow } from '../../../db/models/approval.ts';
+import { addLeads, type HeldLeads } from '../leads/add.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { identifyPerson } from '../identities/identify.ts';
 import { assertAsSeen } from '../../platform/as-seen.ts';
-import { suppressedAmong } from '../../directory/suppression-check.ts';
+import { soleCause, suppressedAmong } from '../../directory/suppression-check.ts';
 import { cleanCustomFields, cleanText } from '../../directory/contact-fields.ts';
 import { assertKnown, leaveCampaigns, type NamedRecords } from '../../sending/leads/membership.ts';
 import { fileContacts } from './upsert.ts';
@@ -40,7 +41,7 @@ export async function updateContact(
   ctx: Ctx,
   id: string,
   edit: ContactEdit,
-  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+  { expectedUpdatedAt, onHeld }: HeldLeads & { expectedUpdatedAt?: Date | undefined } = {},
 ): Promise<ContactView> {
   if (!isUuid(id)) throw notFound('contact');
   return transact(ctx, async (tx) => {
@@ -51,13 +52,14 @@ export async function updateContact(
     const columns = changedColumns(edit, before.email);
     const email = edit.email ?? before.email;
     if (edit.email !== undefined || edit.subscribed) {
-      const suppressed = (await suppressedAmong(tx.org, [email], tx.now)).has(email);
+      const suppressed = (await suppressedAmong(tx.org, [email], tx.now)).get(email);
       if (suppressed && edit.subscribed) {
         throw new AppError('conflict', message('audience.suppressed'), {
           fix: message('audience.suppressed.fix'),
         });
       }
-      if (suppressed) columns.subscribed = false;
+      if (suppressed && before.subscribed && edit.subscribed === undefined)
+        Object.assign(columns, { subscribed: false, unsubscribed_by: soleCause(suppressed) });
     }
     await tx.org
       .query(Contacts)
@@ -65,12 +67,12 @@ export async function updateContact(
       .patch({ ...columns, updated_at: tx.now });
     if (email !== before.email) await identifyPerson(tx, { contactId: id, formerEmail: before.email });
     await refile(tx, id, edit);
-    if (edit.campaigns) await setCampaigns(tx, id, edit.campaigns);
+    if (edit.campaigns) for (const held of await setCampaigns(ctx, tx, id, edit.campaigns)) onHeld?.(held);
 
     const [after] = await viewContacts(tx.org, [id]);
     tx.emit('contact.updated', contactUpdate(after!));
     const fields = Object.keys(edit).filter((key) => edit[key as keyof ContactEdit] !== undefined);
-    tx.audit({ action: 'update', entityType: 'contact', entityId: id, changes: { fields } });
+    tx.audit({ action: 'update', entityType: 'contact', entityId: id, metadata: { fields } });
     return after!;
   });
 }
@@ -92,7 +94,7 @@ function changedColumns(edit: ContactEdit, oldEmail: string): Record<string, unk
     if (edit[field] !== undefined) columns[field] = cleanText(edit[field]);
   }
   if (edit.custom_fields) columns.custom_fields = cleanCustomFields(edit.custom_fields, { keepEmpty: true });
-  if (edit.subscribed !== undefined) columns.subscribed = edit.subscribed;
+  if (edit.subscribed !== undefined) Object.assign(columns, { subscribed: edit.subscribed, unsubscribed_by: null });
   if (edit.email !== undefined && edit.email !== oldEmail) {
     Object.assign(columns, {
       email: edit.email,
@@ -119,11 +121,23 @@ async function refile(tx: Tx, id: string, edit: ContactEdit): Promise<void> {
   await fileContacts(tx.org, [id], edit.add_categories ?? []);
 }
 
-async function setCampaigns(tx: Tx, contactId: string, campaigns: readonly string[]): Promise<void> {
+/** @returns the approvals that the contact waits for as a lead */
+async function setCampaigns(
+  { config }: Ctx,
+  tx: Tx,
+  contactId: string,
+  campaigns: readonly string[],
+): Promise<ApprovalRow[]> {
   const wanted = new Set(campaigns.map((id) => id.toLowerCase()));
   const before = await tx.org.table('enrollments').where({ contact_id: contactId }).pluck('campaign_id');
   const gone = before.filter((id) => !wanted.has(id));
   if (gone.length > 0) await leaveCampaigns(tx, [contactId], gone, message('ended.removed'));
   const present = new Set(before);
-  for (const campaignId of wanted) if (!present.has(campaignId)) await addLeads(tx, campaignId, [contactId]);
+  const approvals: ApprovalRow[] = [];
+  for (const campaignId of wanted) {
+    if (present.has(campaignId)) continue;
+    const { held } = await addLeads(tx, config, campaignId, [contactId]);
+    if (held) approvals.push(held);
+  }
+  return approvals;
 }

@@ -5,6 +5,7 @@ import { addLeads } from '../leads/add.ts';
 import { assertMayImportInto } from '../../approvals/may-change-leads.ts';
 import type { ContactDraft } from '../../directory/contact-fields.ts';
 import { fileContacts, upsertContacts } from '../contacts/upsert.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { suppressedAmong } from '../../directory/suppression-check.ts';
 import { takeOverOptOuts, unsubscribeNamed } from './opt-outs.ts';
@@ -52,6 +53,7 @@ const NOTED: RowReason = 'unclear_permission';
  * @returns false when the job is no longer running, or another worker has moved its checkpoint; nothing is applied then
  */
 export async function applyBatch(
+  ctx: Pick<Ctx, 'config'>,
   tx: Tx,
   job: ContactImportRow,
   checkpoint: number,
@@ -88,7 +90,7 @@ export async function applyBatch(
   await unsubscribeNamed(tx, optOuts);
   await fileContacts(tx.org, [...idOf.values()], job.options.categories);
   await fileByTitle(tx, rows, idOf);
-  await addToCampaign(tx, job.options, [...idOf.values()]);
+  await addToCampaign(ctx, tx, job.options, [...idOf.values()]);
 
   const problems = [
     ...batch.problems,
@@ -113,11 +115,16 @@ export async function applyBatch(
   return true;
 }
 
-async function addToCampaign(tx: Tx, options: ContactImportRow['options'], ids: readonly string[]): Promise<void> {
+async function addToCampaign(
+  { config }: Pick<Ctx, 'config'>,
+  tx: Tx,
+  options: ContactImportRow['options'],
+  ids: readonly string[],
+): Promise<void> {
   const { campaign_id: campaignId, by_credential: byCredential } = options;
   if (!campaignId || ids.length === 0) return;
   assertMayImportInto(await lockCampaign(tx, campaignId), { byCredential: byCredential === true });
-  await addLeads(tx, campaignId, ids, 'import');
+  await addLeads(tx, config, campaignId, ids, 'import');
 }
 
 /** Advances the checkpoint past a batch, and adds the batch's counts. */

@@ -92,7 +92,7 @@ async function applyFile(ctx: Ctx, job: ContactImportRow, { onProgress, signal }
     signal?.throwIfAborted();
     batch.readBytes = bytes;
     const full = batch;
-    if (!(await transact(ctx, (tx) => applyBatch(tx, job, checkpoint, full)))) return false;
+    if (!(await transact(ctx, (tx) => applyBatch(ctx, tx, job, checkpoint, full)))) return false;
     checkpoint += full.read;
     batch = emptyBatch();
     onProgress?.(checkpoint);

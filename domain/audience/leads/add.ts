@@ -1,4 +1,6 @@
+import type { ApprovalRow } from '../../../db/models/approval.ts';
 import type { CampaignRow } from '../../../db/models/campaign.ts';
+import type { Config } from '../../../lib/config/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { refuseProblems, type Problem } from '../../../lib/errors.ts';
@@ -12,7 +14,7 @@ import { launchRefusal } from '../../sending/campaign/launch-checks.ts';
 import { logCampaign } from '../../sending/campaign/log.ts';
 import { assertPoolAllowed } from '../../sending/campaign/sender-pool.ts';
 import { adoptEarlierEmails } from './came-back.ts';
-import { assertMayAddLeads } from '../../approvals/may-change-leads.ts';
+import { holdUnlessMayAdd } from '../../approvals/may-change-leads.ts';
 import { activateCampaign, lockCampaign } from '../../sending/control/status.ts';
 
 /** Origin of a lead, by which acquisition reports group emails. */
@@ -22,6 +24,14 @@ interface AddedLeads {
   added: number;
   /** Contacts that were already leads of the campaign, in any state. */
   already: number;
+  /** The approval that the added leads wait for. */
+  held?: ApprovalRow;
+}
+
+/** For verbs that add leads beside something else. */
+export interface HeldLeads {
+  /** Gets each approval that added leads wait for. */
+  onHeld?: (approval: ApprovalRow) => void;
 }
 
 const PAGE = 5_000;
@@ -29,23 +39,24 @@ const PAGE = 5_000;
 /**
  * Adds contacts to a campaign as leads; skips ids that are no contacts of the organization. A removed lead who is added
  * again does not receive steps already sent to them in this campaign. Signals the launcher of an active campaign.
- * Restarts a completed campaign if its launch checks pass, or else logs the refusal in its activity log.
+ * Restarts a completed campaign if its launch checks pass, or else logs the refusal in its activity log. Leads that a
+ * credential adds beyond its policy to a campaign that sends are held for an approval.
+ * @param config settings of approvals
  * @param source origin of the leads; defaults to `manual` or `api`, depending on the caller
  * @throws AppError not_found when the campaign is not of this organization; forbidden when it would send from mailboxes
  * that the caller's key may not use
  */
 export async function addLeads(
   tx: Tx,
+  config: Config,
   campaignId: string,
   contactIds: readonly string[],
   source: LeadSource = sourceOf(tx),
 ): Promise<AddedLeads> {
   const campaign = await lockCampaign(tx, campaignId);
   await assertPoolAllowed(tx, campaign);
-  const result = await enroll(tx, campaign, contactIds, { source });
-  await assertMayAddLeads(tx, campaign, result.added);
-  await welcomeLeads(tx, campaign, result);
-  return result;
+  const { leadIds, already } = await enroll(tx, campaign, contactIds, { source });
+  return welcomeLeads(tx, config, campaign, leadIds, already);
 }
 
 /**
@@ -70,23 +81,26 @@ export async function addCampaignLeads(
     const campaign = await lockCampaign(tx, campaignId);
     await assertPoolAllowed(tx, campaign);
     refuseProblems(await audienceProblems(tx.org, input));
-    const result = await enroll(tx, campaign, input.contactIds, { source: input.source ?? sourceOf(tx), restart });
+    const { leadIds, already } = await enroll(tx, campaign, input.contactIds, {
+      source: input.source ?? sourceOf(tx),
+      restart,
+    });
+    let known = already;
     for (const segmentId of new Set(input.segmentIds)) {
       for (let after: string | undefined; ;) {
         const page = await segmentContactIds(tx.org, segmentId, { after, limit: PAGE });
-        const { added, already } = await enroll(tx, campaign, page, {
+        const found = await enroll(tx, campaign, page, {
           source: input.source ?? 'segment',
           segmentId,
           restart,
         });
-        result.added += added;
-        result.already += already;
+        for (const id of found.leadIds) leadIds.push(id);
+        known += found.already;
         if (page.length < PAGE) break;
         after = page.at(-1);
       }
     }
-    await assertMayAddLeads(tx, campaign, result.added);
-    await welcomeLeads(tx, campaign, result);
+    const result = await welcomeLeads(tx, ctx.config, campaign, leadIds, known);
     tx.audit({
       action: 'update',
       entityType: 'campaign',
@@ -124,22 +138,23 @@ async function enroll(
   campaign: CampaignRow,
   contactIds: readonly string[],
   { source, segmentId = null, restart = false }: Way,
-): Promise<AddedLeads> {
+): Promise<{ leadIds: string[]; already: number }> {
   const unique = [...new Set(contactIds)];
-  const result: AddedLeads = { added: 0, already: 0 };
+  const leadIds: string[] = [];
+  let already = 0;
   for (let from = 0; from < unique.length; from += PAGE) {
     const contacts = unique.slice(from, from + PAGE);
     const ids = contacts.map(() => newId());
-    const [counts] = await tx.org.sql<{ found: number; added: number }>(
+    const [counts] = await tx.org.sql<{ found: number; added: string[] }>(
       `with wanted as (
          select t.id, c.id as contact_id, heron_lead_order(:orderBy, :orderField, c) as order_key from unnest(:ids::uuid[], :contacts::uuid[]) as t(id, contact_id)
          join contacts c on c.id = t.contact_id and c.organization_id = :org
        ), added as (
          insert into enrollments (id, organization_id, campaign_id, contact_id, state, entered_at, source, segment_id, order_key)
          select id, :org, :campaign, contact_id, 'pending', :now, :source, :segment, order_key from wanted order by id
-         on conflict on constraint enrollments_contact_key do nothing returning 1
+         on conflict on constraint enrollments_contact_key do nothing returning id
        )
-       select (select count(*) from wanted)::int as found, (select count(*) from added)::int as added`,
+       select (select count(*) from wanted)::int as found, array(select id from added) as added`,
       {
         ids,
         contacts,
@@ -151,22 +166,43 @@ async function enroll(
         segment: segmentId,
       },
     );
-    if (counts!.added > 0 && !restart) await adoptEarlierEmails(tx, campaign.id, ids);
-    result.added += counts!.added;
-    result.already += counts!.found - counts!.added;
+    const { added, found } = counts!;
+    if (added.length > 0 && !restart) await adoptEarlierEmails(tx, campaign.id, ids);
+    for (const id of added) leadIds.push(id);
+    already += found - added.length;
   }
-  return result;
+  return { leadIds, already };
 }
 
-/** Handles new leads in a locked campaign: log line, signal, restart. */
-async function welcomeLeads(tx: Tx, campaign: CampaignRow, { added, already }: AddedLeads): Promise<void> {
-  if (added === 0) return;
+/** Handles new leads in a locked campaign: the approval that they may need, log line, signal, restart. */
+async function welcomeLeads(
+  tx: Tx,
+  config: Config,
+  campaign: CampaignRow,
+  leadIds: readonly string[],
+  already: number,
+): Promise<AddedLeads> {
+  const added = leadIds.length;
+  if (added === 0) return { added, already };
+  const held = await holdUnlessMayAdd(tx, config, campaign, leadIds);
   await tx.org.sql(
     'update campaigns set had_leads = true, idle_since = null where organization_id = :org and id = :id and (not had_leads or idle_since is not null)',
     { id: campaign.id },
   );
   await logCampaign(tx, campaign.id, 'leads_added', message('log.leads_added', { count: added }), { added, already });
+  if (held) {
+    await logCampaign(tx, campaign.id, 'leads_held', message('log.leads_held', { count: added }), {
+      approval_id: held.id,
+    });
+    return { added, already, held };
+  }
   if (campaign.status === 'active') signalLauncher(tx, campaign.id, 'leads_added');
+  await restartForLeads(tx, campaign);
+  return { added, already };
+}
+
+/** Starts a locked campaign again that was completed, because it has leads that it may send to. A refusal is written to its activity log. */
+export async function restartForLeads(tx: Tx, campaign: CampaignRow): Promise<void> {
   if (campaign.status !== 'completed') return;
   const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, byPlatform: true });
   if (refusal)

@@ -2,6 +2,8 @@ import type { CampaignRow } from '../../../db/models/campaign.ts';
 import { signal, signalOpen } from '../../../temporal/dispatch.ts';
 import { runWorkflow } from '../../../workflows/run/contract.ts';
 import type { ApprovalSubject, Tx } from '../../platform/kernel/tx.ts';
+import { bindingOf } from '../../sending/approved.ts';
+import { bindCampaign } from '../../sending/control/approved-leads.ts';
 import { launchContent } from '../launch-content.ts';
 import { launch } from '../start.ts';
 import { denyUndecided, holdRun } from './approval.ts';
@@ -10,6 +12,7 @@ import type { LaunchCheck } from './checks.ts';
 import { deny } from './end.ts';
 import { undefinedIfGone } from '../gone.ts';
 import { lockRun, moveRun } from './move.ts';
+import { CREDENTIAL_REVOKED } from './requester.ts';
 import type { RunRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
@@ -35,7 +38,12 @@ export const runLaunch: ApprovalSubject<LaunchedRun> = {
     tx.intend(signal(runWorkflow, argsOf(tx, run), 'decided', { approvalId: id, status: 'approved' }));
   },
   content: async (tx, { ready }, _approval, config) => ready && launchContent(tx.org, ready.campaign, config),
-  execute: async (tx, { run, ready }) => void (await activate(tx, run, ready!.campaign)),
+  async execute(tx, { run, ready }, { id, payload }) {
+    const campaign = ready!.campaign;
+    await activate(tx, run, campaign);
+    // One that a person has started meanwhile is theirs.
+    if (campaign.status !== 'active') await bindCampaign(tx, campaign.id, { id, fields: bindingOf(payload).fields });
+  },
   async refused(tx, { run, ready }, { id, reason }, why, config) {
     if (why === 'changed') {
       const changed = {
@@ -46,13 +54,19 @@ export const runLaunch: ApprovalSubject<LaunchedRun> = {
       return;
     }
     if (why === 'expired') await denyUndecided(tx, run, reason);
+    else if (why === 'revoked') await deny(tx, run, CREDENTIAL_REVOKED);
     else
       await deny(tx, run, {
         code: 'approval_denied',
         message: reason ? message('runs.denied_because', { reason }) : message('runs.denied'),
         fix: message('runs.denied.fix'),
       });
-    tx.intend(signalOpen(runWorkflow, argsOf(tx, run), 'decided', { approvalId: id, status: why }));
+    tx.intend(
+      signalOpen(runWorkflow, argsOf(tx, run), 'decided', {
+        approvalId: id,
+        status: why === 'revoked' ? 'denied' : why,
+      }),
+    );
   },
 };
 

@@ -1,4 +1,5 @@
 import type { Requester } from '../../approvals/authorize.ts';
+import { isStanding } from '../../approvals/standing.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { RunError } from './end.ts';
 import type { RunRow } from './states.ts';
@@ -18,24 +19,22 @@ export function requesterOf(run: Pick<RunRow, 'actor_kind' | 'api_key_id' | 'oau
  * expired, or the person is no member with the right to send. Undefined if the launch is allowed.
  */
 export async function refusedRequester(tx: Tx, run: RunRow): Promise<RunError | undefined> {
-  if (run.actor_kind === 'system' || (await isStanding(tx, run))) return undefined;
-  return {
-    code: 'credential_revoked',
-    message: message('runs.credential_revoked'),
-    fix: message('runs.credential_revoked.fix'),
-  };
+  if (run.actor_kind === 'system' || (await mayStillSend(tx, run))) return undefined;
+  return CREDENTIAL_REVOKED;
 }
 
-async function isStanding(tx: Tx, run: RunRow): Promise<boolean> {
+export const CREDENTIAL_REVOKED: RunError = {
+  code: 'credential_revoked',
+  message: message('runs.credential_revoked'),
+  fix: message('runs.credential_revoked.fix'),
+};
+
+async function mayStillSend(tx: Tx, run: RunRow): Promise<boolean> {
+  if (run.actor_kind !== 'session') return isStanding(tx, run);
   const rows = await tx.org.sql(
-    `select 1 from api_keys where organization_id = :org and id = :key and status = 'active' and (expires_at is null or expires_at > :now)
-     union all
-     select 1 from oauth_grants g join memberships m on m.organization_id = :org and m.user_id = g.user_id
-     where g.organization_id = :org and g.id = :grant and g.revoked_at is null
-     union all
-     select 1 from memberships m join roles r on r.id = m.role_id
-     where m.organization_id = :org and m.user_id = :user and :kind = 'session' and (r.is_owner or r.permissions @> array['send_campaigns'])`,
-    { key: run.api_key_id, grant: run.oauth_grant_id, user: run.user_id, kind: run.actor_kind, now: tx.now },
+    `select 1 from memberships m join roles r on r.id = m.role_id
+     where m.organization_id = :org and m.user_id = :user and (r.is_owner or r.permissions @> array['send_campaigns'])`,
+    { user: run.user_id },
   );
   return rows.length > 0;
 }

@@ -61,7 +61,8 @@ export const PERFORM: { [A in InstantAction]: Perform<A> } = {
     createDeal(ctx, { ...configuredDeal(config), contact_id: run.contact?.id }),
   'sendsets.move_deal_stage': async ({ tx, ctx, run }, config) =>
     updateDeal(ctx, await dealOf(tx, run), { stage_id: text(config.stage_id) }),
-  'sendsets.add_to_campaign': ({ tx, run }, config) => addLeads(tx, text(config.campaign_id), [contactOf(run).id]),
+  'sendsets.add_to_campaign': ({ tx, ctx, run }, config) =>
+    addLeads(tx, ctx.config, text(config.campaign_id), [contactOf(run).id]),
   'sendsets.remove_from_campaign': ({ tx, run }, config) => {
     const campaignId = optional(config.campaign_id) ?? optional(run.data.campaign_id);
     if (!campaignId) throw new AppError('conflict', message('connect.run_no_campaign'));

@@ -1,5 +1,6 @@
 import type { ApprovalContent } from '../../../db/json-columns.ts';
 import type { Columns } from '../../../db/rows.ts';
+import { shownSender, type SenderColumns } from '../../sending/approved.ts';
 import { hashRecipients } from '../../approvals/payload.ts';
 import { plainToHtml } from '../../mail/messages/html.ts';
 import { message } from '../../../messages/index.ts';
@@ -20,12 +21,9 @@ type Written = Columns<
 >;
 
 /** Returns the content for an approver: the exact email, its recipients and its time. */
-export function approvalContent(
-  email: Written,
-  sender: Columns<'mailboxes', 'id' | 'email' | 'name' | 'send_as_email'>,
-): ApprovalContent {
+export function approvalContent(email: Written, sender: SenderColumns): ApprovalContent {
   const addresses = [...email.to_emails, ...email.cc_emails, ...email.bcc_emails];
-  const from = sender.send_as_email || sender.email;
+  const from = shownSender(sender);
   const html = email.body_html ?? plainToHtml(email.body_plain);
   return {
     title: message(email.kind === 'reply' ? 'action.reply' : 'action.email', { subject: email.subject }),
@@ -35,7 +33,7 @@ export function approvalContent(
       fingerprint: hashRecipients(addresses),
       addresses,
     },
-    senders: [{ mailbox_id: sender.id, email: from, name: sender.name }],
+    senders: [from],
     schedule: email.send_mode === 'scheduled' ? { at: email.scheduled_at.toISOString() } : null,
     steps: [
       {
@@ -47,7 +45,7 @@ export function approvalContent(
     samples: [
       {
         to: email.to_emails.join(', '),
-        from,
+        from: from.email,
         ...(email.cc_emails.length > 0 ? { cc: email.cc_emails } : {}),
         subject: email.subject,
         text: email.body_plain,

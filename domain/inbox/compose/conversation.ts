@@ -11,17 +11,23 @@ export interface AnsweredMessage {
   in_reply_to: string | null;
   reference_ids: string[];
   subject: string;
-  /** Recipients of an answer: the sender of a received message, or the recipients of a sent one. */
+  /** Recipients of an answer: the Reply-To or sender of a received message, or the recipients of a sent one. */
   correspondents: string[];
+  /** Whom else an answer to all is to: the recipients of a received message, or the copies of one of ours. */
+  others: string[] | null;
+  /** The From address of a received message. */
+  author: string | null;
   /** The campaign email that the conversation is about. */
   about_send_id: string | null;
   at: Date;
 }
 
-/** The message that a reply answers, and the mailboxes that take part in the conversation. */
-interface Conversation {
+/** The message that a reply answers, and the mailboxes and people of the conversation. */
+export interface Conversation {
   answered: AnsweredMessage;
   mailboxIds: ReadonlySet<string>;
+  /** Every address that a message of it is from or to. */
+  people: ReadonlySet<string>;
 }
 
 const MAX_MESSAGES = 500;
@@ -43,6 +49,11 @@ export async function findConversation(
   if (!answered) return undefined;
   return {
     answered: { ...answered, about_send_id: answered.about_send_id ?? aboutOf(messages) },
+    people: new Set(
+      messages.flatMap(({ correspondents, others, author }) =>
+        [...correspondents, ...(others ?? []), author ?? []].flat(),
+      ),
+    ),
     mailboxIds: new Set(messages.flatMap(({ mailbox_id: id }) => (id === null ? [] : [id]))),
   };
 }
@@ -75,14 +86,15 @@ async function readMessages(
     `with ours as (${OUR_EMAILS}
      )
      select 'received' as direction, m.thread_id, m.mailbox_id, m.message_id, m.in_reply_to, m.reference_ids, m.subject,
-       array[m.from_email] as correspondents, coalesce(d.about_send_id, case when d.id is null then m.send_id end) as about_send_id, m.received_at as at
+       case when m.reply_to_emails = '{}' then array[m.from_email] else m.reply_to_emails end as correspondents,
+       m.to_emails || m.cc_emails as others, m.from_email as author, coalesce(d.about_send_id, case when d.id is null then m.send_id end) as about_send_id, m.received_at as at
      from inbound_messages m left join direct_sends d on d.id = m.send_id
      where m.organization_id = :org and m.thread_id = :thread and m.message_id is not null and m.from_email <> '' ${inMailboxes('m', mailboxes)}
      union all
      select 'sent', cast(:thread as text), s.mailbox_id, s.message_id, null, coalesce(array(
          select value from jsonb_array_elements_text(s.conversation -> 'messageIds') with ordinality as i(value, place)
          where value <> s.message_id order by place), '{}'), s.subject,
-       coalesce(d.to_emails, array[s.recipient]), coalesce(d.about_send_id, case when d.id is null then s.id end), coalesce(s.sent_at, s.claimed_at)
+       coalesce(d.to_emails, array[s.recipient]), d.cc_emails, null, coalesce(d.about_send_id, case when d.id is null then s.id end), coalesce(s.sent_at, s.claimed_at)
      from ours join sends s on s.id = ours.id and s.organization_id = :org left join direct_sends d on d.id = s.id
      where s.state in ${LEFT_STATES} and s.message_id is not null ${inMailboxes('s', mailboxes)}
      order by at desc limit ${MAX_MESSAGES}`,

@@ -8,6 +8,7 @@ import { directSendWorkflow } from '../../../workflows/direct-send/contract.ts';
 import { authorizeAction } from '../../approvals/authorize.ts';
 import { holdForApproval } from '../../approvals/hold.ts';
 import { approvalUrl } from '../../approvals/link.ts';
+import type { SenderColumns } from '../../sending/approved.ts';
 import { reserveDirect } from '../../sending/direct-slot.ts';
 import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
@@ -19,9 +20,11 @@ import { writeBodies } from '../../mail/messages/write-bodies.ts';
 import { refusedRecipients } from '../../directory/refused-recipients.ts';
 import { storeAttachments } from './attachments.ts';
 import { approvalContent } from './content.ts';
-import { findConversation, type AnsweredMessage } from './conversation.ts';
-import type { DirectSendInput, DirectSendKind } from './input.ts';
+import { findConversation, type AnsweredMessage, type Conversation } from './conversation.ts';
+import { MAX_RECIPIENTS, type DirectSendInput, type DirectSendKind } from './input.ts';
 import { directSendProblems } from './problems.ts';
+import { findSender } from './sender.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Result of a request to send: the email is queued, or waits for a person. */
 export interface Accepted {
@@ -37,8 +40,6 @@ export interface Accepted {
   left_out: { address: string; reason: Said }[];
   approval: { id: string; url: string; expires_at: Date; reasons: PolicyReason[] } | null;
 }
-
-type Sender = Columns<'mailboxes', 'id' | 'email' | 'name' | 'send_as_email' | 'signature_html' | 'signature_plain'>;
 
 /**
  * Accepts an email written by a person or an agent (POST /emails/:id/send, /unibox/compose, /unibox/reply). A session
@@ -58,13 +59,21 @@ export async function acceptDirectSend(
   if (input.email_account_id !== undefined) assertMailboxAllowed(ctx.actor, input.email_account_id.toLowerCase());
   return transact(ctx, async (tx) => {
     refuseProblems(await directSendProblems({ ...ctx, trx: tx.trx }, kind, input));
-    const answered = await findAnswered(ctx, tx, input);
-    const sender = await readSender(tx, input.email_account_id?.toLowerCase() ?? answered!.mailbox_id!);
+    const conversation = await findAnswered(ctx, tx, input);
+    const answered = conversation?.answered;
+    const sender = (await findSender(tx.org, input.email_account_id?.toLowerCase() ?? answered!.mailbox_id!))!;
     assertMailboxAllowed(ctx.actor, sender.id);
     const { leftOut, ...composed } = await composeRow(ctx, tx, kind, input, sender, answered);
     const row = { ...composed, attachments: [...files, ...composed.attachments] };
-    const recipients = new Set([...row.to_emails, ...row.cc_emails, ...row.bcc_emails]).size;
-    const capability = kind === 'reply' ? 'inbox.reply' : 'email.compose';
+    const addresses = new Set([...row.to_emails, ...row.cc_emails, ...row.bcc_emails]);
+    const recipients = addresses.size;
+    if (recipients > MAX_RECIPIENTS)
+      refuseProblems([
+        { path: 'body.reply_all', message: message('compose.too_many_recipients', { max: MAX_RECIPIENTS }) },
+      ]);
+    const answers = kind === 'reply' && [...addresses].every((address) => conversation?.people.has(address));
+    // An answer reaches the people of its conversation; whoever writes to anybody else writes a new email.
+    const capability = answers ? 'inbox.reply' : 'email.compose';
     const authorization = await authorizeAction(tx, ctx.actor, { capability, mailboxIds: [sender.id], recipients });
     const waits = authorization.decision === 'awaiting_approval';
     await tx.org.insert('direct_sends', {
@@ -106,18 +115,9 @@ export async function acceptDirectSend(
   });
 }
 
-async function findAnswered(ctx: Ctx, tx: Tx, input: DirectSendInput): Promise<AnsweredMessage | undefined> {
+function findAnswered(ctx: Ctx, tx: Tx, input: DirectSendInput): Promise<Conversation | undefined> {
   const { thread_id: threadId, in_reply_to: inReplyTo } = input;
-  const found = await findConversation(tx.org, { threadId, inReplyTo }, ctx.actor.allowedMailboxes);
-  return found?.answered;
-}
-
-async function readSender(tx: Tx, id: string): Promise<Sender> {
-  const [sender] = await tx.org.sql<Sender>(
-    'select id, email, name, send_as_email, signature_html, signature_plain from mailboxes where organization_id = :org and id = :id',
-    { id },
-  );
-  return sender!;
+  return findConversation(tx.org, { threadId, inReplyTo }, ctx.actor.allowedMailboxes);
 }
 
 /** Returns the row of an email as it will be sent. Suppressed addresses of cc and bcc are removed. */
@@ -126,17 +126,18 @@ async function composeRow(
   tx: Tx,
   kind: DirectSendKind,
   input: DirectSendInput,
-  sender: Sender,
+  sender: SenderColumns,
   answered: AnsweredMessage | undefined,
 ) {
   const id = newId();
   const messageId = messageIdFor(id, sender.send_as_email || sender.email);
   const to = [...new Set(input.to ?? answered!.correspondents)];
-  const others = [...(input.cc ?? []), ...(input.bcc ?? [])];
+  const copies = [...(input.cc ?? []), ...(input.reply_all && answered ? othersOf(answered, sender) : [])];
+  const others = [...copies, ...(input.bcc ?? [])];
   const refused = await refusedRecipients(tx.org, others, tx.now);
   const rest = (list: string[] | undefined, taken: readonly string[]) =>
     [...new Set(list)].filter((address) => !refused.has(address) && !taken.includes(address));
-  const cc = rest(input.cc, to);
+  const cc = rest(copies, to);
   const headers = answered ? replyHeaders(answered) : { inReplyTo: null, references: [] };
   const [contact] = await tx.org.sql<Columns<'contacts', 'id'>>(
     'select id from contacts where organization_id = :org and email = :email',
@@ -169,4 +170,9 @@ async function composeRow(
     created_at: tx.now,
     updated_at: tx.now,
   };
+}
+
+/** Whom else an answer to everybody goes to, without the mailbox that it leaves from. */
+function othersOf({ others }: AnsweredMessage, sender: SenderColumns): string[] {
+  return (others ?? []).filter((address) => address !== sender.email && address !== sender.send_as_email);
 }

@@ -8,6 +8,8 @@ export interface DirectSendInput {
   subject?: string | undefined;
   body_plain?: string | undefined;
   body_html?: string | undefined;
+  /** Copies the answer to To and Cc of the answered message, beside `cc`. */
+  reply_all?: boolean | undefined;
   /** Message-IDs. The first known one is the answered message. */
   in_reply_to?: string[] | undefined;
   thread_id?: string | undefined;

@@ -1,9 +1,14 @@
-import type { Columns, Row } from '../../../db/rows.ts';
+import type { Row } from '../../../db/rows.ts';
 import { signalOpen } from '../../../temporal/dispatch.ts';
 import { directSendWorkflow } from '../../../workflows/direct-send/contract.ts';
+import { holdForApproval } from '../../approvals/hold.ts';
+import { isStanding, requesterOf } from '../../approvals/standing.ts';
+import { findApproval } from '../../approvals/view.ts';
 import type { ApprovalSubject, NotCarriedOut, Tx } from '../../platform/kernel/tx.ts';
 import { settleDirectSend, signalDirectSend } from '../../sending/control/direct-sends.ts';
+import { releaseReservedSends } from '../../sending/control/release.ts';
 import { approvalContent } from './content.ts';
+import { findSender } from './sender.ts';
 import { message } from '../../../messages/index.ts';
 import { words } from '../../platform/words.ts';
 
@@ -11,6 +16,7 @@ import { words } from '../../platform/words.ts';
 const NOT_SENT = {
   changed: message('direct.changed'),
   mailbox_removed: message('direct.mailbox_removed'),
+  revoked: message('direct.credential_revoked'),
 };
 
 /** Approval of sending an email. Once approved, the email is queued if it is still what the person saw. */
@@ -18,20 +24,39 @@ export const directSendApproval: ApprovalSubject<Row<'direct_sends'>> = {
   type: 'direct_send',
   lock: lockEmail,
   async content(tx, email) {
-    const [sender] = await tx.org.sql<Columns<'mailboxes', 'id' | 'email' | 'name' | 'send_as_email'>>(
-      'select id, email, name, send_as_email from mailboxes where organization_id = :org and id = :id',
-      { id: email.mailbox_id },
-    );
+    const sender = await findSender(tx.org, email.mailbox_id);
     return sender ? approvalContent(email, sender) : null;
   },
   async execute(tx, { id }, approval) {
     await tx.org.table('direct_sends').where({ id }).update({ state: 'queued', updated_at: tx.now });
     signalDirectSend(tx, id, 'decided', { approvalId: approval.id, status: 'approved' });
   },
+  async stop(tx, { subjectId, approvalId, fields }, config) {
+    const email = await lockEmail(tx, subjectId);
+    const sender = email && (await findSender(tx.org, email.mailbox_id));
+    if (email?.state !== 'queued' || !sender || email.approval_id !== approvalId || !approvalId) return;
+    await releaseReservedSends(tx, { sendId: email.id });
+    const approval = await findApproval(tx.org, approvalId);
+    if (!(await isStanding(tx, approval))) return settleRefused(tx, email, 'revoked', null);
+    const again = await holdForApproval(tx, config, {
+      requester: requesterOf(approval),
+      capability: approval.action_type,
+      subject: { type: 'direct_send', id: email.id },
+      reasons: [{ code: 'content_changed', message: message('approval_reason.fields_changed', { fields }) }],
+      content: approvalContent(email, sender),
+    });
+    await tx.org.table('direct_sends').where({ id: email.id }).update({
+      state: 'awaiting_approval',
+      approval_id: again.id,
+      waiting_for: null,
+      waiting_until: null,
+      updated_at: tx.now,
+    });
+  },
   async refused(tx, email, approval, why) {
     await settleRefused(tx, email, why, approval.reason);
     const args = { organizationId: tx.org.organizationId, directSendId: email.id };
-    const status = why === 'denied' ? 'denied' : 'expired';
+    const status = why === 'denied' || why === 'revoked' ? 'denied' : 'expired';
     tx.intend(signalOpen(directSendWorkflow, args, 'decided', { approvalId: approval.id, status }));
   },
 };
@@ -53,7 +78,7 @@ export async function settleRefused(
   reason: string | null,
 ): Promise<void> {
   const code = why === 'changed' && mailboxId === null ? 'mailbox_removed' : why;
-  const state = why === 'denied' ? 'denied' : 'expired';
-  const detail = code === 'changed' || code === 'mailbox_removed' ? NOT_SENT[code] : words(reason ?? '');
-  await settleDirectSend(tx, id, { state, code, reason: detail }, ['awaiting_approval']);
+  const state = why === 'denied' || why === 'revoked' ? 'denied' : 'expired';
+  const detail = code in NOT_SENT ? NOT_SENT[code as keyof typeof NOT_SENT] : words(reason ?? '');
+  await settleDirectSend(tx, id, { state, code, reason: detail }, ['awaiting_approval', 'queued']);
 }

@@ -5,26 +5,36 @@ import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { readBlob } from '../../platform/blobs.ts';
-import { inMailboxes } from '../conversation.ts';
+import { readSentContents } from '../../sending/sent-content.ts';
+import { inMailboxes, LEFT_STATES } from '../conversation.ts';
 import { message } from '../../../messages/index.ts';
 
-/** A received message, with its text. */
-interface ReceivedMessage extends Columns<
-  'inbound_messages',
-  | 'id'
-  | 'mailbox_id'
-  | 'thread_id'
-  | 'message_id'
-  | 'in_reply_to'
-  | 'from_email'
-  | 'from_name'
-  | 'to_emails'
-  | 'subject'
-  | 'body_plain'
-  | 'size'
-  | 'received_at'
-  | 'error'
+/** A message with its text, received or sent. */
+interface StoredMessage extends Omit<
+  Columns<
+    'inbound_messages',
+    | 'id'
+    | 'mailbox_id'
+    | 'thread_id'
+    | 'message_id'
+    | 'in_reply_to'
+    | 'from_email'
+    | 'from_name'
+    | 'to_emails'
+    | 'cc_emails'
+    | 'reply_to_emails'
+    | 'subject'
+    | 'body_plain'
+    | 'size'
+    | 'received_at'
+    | 'error'
+  >,
+  'mailbox_id'
 > {
+  direction: 'received' | 'sent';
+  /** Null of a sent message whose mailbox was removed. */
+  mailbox_id: string | null;
+  bcc_emails: string[];
   body_html: string | null;
   files: MessageFile[];
 }
@@ -44,23 +54,59 @@ export interface MessageFile {
 export const RECEIVED_FILES = `coalesce((select jsonb_agg(jsonb_build_object('id', a.id, 'filename', a.filename, 'content_type', a.content_type, 'size_bytes', a.size_bytes,
          'is_stored', a.left_out is null, 'left_out', a.left_out) order by a.place) from inbound_attachments a where a.message_id = m.id), '[]')`;
 
+/** SQL: the attachments of the email `d`, as a JSON list. */
+export const SENT_FILES = `coalesce((select jsonb_agg(file || jsonb_build_object('id', file -> 'blob_id', 'is_stored', d.files_deleted_at is null,
+           'left_out', case when d.files_deleted_at is not null then 'expired' end) order by place)
+           from jsonb_array_elements(d.attachments) with ordinality as f(file, place)), '[]')`;
+
 /**
- * Returns one received message.
+ * Returns one message with its text, received or sent; a sent one as it left.
  * @throws AppError not_found for a message that the caller may not read
  */
-export async function readMessage(ctx: Ctx, id: string): Promise<ReceivedMessage> {
+export async function readMessage(ctx: Ctx, id: string): Promise<StoredMessage> {
+  const found = isUuid(id) ? ((await readReceived(ctx, id)) ?? (await readSent(ctx, id))) : undefined;
+  if (!found) throw notFound('message');
+  return found;
+}
+
+async function readReceived(ctx: Ctx, id: string): Promise<StoredMessage | undefined> {
   const mailboxes = ctx.actor.allowedMailboxes;
-  const [row] = isUuid(id)
-    ? await reader(ctx).sql<ReceivedMessage>(
-        `select m.id, m.mailbox_id, m.thread_id, m.message_id, m.in_reply_to, m.from_email, m.from_name, m.to_emails, m.subject, m.body_plain, m.size, m.received_at, m.error,
-           h.html as body_html, ${RECEIVED_FILES} as files
-         from inbound_messages m left join inbound_bodies h on h.message_id = m.id
-         where m.organization_id = :org and m.id = :id ${inMailboxes('m', mailboxes)}`,
-        { id, ...(mailboxes ? { mailboxes } : {}) },
-      )
-    : [];
-  if (!row) throw notFound('message');
+  const [row] = await reader(ctx).sql<StoredMessage>(
+    `select 'received' as direction, m.id, m.mailbox_id, m.thread_id, m.message_id, m.in_reply_to, m.from_email, m.from_name, m.to_emails, m.cc_emails,
+       '{}'::text[] as bcc_emails, m.reply_to_emails, m.subject, m.body_plain, m.size, m.received_at, m.error, h.html as body_html, ${RECEIVED_FILES} as files
+     from inbound_messages m left join inbound_bodies h on h.message_id = m.id
+     where m.organization_id = :org and m.id = :id ${inMailboxes('m', mailboxes)}`,
+    { id, ...(mailboxes ? { mailboxes } : {}) },
+  );
   return row;
+}
+
+async function readSent(ctx: Ctx, id: string): Promise<StoredMessage | undefined> {
+  const mailboxes = ctx.actor.allowedMailboxes;
+  const org = reader(ctx);
+  const [row] = await org.sql<StoredMessage>(
+    `select 'sent' as direction, s.id, s.mailbox_id, coalesce(d.thread_id, s.conversation -> 'messageIds' ->> 0, s.message_id) as thread_id, s.message_id,
+       d.in_reply_to, coalesce(b.email, '') as from_email, coalesce(b.name, '') as from_name, coalesce(d.to_emails, array[s.recipient]) as to_emails,
+       coalesce(d.cc_emails, '{}') as cc_emails, coalesce(d.bcc_emails, '{}') as bcc_emails, '{}'::text[] as reply_to_emails, s.subject,
+       coalesce(d.body_plain, '') as body_plain, 0 as size, coalesce(s.sent_at, s.claimed_at, s.slot_at) as received_at, null as error, d.body_html,
+       ${SENT_FILES} as files
+     from sends s left join mailboxes b on b.id = s.mailbox_id left join direct_sends d on d.id = s.id
+     where s.organization_id = :org and s.id = :id and s.state in ${LEFT_STATES} ${inMailboxes('s', mailboxes)}`,
+    { id, ...(mailboxes ? { mailboxes } : {}) },
+  );
+  const kept = row && (await readSentContents(org, [id])).get(id);
+  if (!row || !kept) return row;
+  const { from, fromName, replyTo, to, cc, bcc, written } = kept;
+  return {
+    ...row,
+    from_email: from,
+    from_name: fromName,
+    to_emails: to,
+    cc_emails: cc,
+    bcc_emails: bcc,
+    reply_to_emails: replyTo === '' ? [] : [replyTo],
+    ...(written ? { subject: written.subject, body_plain: written.text, body_html: written.html } : {}),
+  };
 }
 
 /**

@@ -3,6 +3,7 @@ import { DAY_MS } from '../../../lib/clock.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 
 const PAGE = 100;
+const CONTENTS_PAGE = 5_000;
 
 /**
  * Deletes the content of attachments that were received or sent ATTACHMENT_RETENTION_DAYS ago. Their names stay in the
@@ -48,3 +49,23 @@ const DRAFTED = `
     delete from blobs b using (select (file ->> 'blob_id')::uuid as id from old, jsonb_array_elements(attachments) file) f where b.id = f.id
   )
   update email_drafts d set attachments = '[]' from old where d.id = old.id`;
+
+/**
+ * Deletes the contents of sent emails that are older than their workspace keeps them (`inbox.keep_sent_days` of its settings). In pages, each its own
+ * transaction.
+ * @returns how many
+ */
+export async function expireSentContents({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number> {
+  let done = 0;
+  for (;;) {
+    const { rowCount } = await across(db, 'maintenance').run(
+      `delete from sent_contents where send_id = any(array(
+         select e.send_id from outreach_settings o cross join lateral (select (o.settings -> 'inbox' ->> 'keep_sent_days')::int as days) kept
+         join sent_contents e on e.organization_id = o.organization_id and e.created_at <= cast(:now as timestamptz) - kept.days * interval '1 day'
+         where kept.days > 0 limit ${CONTENTS_PAGE}))`,
+      { now: clock.now() },
+    );
+    done += rowCount;
+    if (rowCount < CONTENTS_PAGE) return done;
+  }
+}

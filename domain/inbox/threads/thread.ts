@@ -6,20 +6,19 @@ import {
   type Page,
   type PageRequest,
 } from '../../../lib/cursor.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
 import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
+import { readSentContents } from '../../sending/sent-content.ts';
 import { readSentBodies } from '../../sending/outcomes/sent-text.ts';
 import type { InboundKind } from '../../sending/outcomes/record-inbound.ts';
 import { inMailboxes, LEFT_STATES, OUR_EMAILS } from '../conversation.ts';
-import { RECEIVED_FILES, type MessageFile } from './message.ts';
+import { RECEIVED_FILES, SENT_FILES, type MessageFile } from './message.ts';
 import { readableMailboxes } from './threads.ts';
 
-/**
- * One message of a conversation, received or sent. The text of a campaign email is rendered again, see
- * {@link ThreadMessage.rendered_again}.
- */
+/** One message of a conversation, received or sent. A sent one is as it left, see {@link ThreadMessage.rendered_again}. */
 export interface ThreadMessage {
   id: string;
   direction: 'received' | 'sent';
@@ -29,11 +28,12 @@ export interface ThreadMessage {
   to_addresses: string[];
   cc_addresses: string[];
   bcc_addresses: string[];
+  reply_to_addresses: string[];
   in_reply_to: string | null;
   subject: string;
   body_plain: string;
   body_html: string | null;
-  /** True if the text is not stored: it was rendered from the current step and contact. */
+  /** True if the content is not kept any more: the text was rendered from the current step and contact. */
   rendered_again: boolean;
   attachments: MessageFile[];
   size: number;
@@ -46,11 +46,6 @@ export interface ThreadMessage {
   step_id: string | null;
   created_at: Date;
 }
-
-/** SQL: the attachments of the email `d`, as a JSON list. */
-const SENT_FILES = `coalesce((select jsonb_agg(file || jsonb_build_object('id', file -> 'blob_id', 'is_stored', d.files_deleted_at is null,
-           'left_out', case when d.files_deleted_at is not null then 'expired' end) order by place)
-           from jsonb_array_elements(d.attachments) with ordinality as f(file, place)), '[]')`;
 
 /** SQL: a timestamp with microseconds as PostgreSQL writes it, in UTC. A Date holds only milliseconds. */
 const AT_TEXT = `to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')`;
@@ -76,12 +71,12 @@ export async function readThread(
   const rows = await reader(ctx).sql<ThreadMessage & { at_text: string }>(
     `with left_ids as (${OUR_EMAILS}
      ), messages as (
-       select m.id, 'received' as direction, m.mailbox_id, m.message_id, m.from_email as from_address, m.to_emails as to_addresses, '{}'::text[] as cc_addresses, '{}'::text[] as bcc_addresses,
+       select m.id, 'received' as direction, m.mailbox_id, m.message_id, m.from_email as from_address, m.to_emails as to_addresses, m.cc_emails as cc_addresses, '{}'::text[] as bcc_addresses, m.reply_to_emails as reply_to_addresses,
          m.in_reply_to, m.subject, m.body_plain, h.html as body_html, false as rendered_again, ${RECEIVED_FILES} as attachments, m.size, m.received_at as at, m.seen, m.kind, m.intent, m.contact_id, m.campaign_id, null::uuid as step_id, m.created_at
        from inbound_messages m left join inbound_bodies h on h.message_id = m.id where m.organization_id = :org and m.thread_id = :thread ${inMailboxes('m', mailboxes)}
        union all
        select s.id, 'sent', s.mailbox_id, s.message_id, coalesce(b.email, ''), coalesce(d.to_emails, array[s.recipient]),
-         coalesce(d.cc_emails, '{}'), coalesce(d.bcc_emails, '{}'), d.in_reply_to, s.subject, coalesce(d.body_plain, ''), d.body_html, d.id is null,
+         coalesce(d.cc_emails, '{}'), coalesce(d.bcc_emails, '{}'), '{}', d.in_reply_to, s.subject, coalesce(d.body_plain, ''), d.body_html, d.id is null,
          ${SENT_FILES}, 0, coalesce(s.sent_at, s.claimed_at, s.slot_at), true, null, null, s.contact_id, s.campaign_id, s.step_id, s.created_at
        from left_ids l join sends s on s.id = l.id and s.organization_id = :org left join mailboxes b on b.id = s.mailbox_id left join direct_sends d on d.id = s.id
        where s.state in ${LEFT_STATES} ${inMailboxes('s', mailboxes)}
@@ -97,8 +92,35 @@ export async function readThread(
     },
   );
   if (rows.length === 0 && !position) throw notFound('thread');
-  const again = rows.filter(({ rendered_again: isMade }) => isMade).map(({ id }) => id);
-  const bodies = await readSentBodies(reader(ctx), again);
-  for (const row of rows) row.body_plain = bodies.get(row.id) ?? row.body_plain;
+  await asTheyLeft(reader(ctx), rows);
   return pageOf(rows, page.limit, (last) => encodeCursor('unibox.thread', bound, [last.at_text, last.id]));
+}
+
+/** Gives our emails of a conversation the content with which they left; of one whose content is not kept the text is made again. */
+async function asTheyLeft(org: OrgScope, messages: readonly ThreadMessage[]): Promise<void> {
+  const ours = messages.filter(({ direction }) => direction === 'sent');
+  const contents = await readSentContents(
+    org,
+    ours.map(({ id }) => id),
+  );
+  for (const message of ours) {
+    const kept = contents.get(message.id);
+    if (!kept) continue;
+    message.from_address = kept.from;
+    message.to_addresses = kept.to;
+    message.cc_addresses = kept.cc;
+    message.bcc_addresses = kept.bcc;
+    message.reply_to_addresses = kept.replyTo === '' ? [] : [kept.replyTo];
+    if (!kept.written) continue;
+    message.subject = kept.written.subject;
+    message.body_plain = kept.written.text;
+    message.body_html = kept.written.html;
+    message.rendered_again = false;
+  }
+  const again = ours.filter(({ rendered_again: isMade }) => isMade);
+  const bodies = await readSentBodies(
+    org,
+    again.map(({ id }) => id),
+  );
+  for (const message of again) message.body_plain = bodies.get(message.id) ?? message.body_plain;
 }

@@ -218,6 +218,8 @@ function message(text: string, headers: Record<string, string> = {}): InboundMes
     relatedAddresses: [],
     fromName: 'Bob',
     to: ['ann@ours.example'],
+    cc: [],
+    replyTo: [],
     returnPath: null,
     subject: 'Re: Hello',
     date: RECEIVED,

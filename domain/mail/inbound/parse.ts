@@ -85,6 +85,9 @@ export interface InboundMessage {
   readonly relatedAddresses: readonly string[];
   readonly fromName: string;
   readonly to: readonly string[];
+  readonly cc: readonly string[];
+  /** Addresses in Reply-To. */
+  readonly replyTo: readonly string[];
   /** Lower-cased envelope sender. Empty for the null sender `<>` of bounces, null if not recorded. */
   readonly returnPath: string | null;
   readonly subject: string;
@@ -186,7 +189,9 @@ function describe(mail: MimeMessage): InboundMessage {
       ({ address }) => address ?? [],
     ),
     fromName: named[0]?.name || author?.name || '',
-    to: addresses(mail.headers.get('to')).flatMap(({ address }) => address ?? []),
+    to: plainAddresses(mail.headers.get('to')),
+    cc: plainAddresses(mail.headers.get('cc')),
+    replyTo: plainAddresses(mail.headers.get('reply-to')),
     returnPath: returnPath(raw.get('return-path')),
     subject: unfold(plainHeader(mail.headers.get('subject'))).slice(0, MAX_HEADER_VALUE),
     date: parseDate(raw.get('date')?.slice(0, 200)),
@@ -251,6 +256,10 @@ function addresses(header: unknown): { address: string | null; name: string }[] 
   return addressesIn(header)
     .map(({ address, name }) => ({ address: address ? asciiAddress(address) : null, name }))
     .slice(0, 100);
+}
+
+function plainAddresses(header: unknown): string[] {
+  return addresses(header).flatMap(({ address }) => address ?? []);
 }
 
 function returnPath(value: string | undefined): string | null {

@@ -123,7 +123,7 @@ export function buildMessage(input: MessageInput): BuiltMessage {
     conversation: input.conversation,
   });
   if (subject === '' || subject === 'Re:') errors.push({ field: 'subject', message: 'the message has no subject' });
-  const { text, html, links } = assembleParts(input, rendered);
+  const { text, html, links } = assembleParts(input, rendered, hasHtml(campaign, rendered));
   const address = (value: string): MailAddress => ({ name: '', address: checkAddress(value, errors) });
   const options: MessageOptions = {
     from: { name: headerText(sender.name ?? ''), address: fromAddress },
@@ -142,6 +142,22 @@ export function buildMessage(input: MessageInput): BuiltMessage {
     disableUrlAccess: true,
   };
   return { options, links, unresolved: rendered.unresolved, errors, conversation };
+}
+
+/**
+ * The bodies of a message as people of the workspace may read them: no pixel, links as written, and no link that opts the
+ * recipient out.
+ */
+export function buildUntracked(input: MessageInput): { text: string; html: string | null } {
+  const rendered = renderStep(input);
+  const campaign = { ...input.campaign, openTracking: false, linkTracking: false };
+  const urls = { ...input.urls, unsubscribeUrl: '' };
+  const { text, html } = assembleParts({ ...input, campaign, urls }, rendered, hasHtml(input.campaign, rendered));
+  return { text, html: html ?? null };
+}
+
+function hasHtml({ textOnly, openTracking, linkTracking }: MessageCampaign, { html }: RenderedStep): boolean {
+  return !textOnly && (html !== undefined || openTracking || linkTracking);
 }
 
 interface RenderedStep {
@@ -176,10 +192,10 @@ function renderStep({ sendId, contact, app, step }: MessageInput): RenderedStep 
 function assembleParts(
   { sender, campaign, unsubscribe, urls, ticketId }: MessageInput,
   rendered: RenderedStep,
+  sendsHtml: boolean,
 ): { text: string; html: string | undefined; links: readonly TrackedLink[] } {
   const trackOpens = campaign.openTracking && !campaign.textOnly;
   const trackLinks = campaign.linkTracking && !campaign.textOnly;
-  const sendsHtml = !campaign.textOnly && (rendered.html !== undefined || trackOpens || trackLinks);
   const footer = buildFooter(unsubscribe, urls.unsubscribeUrl);
   const { rewriteHtml, rewriteText, toText, links } = createLinkRewriter({
     ...(campaign.utm ? { utm: resolveUtm(campaign.utm, campaign.name) } : {}),

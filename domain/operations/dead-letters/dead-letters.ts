@@ -8,7 +8,7 @@ import { confirmSent } from '../../sending/outcomes/confirm-sent.ts';
 import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { assertMayAddLeads } from '../../approvals/may-change-leads.ts';
+import { assertMayReopen } from '../../approvals/may-change-leads.ts';
 import { FAILED_EMAIL, replayDeadLetter, UNCERTAIN_EMAIL } from '../../platform/dead-letters.ts';
 import { deadLetterKinds, retryTask } from '../system/blocked-runs.ts';
 import { message } from '../../../messages/index.ts';
@@ -127,7 +127,7 @@ async function assertMayReplay(tx: Tx, { task_type: type, task_id: task }: Task)
 
 /** @returns true if the dead letter was still pending */
 async function restart(tx: Tx, { task_type: type, task_id: taskId }: Task): Promise<boolean> {
-  await assertMayReopen(tx, { task_type: type, task_id: taskId });
+  await assertMayTryAgain(tx, { task_type: type, task_id: taskId });
   await retryTask(tx, type, taskId, 'operator');
   return replayDeadLetter(tx, type, taskId);
 }
@@ -135,14 +135,14 @@ async function restart(tx: Tx, { task_type: type, task_id: taskId }: Task): Prom
 /**
  * Checks the right to restart a completed campaign. Retrying its email restarts it with the current steps, like adding
  * the lead.
- * @throws AppError forbidden as {@link assertMayAddLeads}
+ * @throws AppError forbidden as {@link assertMayReopen}
  */
-async function assertMayReopen(tx: Tx, { task_type: type, task_id: sendId }: Task): Promise<void> {
+async function assertMayTryAgain(tx: Tx, { task_type: type, task_id: sendId }: Task): Promise<void> {
   if (type !== UNCERTAIN_EMAIL && type !== FAILED_EMAIL) return;
   const [campaign] = await tx.org.sql<CampaignRow>(
     `select c.* from sends s join campaigns c on c.id = s.campaign_id
      where s.organization_id = :org and s.id = :send and c.status = 'completed' for no key update of c`,
     { send: sendId },
   );
-  if (campaign) await assertMayAddLeads(tx, campaign, 1);
+  if (campaign) await assertMayReopen(tx, campaign);
 }

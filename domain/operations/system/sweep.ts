@@ -54,8 +54,12 @@ const ENGAGEMENT = [
   },
 ] as const satisfies readonly { table: string; column: string; only?: string }[];
 
+/** Condition: a decided approval that no email will be compared with any more. */
+const UNBOUND = `status <> 'pending' and not exists (select from campaigns c where c.approval_id = approvals.id)
+  and not exists (select from direct_sends d where d.approval_id = approvals.id and d.state in ('awaiting_approval', 'queued'))`;
+
 /** Tables kept for APPROVAL_RETENTION_DAYS after the request. Rows that belong to an approval are deleted with it. */
-const DECIDED = [{ table: 'approvals', column: 'id', only: `status <> 'pending'` }] as const satisfies readonly {
+const DECIDED = [{ table: 'approvals', column: 'id', only: UNBOUND }] as const satisfies readonly {
   table: string;
   column: string;
   only: string;

@@ -100,7 +100,9 @@ const bulk = z.strictObject({ metadata: z.strictObject({ bulk: z.literal(true), 
 const approval = {
   approval_id: id,
   action_type: z.enum(['campaign.launch', 'email.compose', 'inbox.reply', 'mailbox.provision']),
-  subject_type: z.enum(['run', 'campaign', 'direct_send', 'mailbox_order']).describe('What waits, or waited, for it'),
+  subject_type: z
+    .enum(['run', 'campaign', 'campaign_leads', 'direct_send', 'mailbox_order'])
+    .describe('What waits, or waited, for it'),
   subject_id: id,
   api_key_id: idOrNull.describe('The key that asked; null for an application'),
   oauth_grant_id: idOrNull.describe('The grant of the application that asked; null for a key'),

@@ -1,5 +1,5 @@
 import type { Db, Trx } from '../../../db/connection.ts';
-import type { ApprovalContent } from '../../../db/json-columns.ts';
+import type { ApprovalContent, AuditChanges, PolicyReason } from '../../../db/json-columns.ts';
 import type { ApprovalRow } from '../../../db/models/approval.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Config } from '../../../lib/config/index.ts';
@@ -14,8 +14,8 @@ export interface AuditEntry {
   action: string;
   entityType: string;
   entityId?: string;
-  /** Old and new values. Secrets appear only as "changed". */
-  changes?: Record<string, unknown>;
+  /** Values before and after, of a secret only that there was a change (domain/platform/changes.ts). */
+  changes?: AuditChanges;
   metadata?: Record<string, unknown>;
 }
 
@@ -81,12 +81,37 @@ export interface ApprovalSubject<Subject = any> {
    * @throws AppError to refuse; then nothing happens and no decision is stored
    */
   execute(tx: Tx, subject: Subject, approval: ApprovalRow, config: Config): Promise<void>;
+  /** Requests an approval for a locked subject as it is now. For verbs of rooms before the subject's. */
+  ask?(tx: Tx, subject: Subject, asked: AskedApproval, config: Config): Promise<ApprovalRow>;
+  /**
+   * Stops an approved subject because an email differs from the approved content, and requests another approval. Does
+   * nothing for a subject that has changed state. Runs in its own transaction, which locks the subject first.
+   */
+  stop?(tx: Tx, stopped: StoppedEmail, config: Config): Promise<void>;
   /** Records that the action will not happen, and signals a workflow that waits for it. */
   refused(tx: Tx, subject: Subject, approval: ApprovalRow, why: NotCarriedOut, config: Config): Promise<void>;
 }
 
-/** Reason why a held action does not happen: denied, not decided in time, or changed since. */
-export type NotCarriedOut = 'denied' | 'expired' | 'changed';
+/** Reason why a held action does not happen: denied, not decided in time, changed since, or its credential was revoked. */
+export type NotCarriedOut = 'denied' | 'expired' | 'changed' | 'revoked';
+
+/** Requester of an approval, and the reasons why one is needed. */
+export interface AskedApproval {
+  requester: Pick<Actor, 'kind' | 'apiKeyId' | 'oauthGrantId'>;
+  reasons: readonly PolicyReason[];
+}
+
+/** An email that was not sent because it differs from the approved content. */
+export interface StoppedEmail {
+  /** Id of the campaign or the single email. */
+  subjectId: string;
+  /** The lead of a campaign email; null for a single email. */
+  enrollmentId: string | null;
+  /** The approval it was compared with; null if its lead never had one. */
+  approvalId: string | null;
+  /** Names of the fields that differ. */
+  fields: string[];
+}
 
 /** A run that must be open: the id of its row, and the intent that opens the run. */
 export interface ExpectedRun {

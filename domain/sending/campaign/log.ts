@@ -23,6 +23,8 @@ export type CampaignLogType =
   | 'variants_changed'
   | 'variant_promoted'
   | 'leads_added'
+  | 'leads_held'
+  | 'leads_approved'
   | 'lead_removed'
   | 'lead_paused'
   | 'lead_resumed'

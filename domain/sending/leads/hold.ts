@@ -1,10 +1,12 @@
 import type { CampaignRow, CampaignStatus } from '../../../db/models/campaign.ts';
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { badRequest, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
+import { AppError, badRequest, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { leaveCampaigns } from './membership.ts';
+import { approveAdded } from '../control/approved-leads.ts';
 import { signalControl, signalLauncher } from '../control/signals.ts';
+import { isCredential } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { releaseReservedSends } from '../control/release.ts';
@@ -20,7 +22,7 @@ interface LeadHold {
   since: Date;
   until: Date | null;
   reason: Message | null;
-  source: 'manual' | 'out_of_office';
+  source: 'manual' | 'out_of_office' | 'other_campaign' | 'approval';
 }
 
 export interface LeadHoldResult {
@@ -127,10 +129,19 @@ export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string
     const lead = await findLead(tx.org, campaign, contactId, 'for update');
     await assertLeadAllowed(tx, campaign, lead);
     if (lead.hold_since) {
-      await tx.org
-        .table('enrollments')
-        .where({ id: lead.id })
-        .update({ hold_since: null, hold_until: null, hold_reason: null, hold_source: null });
+      if (lead.hold_source === 'approval') await releaseUnapproved(tx, campaign, lead.id);
+      else
+        await tx.org
+          .table('enrollments')
+          .where({ id: lead.id })
+          .update({
+            hold_since: null,
+            hold_until: null,
+            hold_reason: null,
+            // Stays as a mark, so that the launcher does not hold the lead for the other campaign again.
+            hold_source: lead.hold_source === 'other_campaign' ? 'other_campaign' : null,
+            launch_after: new Date(0),
+          });
       await signalHold(tx, lead, 'released');
       await logCampaign(tx, lead.campaign_id, 'lead_resumed', message('log.lead_resumed'), {
         contact_id: lead.contact_id,
@@ -144,6 +155,13 @@ export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string
     }
     return { campaign_id: lead.campaign_id, contact_id: lead.contact_id, hold: null };
   });
+}
+
+/** A person who resumes a lead that waits for an approval approves it as it is now. */
+async function releaseUnapproved(tx: Tx, campaign: CampaignRow, leadId: string): Promise<void> {
+  if (isCredential(tx.actor))
+    throw new AppError('forbidden', message('leads.only_approval'), { fix: message('leads.only_approval.fix') });
+  await approveAdded(tx, campaign, [leadId]);
 }
 
 /**

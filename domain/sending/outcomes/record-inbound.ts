@@ -260,7 +260,9 @@ async function store(tx: Tx, inbound: Inbound, size: number): Promise<void> {
     reference_ids: [...message.references],
     from_email: storableText(message.from ?? '', 320),
     from_name: storableText(message.fromName, MAX_LINE),
-    to_emails: message.to.map((address) => storableText(address, 320)),
+    to_emails: storableAddresses(message.to),
+    cc_emails: storableAddresses(message.cc),
+    reply_to_emails: storableAddresses(message.replyTo),
     subject: storableText(message.subject, MAX_LINE),
     body_plain: storableText(message.text, MAX_BODY),
     filed: location.folder === 'INBOX' ? 'inbox' : 'spam',
@@ -274,6 +276,10 @@ async function store(tx: Tx, inbound: Inbound, size: number): Promise<void> {
     received_at: location.receivedAt,
     created_at: tx.now,
   });
+}
+
+function storableAddresses(addresses: readonly string[]): string[] {
+  return addresses.map((address) => storableText(address, 320));
 }
 
 /** Stores the sanitized HTML and the files of a message. */

@@ -124,7 +124,10 @@ export const agents = {
   'agents.key.revoke': 'Sperren',
   'agents.key.revoke.ask': 'Den Schlüssel sperren?',
   'agents.key.revoke.why':
-    'Jedes Programm, das {name} benutzt, wird sofort abgewiesen. Das lässt sich nicht rückgängig machen.',
+    'Wer {name} oder einen damit angelegten Schlüssel benutzt, wird sofort abgewiesen. Das lässt sich nicht rückgängig machen.',
+  'agents.key.madeBy': 'Angelegt mit dem Schlüssel {name}',
+  'agents.key.madeByKey': 'Angelegt mit einem anderen Schlüssel',
+  'agents.key.madeByApplication': 'Angelegt von einer Anwendung',
   'agents.app.new': 'Neue Anwendung',
   'agents.app.create': 'Anwendung anlegen',
   'agents.app.none': 'Noch keine Anwendung',

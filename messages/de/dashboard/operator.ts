@@ -231,7 +231,6 @@ export const operator = {
   'operator.thing.user': 'Konto',
   'operator.thing.warmup_rule': 'Regel des Aufwärmens',
   'operator.thing.webhook': 'Webhook',
-  'operator.thing.webhook_endpoint': 'Webhook-Endpunkt',
   'operator.thing.weekly_report': 'Wochenbericht',
   'operator.did.approved': 'erteilt',
   'operator.did.archive': 'archiviert',

@@ -48,6 +48,18 @@ export const start = {
   'start.did.replied': 'hat geantwortet',
   'start.did.bounced': 'war unzustellbar',
   'start.did.complained': 'hat sich beschwert',
+  'outreach.title': 'Versandregeln',
+  'outreach.saved': 'Gespeichert',
+  'outreach.overlap': 'Ein Kontakt in zwei aktiven Kampagnen',
+  'outreach.overlap.why':
+    'Für Kontakte, die in eine Kampagne kommen, während eine andere aktive Kampagne ihnen schreibt.',
+  'outreach.overlap.off': 'Beide beginnen',
+  'outreach.overlap.off.why': 'Ohne Hinweis.',
+  'outreach.overlap.warn': 'Beide beginnen, mit Hinweis',
+  'outreach.overlap.warn.why': 'Die Prüfung vor dem Start nennt, wie viele Kontakte die E-Mails beider bekommen.',
+  'outreach.overlap.hold': 'Nacheinander',
+  'outreach.overlap.hold.why':
+    'In der zweiten Kampagne wird der Kontakt angehalten und beginnt dort höchstens eine Stunde, nachdem die erste mit ihm fertig ist.',
   'team.title': 'Team',
   'team.invite': 'Jemanden einladen',
   'team.invited': 'Eingeladen',

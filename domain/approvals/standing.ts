@@ -1,0 +1,23 @@
+import type { ApprovalRow } from '../../db/models/approval.ts';
+import type { Tx } from '../platform/kernel/transact.ts';
+import type { Requester } from './authorize.ts';
+
+/** True if the key or grant that asked for an action can still be used. Nothing is carried out for a revoked or expired one. */
+export async function isStanding(
+  tx: Tx,
+  { api_key_id: key, oauth_grant_id: grant }: Pick<ApprovalRow, 'api_key_id' | 'oauth_grant_id'>,
+): Promise<boolean> {
+  const rows = await tx.org.sql(
+    `select 1 from api_keys where organization_id = :org and id = :key and status = 'active' and (expires_at is null or expires_at > :now)
+     union all
+     select 1 from oauth_grants g join memberships m on m.organization_id = :org and m.user_id = g.user_id
+     where g.organization_id = :org and g.id = :grant and g.revoked_at is null`,
+    { key, grant, now: tx.now },
+  );
+  return rows.length > 0;
+}
+
+/** The credential that asked for an approval. */
+export function requesterOf({ api_key_id: key, oauth_grant_id: grant }: ApprovalRow): Requester {
+  return key ? { kind: 'api_key', apiKeyId: key } : { kind: 'oauth', oauthGrantId: grant! };
+}

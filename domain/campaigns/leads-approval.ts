@@ -1,0 +1,84 @@
+import type { CampaignRow } from '../../db/models/campaign.ts';
+import type { Config } from '../../lib/config/index.ts';
+import type { Requester } from '../approvals/authorize.ts';
+import { holdForApproval } from '../approvals/hold.ts';
+import { isStanding, requesterOf } from '../approvals/standing.ts';
+import { approvalOfSubject, findApproval, type ApprovalRow } from '../approvals/view.ts';
+import { restartForLeads } from '../audience/leads/add.ts';
+import type { ApprovalSubject, AskedApproval, Tx } from '../platform/kernel/tx.ts';
+import { bindingOf } from '../sending/approved.ts';
+import { logCampaign } from '../sending/campaign/log.ts';
+import { approveWaiting, holdChanged } from '../sending/control/approved-leads.ts';
+import { signalLauncher } from '../sending/control/signals.ts';
+import { lockCampaign } from '../sending/control/status.ts';
+import { undefinedIfGone } from './gone.ts';
+import { launchContent } from './launch-content.ts';
+import { message } from '../../messages/index.ts';
+
+/**
+ * Approval of leads of a campaign that sends: those that a credential added beyond its policy, and those whose values have
+ * changed since their approval. They are held until a person approves them, and stay held otherwise.
+ */
+export const campaignLeads: ApprovalSubject<CampaignRow> = {
+  type: 'campaign_leads',
+  lock: (tx, campaignId) => lockCampaign(tx, campaignId).catch(undefinedIfGone),
+  content: (tx, campaign, _approval, config) => launchContent(tx.org, campaign, config, { onlyWaiting: true }),
+  ask,
+  async execute(tx, campaign, { payload }) {
+    const count = await approveWaiting(tx, campaign.id, bindingOf(payload).fields);
+    await logCampaign(tx, campaign.id, 'leads_approved', message('log.leads_approved', { count }), { count });
+    if (campaign.status === 'active') signalLauncher(tx, campaign.id, 'lead_released');
+    await restartForLeads(tx, campaign);
+  },
+  async stop(tx, { subjectId, enrollmentId, approvalId, fields }, config) {
+    const campaign = await lockCampaign(tx, subjectId).catch(undefinedIfGone);
+    if (campaign?.status !== 'active') return;
+    const count = await holdChanged(tx, campaign.id, enrollmentId!, message('leads.not_as_approved', { fields }));
+    if (count === 0) return;
+    await logCampaign(tx, campaign.id, 'leads_held', message('log.leads_not_as_approved', { count, fields }), {
+      count,
+    });
+    const approval = approvalId
+      ? await findApproval(tx.org, approvalId)
+      : await approvalOfSubject(tx.org, 'campaign_leads', campaign.id);
+    if (approval && (await isStanding(tx, approval)))
+      await askAgain(tx, config, campaign, requesterOf(approval), fields);
+  },
+  async refused(tx, campaign, approval, why, config) {
+    if (why === 'changed') return void (await askAgain(tx, config, campaign, requesterOf(approval), ['leads']));
+    await logCampaign(tx, campaign.id, 'leads_held', REFUSED[why], { approval_id: approval.id });
+  },
+};
+
+const REFUSED = {
+  denied: message('log.leads_denied'),
+  expired: message('log.leads_expired'),
+  revoked: message('log.leads_revoked'),
+};
+
+/** Asks about the leads that wait, after some of them have changed. */
+function askAgain(
+  tx: Tx,
+  config: Config,
+  campaign: CampaignRow,
+  requester: Requester,
+  fields: string[],
+): Promise<ApprovalRow> {
+  const reason = { code: 'content_changed', message: message('approval_reason.fields_changed', { fields }) };
+  return ask(tx, campaign, { requester, reasons: [reason] }, config);
+}
+
+async function ask(
+  tx: Tx,
+  campaign: CampaignRow,
+  { requester, reasons }: AskedApproval,
+  config: Config,
+): Promise<ApprovalRow> {
+  return holdForApproval(tx, config, {
+    requester,
+    capability: 'campaign.launch',
+    subject: { type: 'campaign_leads', id: campaign.id },
+    reasons,
+    content: await launchContent(tx.org, campaign, config, { onlyWaiting: true }),
+  });
+}

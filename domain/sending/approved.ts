@@ -1,0 +1,221 @@
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  ApprovalBinding,
+  ApprovalContent,
+  BoundCopy,
+  BoundSender,
+  StoredAttachment,
+} from '../../db/json-columns.ts';
+import type { Columns } from '../../db/rows.ts';
+import { sha256 } from '../../lib/crypto.ts';
+import { inspectSource } from '../mail/messages/render-source.ts';
+import { headerText } from '../mail/messages/text.ts';
+import { resolveUtm } from '../mail/messages/utm.ts';
+import type { ClaimRow, Json } from './claimed.ts';
+import type { OutreachSettings } from './campaign/outreach-settings.ts';
+
+/** Hexadecimal digits of a fingerprint. */
+const HASH_LENGTH = 32;
+/** The merge field that every approved lead has a fingerprint of. */
+const ADDRESS = 'Email';
+/** The place of a single email's text among the copies of its binding. */
+const SINGLE = 'email';
+
+/** The columns of a mailbox that recipients see the effect of. */
+export type SenderColumns = Columns<
+  'mailboxes',
+  | 'id'
+  | 'email'
+  | 'name'
+  | 'reply_to'
+  | 'send_as_email'
+  | 'signature_html'
+  | 'signature_plain'
+  | 'smtp'
+  | 'tracking_domain'
+  | 'tracking_domain_verified'
+>;
+
+/** {@link SenderColumns} of the mailbox `m` for a query. */
+export const SENDER_COLUMNS = `m.id, m.email, m.name, m.reply_to, m.send_as_email, m.signature_html, m.signature_plain, m.smtp,
+  m.tracking_domain, m.tracking_domain_verified`;
+
+/** A sender as an approver sees it, and as its emails leave. */
+export function shownSender(mailbox: SenderColumns): ApprovalContent['senders'][number] {
+  return {
+    mailbox_id: mailbox.id,
+    email: mailbox.send_as_email || mailbox.email,
+    name: headerText(mailbox.name),
+    reply_to: mailbox.reply_to,
+    smtp: `${mailbox.smtp.host}:${mailbox.smtp.port}`,
+    signature_plain: mailbox.signature_plain,
+    signature_html: mailbox.signature_html,
+    tracking_domain: mailbox.tracking_domain_verified ? mailbox.tracking_domain : '',
+  };
+}
+
+/** Settings of a campaign that shape every email of it, as an approver sees them. */
+export function shownSettings(
+  campaign: Columns<
+    'campaigns',
+    | 'name'
+    | 'text_only'
+    | 'open_tracking'
+    | 'link_tracking'
+    | 'unsubscribe_header'
+    | 'cc'
+    | 'bcc'
+    | 'tracking_domain'
+    | 'tracking_domain_verified'
+    | 'utm_tracking'
+    | 'utm_source'
+    | 'utm_medium'
+    | 'utm_campaign'
+  >,
+  { unsubscribe }: Pick<OutreachSettings, 'unsubscribe'>,
+) {
+  const { utm_source: source, utm_medium: medium, utm_campaign: name } = campaign;
+  return {
+    text_only: campaign.text_only,
+    open_tracking: campaign.open_tracking,
+    link_tracking: campaign.link_tracking,
+    tracking_domain: campaign.tracking_domain_verified ? campaign.tracking_domain : '',
+    utm: campaign.utm_tracking ? { ...resolveUtm({ source, medium, campaign: name }, campaign.name) } : null,
+    unsubscribe_header: campaign.unsubscribe_header,
+    unsubscribe: { ...unsubscribe },
+    cc: campaign.cc,
+    bcc: campaign.bcc,
+  };
+}
+
+const SETTINGS = Object.keys({
+  text_only: 0,
+  open_tracking: 0,
+  link_tracking: 0,
+  tracking_domain: 0,
+  utm: 0,
+  unsubscribe_header: 0,
+  unsubscribe: 0,
+  cc: 0,
+  bcc: 0,
+} satisfies Record<keyof ReturnType<typeof shownSettings>, 0>);
+
+/** Fingerprints of an approved content, which {@link approvalChanges} compares each email with. */
+export function bindingOf(content: ApprovalContent): ApprovalBinding {
+  const copies = content.steps.flatMap(({ type, thread_reply: reply = false, variants = [] }) =>
+    type === 'email' ? variants.map((copy) => ({ ...copy, thread_reply: reply })) : [],
+  );
+  return {
+    senders: Object.fromEntries(content.senders.map((sender) => [sender.mailbox_id, boundSender(sender)])),
+    copies: Object.fromEntries(copies.map((copy) => [copy.id ?? SINGLE, boundCopy(copy)])),
+    settings:
+      content.recipients.source.kind === 'addresses'
+        ? { [SINGLE]: hashSingle(content.recipients.addresses ?? [], filesOf(content)) }
+        : Object.fromEntries(Object.entries(content.details ?? {}).filter(([name]) => SETTINGS.includes(name))),
+    fields: [...new Set([ADDRESS, ...copies.flatMap(fieldsOf)])].sort(),
+  };
+}
+
+type BoundFile = Pick<StoredAttachment, 'filename' | 'sha256'>;
+
+function filesOf({ details }: ApprovalContent): readonly BoundFile[] {
+  return (details?.attachments ?? []) as unknown as BoundFile[];
+}
+
+/** The fingerprint of a single email's recipients and files. */
+function hashSingle(addresses: readonly string[], files: readonly BoundFile[]): string {
+  return hash([addresses, files.map(({ filename, sha256: digest }) => [filename, digest])]);
+}
+
+/** Fields of a lead's email, or of its campaign, that are not as they were approved. */
+interface ApprovalChanges {
+  /** Only the lead differs: its campaign goes on without it. */
+  ofLead: boolean;
+  fields: string[];
+}
+
+/**
+ * Compares the email that is about to leave with its approval: sender, mail server, text, settings, and the values of its lead.
+ * @returns undefined where nothing differs, or nobody had to approve it
+ */
+export function approvalChanges(
+  row: ClaimRow,
+  settings: Pick<OutreachSettings, 'unsubscribe'> | undefined,
+): ApprovalChanges | undefined {
+  const { campaign, direct, enrollment, mailbox } = row;
+  const wanted = direct ? direct.approval_id : campaign?.approval_id;
+  if (wanted && mailbox) {
+    const fields = row.approval_id
+      ? [
+          ...senderChanges(row.approved_sender, mailbox as SenderColumns),
+          ...copyChanges(row),
+          ...settingChanges(row, settings),
+        ]
+      : ['approval'];
+    if (fields.length > 0) return { ofLead: false, fields };
+  }
+  if (!enrollment || direct) return undefined;
+  const approved = enrollment.approved as Record<string, string> | null | undefined;
+  if (approved === undefined || (approved === null && !wanted)) return undefined;
+  if (!approved?.[ADDRESS]) return { ofLead: true, fields: ['recipient'] };
+  const changed = row.lead_changes ?? [];
+  return changed.length > 0 ? { ofLead: true, fields: changed } : undefined;
+}
+
+function senderChanges(approved: BoundSender | null, mailbox: SenderColumns): string[] {
+  if (!approved) return ['mailbox'];
+  const now = boundSender(shownSender(mailbox)) as unknown as Record<string, string>;
+  return Object.entries(approved).flatMap(([field, value]) => (now[field] === value ? [] : [field]));
+}
+
+function copyChanges({ approved_copy: approved, step, variant, direct }: ClaimRow): string[] {
+  const copy = direct ?? variant ?? step!;
+  if (!approved) return [variant ? 'variant' : 'step'];
+  const now = boundCopy({
+    subject: copy.subject || step?.subject || '',
+    body_plain: copy.body_plain,
+    body_html: copy.body_html ?? '',
+    thread_reply: step?.thread_reply ?? false,
+  }) as unknown as Record<string, string>;
+  return Object.entries(approved).flatMap(([field, value]) => (now[field] === value ? [] : [field]));
+}
+
+function settingChanges(
+  { approved_settings: approved, campaign, direct }: ClaimRow,
+  settings: Pick<OutreachSettings, 'unsubscribe'> | undefined,
+): string[] {
+  const now: Record<string, unknown> = direct ? singleOf(direct) : shownSettings(campaign as never, settings!);
+  return Object.entries(approved ?? {}).flatMap(([field, value]) =>
+    isDeepStrictEqual(now[field], value) ? [] : [field],
+  );
+}
+
+function singleOf({ to_emails: to, cc_emails: cc, bcc_emails: bcc, attachments }: Json): Record<string, unknown> {
+  return { [SINGLE]: hashSingle([...to, ...cc, ...bcc], attachments) };
+}
+
+function boundSender(sender: ApprovalContent['senders'][number]): BoundSender {
+  const { email, name, reply_to = '', smtp = '', tracking_domain = '' } = sender;
+  const signature = hash([sender.signature_plain ?? '', sender.signature_html ?? '']);
+  return { from: email, name, reply_to, smtp, signature, tracking_domain };
+}
+
+function boundCopy(copy: { subject: string; body_plain: string; body_html: string; thread_reply: boolean }): BoundCopy {
+  return {
+    subject: hash(copy.subject),
+    body_plain: hash(copy.body_plain),
+    body_html: hash(copy.body_html),
+    thread_reply: copy.thread_reply,
+  };
+}
+
+/** Merge fields that a text reads of its contact. */
+function fieldsOf(copy: { subject: string; body_plain: string; body_html: string }): string[] {
+  return (['subject', 'body_plain', 'body_html'] as const).flatMap((field) =>
+    inspectSource(field, copy[field]).references.flatMap(({ path: [name] }) => (name && name !== 'App' ? [name] : [])),
+  );
+}
+
+function hash(value: unknown): string {
+  return sha256(JSON.stringify(value)).slice(0, HASH_LENGTH);
+}
