@@ -122,7 +122,7 @@ browserTest('a webhook endpoint is added, its secret shown once, checked, and a 
   await page.getByRole('button', { name: 'Webhook verified' }).waitFor();
   await page.getByRole('combobox', { name: 'Action' }).fill('redeliver');
   await page.getByRole('option', { name: 'Redelivered (redeliver)' }).click();
-  await page.getByText('webhook redeliver').waitFor();
+  await page.getByText('webhook redeliver', { exact: true }).waitFor();
   t.is(new URL(page.url()).searchParams.get('action'), 'redeliver');
   await page.getByRole('button', { name: 'Webhook redelivered' }).click();
   await page.getByRole('dialog').getByText('redeliver', { exact: true }).waitFor();
