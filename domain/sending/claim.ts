@@ -2,6 +2,7 @@ import { json } from '../../db/connection.ts';
 import { hmac } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import { buildMessage, type BuiltMessage, type MessageInput } from '../mail/messages/build.ts';
+import { faultsWithPlaces } from '../mail/messages/render-source.ts';
 import { messageIdFor, type Conversation } from '../mail/messages/threading.ts';
 import { openPixelUrl, unsubscribeUrl } from '../mail/messages/tracking-urls.ts';
 import { settingsColumns, settingsInForce, type OutreachSettings } from './campaign/outreach-settings.ts';
@@ -32,7 +33,6 @@ import { claimDirect, fetchFiles, FilesElsewhere, type FetchedFiles } from './di
 import { sentFacts } from './settle.ts';
 import { readTestEmail } from './test-email.ts';
 import { message, type Message } from '../../messages/index.ts';
-import { words } from '../platform/words.ts';
 
 export type { Claim, ClaimedSend } from './claimed.ts';
 
@@ -110,8 +110,8 @@ async function claimOfCampaign(
   const copies = await allowedCopies(tx, campaign.id, campaign as { cc: string[]; bcc: string[] });
   const built = buildMessage(messageInput(ctx, { ...row, campaign: { ...campaign, ...copies } }, settings.unsubscribe));
   if (built.errors.length > 0) {
-    const faults = built.errors.map((error) => `${error.field}: ${error.message}`).join('; ');
-    if (isTest) return failTest(tx, send.id, words(faults));
+    const faults = faultsWithPlaces(built.errors);
+    if (isTest) return failTest(tx, send.id, faults);
     await blockComposition(
       tx,
       {

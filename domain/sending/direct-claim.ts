@@ -20,7 +20,7 @@ import {
 } from './claimed.ts';
 import { giveUpDirectSend } from './direct-give-up.ts';
 import { message, type Message } from '../../messages/index.ts';
-import { words } from '../platform/words.ts';
+import { faultsWithPlaces } from '../mail/messages/render-source.ts';
 
 /**
  * Takes the reserved email of a direct send (`reserved -> sending`), its rows locked. Suppression, state and mailbox are
@@ -58,8 +58,7 @@ export async function claimDirect(
     attachments,
   });
   if (errors.length > 0) {
-    const faults = errors.map((error) => `${error.field}: ${error.message}`).join('; ');
-    return giveUp(tx, row, 'composition_failed', words(faults));
+    return giveUp(tx, row, 'composition_failed', faultsWithPlaces(errors));
   }
   const composed = await compose(options, mailbox);
   const token = await markSending(tx, row, recipient, audience.leftOut);
