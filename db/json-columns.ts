@@ -1,9 +1,8 @@
 import type { Message } from '../messages/index.ts';
-import type { Said } from '../lib/errors.ts';
 
 /** Types of jsonb columns, for the row types of db/schema.ts (see db/columns.ts). */
 
-export type { Message, Said };
+export type { Message };
 
 /** An object whose keys only its writer knows. */
 export type JsonObject = Record<string, unknown>;
@@ -270,7 +269,7 @@ export interface AutomationNodeResult {
   action: string;
   label: Message;
   status: 'success' | 'error' | 'skipped' | 'branch_true' | 'branch_false';
-  error: Said | null;
+  error: Message | null;
 }
 
 /** A node that a run waits for, by its id. */

@@ -1,7 +1,7 @@
+import type { Message } from '../../messages/index.ts';
 import { json } from '../../db/connection.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Tx } from './kernel/transact.ts';
-import type { Said } from '../../lib/errors.ts';
 
 /** A campaign's email that could not be handed over. Each kind of task belongs to a family (`activities/<family>.ts`), which retries it. */
 export const FAILED_EMAIL = 'campaign_email';
@@ -43,8 +43,8 @@ interface GivenUp {
   taskType: string;
   /** Ids that lead to it. */
   payload: Record<string, string | null>;
-  /** The reason: a sentence, or words that are not ours, at most 500 characters of them. */
-  error: Said;
+  /** The reason. */
+  error: Message;
   attempts: number;
   /** Attempts it may have; 0 when they are not limited. */
   maxAttempts: number;
@@ -65,7 +65,7 @@ export async function addDeadLetter(tx: Tx, given: GivenUp): Promise<void> {
       task: given.taskId,
       type: given.taskType,
       payload: json(given.payload),
-      error: JSON.stringify(typeof given.error === 'string' ? given.error.slice(0, 500) : given.error),
+      error: json(given.error),
       attempts: given.attempts,
       max: given.maxAttempts,
       next: given.nextRetryAt,

@@ -1,13 +1,13 @@
 import type { OrgTable } from '../../db/rows.ts';
-import { badRequest, type Said } from '../../lib/errors.ts';
+import { badRequest } from '../../lib/errors.ts';
 import type { Tx } from './kernel/transact.ts';
-import { message } from '../../messages/index.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 /** A list that is answered and read as a whole, and so has a bound. */
 interface Bound {
   most: number;
   /** Its entries, in the plural: `automations`. */
-  what: Said;
+  what: Message;
 }
 
 /**

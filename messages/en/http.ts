@@ -1,6 +1,7 @@
 /** Sentences of any request: what is wrong with a field, what is not there, what cannot be done at the moment. */
 export const http = {
   // Fields. The reader sees the field's name before them.
+  'field.not_json': 'is not valid JSON',
   'field.required': 'is required',
   'field.required_file': 'is required, as a file',
   'field.unknown': 'is not a field of this request',
