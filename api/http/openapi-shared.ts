@@ -26,18 +26,27 @@ const HEADERS = {
   },
 } as const;
 
+/** Values of a message. */
+const VALUES = {
+  type: 'object',
+  description: 'The values in `message`, by name',
+  additionalProperties: true,
+} as const;
+
 const SCHEMAS = {
   Error: {
     type: 'object',
     description: 'The envelope of every error',
-    required: ['error', 'message', 'code', 'request_id'],
+    required: ['error', 'message', 'message_code', 'message_values', 'code', 'request_id'],
     properties: {
       error: { type: 'string', description: 'Human label of the status' },
-      message: { type: 'string', description: 'What went wrong, in words' },
+      message: { type: 'string', description: 'What went wrong, in the language of the request' },
+      message_code: { type: 'string', description: 'Names the sentence in `message`; stable' },
+      message_values: VALUES,
       code: { type: 'string', enum: Object.keys(ERROR_CODES), description: 'Machine code; branch on this' },
       request_id: { type: 'string', description: 'Also in the X-Request-Id header' },
       trace_id: { type: 'string', description: 'The trace of the request, where the installation records traces' },
-      fix: { type: 'string', description: 'One-line remedy, when one is known' },
+      fix: { type: 'string', description: 'One-line remedy in the language of the request, when one is known' },
       problems: {
         type: 'array',
         description: 'Every fault of a bad request',
@@ -49,10 +58,12 @@ const SCHEMAS = {
   Problem: {
     type: 'object',
     description: 'One fault of a bad request',
-    required: ['path', 'message'],
+    required: ['path', 'message', 'code', 'values'],
     properties: {
       path: { type: 'string', description: 'Dotted path of the field, from `body`, `query` or `params`' },
-      message: { type: 'string' },
+      message: { type: 'string', description: 'In the language of the request' },
+      code: { type: 'string', description: 'Names the sentence in `message`; stable' },
+      values: VALUES,
     },
   },
   OAuthError: oauthErrorSchema,

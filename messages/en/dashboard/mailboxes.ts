@@ -60,17 +60,6 @@ export const mailboxes = {
   'hold.until': 'It is tried again on {when}.',
   'hold.lift': 'Settled: send again',
   'hold.lifted': 'The mailbox sends again',
-  'hold.title.auth_failed': 'The server for sending refuses the sign-in',
-  'hold.title.consent_ended': 'The provider has ended the consent',
-  'hold.title.imap_auth_failed': 'The server for receiving refuses the sign-in',
-  'hold.title.sender_refused': 'The server refuses this address as sender',
-  'hold.title.sending_limit': 'A sending limit of the provider is reached',
-  'hold.title.sending_suspended': 'The provider has suspended sending',
-  'hold.title.sender_not_verified': 'The provider has not verified the sender',
-  'hold.title.sender_reputation': 'Receivers refuse the reputation of the mailbox, its domain or its network',
-  'hold.title.server_refused': 'The server does not take the mail in',
-  'hold.title.order_unpaid': 'The last month of the order is not paid',
-  'hold.title.domain_lapsed': 'The registration of the domain has ended',
   'hold.fix.auth_failed':
     'Enter the right password on the page of the mailbox; Heron signs in with it before it is kept, and the hold ends.',
   'hold.fix.imap_auth_failed':
