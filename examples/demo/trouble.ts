@@ -10,8 +10,8 @@ const PATIENCE_MS = 120_000;
 const REPLY = 'Ja tak, det lyder spændende. Ring gerne til mig på torsdag.\n\nVenlig hilsen\nFreja';
 
 /**
- * The second chapter: a day on which things go wrong. The mail server is away when the campaign starts, one mailbox has reached
- * its provider's limit, and the only answer is in Danish. No recipient may lose a letter by it.
+ * Second chapter: the mail server is unreachable when the campaign starts, one mailbox has reached its provider's
+ * limit, and the only reply is in Danish. No recipient may miss an email.
  */
 export async function runTrouble(
   { api, readers, troubleMailboxIds }: Pick<Prepared, 'api' | 'readers' | 'troubleMailboxIds'>,

@@ -87,7 +87,7 @@ export const audience = {
     'muss eines von {targets} sein oder custom:<key> mit einem Schlüssel von höchstens {max, number} Zeichen, der nicht {reserved} ist',
   'imports.no_email': 'braucht eine Spalte mit dem Ziel email',
 
-  // Files, as they stand after "is".
+  // Kinds of files, for use after "is".
   'file_kind.pdf': 'ein PDF-Dokument',
   'file_kind.old_excel': 'eine Excel-Datei der alten Form (.xls) oder mit Kennwort',
   'file_kind.gzip': 'ein gzip-Archiv',

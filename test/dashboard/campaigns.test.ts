@@ -10,7 +10,7 @@ import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 const browserTest = browserTests(test);
 const OURS = 'sam@ours.test';
 const MAIL_MS = 60_000;
-const ONLY_SENDER = 'The only mailbox that may send, chosen for you: save to keep it.';
+const ONLY_SENDER = 'The only available mailbox is selected. Save to keep it.';
 let world: DashboardWorld;
 let mail: MailWorld;
 let engine: Engine;
@@ -37,7 +37,7 @@ const lead = async (campaignId: string, email: string) =>
   });
 const stepOf = (page: Page, name: string) => page.getByRole('button', { name: new RegExp(name) });
 const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
-/** Writes into an editor as a person does. */
+/** Types into an editor like a person. */
 async function write(page: Page, label: string, text: string): Promise<void> {
   const editor = page.getByRole('textbox', { name: label, exact: true });
   await editor.click();
@@ -45,7 +45,7 @@ async function write(page: Page, label: string, text: string): Promise<void> {
   await page.keyboard.insertText(text);
 }
 const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true }).click();
-/** What was written is stored: there is nothing left to save. */
+/** Waits until everything is saved. */
 const isSaved = (page: Page) =>
   page.locator('button[aria-disabled=true]:not([data-loading])', { hasText: /^Save$/ }).waitFor();
 
@@ -60,7 +60,7 @@ browserTest(
     await stepOf(page, 'First email').click();
     await write(page, 'Subject', 'A question, {{.FirstName | default "you"}}');
     await write(page, 'Text', 'Hello {{.FirstName}}, {{.Nothing}}');
-    await page.getByRole('region', { name: 'Preview' }).getByText('Not filled: {{.Nothing}}').waitFor();
+    await page.getByRole('region', { name: 'Preview' }).getByText('No value for: {{.Nothing}}').waitFor();
     await write(page, 'Text', 'Hello {{.Fir');
     await page.keyboard.press('Control+Space');
     await page.getByRole('option', { name: 'FirstName' }).click();
@@ -68,24 +68,24 @@ browserTest(
     await page.getByRole('region', { name: 'Preview' }).getByText('Hello Alex, who looks after the lights?').waitFor();
     await save(page);
     await isSaved(page);
-    // There is nothing left to save, and whoever pressed the button goes on from there.
+    // Nothing is left to save, and the pressed button keeps the focus.
     await page.locator(':focus', { hasText: /^Save$/ }).waitFor();
     await page.getByRole('button', { name: 'Add a step' }).click();
     await page.getByRole('menuitem', { name: 'Wait', exact: true }).click();
-    await page.getByRole('button', { name: 'Add the step' }).click();
+    await page.getByRole('button', { name: 'Add step' }).click();
     await stepOf(page, 'one day').waitFor();
     await page.getByRole('button', { name: 'Add a step' }).click();
     await page.getByRole('menuitem', { name: 'Create a task' }).click();
-    await page.getByLabel('What to do').fill('Call {{.FirstName}}');
+    await page.getByLabel('Title').fill('Call {{.FirstName}}');
     await page.getByLabel('Due after (days)').fill('3');
-    await page.getByRole('button', { name: 'Add the step' }).click();
+    await page.getByRole('button', { name: 'Add step' }).click();
     await stepOf(page, 'Create a task').waitFor();
     await page.getByRole('button', { name: 'Close the step' }).click();
 
     const id = new URL(page.url()).pathname.split('/').at(-1)!;
     await lead(id, 'ada@lead.test');
     await tab(page, 'Senders');
-    // The only mailbox of the workspace is its sender from the beginning.
+    // The workspace's only mailbox is its sender from the start.
     await page.getByRole('tabpanel').getByText(OURS, { exact: true }).waitFor();
     await tab(page, 'Schedule');
     for (const day of ['Sat', 'Sun']) await page.getByRole('checkbox', { name: day }).check();
@@ -95,11 +95,11 @@ browserTest(
     await isSaved(page);
 
     await tab(page, 'Check and test');
-    await page.getByText('Nothing keeps it from starting.').waitFor();
-    await page.getByRole('button', { name: 'Check now' }).click();
+    await page.getByText('The campaign can start.').waitFor();
+    await page.getByRole('button', { name: 'Run check' }).click();
     await page.getByText(/\d+ of 100/).waitFor();
     await page.getByLabel('Send to').fill('me@ours.test');
-    await page.getByRole('button', { name: 'Run the test' }).click();
+    await page.getByRole('button', { name: 'Start test' }).click();
     const trial = await mail.waitFor(({ envelope }) => envelope.to.includes('me@ours.test'), MAIL_MS);
     t.regex(trial.raw.toString(), /Subject: A question/);
     const run = page.getByRole('article', { name: 'Test to me@ours.test' });
@@ -108,7 +108,7 @@ browserTest(
 
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.getByRole('button', { name: 'Start sending' }).click();
-    // What opened the dialog says something else now, and has the focus again.
+    // The button that opened the dialog has another label now, and has the focus again.
     await page.locator(':focus', { hasText: /^Pause$/ }).waitFor();
     const letter = await mail.waitFor(({ envelope }) => envelope.to.includes('ada@lead.test'), MAIL_MS);
     t.regex(letter.raw.toString(), /Hello Ada, who looks after the lights\?/);
@@ -120,7 +120,7 @@ browserTest(
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'Start', exact: true }).waitFor();
 
-    // A draft from before the mailbox has no sender: the tab chooses the only mailbox, and stores it when it is saved.
+    // A draft older than the mailbox has no sender: the tab selects the only mailbox, which is stored on save.
     const { id: draft } = await api('POST', '/campaigns', { name: 'Bare', sender_strategy: 'explicit' });
     const senders = async () => (await api('GET', `/campaigns/${draft}/senders`)).data;
     await page.goto(`${world.url}/campaigns/${draft}?tab=senders`);
@@ -136,7 +136,7 @@ browserTest(
   },
 );
 
-/** A campaign that runs, whose two letters leave some time else: nothing is sent while it is edited. */
+/** Creates a running campaign whose two emails are not due, so that nothing is sent while it is edited. */
 async function running(): Promise<string> {
   const campaign = await api('POST', '/campaigns', {
     name: 'Running',
@@ -168,11 +168,11 @@ browserTest(
     await isSaved(page);
     await page.getByRole('button', { name: 'Add a step' }).click();
     await page.getByRole('menuitem', { name: 'Wait for an event' }).click();
-    await page.getByLabel('Event of your product').fill('trial.started');
+    await page.getByLabel('Product event').fill('trial.started');
     await page.getByRole('combobox', { name: 'Position' }).click();
     await page.getByRole('option', { name: 'After Hello' }).click();
-    await page.getByText('Whoever has not come to this place yet meets the new step.').waitFor();
-    await page.getByRole('button', { name: 'Add the step' }).click();
+    await page.getByText('Leads that have not reached this position yet get the new step.').waitFor();
+    await page.getByRole('button', { name: 'Add step' }).click();
     await page.getByText('The step is added').waitFor();
     const steps = await api('GET', `/campaigns/${id}/steps`);
     t.deepEqual(
@@ -211,7 +211,7 @@ browserTest(
     await save(first.page);
     await isSaved(first.page);
     await save(second.page);
-    await second.page.getByText('Somebody else has changed the same').waitFor();
+    await second.page.getByText('Somebody else has changed the same data').waitFor();
     await second.page.getByText('Again of the first').waitFor();
     t.is((await now()).body_plain, 'Again of the first');
     t.is(
@@ -220,7 +220,7 @@ browserTest(
     );
     await second.page.getByRole('button', { name: 'Keep mine' }).click();
     await save(second.page);
-    await second.page.getByText('Somebody else has changed the same').waitFor({ state: 'detached' });
+    await second.page.getByText('Somebody else has changed the same data').waitFor({ state: 'detached' });
     await isSaved(second.page);
     t.is((await now()).body_plain, 'Also of the second');
     t.deepEqual([...first.faults, ...second.faults], []);

@@ -21,7 +21,7 @@ import { htmlFrom } from '../screenshots/inbox.ts';
 /** One stack for the file: dashboard, event stream, workflows, IMAP watch, mail servers. */
 const browserTest = browserTests(test);
 const OURS = 'sam@ours.test';
-/** The smallest image there is. */
+/** The smallest possible image. */
 const PICTURE = Buffer.from('R0lGODlhAQABAAAAACwAAAAAAQABAAA=', 'base64');
 let world: DashboardWorld;
 let gateway: Awaited<ReturnType<typeof startRealtime>>;
@@ -61,7 +61,7 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** Somebody the first letter of the campaign went to, who can answer it. */
+/** Creates a recipient of the campaign's first email who can answer it. */
 const mailed = (name: string): Promise<SentLead> =>
   createSentLead(world.deps, tenant.organizationId, {
     campaignId: campaign.campaignId,
@@ -88,7 +88,7 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   await page.getByText('Live', { exact: true }).waitFor();
   const ada = await mailed('Ada');
   box.deliver(replyTo(ada.original, 'Tell me more, please.'));
-  // Nobody reloads: the event brings it, and the count beside the room.
+  // Without a reload: the event brings it and the count beside the room.
   await rowOf(page, 'Ada').waitFor();
   await page.getByLabel('one unread message').waitFor();
   await page.keyboard.press('j');
@@ -104,20 +104,20 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   await page.getByRole('menuitem', { name: 'Thanks' }).click();
   const field = page.getByRole('textbox', { name: 'Reply to ada@lead.test' });
   await eventually(async () => (await field.inputValue()) === 'Thank you, Ada!');
-  // What is written is kept while it is written.
+  // The text is saved while it is typed.
   await eventually(async () => (await api('GET', '/unibox/drafts')).data.length === 1);
   await page.reload();
-  await page.getByRole('button', { name: 'Continue your reply' }).waitFor();
+  await page.getByRole('button', { name: 'Continue draft' }).waitFor();
   await page.keyboard.press('r');
   await field.press('End');
-  // Somebody else writes the same draft meanwhile: both texts are shown, and the person decides.
+  // Somebody else changes the same draft meanwhile: both texts are shown, and the person decides.
   const [draft] = (await api('GET', '/unibox/drafts')).data;
   await api('PUT', `/unibox/drafts/${draft.id}`, { thread_id: draft.thread_id, body_plain: 'Ask us anything.' });
   await field.pressSequentially(' Sam');
   await page.getByRole('alert').getByText('Ask us anything.').waitFor();
   t.is(await field.inputValue(), 'Thank you, Ada! Sam');
   t.is((await api('GET', '/unibox/drafts')).data[0].body_plain, 'Ask us anything.');
-  await page.getByRole('button', { name: 'Keep mine and save it over' }).click();
+  await page.getByRole('button', { name: 'Keep mine and overwrite' }).click();
   await field.press('Control+Enter');
   const sent = await mail.waitFor(({ envelope }) => envelope.to.includes('ada@lead.test'), 60_000);
   const { text, inReplyTo } = await sent.parsed();
@@ -125,16 +125,16 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   t.truthy(inReplyTo);
   await page.getByRole('region', { name: 'Conversation' }).getByText('Thank you, Ada! Sam').first().waitFor();
   await eventually(async () => (await api('GET', '/unibox/drafts')).data.length === 0);
-  // The contact's way through the campaign says the same: why nothing more is sent to her.
+  // The contact's page in the campaign shows the same reason why nothing more is sent to her.
   await page
     .getByRole('complementary', { name: 'About the sender' })
     .getByRole('link', { name: 'Lights for shops' })
     .click();
   await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor();
-  const story = page.getByRole('list', { name: 'What happened' }).getByRole('listitem');
+  const story = page.getByRole('list', { name: 'History' }).getByRole('listitem');
   await story.filter({ hasText: 'Reply from ada@lead.test' }).getByText('Tell me more, please.').waitFor();
   await story.filter({ hasText: 'Ended: Replied' }).waitFor();
-  await story.filter({ hasText: 'Reply from' }).getByRole('link', { name: 'Open in the inbox' }).click();
+  await story.filter({ hasText: 'Reply from' }).getByRole('link', { name: 'Open in inbox' }).click();
   await page.getByRole('region', { name: 'Conversation' }).getByText('Thank you, Ada! Sam').first().waitFor();
   t.deepEqual(faults, []);
   await context.close();
@@ -195,10 +195,10 @@ browserTest('a conversation is archived and snoozed by keyboard, and undo brings
   await rowOf(page, 'Lou').click();
   await page.getByRole('region', { name: 'Conversation' }).getByText('Yes!').waitFor();
   await page.keyboard.press('e');
-  // It is offered to be taken back for as long as the pointer is on the note.
+  // Undo is offered as long as the pointer is on the notification.
   await page.getByText('Archived', { exact: true }).hover();
   await rowOf(page, 'Lou').waitFor({ state: 'detached' });
-  // The next one stands in its place.
+  // The next conversation takes its place.
   await page.getByRole('region', { name: 'Conversation' }).getByText('Not now.').waitFor();
   const archived = async () => (await api('GET', '/unibox?folder=archive')).data.length as number;
   await eventually(async () => (await archived()) === 1);
@@ -211,7 +211,7 @@ browserTest('a conversation is archived and snoozed by keyboard, and undo brings
   await eventually(async () => (await api('GET', '/unibox/snoozes')).data.length === 1);
   await page.getByRole('button', { name: 'Snoozed' }).click();
   await rowOf(page, 'Kim').click();
-  await page.getByRole('button', { name: 'Show it again now' }).click();
+  await page.getByRole('button', { name: 'End snooze' }).click();
   await eventually(async () => (await api('GET', '/unibox/snoozes')).data.length === 0);
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Mark as unread').waitFor();

@@ -16,7 +16,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** A workspace of which three letters left today and two yesterday; one of today's was answered. */
+/** Creates a workspace with three emails sent today and two yesterday; one of today's was answered. */
 async function given() {
   const tenant = await world.tenant();
   const email = `sam-${tenant.userId}@ours.example`;
@@ -51,7 +51,7 @@ browserTest('a number is followed to its people, and a table and a chart are tak
   await page.locator('canvas').waitFor();
   const [picture] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('button', { name: 'PNG: Day by day' }).click(),
+    page.getByRole('button', { name: 'PNG: By day' }).click(),
   ]);
   t.deepEqual([...(await readFile(await picture.path())).subarray(1, 4)], [...Buffer.from('PNG')]);
 
@@ -73,18 +73,18 @@ browserTest('a number is followed to its people, and a table and a chart are tak
 browserTest('a goal is defined where reports miss one, and a funnel is in its address', async (t) => {
   const { tenant } = await given();
   const { page, context, faults } = await world.open(tenant, '/reports/attribution', { locale: 'en-GB' });
-  await page.getByRole('link', { name: 'Define one' }).click();
+  await page.getByRole('link', { name: 'Define a goal' }).click();
   await page.getByRole('button', { name: 'Define a goal' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Trial');
   await dialog.getByRole('textbox', { name: 'Event' }).fill('user.signed_up');
-  await dialog.getByRole('button', { name: 'Count the last 30 days' }).click();
+  await dialog.getByRole('button', { name: 'Preview the last 30 days' }).click();
   await dialog.getByText('0 events of 0 people').waitFor();
-  await dialog.getByRole('button', { name: 'Define', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Define goal', exact: true }).click();
   await page.getByRole('cell', { name: 'user.signed_up' }).waitFor();
   await page.getByRole('link', { name: 'Funnels' }).click();
-  await page.getByLabel('or an event of your product').fill('user.signed_up');
-  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByLabel('or a product event').fill('user.signed_up');
+  await page.getByRole('button', { name: 'Add event', exact: true }).click();
   await page.getByRole('cell', { name: 'user.signed_up' }).waitFor();
   await page.reload();
   await page.getByRole('cell', { name: 'user.signed_up' }).waitFor();
@@ -121,43 +121,43 @@ browserTest('a goal gets conditions and an amount, and replays hold past events 
   await page.getByRole('option', { name: 'is one of' }).click();
   await condition.locator('input[aria-label="Value"]').fill('pro');
   await page.keyboard.press('Enter');
-  await dialog.getByLabel('The event carries an amount').check();
+  await dialog.getByLabel('The event has an amount').check();
   await dialog.getByLabel('Path of the amount').fill('total');
-  await dialog.getByRole('combobox', { name: 'The amount is in' }).click();
+  await dialog.getByRole('combobox', { name: 'Unit of the amount' }).click();
   await page.getByRole('option', { name: 'units of the currency' }).click();
-  await dialog.getByRole('button', { name: 'Count the last 30 days' }).click();
+  await dialog.getByRole('button', { name: 'Preview the last 30 days' }).click();
   await dialog.getByRole('alert').getByText('needs currency_path or default_currency').waitFor();
-  await dialog.getByRole('combobox', { name: 'Currency where it has none' }).fill('EUR');
+  await dialog.getByRole('combobox', { name: 'Default currency' }).fill('EUR');
   await page.getByRole('option', { name: 'EUR' }).click();
-  await dialog.getByRole('button', { name: 'Count the last 30 days' }).click();
+  await dialog.getByRole('button', { name: 'Preview the last 30 days' }).click();
   await dialog.getByText('€24.99 in 2 conversions').waitFor();
-  await dialog.getByRole('button', { name: 'Define', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Define goal', exact: true }).click();
   await page.getByRole('link', { name: 'Paid for a plan' }).click();
   await page.getByText('plan is one of “pro”').waitFor();
 
   const replays = page.getByRole('region', { name: 'Replays' });
   const start = async () => {
-    await replays.getByRole('button', { name: 'See what it would do' }).click();
-    await replays.getByText('3 events looked at: 2 counted anew, 0 taken out, 0 as before.').waitFor();
-    await replays.getByRole('button', { name: 'Start the replay' }).click();
+    await replays.getByRole('button', { name: 'Preview replay' }).click();
+    await replays.getByText('3 events checked: 2 added, 0 removed, 0 unchanged.').waitFor();
+    await replays.getByRole('button', { name: 'Start replay' }).click();
     await replays.getByText('Queued').waitFor();
     const [latest] = await db('goal_replays').where({ organization_id: tenant.organizationId }).orderBy('id', 'desc');
     return latest.id as string;
   };
   await start();
-  await replays.getByRole('button', { name: 'Cancel' }).click();
-  await dialog.getByRole('button', { name: 'Cancel' }).last().click();
+  await replays.getByRole('button', { name: 'Cancel replay' }).click();
+  await dialog.getByRole('button', { name: 'Cancel replay' }).last().click();
   await replays.getByText('Cancelled').waitFor();
   await replayPage(world.system(tenant.organizationId), await start());
-  await replays.getByText('Done').waitFor();
-  await replays.getByText('3 events looked at: 2 counted anew').waitFor();
+  await replays.getByText('Completed').waitFor();
+  await replays.getByText('3 events checked: 2 added').waitFor();
 
-  await page.getByRole('button', { name: 'Change the goal' }).click();
+  await page.getByRole('button', { name: 'Change goal' }).click();
   await dialog.getByRole('button', { name: 'Remove condition 1' }).click();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('region', { name: 'Earlier versions' }).getByText('plan is one of').waitFor();
-  await replays.getByRole('button', { name: 'See what it would do' }).click();
-  await replays.getByText('3 events looked at: 1 counted anew, 0 taken out, 2 as before.').waitFor();
+  await replays.getByRole('button', { name: 'Preview replay' }).click();
+  await replays.getByText('3 events checked: 1 added, 0 removed, 2 unchanged.').waitFor();
   t.deepEqual(faults, []);
   await context.close();
 });

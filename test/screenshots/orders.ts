@@ -1,7 +1,9 @@
 import { openOrderDesk } from '../harness/mailbox-orders.ts';
 import type { PageToSee, Stage } from './stage.ts';
 
-/** Orders of mailboxes that are ready, wait for their payment and were cancelled, their domains, and the price of one more. */
+/**
+ * Mailbox orders that are completed, wait for payment and are cancelled, their domains, and the price of another one.
+ */
 export async function sceneOfOrders({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const desk = await openOrderDesk({ world, stripe: world.stripe }, tenant);
   const place = async (domains: string[]) => {
@@ -40,7 +42,7 @@ export async function sceneOfOrders({ world, tenant, post }: Stage): Promise<Pag
         await page.getByPlaceholder('northwind-mail.com').fill('northwind-more.com');
         await page.keyboard.press('Enter');
         await page.getByLabel('Names of the senders').fill('Ada Lovelace\nGrace Hopper');
-        await page.getByRole('button', { name: 'See the price' }).click();
+        await page.getByRole('button', { name: 'Show price' }).click();
         await page.getByRole('heading', { name: 'Addresses' }).waitFor();
       },
     ],

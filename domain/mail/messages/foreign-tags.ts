@@ -4,7 +4,7 @@ import { MAX_SOURCE_LENGTH, MAX_TEMPLATE_ERRORS } from './limits.ts';
 import { skipOpaqueMarkup } from './spintax.ts';
 import { positionAt, type TemplateError } from './template-parser.ts';
 
-/** A bracket or sign as it stands in copy: itself, in the percent encoding of a URL, or as an HTML entity. */
+/** Returns a pattern for a bracket or sign in any form: itself, percent-encoded, or as an HTML entity. */
 const sign = (...forms: string[]) => `(?:${forms.join('|')})`;
 const OPEN = sign('\\{', '%7B', '&#123;', '&lbrace;', '&lcub;');
 const CLOSE = sign('\\}', '%7D', '&#125;', '&rbrace;', '&rcub;');
@@ -16,11 +16,11 @@ const ANGLE = sign('<', '&lt;');
 const ANGLE_END = sign('>', '&gt;');
 
 const WORDS = String.raw`[\p{L}_.@$ ](?:[\p{L}\p{N}_.\- \u00a0]|&nbsp;){0,59}`;
-/** A fallback behind a name, as in `{first_name|there}` and `[FIRSTNAME,fallback=you]`. */
+/** A fallback after a name, as in `{first_name|there}` and `[FIRSTNAME,fallback=you]`. */
 const FALLBACK = String.raw`(?<fallback>[|:,][^{}\[\]\n]{0,80})?`;
 const named = (open: string, close: string, name = WORDS, fallback = '') => `${open}(${name})${fallback}${close}`;
 
-/** Notations that mean a merge tag whatever stands in them. */
+/** Notations that are merge tags whatever they contain. */
 const CERTAIN = new RegExp(
   [
     String.raw`\*${BAR}[^|*\n]{1,80}${BAR}\*`,
@@ -36,7 +36,7 @@ const CERTAIN = new RegExp(
   'giu',
 );
 
-/** Notations that people also use for other things: tags only around the name of a field. */
+/** Notations that people also use otherwise. They are merge tags only around a field name. */
 const LIKELY = [
   { pattern: named(OPEN, CLOSE, WORDS, FALLBACK), takes: isFieldName },
   { pattern: named(PERCENT, PERCENT, String.raw`[\p{L}_][\p{L}\p{N}_.\-]{0,59}`), takes: isFieldName },
@@ -50,7 +50,7 @@ const LIKELY = [
   { pattern: named('~', '~', String.raw`[\p{L}_.]{2,40}`), takes: isFieldName },
 ].map(({ pattern, takes }) => ({ pattern: new RegExp(pattern, 'giu'), takes }));
 
-/** Names of fields of contacts and senders in the tools that people come from, without blanks and underscores. */
+/** Field names of contacts and senders in other email tools, without blanks and underscores. */
 const FIELDS = new Set(
   `firstname lastname fullname middlename name fname lname username email emailaddress mail company companyname
   organization organisation phone phonenumber mobile title jobtitle position role salutation greeting city state
@@ -68,7 +68,7 @@ const OWNER =
 /** The author's field for a first name, as an example. */
 const EXAMPLE = '{{.FirstName}}';
 
-/** The merge tags of other tools in a source: an email would show them as they stand. */
+/** Finds merge tags of other tools in a source. An email would show them literally. */
 export function foreignTags(source: string, { html }: { html: boolean }): TemplateError[] {
   if (source.length > MAX_SOURCE_LENGTH) return [];
   const copy = withoutOwnSyntax(source, html);
@@ -89,7 +89,10 @@ export function foreignTags(source: string, { html }: { html: boolean }): Templa
   }));
 }
 
-/** The source with its actions, and in HTML with styles, scripts and comments, blanked out; positions stay. */
+/**
+ * Returns the source with its actions blanked out, and in HTML also styles, scripts and comments. Positions stay the
+ * same.
+ */
 function withoutOwnSyntax(source: string, html: boolean): string {
   let copy = '';
   let from = 0;
@@ -105,8 +108,9 @@ function withoutOwnSyntax(source: string, html: boolean): string {
 }
 
 /**
- * True for a word that names a field: a known one, or one that is written as names in programs are (`order_id`).
- * @param hasFallback in braces this is spintax too: `{Company|Firm}` are words, `{first_name|there}` are not
+ * Returns true for a known field name, or for a name in a programming style (`order_id`).
+ * @param hasFallback true for braces with a bar, which may also be spintax: `{Company|Firm}` are words,
+ * `{first_name|there}` is a tag
  */
 function isFieldName(name: string, hasFallback = false): boolean {
   const bare = name.trim().replace(/^[.@$]/, '');

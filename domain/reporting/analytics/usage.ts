@@ -6,7 +6,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 export const USAGE_PERIODS = ['day', 'week', 'month'] as const;
 type UsagePeriod = (typeof USAGE_PERIODS)[number];
 
-/** How much of everything a workspace has. */
+/** Numbers of a workspace's records, and of emails in a period. */
 export interface Usage {
   period: UsagePeriod;
   accounts: { total: number; active: number; in_warmup: number; with_errors: number };
@@ -14,7 +14,10 @@ export interface Usage {
   contacts: { total: number; subscribed: number; added_today: number };
 }
 
-/** How much of everything a workspace has; emails of the period, which is counted in whole hours (GET /analytics/usage). */
+/**
+ * Returns the usage of a workspace (GET /analytics/usage). Emails are those of the period, which is counted in whole
+ * hours.
+ */
 export async function readUsage(ctx: Ctx, period: UsagePeriod): Promise<Usage> {
   const org = reader(ctx);
   const now = ctx.clock.now();
@@ -29,7 +32,7 @@ export async function readUsage(ctx: Ctx, period: UsagePeriod): Promise<Usage> {
        (select count(*)::int as campaigns, (count(*) filter (where status = 'active'))::int as active_campaigns,
           (count(*) filter (where status like 'paused%'))::int as paused, (count(*) filter (where status = 'draft'))::int as draft
         from campaigns where organization_id = :org) c,
-       -- Kept counts by company: reading every contact would take as long as there are contacts.
+       -- Uses stored counts by company, because counting contacts takes time proportional to them.
        (select coalesce(sum(people), 0)::int as contacts, coalesce(sum(people - unsubscribed), 0)::int as subscribed,
           (select count(*) from contacts where organization_id = :org and created_at >= :today)::int as added_today
         from lead_company_counts where organization_id = :org) p`,
@@ -56,13 +59,16 @@ export async function readUsage(ctx: Ctx, period: UsagePeriod): Promise<Usage> {
   };
 }
 
-/** `day` begins at 00:00 UTC, `week` seven days ago, `month` on the same day of the month before, or on its last where it has no such day. */
+/**
+ * Returns the start of a period. `day`: 00:00 UTC. `week`: seven days ago. `month`: the same day of the previous month,
+ * or its last day.
+ */
 function beginOf(period: UsagePeriod, now: Date): Date {
   if (period === 'day') return new Date(`${utcDay(now)}T00:00:00Z`);
   if (period === 'week') return new Date(now.getTime() - 7 * DAY_MS);
   const begin = new Date(now);
   begin.setUTCMonth(begin.getUTCMonth() - 1);
-  // The 31st of a month of 30 days is taken for the first of the next one.
+  // JavaScript turns the 31st of a 30-day month into the first of the next month.
   if (begin.getUTCDate() !== now.getUTCDate()) begin.setUTCDate(0);
   return begin;
 }

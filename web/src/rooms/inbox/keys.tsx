@@ -3,7 +3,7 @@ import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useText } from '../../text/index.ts';
 
-/** What each key does, in the order in which the help lists them; texts are `inbox.key.<name>`. */
+/** Keyboard shortcuts in the order of the help; their texts are `inbox.key.<name>`. */
 const KEYS = [
   ['j', 'next'],
   ['k', 'previous'],
@@ -24,7 +24,9 @@ type KeyAct = (typeof KEYS)[number][1];
 const STORED = 'heron-inbox-keys';
 const listeners = new Set<() => void>();
 
-/** Whether single keys do something: people who speak to their computer switch them off. Kept in this browser. */
+/**
+ * Returns true if single-key shortcuts are on, stored in this browser. People who use speech input switch them off.
+ */
 function useIsOn(): boolean {
   return useSyncExternalStore(
     (listener) => {
@@ -35,7 +37,7 @@ function useIsOn(): boolean {
   );
 }
 
-/** Does what a key says, unless somebody writes, a dialog or menu is open, or keys are switched off. */
+/** Handles the shortcuts, unless the person types, a dialog or menu is open, or shortcuts are off. */
 export function useKeys(acts: Record<KeyAct, () => void>): void {
   const isOn = useIsOn();
   const newest = useRef(acts);
@@ -67,7 +69,7 @@ export function useKeys(acts: Record<KeyAct, () => void>): void {
   }, [isOn]);
 }
 
-/** What the keys do. */
+/** Help dialog of the shortcuts. */
 export default function KeyHelp({ onClose }: { onClose: () => void }) {
   const t = useText();
   const isOn = useIsOn();

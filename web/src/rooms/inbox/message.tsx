@@ -10,7 +10,7 @@ import { Letter, PlainLetter } from '../../parts/letter.tsx';
 
 export type Message = RowOf<'/v1/unibox/thread'>;
 
-/** One message of a conversation; `isFolded` shows its beginning alone until it is opened. */
+/** One message of a conversation; `isFolded` shows only its beginning until it is opened. */
 export function MessageCard({ message, isFolded }: { message: Message; isFolded: boolean }) {
   const t = useText();
   const [isOpen, setOpen] = useState(!isFolded);
