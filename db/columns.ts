@@ -25,7 +25,6 @@ interface JsonTypes {
   PolicyReason: Json.PolicyReason;
   PreflightCheck: Json.PreflightCheck;
   PreflightFinding: Json.PreflightFinding;
-  Said: Json.Said;
   SendAsAddress: Json.SendAsAddress;
   StoredActor: Json.StoredActor;
   ScheduleWindow: Json.ScheduleWindow;
@@ -63,7 +62,7 @@ export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'campaigns.schedule_windows': 'ScheduleWindow[][]',
   'contact_imports.options': 'ImportOptions',
   'contacts.custom_fields': 'Record<string, string>',
-  'dead_letters.last_error': 'Said',
+  'dead_letters.last_error': 'Message',
   'direct_sends.error_detail': 'Message',
   'direct_sends.waiting_for': 'Message',
   'direct_sends.attachments': 'StoredAttachment[]',

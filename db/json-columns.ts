@@ -1,9 +1,8 @@
 import type { Message } from '../messages/index.ts';
-import type { Said } from '../lib/errors.ts';
 
 /** Types of jsonb columns, for the row types of db/schema.ts (see db/columns.ts). */
 
-export type { Message, Said };
+export type { Message };
 
 /** An object whose keys only its writer knows. */
 export type JsonObject = Record<string, unknown>;
@@ -322,7 +321,7 @@ export interface AutomationNodeResult {
   action: string;
   label: Message;
   status: 'success' | 'error' | 'skipped' | 'branch_true' | 'branch_false';
-  error: Said | null;
+  error: Message | null;
 }
 
 /** Nodes that a run waits for, by node id. */

@@ -11,6 +11,7 @@ import { isDatabaseAway } from './errors.ts';
 import { Campaigns } from './models/campaign.ts';
 import { OrgScope } from './tenancy.ts';
 import { awaitStatement } from '../test/harness/statements.ts';
+import { message } from '../messages/index.ts';
 
 const SECRET = 'argon2-hash-of-somebody';
 
@@ -63,7 +64,7 @@ test('errors of the database are logged without statements, rows and values, whe
     log.error({ err: error }, 'failed');
     log
       .child({ requestId: 'r' })
-      .warn({ err: new AppError('internal_error', 'Something went wrong', { cause: error }) }, 'failed');
+      .warn({ err: new AppError('internal_error', message('request.failed'), { cause: error }) }, 'failed');
     log.error(error);
     log.error({ error });
   }
@@ -97,7 +98,7 @@ test('what an activity throws keeps its class and properties, and loses the valu
 
 test('what is stored of an error says its kind and holds no values', async (t) => {
   for (const error of await failures()) {
-    for (const thrown of [error, new AppError('conflict', 'This already exists', { cause: error })]) {
+    for (const thrown of [error, new AppError('conflict', message('row.exists'), { cause: error })]) {
       t.regex(errorKind(thrown), /^PostgreSQL [0-9A-Z]{5}( \((table|constraint) .+\))?$/);
       t.false(`${errorKind(thrown)} ${errorSummary(thrown)}`.includes(SECRET));
     }

@@ -20,7 +20,6 @@ import type {
   PolicyReason,
   PreflightCheck,
   PreflightFinding,
-  Said,
   ScheduleWindow,
   SegmentCondition,
   SendAsAddress,
@@ -1721,7 +1720,7 @@ interface DeadLettersRow {
   task_id: string;
   task_type: string;
   payload: JsonObject;
-  last_error: Said;
+  last_error: Message;
   attempts: number;
   max_attempts: number;
   status: 'pending' | 'replayed';

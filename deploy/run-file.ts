@@ -1,7 +1,9 @@
 import { isMap, LineCounter, parseDocument, type Document, type Node, type ParsedNode } from 'yaml';
 import type { z } from 'zod';
 import { createRunSchema } from '../domain/campaigns/runs/input.ts';
-import { inWords, type Problem } from '../lib/errors.ts';
+import { inWords } from '../lib/errors.ts';
+import { issueMessage } from '../lib/issue-message.ts';
+import { message } from '../messages/index.ts';
 
 /** Fault of a run file with its position; line and column count from 1. */
 interface FileFault {
@@ -15,7 +17,7 @@ interface RunFile {
   /** The body of POST /runs. */
   body: z.input<typeof createRunSchema>;
   /** Returns the position of an API problem in the file: its field, or the parent of a missing field. */
-  locate(problem: Problem): FileFault;
+  locate(problem: { path: string; message: string }): FileFault;
 }
 
 /**
@@ -36,14 +38,14 @@ export function readRunFile(text: string): { file: RunFile } | { faults: FileFau
     return { faults: [{ line: 1, column: 1, message: (error as Error).message }] };
   }
   const at = (path: readonly (string | number)[]) => placeOf(lines, offsetOf(document, path));
-  const checked = createRunSchema.safeParse(value);
+  const checked = createRunSchema.safeParse(value, { reportInput: true });
   if (!checked.success) return { faults: checked.error.issues.flatMap((issue) => faultsOf(issue, at)) };
   return {
     file: {
       body: value as RunFile['body'],
       locate: ({ path, message }) => {
         const fields = path.replace(/^body\.?/, '').split('.');
-        return { ...at(fields.map(asKey)), message: named(fields.join('.'), inWords(message)) };
+        return { ...at(fields.map(asKey)), message: named(fields.join('.'), message) };
       },
     },
   };
@@ -63,9 +65,9 @@ function faultsOf(issue: z.core.$ZodIssue, at: At): FileFault[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({
       ...at([...path, key]),
-      message: named([...path, key].join('.'), 'unknown field'),
+      message: named([...path, key].join('.'), inWords(message('field.unknown'))),
     }));
-  return [{ ...at(path), message: named(path.join('.'), issue.message) }];
+  return [{ ...at(path), message: named(path.join('.'), inWords(issueMessage(issue))) }];
 }
 
 function named(path: string, message: string): string {

@@ -102,23 +102,20 @@ export function statusLabel(status: number): string {
   return LABELS[status] ?? 'Error';
 }
 
-/** Text for a person: a message code with values, or plain English. Message codes are replacing plain English. */
-export type Said = Message | string;
-
-/** Returns a message in a language. Plain English is returned unchanged. */
-export function inWords(said: Said, language?: Language): string {
-  return typeof said === 'string' ? said : render(said, language);
+/** Returns a message in a language, English by default. */
+export function inWords(said: Message, language?: Language): string {
+  return render(said, language);
 }
 
 /** One problem of a bad request: its place (dotted path from `body`, `query` or `params`) and message. */
 export interface Problem {
   path: string;
-  message: Said;
+  message: Message;
 }
 
 export interface AppErrorOptions {
   /** One-line remedy shown to the client. */
-  fix?: Said;
+  fix?: Message;
   /** All problems of a bad request. */
   problems?: Problem[];
   /** Endpoint-specific public fields besides the envelope, such as `retry_after` (seconds). */
@@ -136,13 +133,13 @@ export interface AppErrorOptions {
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
-  readonly said: Said;
-  readonly fix: Said | undefined;
+  readonly said: Message;
+  readonly fix: Message | undefined;
   readonly problems: Problem[] | undefined;
   readonly extra: Record<string, unknown> | undefined;
   readonly headers: Record<string, string> | undefined;
 
-  constructor(code: ErrorCode, said: Said, options: AppErrorOptions = {}) {
+  constructor(code: ErrorCode, said: Message, options: AppErrorOptions = {}) {
     super(inWords(said), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AppError';
     this.code = code;
@@ -169,12 +166,12 @@ export function notFound(thing: Thing = 'resource'): AppError {
 }
 
 /** Returns a 400 with one or more problems, each with its path. */
-export function badRequest(said: Said, problems?: Problem[]): AppError {
+export function badRequest(said: Message, problems?: Problem[]): AppError {
   return new AppError('bad_request', said, problems ? { problems } : {});
 }
 
 /** Returns a 429 with the wait in `retry_after` and Retry-After, in whole seconds. */
-export function tooManyRequests(waitMs: number, what: Said): AppError {
+export function tooManyRequests(waitMs: number, what: Message): AppError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   return new AppError('rate_limit_exceeded', message('request.too_many', { what }), {
     fix: message('request.too_many.fix', { seconds }),

@@ -15,7 +15,14 @@ test('a finding is said in a language, with its fix and its values; its code is 
     values: { domains: ['a.test', 'b.test'] },
   });
   t.is(sayFinding(finding, 'de').message, 'a.test und b.test: kein SPF-Eintrag');
-  t.is(findingCode({ code: 'finding.campaign_invalid.no_steps' }), 'campaign_invalid');
+  t.is(findingCode({ code: 'finding.campaign_invalid.no_steps', values: {} }), 'campaign_invalid');
+  const issue = message('copy.capitals.body');
+  const copy = found('warning', message('finding.content', { step: 'One', issue, shown: '' }));
+  t.like(sayFinding(copy), {
+    code: 'content_capitals',
+    message: 'One: Words are written in capitals',
+    fix: 'Write in lower case.',
+  });
   const finish = '2026-03-02T09:00:00.000Z';
   const projection = found('info', message('finding.schedule_projection', { waiting: 1, days: 2, finish }));
   t.is(sayFinding(projection).fix, '', 'there is nothing to do');

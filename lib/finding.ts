@@ -52,14 +52,22 @@ export function found(severity: Severity, { code, values }: Message): Finding {
 
 /**
  * Returns the stable code of a finding: `spf_missing` of `finding.spf_missing`, `campaign_invalid` of
- * `finding.campaign_invalid.no_steps`.
+ * `finding.campaign_invalid.no_steps`, `content_capitals` of `finding.content` about the issue `copy.capitals.body`.
  */
-export function findingCode({ code }: Pick<Message, 'code'>): string {
-  return code.split('.')[1]!;
+export function findingCode(finding: Message): string {
+  const code = finding.code.split('.')[1]!;
+  const issue = issueOf(finding);
+  return issue ? `${code}_${issue.code.split('.')[1]!}` : code;
+}
+
+/** The message that a finding is about, where another part of Heron made it. */
+function issueOf({ values: { issue } }: Message): Message | undefined {
+  return typeof issue === 'object' && 'code' in issue ? issue : undefined;
 }
 
 /** Returns the message with the fix or the title of a finding. Undefined if there is none. */
-export function besideFinding({ code, values }: Message, name: 'fix' | 'title'): Message | undefined {
+export function besideFinding(finding: Message, name: 'fix' | 'title'): Message | undefined {
+  const { code, values } = issueOf(finding) ?? finding;
   const beside = `${code}.${name}`;
   return beside in SENTENCES.en ? { code: beside as MessageCode, values } : undefined;
 }

@@ -5,6 +5,7 @@ import type { LeadHoldResult } from '../../domain/sending/leads/hold.ts';
 import type { StorySend } from '../../domain/sending/enrollment/story.ts';
 import type { LeadRow } from '../../domain/sending/leads/list.ts';
 import type { LeadWay } from '../../domain/sending/leads/way.ts';
+import type { TemplatePreview } from '../../domain/campaigns/preview.ts';
 import type { CampaignLogRow } from '../../domain/campaigns/activity.ts';
 import { ratesOf } from '../../domain/reporting/analytics/rates.ts';
 import type { CampaignFlow } from '../../domain/campaigns/flow.ts';
@@ -12,11 +13,25 @@ import type { CampaignRow } from '../../domain/campaigns/read.ts';
 import type { SenderPool } from '../../domain/campaigns/senders.ts';
 import type { CampaignStepRow } from '../../domain/campaigns/steps.ts';
 import type { CampaignVariantRow } from '../../domain/campaigns/variants.ts';
+import { faultWithPlace, type MessageError } from '../../domain/mail/messages/render-source.ts';
+import type { Language } from '../../messages/index.ts';
+import { render } from '../../messages/render.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import { presentHoldOf } from '../audience/contacts/present.ts';
 import { iso } from '../http/schemas.ts';
-import type { campaign, flow, heldLead, leadPage, leadWay, logPage, senderList, step, variantList } from './schemas.ts';
+import type {
+  campaign,
+  flow,
+  heldLead,
+  leadPage,
+  leadWay,
+  logPage,
+  preview,
+  senderList,
+  step,
+  variantList,
+} from './schemas.ts';
 import { presentMessage, reasonIn } from '../http/said.ts';
 
 type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;
@@ -82,8 +97,29 @@ export function presentCampaign(row: CampaignRow, { config }: Pick<Ctx, 'config'
 }
 
 /** Returns the warnings of a write, to be spread into its answer. Empty object if there are none. */
-export function presentWarnings(warnings: readonly string[]): { warnings?: string[] } {
-  return warnings.length > 0 ? { warnings: [...warnings] } : {};
+export function presentWarnings(warnings: readonly MessageError[], language: Language | undefined) {
+  return warnings.length > 0 ? { warnings: warnings.map((fault) => presentFault(fault, language)) } : {};
+}
+
+/** Returns an email preview with its problems in a language, as lines and with their positions. */
+export function presentPreview(
+  { errors = [], unresolved, ...email }: TemplatePreview,
+  language: Language | undefined,
+): z.input<typeof preview> {
+  return {
+    ...email,
+    ...(errors.length > 0
+      ? {
+          errors: errors.map((fault) => render(faultWithPlace(fault), language)),
+          problems: errors.map((fault) => presentFault(fault, language)),
+        }
+      : {}),
+    ...(unresolved ? { unresolved: [...unresolved] } : {}),
+  };
+}
+
+function presentFault({ message: said, ...place }: MessageError, language: Language | undefined) {
+  return { ...place, ...presentMessage(said, language) };
 }
 
 /** Returns a step with its action. Its variants are listed by their own route. */

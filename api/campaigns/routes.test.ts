@@ -106,7 +106,7 @@ test('a campaign is created with senders, steps, variants of the first email, ov
   });
   t.deepEqual(campaign.email_tags, [tag]);
   t.is(campaign.warnings.length, 1);
-  t.regex(campaign.warnings[0], /^subject 1:/);
+  t.like(campaign.warnings[0], { field: 'subject', line: 1, column: 4, code: 'template.action_open' });
   const steps = (await desk.call('GET', `/campaigns/${campaign.id}/steps`)).body;
   t.deepEqual(
     steps.map((step: any) => step.kind),
@@ -472,7 +472,8 @@ test('a preview renders for the sample or a contact, and says what is wrong', as
   t.is((await preview({ subject: 'x', contact: long })).status, 400, 'values are limited as those of contacts are');
   const faulty = (await preview({ body_plain: '{{.Nope}} {{if}}' })).body;
   t.deepEqual(faulty.unresolved[0], '{{.Nope}}');
-  t.is(faulty.errors.length, 1);
+  t.deepEqual(faulty.errors, ['body_plain 1:11: a value is missing']);
+  t.like(faulty.problems[0], { field: 'body_plain', line: 1, column: 11, code: 'template.value_missing' });
   const contact = await desk.contact({ first_name: 'Zoë' });
   const mailbox = await desk.mailbox();
   const campaign = await desk.campaign({ steps: [{ subject: 'For {{.FirstName}}', body_plain: 'x' }] });

@@ -21,7 +21,7 @@ import { Awaiting, route } from '../http/route.ts';
 import { asSeen, asSeenIfAny, idParams, iso, pageQuery, presentPage } from '../http/schemas.ts';
 import { campaignCheckRoutes } from './check-routes.ts';
 import { campaignLeadRoutes } from './lead-routes.ts';
-import { presentCampaign, presentLog, presentWarnings } from './present.ts';
+import { presentCampaign, presentLog, presentPreview, presentWarnings } from './present.ts';
 import {
   advanced,
   advancedBody,
@@ -110,7 +110,7 @@ export const campaignRoutes = [
     errors: ['invalid_setting'],
     handler: async (ctx, { body }) => {
       const { campaign: row, warnings } = await createCampaign(ctx, body);
-      return { ...presentCampaign(row, ctx), ...presentWarnings(warnings) };
+      return { ...presentCampaign(row, ctx), ...presentWarnings(warnings, ctx.language) };
     },
   }),
   route({
@@ -280,8 +280,10 @@ export const campaignRoutes = [
     body: previewBody,
     success: { status: 200, body: preview },
     errors: ['not_found'],
-    handler: (ctx, { body: { contact, ...request } }) =>
-      previewTemplate(ctx, { ...request, contact: contact && defined(contact) }),
+    handler: async (ctx, { body: { contact, ...request } }) => {
+      const previewed = await previewTemplate(ctx, { ...request, contact: contact && defined(contact) });
+      return presentPreview(previewed, ctx.language);
+    },
   }),
   ...campaignStepRoutes,
   ...campaignLeadRoutes,

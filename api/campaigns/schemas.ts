@@ -43,10 +43,16 @@ function actionName(type: string): string {
 }
 
 const json = z.record(z.string(), z.unknown());
+const copyFault = resource('CopyFault', {
+  field: z.string().meta({ description: '`subject`, `body_plain`, `body_html`, or `address`' }),
+  line: z.int().min(1).optional().meta({ description: 'From 1; absent where the whole field is meant' }),
+  column: z.int().min(1).optional(),
+  ...storedMessage,
+});
 const warnings = z
-  .array(z.string())
+  .array(copyFault)
   .optional()
-  .meta({ description: 'Template problems of the copy, one line each; absent if there are none' });
+  .meta({ description: 'Template problems of the copy; absent if there are none' });
 
 const campaignFields = {
   id: uuid,
@@ -437,7 +443,8 @@ export const preview = resource('EmailPreview', {
   subject: z.string().optional(),
   body_html: z.string().optional(),
   body_plain: z.string().optional(),
-  errors: z.array(z.string()).optional(),
+  errors: z.array(z.string()).optional().meta({ description: 'The faults in `problems`, one line each' }),
+  problems: z.array(copyFault).optional().meta({ description: 'Template faults; absent when there are none' }),
   unresolved: z.array(z.string()).optional(),
   from: z.strictObject({ name: z.string(), email: z.string() }).optional(),
 });

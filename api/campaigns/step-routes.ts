@@ -61,7 +61,7 @@ export const campaignStepRoutes = [
     success: { status: 201, body: writtenStep },
     handler: async (ctx, { params, body: { place, ...body } }) => {
       const { step: row, warnings } = await appendStep(ctx, params.id, body, place);
-      return { ...presentStep(row), ...presentWarnings(warnings) };
+      return { ...presentStep(row), ...presentWarnings(warnings, ctx.language) };
     },
   }),
   route({
@@ -81,7 +81,7 @@ export const campaignStepRoutes = [
     errors: ['conflict'],
     handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, place, ...body } }) => {
       const { step: row, warnings } = await updateStep(ctx, params.id, params.sid, body, { expectedUpdatedAt, place });
-      return { ...presentStep(row), ...presentWarnings(warnings) };
+      return { ...presentStep(row), ...presentWarnings(warnings, ctx.language) };
     },
   }),
   route({
@@ -129,7 +129,7 @@ export const campaignStepRoutes = [
     success: { status: 201, body: writtenVariant },
     handler: async (ctx, { params, body }) => {
       const { variant, warnings } = await createVariant(ctx, params.id, body);
-      return { ...presentVariant(variant), ...presentWarnings(warnings) };
+      return { ...presentVariant(variant), ...presentWarnings(warnings, ctx.language) };
     },
   }),
   route({
@@ -147,7 +147,7 @@ export const campaignStepRoutes = [
     errors: ['conflict'],
     handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) => {
       const { variant, warnings } = await updateVariant(ctx, params.id, params.variantId, edit, { expectedUpdatedAt });
-      return { ...presentVariant(variant), ...presentWarnings(warnings) };
+      return { ...presentVariant(variant), ...presentWarnings(warnings, ctx.language) };
     },
   }),
   route({

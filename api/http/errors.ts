@@ -11,8 +11,8 @@ import type { ErrorStyle } from './route.ts';
 export interface ShownProblem {
   path: string;
   message: string;
-  code?: string;
-  values?: Message['values'];
+  code: string;
+  values: Message['values'];
 }
 
 /** JSON envelope of every error. */
@@ -22,8 +22,8 @@ interface ErrorEnvelope {
   code: ErrorCode;
   request_id: string;
   /** Code and values of `message`, for clients that write their own text. */
-  message_code?: string;
-  message_values?: Message['values'];
+  message_code: string;
+  message_values: Message['values'];
   fix?: string;
   problems?: ShownProblem[];
   [extra: string]: unknown;
@@ -71,7 +71,8 @@ export function errorEnvelope(error: AppError, requestId: string, language?: Lan
     error: statusLabel(error.status),
     message: inWords(said, language),
     code: error.code,
-    ...(typeof said === 'string' ? {} : { message_code: said.code, message_values: said.values }),
+    message_code: said.code,
+    message_values: said.values,
     request_id: requestId,
     ...traceOf(),
     ...(fix ? { fix: inWords(fix, language) } : {}),
@@ -82,7 +83,6 @@ export function errorEnvelope(error: AppError, requestId: string, language?: Lan
 
 /** Returns a problem of a request in a language. */
 export function shownProblem({ path, message: said }: Problem, language?: Language): ShownProblem {
-  if (typeof said === 'string') return { path, message: said };
   return { path, message: inWords(said, language), code: said.code, values: said.values };
 }
 

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
-import { refuseProblems, type Problem, type Said } from '../../lib/errors.ts';
+import { refuseProblems, type Problem } from '../../lib/errors.ts';
 import { issueMessage } from '../../lib/issue-message.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { MultipartFile } from '../../lib/multipart.ts';
@@ -123,7 +123,7 @@ function parse(
       const keys = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
       for (const key of keys) {
         const path = [where, ...issue.path.map(String), ...(key === undefined ? [] : [key])].join('.');
-        const said = isRepeated(where, value, issue.path) ? message('field.repeated') : saidOf(issue);
+        const said = isRepeated(where, value, issue.path) ? message('field.repeated') : issueMessage(issue);
         if (!known.has(path)) problems.push({ path, message: key === undefined ? said : message('field.unknown') });
       }
     }
@@ -137,13 +137,6 @@ function parse(
     body: read('body', spec.body, given(request.body ?? {})),
   };
   return { values, problems };
-}
-
-/** Returns the message of a zod issue; the rule's own English text if it has no message code yet. */
-function saidOf(issue: z.core.$ZodIssue): Said {
-  const usual = z.config().localeError?.(issue as z.core.$ZodRawIssue);
-  const isUsual = issue.message === (typeof usual === 'object' ? usual?.message : usual);
-  return isUsual || issue.message.startsWith('{') ? issueMessage(issue) : issue.message;
 }
 
 /** Returns true if the issue is of a query parameter that was sent several times. */

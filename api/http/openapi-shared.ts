@@ -27,18 +27,27 @@ const HEADERS = {
   },
 } as const;
 
+/** Values of a message. */
+const VALUES = {
+  type: 'object',
+  description: 'The values in `message`, by name',
+  additionalProperties: true,
+} as const;
+
 const SCHEMAS = {
   Error: {
     type: 'object',
     description: 'Envelope of every error',
-    required: ['error', 'message', 'code', 'request_id'],
+    required: ['error', 'message', 'message_code', 'message_values', 'code', 'request_id'],
     properties: {
       error: { type: 'string', description: 'Text of the HTTP status' },
-      message: { type: 'string', description: 'Error description' },
+      message: { type: 'string', description: 'Error description, in the language of the request' },
+      message_code: { type: 'string', description: 'Code of the sentence in `message`; stable' },
+      message_values: VALUES,
       code: { type: 'string', enum: Object.keys(ERROR_CODES), description: 'Error code for programs' },
       request_id: { type: 'string', description: 'Also in the X-Request-Id header' },
       trace_id: { type: 'string', description: 'Trace id of the request, if the installation records traces' },
-      fix: { type: 'string', description: 'How to fix it, in one line, if known' },
+      fix: { type: 'string', description: 'How to fix it, in one line, in the language of the request; if known' },
       problems: {
         type: 'array',
         description: 'All problems of a bad request',
@@ -50,10 +59,12 @@ const SCHEMAS = {
   Problem: {
     type: 'object',
     description: 'One problem of a bad request',
-    required: ['path', 'message'],
+    required: ['path', 'message', 'code', 'values'],
     properties: {
       path: { type: 'string', description: 'Dotted path of the field, from `body`, `query` or `params`' },
-      message: { type: 'string' },
+      message: { type: 'string', description: 'In the language of the request' },
+      code: { type: 'string', description: 'Names the sentence in `message`; stable' },
+      values: VALUES,
     },
   },
   OAuthError: oauthErrorSchema,

@@ -44,6 +44,7 @@ export function presentMailbox(
     imap: row.imap,
     hold: hold && {
       code: hold.code,
+      title: inWords(mailboxErrorTitle(hold.code), language),
       reason: inWords(hold.reason, language),
       until: iso(hold.until),
       fix: inWords(fixOfHold(hold.code), language),

@@ -136,7 +136,13 @@ const mailboxFields = {
   smtp: storedService,
   imap: storedService.nullable(),
   hold: z
-    .strictObject({ code: z.string(), reason: z.string(), until: timestamp.nullable(), fix: z.string() })
+    .strictObject({
+      code: z.string(),
+      title: z.string().meta({ description: 'The sentence of the code' }),
+      reason: z.string().meta({ description: 'The words of the mail server or of the provider, where it gave any' }),
+      until: timestamp.nullable(),
+      fix: z.string(),
+    })
     .nullable()
     .meta({
       description:

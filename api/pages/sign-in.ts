@@ -11,6 +11,7 @@ import { html, type Html, type Part } from '../http/html.ts';
 import { page, redirect } from './layout.ts';
 import { approvalIn, dashboardIn, dashboardRequest, invitationIn, returnTo, SIGN_IN_PATH } from './return-to.ts';
 import type { Visit } from './visit.ts';
+import { message } from '../../messages/index.ts';
 
 interface SignInOptions {
   /** Authorization request to return to; empty for the authorized apps. */
@@ -140,7 +141,7 @@ export const signInRoutes = [
     act: async (visit, { request, email, password }) =>
       step(visit, { request, email }, async () => {
         const address = emailAddress.safeParse(email);
-        if (!address.success || password === '') throw new AppError('bad_request', visit.text.signIn.bothFields);
+        if (!address.success || password === '') throw new AppError('bad_request', message('page.sign_in.both_fields'));
         const result = await signIn(visit.ctx, { email: address.data, password, deviceToken: visit.cookie('device') });
         if ('session' in result) visit.keep('challenge', result.session, CODE_MINUTES * 60_000);
         else await enter(visit, result);

@@ -1,5 +1,5 @@
 import { escapeHtml } from '../../domain/mail/messages/text.ts';
-import { inWords, type Said } from '../../lib/errors.ts';
+import { inWords } from '../../lib/errors.ts';
 import type { Permission } from '../../lib/permissions.ts';
 import { message, SENTENCES, type Language, type Message, type MessageCode } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
@@ -45,7 +45,7 @@ function textsIn(language: Language) {
   const { say, rich } = speech;
   return {
     lang: language,
-    plainly: (words: Said): string => inWords(words, language),
+    plainly: (words: Message): string => inWords(words, language),
     day: (date: Date): string => date.toLocaleDateString(language === 'en' ? 'en-GB' : language, DAY),
     /** Formats a time in UTC. The pages run no script, so the reader's time zone is unknown. */
     moment: (date: Date): string => say(message('mail.moment', { at: date.toISOString() })),
@@ -104,7 +104,6 @@ function signInTexts({ say }: Speech) {
     toInvitation: say(message('page.sign_in.to_invitation')),
     button: say(message('page.sign_in.button')),
     forgotten: say(message('page.sign_in.forgotten')),
-    bothFields: say(message('page.sign_in.both_fields')),
   };
 }
 
@@ -160,7 +159,6 @@ function setupTexts({ say, rich }: Speech) {
     lead: say(message('page.setup.lead')),
     company: say(message('page.setup.company')),
     button: say(message('page.setup.button')),
-    nameRule: say(message('page.setup.name_rule')),
     yours: say(message('page.setup.yours')),
     ready: (organization: string) => say(message('page.setup.ready', { organization })),
     signedIn: say(message('page.setup.signed_in')),
@@ -205,7 +203,6 @@ function consentTexts({ say, rich }: Speech) {
     deny: say(message('page.consent.deny')),
     approve: say(message('page.consent.approve')),
     takeBack: (apps: string) => rich('page.consent.take_back', { apps }),
-    changed: say(message('page.consent.changed')),
     refused: say(message('page.consent.refused')),
     appMistake: say(message('page.consent.app_mistake')),
     callsItself: (app: string) => rich('page.consent.calls_itself', { app }),

@@ -1,7 +1,6 @@
 import type { Problem } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { formatMessageError } from '../mail/messages/preview.ts';
-import { inspectSource, sourceWarnings, type MessageField } from '../mail/messages/render-source.ts';
+import { inspectSource, sourceWarnings, type MessageError, type MessageField } from '../mail/messages/render-source.ts';
 import { defaultThreadReply } from '../mail/messages/threading.ts';
 import { defaultConditions, graphProblems, type GraphStep, type StepConditions } from '../sending/campaign/graph.ts';
 import type { StepInput } from './input.ts';
@@ -90,14 +89,14 @@ function resolveTargets(
 const COPY: readonly MessageField[] = ['subject', 'body_plain', 'body_html'];
 
 /**
- * Lists template errors in a step's copy, and merge tags of other tools, one line each. These are only warnings: a
+ * Lists template errors in a step's copy, and merge tags of other tools. These are only warnings: a
  * draft may be unfinished.
  */
-export function copyWarnings(copy: Partial<Record<MessageField, string>>): string[] {
+export function copyWarnings(copy: Partial<Record<MessageField, string>>): MessageError[] {
   return COPY.flatMap((field) => {
     const source = copy[field];
     if (!source) return [];
     const found = [...inspectSource(field, source).errors, ...sourceWarnings(field, source)];
-    return found.map((error) => formatMessageError({ field, ...error }));
+    return found.map((error) => ({ field, ...error }));
   });
 }

@@ -11,6 +11,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
 import { assertMayWriteSteps } from '../approvals/automation-rights.ts';
 import { checkedSettings, settingProblems } from '../sending/campaign/outreach-settings.ts';
+import type { MessageError } from '../mail/messages/render-source.ts';
 import { buildSteps, copyWarnings, kindOf, type NewStep } from './build-steps.ts';
 import { labelProblems, oneTimeProblems, senderProblems, settingsColumns, settingsProblems } from './checks.ts';
 import type { CreateCampaign, VariantInput } from './input.ts';
@@ -26,7 +27,7 @@ const OVERRIDES = 'body.advanced_overrides';
 /** A campaign, with warnings about its copy. */
 interface WrittenCampaign {
   campaign: CampaignRow;
-  warnings: string[];
+  warnings: MessageError[];
 }
 
 /**

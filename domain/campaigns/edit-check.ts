@@ -1,13 +1,13 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { refuseProblems, type Said } from '../../lib/errors.ts';
+import { refuseProblems } from '../../lib/errors.ts';
 import { stepErrors } from '../sending/campaign/step-findings.ts';
 import { stepsWithoutSubject, stepsWithoutText } from '../sending/campaign/subjects.ts';
 import { readWritten } from '../sending/campaign/written.ts';
 import { retryCompositions } from '../sending/composition.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
-import { message } from '../../messages/index.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 /**
  * Changes steps or variants of a locked campaign. An edit of an active campaign must not add an error that a start
@@ -30,7 +30,7 @@ export async function editSteps<T>(tx: Tx, campaign: CampaignRow, edit: () => Pr
 
 interface StepError {
   stepId: string | null;
-  message: Said;
+  message: Message;
 }
 
 /** Lists the errors of the steps that a start would refuse, including emails without their own text or subject. */

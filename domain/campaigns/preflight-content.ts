@@ -1,7 +1,7 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { Written, WrittenVariant } from '../sending/campaign/written.ts';
 import { scoreContent } from '../mail/messages/score.ts';
-import { message, type Message, type MessageCode } from '../../messages/index.ts';
+import { message } from '../../messages/index.ts';
 import type { OutreachSettings } from '../sending/campaign/outreach-settings.ts';
 import { infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
 
@@ -63,12 +63,10 @@ export function contentFindings({ copies }: CampaignCopy, least: number): Weighe
   return copies.flatMap((copy) => {
     const { score, issues } = scoreContent(copy);
     const low = score < least;
-    const issuesFound = issues.map(({ code, field, severity, values, spans, points }) => {
+    const issuesFound = issues.map(({ message: issue, severity, spans, points }) => {
       const texts = [...new Set(spans.map(({ text }) => `"${text}"`))].slice(0, 5).join(', ');
-      const said: Message = {
-        code: `finding.content_${code === 'capitals' ? `capitals.${field}` : code}` as MessageCode,
-        values: { ...values, step: copy.name, shown: texts === '' ? '' : ` (${texts})` },
-      };
+      const shown = texts === '' ? '' : ` (${texts})`;
+      const said = message('finding.content', { step: copy.name, issue, shown });
       return low || severity === 'high'
         ? warningFinding('content', Math.ceil(points / 4), said, copy.stepId)
         : infoFinding('content', said, copy.stepId);

@@ -23,7 +23,8 @@ interface PreviewRequest {
   contact?: Partial<MessageContact> | undefined;
 }
 
-interface TemplatePreview extends MessagePreview {
+/** A rendered email, with the faults of its copy. */
+export interface TemplatePreview extends MessagePreview {
   /** Present when the request names a mailbox. */
   from?: { name: string; email: string };
 }

@@ -8,6 +8,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { defaultThreadReply } from '../mail/messages/threading.ts';
 import { assertAsSeen } from '../platform/as-seen.ts';
+import type { MessageError } from '../mail/messages/render-source.ts';
 import { copyWarnings, defaultWaitAfter, kindOf } from './build-steps.ts';
 import { oneTimeProblems } from './checks.ts';
 import { editSteps } from './edit-check.ts';
@@ -34,7 +35,7 @@ export type { CampaignStepRow } from '../../db/models/campaign-step.ts';
 /** A step, with warnings about its copy. */
 interface WrittenStep {
   step: CampaignStepRow;
-  warnings: string[];
+  warnings: MessageError[];
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { assertAsSeen } from '../platform/as-seen.ts';
 import { assertRoomFor } from '../platform/full-list.ts';
+import type { MessageError } from '../mail/messages/render-source.ts';
 import { copyWarnings } from './build-steps.ts';
 import { insertVariant } from './create.ts';
 import type { VariantInput, VariantUpdate } from './input.ts';
@@ -21,7 +22,7 @@ export type { CampaignVariantRow } from '../../db/models/campaign-variant.ts';
 /** A variant, with warnings about its copy. */
 interface WrittenVariant {
   variant: CampaignVariantRow;
-  warnings: string[];
+  warnings: MessageError[];
 }
 
 /** Maximum variants, far more than a comparison can distinguish. The list is not paged. */

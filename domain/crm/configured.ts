@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../lib/clock.ts';
-import { AppError, type Said } from '../../lib/errors.ts';
-import { message } from '../../messages/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import { message, type Message } from '../../messages/index.ts';
 import type { NewDeal } from './deals.ts';
 import type { NewTask, TaskPriority } from './tasks.ts';
 
@@ -45,7 +45,7 @@ export function filledIn(value: unknown, maxLength: number): string {
 }
 
 /** Returns the reason why an action was refused: its first problem, or the error itself. */
-export function refusalReason({ said, problems = [] }: AppError): Said {
+export function refusalReason({ said, problems = [] }: AppError): Message {
   const [problem] = problems;
   if (!problem) return said;
   return message('crm.field_fault', { field: problem.path.replace('body.', ''), problem: problem.message });

@@ -1,14 +1,14 @@
 import type { Columns } from '../../db/rows.ts';
 import { json } from '../../db/connection.ts';
 import { isRefusedRow } from '../../db/errors.ts';
-import { AppError, type Said } from '../../lib/errors.ts';
+import { AppError } from '../../lib/errors.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import type { EventData } from '../platform/kernel/event-payloads.ts';
 import { withSavepoint, transact, type Tx } from '../platform/kernel/transact.ts';
 import { parseTemplate, renderTemplate, WorkBudget } from '../mail/messages/template.ts';
 import { mergeValues } from '../mail/messages/values.ts';
-import { message } from '../../messages/index.ts';
+import { message, type Message } from '../../messages/index.ts';
 import { configuredDeal, configuredTask, optional, refusalReason, text } from './configured.ts';
 import { createDeal, openDealOf, updateDeal } from './deals.ts';
 import { createTask } from './tasks.ts';
@@ -117,7 +117,7 @@ function filled(
 /**
  * Returns the reason why nothing was created. Rethrows errors that are no fault of the action, so that it is retried.
  */
-function reasonOf(error: unknown): Said {
+function reasonOf(error: unknown): Message {
   if (error instanceof AppError) return refusalReason(error);
   if (isRefusedRow(error)) return message('crm.refused_row');
   throw error;

@@ -1,5 +1,4 @@
 import type { Columns } from '../../db/rows.ts';
-import type { Said } from '../../lib/errors.ts';
 import type { Message } from '../../messages/index.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 
@@ -29,7 +28,7 @@ export async function abandonDeliveries(
 }
 
 /** Reports the outcome of an action to its requester. `error` is null if the action was done. */
-export function emitSettled(tx: Tx, { id, connection_id, action, source }: WaitingAction, error: Said | null): void {
+export function emitSettled(tx: Tx, { id, connection_id, action, source }: WaitingAction, error: Message | null): void {
   if (!source) return;
   tx.emit('integration.action_settled', { delivery_id: id, connection_id, action, source, ok: error === null, error });
 }

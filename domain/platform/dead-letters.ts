@@ -1,7 +1,7 @@
+import type { Message } from '../../messages/index.ts';
 import { json } from '../../db/connection.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Tx } from './kernel/transact.ts';
-import type { Said } from '../../lib/errors.ts';
 
 /**
  * A campaign email that could not be delivered. Each task type belongs to a family (`activities/<family>.ts`), which
@@ -48,8 +48,8 @@ interface GivenUp {
   taskType: string;
   /** Ids for finding the work. */
   payload: Record<string, string | null>;
-  /** The reason: a message, or external text, cut at 500 characters. */
-  error: Said;
+  /** The reason. */
+  error: Message;
   attempts: number;
   /** Maximum number of attempts; 0 for unlimited. */
   maxAttempts: number;
@@ -70,7 +70,7 @@ export async function addDeadLetter(tx: Tx, given: GivenUp): Promise<void> {
       task: given.taskId,
       type: given.taskType,
       payload: json(given.payload),
-      error: JSON.stringify(typeof given.error === 'string' ? given.error.slice(0, 500) : given.error),
+      error: json(given.error),
       attempts: given.attempts,
       max: given.maxAttempts,
       next: given.nextRetryAt,

@@ -1,13 +1,13 @@
 import type { OrgTable } from '../../db/rows.ts';
-import { badRequest, type Said } from '../../lib/errors.ts';
+import { badRequest } from '../../lib/errors.ts';
 import type { Tx } from './kernel/transact.ts';
-import { message } from '../../messages/index.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 /** Maximum length of a list that is returned as a whole. */
 interface Bound {
   most: number;
   /** Name of its entries, in the plural: `automations`. */
-  what: Said;
+  what: Message;
 }
 
 /**

@@ -1,6 +1,7 @@
+import type { Message } from '../../messages/index.ts';
 import type { LabelRegistry } from '../../db/models/label.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import type { Problem, Said } from '../../lib/errors.ts';
+import type { Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 
 /** Returns problems of ids that must refer to rows of the organization. */
@@ -9,7 +10,7 @@ export async function idProblems(
   table: ReferenceTable,
   ids: readonly string[],
   path: string,
-  message: Said,
+  message: Message,
 ): Promise<Problem[]> {
   return unknownIdProblems(ids, await existingIds(org, table, ids), (index) => `${path}.${index}`, message);
 }
@@ -49,7 +50,7 @@ export function unknownIdProblems(
   ids: readonly string[],
   known: ReadonlySet<string>,
   path: (index: number) => string,
-  message: Said,
+  message: Message,
 ): Problem[] {
   return ids.flatMap((id, index) => (known.has(id.toLowerCase()) ? [] : [{ path: path(index), message }]));
 }

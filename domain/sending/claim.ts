@@ -2,6 +2,7 @@ import { json } from '../../db/connection.ts';
 import { hmac } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import { buildMessage, buildUntracked, type BuiltMessage, type MessageInput } from '../mail/messages/build.ts';
+import { faultsWithPlaces } from '../mail/messages/render-source.ts';
 import { messageIdFor, type Conversation } from '../mail/messages/threading.ts';
 import { openPixelUrl, unsubscribeUrl } from '../mail/messages/tracking-urls.ts';
 import { settingsColumns, settingsInForce, type OutreachSettings } from './campaign/outreach-settings.ts';
@@ -35,7 +36,6 @@ import { sentFacts } from './settle.ts';
 import { commonCopy, headersOf, KEEP_CONTENT, keptBindings } from './sent-content.ts';
 import { readTestEmail } from './test-email.ts';
 import { message, type Message } from '../../messages/index.ts';
-import { words } from '../platform/words.ts';
 
 export type { Claim, ClaimedSend } from './claimed.ts';
 
@@ -126,8 +126,8 @@ async function claimOfCampaign(
   const input = messageInput(ctx, { ...row, campaign: { ...campaign, ...copies } }, settings.unsubscribe);
   const built = buildMessage(input);
   if (built.errors.length > 0) {
-    const faults = built.errors.map((error) => `${error.field}: ${error.message}`).join('; ');
-    if (isTest) return failTest(tx, send.id, words(faults));
+    const faults = faultsWithPlaces(built.errors);
+    if (isTest) return failTest(tx, send.id, faults);
     await blockComposition(
       tx,
       {

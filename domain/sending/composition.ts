@@ -3,8 +3,7 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { logCampaign } from './campaign/log.ts';
 import { releaseReservedSends } from './control/release.ts';
 import { signalRetry } from './control/signals.ts';
-import { message } from '../../messages/index.ts';
-import { words } from '../platform/words.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 /** An email that could not be composed, with related ids. */
 interface Unwritten {
@@ -26,9 +25,9 @@ const CODE = 'composition_failed';
  * variant of the campaign changes, or when a person asks for it.
  * @param detail what is wrong, for the author
  */
-export async function blockComposition(tx: Tx, email: Unwritten, detail: string): Promise<void> {
+export async function blockComposition(tx: Tx, email: Unwritten, detail: Message): Promise<void> {
   const { sendId, stepRunId, enrollmentId, contactId, campaignId, step } = email;
-  const said = message('log.email_unwritable', { step: step.name, reason: words(detail, 300) });
+  const said = message('log.email_unwritable', { step: step.name, reason: detail });
   const ids = { step_id: step.id, contact_id: contactId, step_run_id: stepRunId, code: CODE };
   if (email.again) {
     await tx.org.table('sends').where({ id: sendId }).update({ again: false, updated_at: tx.now });
@@ -43,10 +42,10 @@ export async function blockComposition(tx: Tx, email: Unwritten, detail: string)
       .where({ id: stepRunId })
       .update({
         state: 'blocked',
-        detail: json(words(detail)),
+        detail: json(detail),
         error: json({
           code: CODE,
-          message: words(detail),
+          message: detail,
           fix: message('step_runs.unwritable.fix'),
         }),
       });

@@ -23,7 +23,7 @@ import {
 import { headersOf, KEEP_CONTENT, keptBindings } from './sent-content.ts';
 import { giveUpDirectSend } from './direct-give-up.ts';
 import { message, type Message } from '../../messages/index.ts';
-import { words } from '../platform/words.ts';
+import { faultsWithPlaces } from '../mail/messages/render-source.ts';
 
 /**
  * Claims the reserved email of a direct send (`reserved -> sending`); its rows are locked. Checks suppression, state
@@ -66,8 +66,7 @@ export async function claimDirect(
     attachments,
   });
   if (errors.length > 0) {
-    const faults = errors.map((error) => `${error.field}: ${error.message}`).join('; ');
-    return giveUp(tx, row, 'composition_failed', words(faults));
+    return giveUp(tx, row, 'composition_failed', faultsWithPlaces(errors));
   }
   const composed = await compose(options, mailbox);
   const token = await markSending(tx, row, { recipient, leftOut: audience.leftOut, options });

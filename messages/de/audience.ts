@@ -78,6 +78,13 @@ export const audience = {
   'imports.no_such_column': 'muss eine Spalte sein; die Datei hat {columns, number}',
   'imports.target_taken': 'ist schon das Ziel einer anderen Spalte',
   'imports.too_many_fields': 'darf höchstens {most, number} Spalten zu eigenen Feldern machen',
+  'imports.under_way.fix': 'Warten, bis einer beendet ist, oder einen abbrechen.',
+  'imports.too_many_under_way':
+    '{count, plural, one {# Import läuft} other {# Importe laufen}}; mehr darf der Arbeitsbereich nicht haben',
+  'imports.too_large_under_way': 'Die Dateien der laufenden Importe sind zusammen so groß, wie sie sein dürfen',
+  'imports.ended': 'Dieser Import ist beendet: {status}',
+  'imports.unknown_target':
+    'muss eines von {targets} sein oder custom:<key> mit einem Schlüssel von höchstens {max, number} Zeichen, der nicht {reserved} ist',
   'imports.no_email': 'braucht eine Spalte mit dem Ziel email',
 
   // Kinds of files, for use after "is".

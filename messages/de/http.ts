@@ -1,5 +1,6 @@
 /** Sätze zu jeder Anfrage: was an einem Feld nicht stimmt, was es nicht gibt, was im Moment nicht geht. */
 export const http = {
+  'field.not_json': 'ist kein gültiges JSON',
   'field.required': 'fehlt',
   'field.required_file': 'fehlt, als Datei',
   'field.unknown': 'ist kein Feld dieser Anfrage',

@@ -118,6 +118,7 @@ export const pages = {
   'page.consent.approve': 'Erlauben',
   'page.consent.take_back':
     'Was du erlaubst, steht unter <a href="{apps}">zugelassene Apps</a>; dort kannst du es jederzeit zurücknehmen.',
+  'page.consent.faults': '{faults}.',
   'page.consent.changed': 'Der Arbeitsbereich wurde inzwischen gewechselt. Sieh noch einmal hin',
   'page.consent.refused': 'Diese Anfrage geht nicht',
   'page.consent.app_mistake':

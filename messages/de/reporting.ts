@@ -65,4 +65,5 @@ export const reporting = {
   'report.why': 'Diese E-Mail kommt, weil Wochenberichte im Arbeitsbereich eingeschaltet sind.',
   'report.stop': 'Diese E-Mails beenden',
   'report.open': 'Heron öffnen',
+  'goals.event_passed_over': 'Das Ereignis wurde übergangen, weil es immer wieder scheiterte ({kind})',
 };

@@ -82,6 +82,13 @@ export const audience = {
   'imports.no_such_column': 'must be a column; the file has {columns, number}',
   'imports.target_taken': 'is the target of another column',
   'imports.too_many_fields': 'must make at most {most, number} columns custom fields',
+  'imports.under_way.fix': 'Wait until one has ended, or cancel one with POST /v1/contacts/imports/:id/cancel.',
+  'imports.too_many_under_way':
+    'The workspace has {count, plural, one {# import} other {# imports}} under way, which is all it may have',
+  'imports.too_large_under_way': 'The files of the imports under way are as large as they may be together',
+  'imports.ended': 'This import has ended: {status}',
+  'imports.unknown_target':
+    'must be one of {targets}, or custom:<key> with a key of at most {max, number} characters that is not {reserved}',
   'imports.no_email': 'must have one column with the target email',
 
   // Kinds of files, for use after "is".

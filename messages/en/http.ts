@@ -1,6 +1,7 @@
 /** Messages of any request: invalid fields, missing records, temporary refusals. */
 export const http = {
   // Problems of fields. The reader sees the field's name before them.
+  'field.not_json': 'is not valid JSON',
   'field.required': 'is required',
   'field.required_file': 'is required, as a file',
   'field.unknown': 'is not a field of this request',

@@ -116,6 +116,7 @@ export const pages = {
   'page.consent.approve': 'Approve',
   'page.consent.take_back':
     'What you approve stands under <a href="{apps}">authorized apps</a>, where you can take it back at any time.',
+  'page.consent.faults': '{faults}.',
   'page.consent.changed': 'The workspace has been changed meanwhile. Look at it again',
   'page.consent.refused': 'This request does not work',
   'page.consent.app_mistake':

@@ -17,14 +17,14 @@ export async function sceneOfOperator({ world, tenant }: Stage): Promise<PageToS
       ...letter,
       taskType: 'uncertain_email',
       payload: { campaign_id: newId() },
-      error: 'the email may have left: connection closed after the last line',
+      error: words('the email may have left: connection closed after the last line'),
     });
     await addDeadLetter(tx, {
       ...letter,
       taskType: 'campaign_email',
       attempts: 5,
       maxAttempts: 5,
-      error: `450 4.2.1 ${HOSTILE} ${WIDE}`,
+      error: words(`450 4.2.1 ${HOSTILE} ${WIDE}`),
     });
   });
   const now = deps.clock.now();

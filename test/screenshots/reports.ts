@@ -4,6 +4,7 @@ import { newId } from '../../lib/ids.ts';
 import { createMailbox } from '../harness/factories.ts';
 import { createSentHistory } from '../harness/sent-history.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
+import { message } from '../../messages/index.ts';
 
 /** Two weeks of emails with their results, and goals. */
 export async function sceneOfReports({ world, tenant, post }: Stage): Promise<PageToSee[]> {
@@ -54,7 +55,7 @@ export async function sceneOfReports({ world, tenant, post }: Stage): Promise<Pa
         taskId: newId(),
         taskType: REPLAY_EVENT,
         payload: { replay_id: running, goal_id: revenue.id, event_id: newId() },
-        error: 'passed over: it kept failing',
+        error: message('goals.event_passed_over', { kind: 'TypeError' }),
         attempts: 3,
         maxAttempts: 3,
         nextRetryAt: null,

@@ -269,7 +269,7 @@ async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; send
       taskId: sendId,
       taskType: FAILED_EMAIL,
       payload: { campaign_id: campaignId },
-      error: MARKS.server,
+      error: words(MARKS.server),
       attempts: 1,
       maxAttempts: 3,
       nextRetryAt: null,

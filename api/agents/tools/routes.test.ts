@@ -15,6 +15,7 @@ import { idempotencyOf } from '../../http/route.ts';
 import { routes } from '../../routes.ts';
 import { AGENT_TOOLS } from './catalogue.ts';
 import { asArgumentProblem, defineTool, toRequest } from './tool.ts';
+import { message } from '../../../messages/index.ts';
 
 let world: World;
 test.before(async () => {
@@ -214,13 +215,26 @@ test('arguments become a request, and faults of the request faults of arguments'
   ]);
   t.like(toRequest(search!, { campaign_id: 'x', limit: 5 }), { query: { limit: '5' }, body: { campaign_ids: ['x'] } });
   t.deepEqual(toRequest(addContact!, JSON.parse('{"__proto__":{"email":"a@b.c"},"toString":1}')).body, {});
-  t.is(asArgumentProblem(start!, { path: 'headers.Idempotency-Key', message: '' }, '').path, 'idempotency_key');
   t.is(
-    asArgumentProblem(addContact!, { path: 'body.0.custom_fields.a.b', message: '' }, 'arguments.').path,
+    asArgumentProblem(start!, { path: 'headers.Idempotency-Key', message: message('field.required') }, '').path,
+    'idempotency_key',
+  );
+  t.is(
+    asArgumentProblem(
+      addContact!,
+      { path: 'body.0.custom_fields.a.b', message: message('field.required') },
+      'arguments.',
+    ).path,
     'arguments.custom_fields.a.b',
   );
-  t.is(asArgumentProblem(search!, { path: 'body.campaign_ids.0', message: '' }, '').path, 'campaign_id');
-  t.is(asArgumentProblem(start!, { path: 'steps.5.body_plain', message: '' }, '').path, 'steps.5.body_plain');
+  t.is(
+    asArgumentProblem(search!, { path: 'body.campaign_ids.0', message: message('field.required') }, '').path,
+    'campaign_id',
+  );
+  t.is(
+    asArgumentProblem(start!, { path: 'steps.5.body_plain', message: message('field.required') }, '').path,
+    'steps.5.body_plain',
+  );
   const spec = { name: 'x', title: 'x', description: 'x', route: start!.route };
   t.throws(() => defineTool({ ...spec, arguments: { colour: 'body.colour' } }).inputSchema, {
     message: /no body\.colour/,

@@ -131,7 +131,7 @@ function state(text: PageTexts, status: ApprovalRow['status'], approval: Approva
     case 'denied':
       return html`<div class="note bad" role="status"><p>${words.denied(at())}</p>${reason}</div>`;
     case 'expired':
-      return html`<div class="note bad" role="status"><p><strong>${words.expired}</strong></p><p>${approval.reason ? text.plainly(approval.reason) : words.undecided}</p></div>`;
+      return html`<div class="note bad" role="status"><p><strong>${words.expired}</strong></p><p>${approval.reason ?? words.undecided}</p></div>`;
   }
 }
 

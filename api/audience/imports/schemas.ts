@@ -41,7 +41,11 @@ const columnMapping = z
       ctx.addIssue({
         code: 'custom',
         path: ['target'],
-        message: `One of ${BUILT_IN.join(', ')} or custom:<key>, whose key has at most ${CONTACT_LIMITS.customKey} characters and is not ${LOST_NAME}`,
+        message: says('imports.unknown_target', {
+          targets: BUILT_IN,
+          max: CONTACT_LIMITS.customKey,
+          reserved: LOST_NAME,
+        }),
       });
     return { index, target: key === undefined ? full : `custom:${key}` };
   });
@@ -77,7 +81,7 @@ const jsonText = z.string().transform((text, ctx): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    ctx.addIssue({ code: 'custom', message: 'Not valid JSON' });
+    ctx.addIssue({ code: 'custom', message: says('field.not_json') });
     return z.NEVER;
   }
 });

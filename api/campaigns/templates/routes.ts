@@ -15,7 +15,10 @@ import {
 } from '../../../domain/campaigns/templates/templates.ts';
 import { route } from '../../http/route.ts';
 import { asSeen, idParams, iso, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { besideFinding, findingCode } from '../../../lib/finding.ts';
 import { says } from '../../../lib/issue-message.ts';
+import type { Language } from '../../../messages/index.ts';
+import { render } from '../../../messages/render.ts';
 
 const area = 'templates';
 const read = { area, scope: ['READ_TEMPLATES'], permission: 'view_campaigns' } as const;
@@ -70,8 +73,9 @@ const analysis = resource('CopyAnalysis', {
     issues: z.array(
       z.strictObject({
         severity: z.enum(['warn', 'high']),
-        code: z.string(),
+        code: z.string().meta({ description: 'Stable, such as `too_many_links`' }),
         message: z.string(),
+        values: z.record(z.string(), z.unknown()).meta({ description: 'The values in `message`, by name' }),
         field: z.enum(['subject', 'body']).optional(),
         spans: z.array(span),
         suggestion: z.string(),
@@ -142,7 +146,7 @@ export const templateRoutes = [
     success: { status: 200, body: analysis },
     errors: ['ai_not_configured', 'usage_cap_exceeded', 'service_unavailable'],
     prepare: (ctx, { body }) => analyzeCopy(ctx, body),
-    handler: async (_ctx, { prepared }) => presentAnalysis(prepared),
+    handler: async (ctx, { prepared }) => presentAnalysis(prepared, ctx.language),
   }),
   route({
     ...read,
@@ -227,7 +231,7 @@ function present(row: ReplyTemplateRow): z.input<typeof template> {
   return { ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) };
 }
 
-function presentAnalysis(found: Analysis): z.input<typeof analysis> {
+function presentAnalysis(found: Analysis, language: Language | undefined): z.input<typeof analysis> {
   return {
     score: found.score,
     verdict: found.verdict,
@@ -236,9 +240,14 @@ function presentAnalysis(found: Analysis): z.input<typeof analysis> {
     improvements: found.improvements,
     rules: {
       score: found.rules.score,
-      issues: found.rules.issues.map(({ points: _points, values: _values, spans, ...issue }) => ({
-        ...issue,
+      issues: found.rules.issues.map(({ severity, message: said, field, spans }) => ({
+        severity,
+        code: findingCode(said),
+        message: render(said, language),
+        values: said.values,
+        ...(field ? { field } : {}),
         spans: [...spans],
+        suggestion: render(besideFinding(said, 'fix')!, language),
       })),
     },
     model: found.model,

@@ -21,6 +21,7 @@ import { verifySignature } from '../../../lib/signature.ts';
 import { newId } from '../../../lib/ids.ts';
 import { maskOf } from '../../../lib/permissions.ts';
 import { assertNowhere, drawnSecret } from '../../../test/harness/secrets.ts';
+import { message } from '../../../messages/index.ts';
 
 let world: World;
 let hubspot: HubSpotDouble;
@@ -224,7 +225,10 @@ test.serial(
     const again = await connectHubSpot(tenant, { connection_id: id });
     t.is((await again.page()).status, 200);
     await ask();
-    t.false(await noteReauth(ctx, conversation.refused(refusal), 'late'), 'it is about the tokens from before');
+    t.false(
+      await noteReauth(ctx, conversation.refused(refusal), message('connect.slow_down')),
+      'it is about the tokens from before',
+    );
     assertStatus(t, await push(ids), 200);
     t.is((await connections(tenant.apiKey)).length, 1);
     assertStatus(t, await call(world, 'DELETE', `/v1/integrations/connections/${id}`, { token: tenant.apiKey }), 204);

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import iconv from 'iconv-lite';
-import type { Said } from '../../../lib/errors.ts';
 import { render } from '../../../messages/render.ts';
 import { xlsxOf, zipOf } from '../../../test/harness/zip.ts';
 import { inspectFile, type Inspected, type Outcome, type ReadingChoices } from './inspect.ts';
@@ -28,11 +27,10 @@ async function answer(bytes: string | Buffer, choices: ReadingChoices = {}) {
 
 async function read(bytes: string | Buffer, choices: ReadingChoices = {}): Promise<Read> {
   const found = await answer(bytes, choices);
-  if ('refused' in found) throw new Error(said(found.refused.message));
+  if ('refused' in found) throw new Error(render(found.refused.message));
   return found.inspected as Read;
 }
 
-const said = (sentence: Said) => (typeof sentence === 'string' ? sentence : render(sentence));
 const fixture = (name: string) => readFile(join(FIXTURES, name));
 const targets = ({ suggestedMapping }: Inspected) => suggestedMapping.map(({ target }) => target);
 const people = ({ outcome }: Read) => outcome.stored.flatMap(({ person }) => person ?? []);
@@ -312,7 +310,7 @@ test('older encodings are detected with a confidence, or taken as named', async 
 test('a file that is no table is refused by its name', async (t) => {
   const named = async (bytes: string | Buffer) => {
     const found = await answer(bytes);
-    return 'refused' in found ? said(found.refused.message) : `read as ${found.inspected.format}`;
+    return 'refused' in found ? render(found.refused.message) : `read as ${found.inspected.format}`;
   };
   t.regex(await named(await fixture('not-a-table.pdf')), /PDF/);
   t.regex(await named(Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0, 0])), /\.xls/);
@@ -431,7 +429,7 @@ test('a small archive that unpacks to more than a list may have is refused, and 
   const found = await answer(
     zipOf({ ...partsOfEmptyBook(), 'xl/sharedStrings.xml': Buffer.alloc(120 * 1024 * 1024, 0x20) }),
   );
-  t.regex('refused' in found ? said(found.refused.message) : '', /unpacks/);
+  t.regex('refused' in found ? render(found.refused.message) : '', /unpacks/);
   t.is((await readdir(folder)).length, before + 1, 'the uploaded file alone');
 });
 

@@ -123,13 +123,11 @@ async function assertRoom({ config }: Ctx, tx: Tx, bytes: number): Promise<void>
     `select count(*)::int as count, coalesce(sum(total_bytes), 0)::bigint as bytes from contact_imports
      where organization_id = :org and status in ('queued', 'running')`,
   );
-  const fix = 'Wait until one has ended, or cancel one with POST /v1/contacts/imports/:id/cancel.';
+  const fix = message('imports.under_way.fix');
   if (config.ORG_IMPORTS > 0 && open!.count >= config.ORG_IMPORTS)
-    throw new AppError('conflict', `The workspace has ${open!.count} imports under way, which is all it may have`, {
-      fix,
-    });
+    throw new AppError('conflict', message('imports.too_many_under_way', { count: open!.count }), { fix });
   if (config.ORG_IMPORT_BYTES > 0 && open!.bytes + bytes > config.ORG_IMPORT_BYTES)
-    throw new AppError('conflict', 'The files of the imports under way are as large as they may be together', { fix });
+    throw new AppError('conflict', message('imports.too_large_under_way'), { fix });
 }
 
 /** Mapping targets that several columns may share. Each of these columns can forbid mail. */
@@ -163,7 +161,7 @@ export async function cancelImport(ctx: Ctx, id: string): Promise<ContactImportR
     const job = await tx.org.query(ContactImports).findById(id).forUpdate();
     if (!job) throw notFound('import');
     if (job.status !== 'queued' && job.status !== 'running')
-      throw new AppError('conflict', `This import has ended: ${job.status}`);
+      throw new AppError('conflict', message('imports.ended', { status: job.status }));
     await tx.org
       .query(ContactImports)
       .findById(id)

@@ -1,4 +1,4 @@
-import type { Problem, Said } from '../../../lib/errors.ts';
+import type { Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import type { ProviderAction } from '../integrations/providers/provider.ts';
 import { textValues } from '../integrations/providers/texts.ts';
@@ -6,7 +6,7 @@ import { findAction, findProvider, partsOfAction } from '../integrations/registr
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { WorkBudget } from '../../mail/messages/template.ts';
-import { message } from '../../../messages/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import { SAMPLE_CONTACT } from '../triggers/samples.ts';
 import { isTrigger, sampleData } from '../triggers/vocabulary.ts';
 import { isNative, NATIVE_ACTIONS } from './actions.ts';
@@ -68,7 +68,7 @@ export async function dryRun(ctx: Ctx, id: string, data?: Record<string, unknown
 }
 
 /** Collects the current faults by node id, such as a category that was deleted after the automation was saved. */
-function faultsOf({ nodes }: AutomationGraph, problems: readonly Problem[]): ReadonlyMap<string, Said> {
+function faultsOf({ nodes }: AutomationGraph, problems: readonly Problem[]): ReadonlyMap<string, Message> {
   return new Map(
     problems.toReversed().flatMap(({ path, message }) => {
       const node = nodes[Number(/^body\.graph\.nodes\.(\d+)/.exec(path)?.[1])];
@@ -78,12 +78,16 @@ function faultsOf({ nodes }: AutomationGraph, problems: readonly Problem[]): Rea
 }
 
 /** Removes the node's id from a fault, because the trace already shows it. */
-function ofNode(said: Said): Said {
-  if (typeof said === 'string' || said.code !== 'connect.node_fault') return said;
-  return said.values.problem as Said;
+function ofNode(said: Message): Message {
+  if (said.code !== 'connect.node_fault') return said;
+  return said.values.problem as Message;
 }
 
-function wouldDo({ action }: AutomationNode, contact: AutomationContact | null, fault: Said | undefined): NodeOutcome {
+function wouldDo(
+  { action }: AutomationNode,
+  contact: AutomationContact | null,
+  fault: Message | undefined,
+): NodeOutcome {
   if (fault !== undefined) return { status: 'error', error: fault };
   const needsContact = isNative(action)
     ? NATIVE_ACTIONS[action].needsContact

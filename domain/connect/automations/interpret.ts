@@ -1,12 +1,11 @@
 import { inOrder, isTaken, type AutomationGraph, type AutomationNode, type AutomationNodeResult } from './graph.ts';
-import type { Said } from '../../../lib/errors.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { isNative } from './actions.ts';
 
 /** Outcome of a node. `waiting`: the node has no outcome yet. */
 export type NodeOutcome =
   | { status: Exclude<AutomationNodeResult['status'], 'error'> }
-  | { status: 'error'; error: Said }
+  | { status: 'error'; error: Message }
   | 'waiting';
 
 /**

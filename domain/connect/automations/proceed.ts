@@ -1,13 +1,13 @@
 import { isRefusedRow } from '../../../db/errors.ts';
 import { MINUTE_MS } from '../../../lib/clock.ts';
 import { errorKind } from '../../../lib/error-report.ts';
-import { AppError, inWords, type Said } from '../../../lib/errors.ts';
+import { AppError, inWords } from '../../../lib/errors.ts';
 import { refusalReason } from '../../crm/configured.ts';
 import { enqueueProviderAction } from '../integrations/enqueue.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { withSavepoint, type Tx } from '../../platform/kernel/transact.ts';
 import { WorkBudget } from '../../mail/messages/template.ts';
-import { message } from '../../../messages/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import { isNative, NATIVE_ACTIONS } from './actions.ts';
 import { holds } from './conditions.ts';
 import type { AutomationNode } from './graph.ts';
@@ -17,7 +17,7 @@ import type { RunState } from './state.ts';
 import { renderConfig, TextTooLarge, valuesOf } from './values.ts';
 
 /** Result of a run within one transaction; undefined while nodes wait. */
-export type Ended = { status: 'success' | 'error'; detail: Said | null } | undefined;
+export type Ended = { status: 'success' | 'error'; detail: Message | null } | undefined;
 
 /**
  * Executes every node of a run that can be executed now, in the caller's transaction, and stores the results. Emits
@@ -35,7 +35,7 @@ export async function proceed(tx: Tx, ctx: Ctx, run: RunState): Promise<Ended> {
 }
 
 /** Emits automation.run_failed. `loop`: runs started one another in too long a chain, or too often. */
-export function announceFailure(tx: Tx, run: RunState, detail: Said, { loop = false } = {}): void {
+export function announceFailure(tx: Tx, run: RunState, detail: Message, { loop = false } = {}): void {
   tx.emit('automation.run_failed', {
     automation_id: run.automationId,
     automation_name: run.automationName,

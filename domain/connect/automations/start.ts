@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import { json } from '../../../db/connection.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { newId } from '../../../lib/ids.ts';
-import { inWords } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 import { start } from '../../../temporal/dispatch.ts';
 import { automationWorkflow } from '../../../workflows/automation/contract.ts';
@@ -126,7 +125,7 @@ async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation, callerRights
     taskType: AUTOMATION_LOOP,
     taskId: run.automationId,
     payload: { automation_id: run.automationId, automation_run_id: run.id },
-    error: inWords(detail),
+    error: detail,
     attempts: 1,
     maxAttempts: 1,
     nextRetryAt: null,

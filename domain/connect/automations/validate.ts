@@ -1,5 +1,5 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
-import type { Problem, Said } from '../../../lib/errors.ts';
+import type { Problem } from '../../../lib/errors.ts';
 import {
   dealProblems as problemsOfDeals,
   taskTypeProblems,
@@ -235,7 +235,7 @@ async function connectionProblems(org: OrgScope, { nodes }: AutomationGraph): Pr
 }
 
 /** Wraps a node's problem with the node's id. */
-function nodeFault({ id: node }: AutomationNode, problem: Said): Message {
+function nodeFault({ id: node }: AutomationNode, problem: Message): Message {
   return message('connect.node_fault', { node, problem });
 }
 

@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { json } from '../../../db/connection.ts';
 import type { Row } from '../../../db/rows.ts';
-import type { Said } from '../../../lib/errors.ts';
 import { MINUTE_MS } from '../../../lib/clock.ts';
 import type { Config } from '../../../lib/config/index.ts';
 import { newSecret, SECRET_PREFIX } from '../../../lib/crypto.ts';
 import { newId } from '../../../lib/ids.ts';
 import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
-import { message } from '../../../messages/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { singleStatement, reader, type Tx } from '../../platform/kernel/transact.ts';
 import { retryUntilStored } from '../../platform/kernel/retry-until-stored.ts';
@@ -215,7 +214,7 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
 export async function noteReauth(
   ctx: Ctx,
   { id, sealed_version: version }: Pick<ConnectionRow, 'id' | 'sealed_version'>,
-  detail: Said,
+  detail: Message,
 ): Promise<boolean> {
   await singleStatement(ctx).sql(
     `update integration_connections set status = 'reauth_required', health = 'down', health_detail = cast(:detail as jsonb), health_checked_at = :now,
@@ -235,7 +234,7 @@ export async function noteReauth(
 interface RunLine {
   kind: Row<'integration_runs'>['kind'];
   status: 'success' | 'error';
-  detail: Said | null;
+  detail: Message | null;
   records: number;
   startedAt: Date;
 }

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { json } from '../../../db/connection.ts';
 import { MINUTE_MS } from '../../../lib/clock.ts';
-import type { Said } from '../../../lib/errors.ts';
 import type { TargetLimits } from '../../../lib/target-limits.ts';
-import { message } from '../../../messages/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import type { DeliveryReport } from '../../../workflows/integration-delivery/contract.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { singleStatement, reader } from '../../platform/kernel/transact.ts';
@@ -74,7 +73,7 @@ export async function deliverTurn(ctx: Ctx, connectionId: string, turn: Delivery
 interface Tally {
   made: number;
   given: number;
-  error: Said | null;
+  error: Message | null;
   hung: boolean;
 }
 

@@ -1,7 +1,6 @@
 import { across } from '../../../db/across.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
-import { inWords } from '../../../lib/errors.ts';
 import { ZERO_UUID } from '../../../lib/ids.ts';
 import { message } from '../../../messages/index.ts';
 import { systemCtx, type Ctx, type Deps } from '../../platform/kernel/context.ts';
@@ -98,12 +97,10 @@ async function reportDropped(tx: Tx, connectionId: string, { dropped, label, day
     taskId: connectionId,
     taskType: INTEGRATION_BACKLOG,
     payload: { connection_id: connectionId, dropped: String(total) },
-    error: inWords(
-      message('connect.dropped_of', {
-        label,
-        reason: message('connect.dropped_count', { dropped: total, days, most }),
-      }),
-    ),
+    error: message('connect.dropped_of', {
+      label,
+      reason: message('connect.dropped_count', { dropped: total, days, most }),
+    }),
     attempts: 0,
     maxAttempts: 0,
     nextRetryAt: null,

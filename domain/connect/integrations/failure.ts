@@ -1,5 +1,5 @@
-import { AppError, type Said } from '../../../lib/errors.ts';
-import { message } from '../../../messages/index.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { RateLimited, ReauthRequired, Refused, Unavailable, type Provider } from './providers/provider.ts';
 
@@ -9,7 +9,7 @@ const KNOWN = [RateLimited, ReauthRequired, Refused, Unavailable, AppError];
  * Returns the reason of a provider failure in a form that people may read. Errors with a message for people keep it.
  * Any other error may quote secrets and addresses, so it becomes a generic sentence and its class is logged.
  */
-export function failureReason({ log }: Pick<Ctx, 'log'>, error: unknown, { id, name }: Provider): Said {
+export function failureReason({ log }: Pick<Ctx, 'log'>, error: unknown, { id, name }: Provider): Message {
   for (const known of KNOWN) if (error instanceof known) return error.said;
   log.error(
     { provider: id, kind: error instanceof Error ? error.name : typeof error },

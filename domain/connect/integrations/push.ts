@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError, badRequest, refuseProblems, type Problem, type Said } from '../../../lib/errors.ts';
+import { AppError, badRequest, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
-import { message } from '../../../messages/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import { may } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
@@ -33,7 +33,7 @@ interface PushResult {
   provider: string;
   pushed: number;
   failed: number;
-  results: { contact_id: string; email?: string; ok: boolean; error?: Said }[];
+  results: { contact_id: string; email?: string; ok: boolean; error?: Message }[];
 }
 
 export const MAX_PUSHED = 500;
@@ -74,7 +74,7 @@ export async function pushContacts(ctx: Ctx, connectionId: string, selection: Pu
   return { provider: provider.id, pushed, failed: results.length - pushed, results };
 }
 
-function reconnect(detail: Said | null): AppError {
+function reconnect(detail: Message | null): AppError {
   return new AppError('conflict', message('connect.reconnect'), { fix: detail ?? message('connect.reconnect.fix') });
 }
 
@@ -151,7 +151,7 @@ async function pushAll(ctx: Ctx, push: Push, results: PushResult['results']): Pr
 }
 
 /** Writes one contact. Returns the reason of a failure; undefined on success. @throws ReauthRequired */
-async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: number): Promise<Said | undefined> {
+async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: number): Promise<Message | undefined> {
   const { provider, call, mappings, connectionId } = push;
   for (;;) {
     const waitMs = await acquireCall(ctx, connectionId, provider.rate);
@@ -179,7 +179,13 @@ async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: num
   }
 }
 
-function logPush(ctx: Ctx, id: string, results: PushResult['results'], startedAt: Date, error?: Said): Promise<void> {
+function logPush(
+  ctx: Ctx,
+  id: string,
+  results: PushResult['results'],
+  startedAt: Date,
+  error?: Message,
+): Promise<void> {
   const failed = results.filter(({ ok }) => !ok);
   const [first] = failed;
   const detail =

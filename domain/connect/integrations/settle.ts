@@ -1,6 +1,6 @@
+import type { Message } from '../../../messages/index.ts';
 import { json } from '../../../db/connection.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../lib/clock.ts';
-import { inWords, type Said } from '../../../lib/errors.ts';
 import type { Config } from '../../../lib/config/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
@@ -12,11 +12,11 @@ import { AWAY_AFTER, pauseCalls, type Delivery } from './claim.ts';
 export type Outcome =
   | { kind: 'done' }
   /** Permanent failure: the attempt is not retried. */
-  | { kind: 'refused'; said: Said }
+  | { kind: 'refused'; said: Message }
   /** The provider asks to wait. Does not count as an attempt. */
   | { kind: 'limited'; retryAfterMs: number }
   /** The provider gave no answer. */
-  | { kind: 'unavailable'; said: Said }
+  | { kind: 'unavailable'; said: Message }
   /** The account must be connected again. The delivery waits until then. */
   | { kind: 'reauth' };
 
@@ -74,7 +74,7 @@ async function settleRow(tx: Tx, delivery: Delivery, outcome: Outcome, config: C
 }
 
 /** Ends a delivery: deletes it after a success, or marks it as failed and adds a dead letter. */
-async function endDelivery(tx: Tx, delivery: Delivery, error: Said | null): Promise<void> {
+async function endDelivery(tx: Tx, delivery: Delivery, error: Message | null): Promise<void> {
   const { id, connection_id: connectionId, action } = delivery;
   const ended =
     error === null
@@ -90,7 +90,7 @@ async function endDelivery(tx: Tx, delivery: Delivery, error: Said | null): Prom
       taskId: id,
       taskType: INTEGRATION_DELIVERY,
       payload: { connection_id: connectionId, contact_id: delivery.contact_id, action },
-      error: inWords(error),
+      error,
       attempts: Math.max(1, delivery.attempts),
       maxAttempts: 0,
       nextRetryAt: null,

@@ -1,6 +1,5 @@
-import type { Said } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
-import { message } from '../../../messages/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { isTrigger, sampleData } from '../triggers/vocabulary.ts';
@@ -36,7 +35,7 @@ export async function fireTest(ctx: Ctx, connectionId: string): Promise<boolean>
   const { provider, call, refused } = callFor(ctx, connection);
   const startedAt = ctx.clock.now();
   let sent = 0;
-  let problem: Said | null = null;
+  let problem: Message | null = null;
   for (const { action: name, config, trigger } of await noticesOf(ctx, connection.id, provider)) {
     const action = findAction(provider, name)!;
     try {

@@ -1,7 +1,7 @@
+import type { Message } from '../../../messages/index.ts';
 import { across } from '../../../db/across.ts';
 import { json } from '../../../db/connection.ts';
 import type { Row } from '../../../db/rows.ts';
-import type { Said } from '../../../lib/errors.ts';
 import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
 import { systemCtx, type Ctx, type Deps } from '../../platform/kernel/context.ts';
 import { singleStatement, transact } from '../../platform/kernel/transact.ts';
@@ -102,7 +102,7 @@ async function noteHealth(
     health,
     status,
     detail,
-  }: { health: ConnectionRow['health']; status: 'connected' | 'degraded'; detail: Said | null },
+  }: { health: ConnectionRow['health']; status: 'connected' | 'degraded'; detail: Message | null },
 ): Promise<void> {
   const now = ctx.clock.now();
   await singleStatement(ctx).sql(

@@ -1,7 +1,8 @@
+import type { Message } from '../../../messages/index.ts';
 import { json } from '../../../db/connection.ts';
 import type { StoredAttachment, PolicyReason } from '../../../db/json-columns.ts';
 import type { Columns } from '../../../db/rows.ts';
-import { refuseProblems, type Said } from '../../../lib/errors.ts';
+import { refuseProblems } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { start } from '../../../temporal/dispatch.ts';
 import { directSendWorkflow } from '../../../workflows/direct-send/contract.ts';
@@ -37,7 +38,7 @@ export interface Accepted {
   send_mode: 'instant' | 'smart' | 'scheduled';
   thread_id: string;
   /** Suppressed addresses of cc and bcc, which do not get the email. */
-  left_out: { address: string; reason: Said }[];
+  left_out: { address: string; reason: Message }[];
   approval: { id: string; url: string; expires_at: Date; reasons: PolicyReason[] } | null;
 }
 

@@ -1,4 +1,6 @@
 import test from 'ava';
+import { faultWithPlace } from './render-source.ts';
+import { render } from '../../../messages/render.ts';
 import fc from 'fast-check';
 import { simpleParser } from 'mailparser';
 import type { ParsedMail } from 'mailparser';
@@ -234,8 +236,8 @@ test('faults are listed by field', (t) => {
     ],
   );
   t.deepEqual(
-    buildMessage(input({ step: { threadReply: true } })).errors.map(({ message }) => message),
-    ['the message has no text', 'the message has no subject'],
+    buildMessage(input({ step: { threadReply: true } })).errors.map(({ message }) => render(message)),
+    ['the email has no text', 'the email has no subject'],
   );
 });
 
@@ -283,9 +285,13 @@ test('a preview renders the given fields and lists errors and unresolved placeho
     subject: 'Hi Alex',
     body_html: '<p>Example Inc</p>',
   });
-  t.deepEqual(previewMessage({ body_plain: 'a\n {{oops}} {{.nope}}' }, values, 's'), {
+  const { errors, ...rest } = previewMessage({ body_plain: 'a\n {{oops}} {{.nope}}' }, values, 's');
+  t.deepEqual(
+    errors?.map((error) => render(faultWithPlace(error))),
+    ['body_plain 2:2: unknown function oops; a field is written {{.oops}}'],
+  );
+  t.deepEqual(rest, {
     body_plain: 'a\n {{oops}} ',
-    errors: ['body_plain 2:2: unknown function oops; a field is written {{.oops}}'],
     unresolved: ['{{oops}}', '{{.nope}}'],
   });
 });

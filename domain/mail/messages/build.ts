@@ -1,4 +1,5 @@
 import type { SendMailOptions } from 'nodemailer';
+import { message } from '../../../messages/index.ts';
 import { buildFooter } from './footer.ts';
 import type { UnsubscribeSettings } from './footer.ts';
 import { appendToBody, plainToHtml, trackingPixel } from './html.ts';
@@ -122,7 +123,7 @@ export function buildMessage(input: MessageInput): BuiltMessage {
     messageId,
     conversation: input.conversation,
   });
-  if (subject === '' || subject === 'Re:') errors.push({ field: 'subject', message: 'the message has no subject' });
+  if (subject === '' || subject === 'Re:') errors.push({ field: 'subject', message: message('template.no_subject') });
   const { text, html, links } = assembleParts(input, rendered, hasHtml(campaign, rendered));
   const address = (value: string): MailAddress => ({ name: '', address: checkAddress(value, errors) });
   const options: MessageOptions = {
@@ -183,7 +184,7 @@ function renderStep({ sendId, contact, app, step }: MessageInput): RenderedStep 
   const html = render('body_html');
   const errors = fields.flatMap((field) => field.errors);
   if (plain === undefined && html === undefined) {
-    errors.push({ field: 'body_plain', message: 'the message has no text' });
+    errors.push({ field: 'body_plain', message: message('template.no_text') });
   }
   return { subject, plain, html, unresolved: [...new Set(fields.flatMap((field) => field.unresolved))], errors };
 }
@@ -240,7 +241,7 @@ function oneClickHeaders(oneClickUrl: string): NonNullable<SendMailOptions['head
 export function checkAddress(address: string, errors: MessageError[]): string {
   const bare = address.trim();
   if (!/^[^\s\p{Cc}@<>()[\]\\,;:"]+@[^\s\p{Cc}@<>()[\]\\,;:"]+$/u.test(bare)) {
-    errors.push({ field: 'address', message: 'an address of the message is not a plain email address' });
+    errors.push({ field: 'address', message: message('template.not_an_address', { address: bare.slice(0, 320) }) });
   }
   return headerText(bare);
 }

@@ -1,3 +1,4 @@
+import { message } from '../../../messages/index.ts';
 import { findActionEnd } from './actions.ts';
 import { MAX_SOURCE_LENGTH, MAX_TEMPLATE_ERRORS } from './limits.ts';
 import { skipOpaqueMarkup } from './spintax.ts';
@@ -64,13 +65,11 @@ const FIELDS = new Set(
 const OWNER =
   /^(?:account|company|contact|customer|lead|member|merge|person|prospect|recipient|sender|subscriber|user)\./i;
 
-/** A merge tag of another tool, with its position. */
-export interface ForeignTag extends TemplateError {
-  tag: string;
-}
+/** The author's field for a first name, as an example. */
+const EXAMPLE = '{{.FirstName}}';
 
 /** Finds merge tags of other tools in a source. An email would show them literally. */
-export function foreignTags(source: string, { html }: { html: boolean }): ForeignTag[] {
+export function foreignTags(source: string, { html }: { html: boolean }): TemplateError[] {
   if (source.length > MAX_SOURCE_LENGTH) return [];
   const copy = withoutOwnSyntax(source, html);
   const found = [...copy.matchAll(CERTAIN)].map(({ 0: text, index }) => ({ text, index }));
@@ -85,8 +84,7 @@ export function foreignTags(source: string, { html }: { html: boolean }): Foreig
     return true;
   });
   return apart.slice(0, MAX_TEMPLATE_ERRORS).map(({ text, index }) => ({
-    tag: text,
-    message: `${text} is a merge tag of another tool and stays as it is; a field is written {{.FirstName}}`,
+    message: message('template.foreign_tag', { tag: text, example: EXAMPLE }),
     ...positionAt(source, index),
   }));
 }

@@ -7,16 +7,11 @@ export interface MessagePreview {
   readonly subject?: string;
   readonly body_html?: string;
   readonly body_plain?: string;
-  readonly errors?: string[];
+  readonly errors?: MessageError[];
   readonly unresolved?: string[];
 }
 
 const FIELDS: readonly MessageField[] = ['subject', 'body_html', 'body_plain'];
-
-/** Returns an error as one line for the `errors` list of TemplatePreview. */
-export function formatMessageError({ field, message, line, column }: MessageError): string {
-  return line === undefined ? `${field}: ${message}` : `${field} ${line}:${column}: ${message}`;
-}
 
 /**
  * Renders the given fields as a send does, but without signature, footer or tracking. The same seed gives the same
@@ -28,14 +23,14 @@ export function previewMessage(
   seed: string,
 ): MessagePreview {
   const texts: Partial<Record<MessageField, string>> = {};
-  const errors: string[] = [];
+  const errors: MessageError[] = [];
   const unresolved = new Set<string>();
   for (const field of FIELDS) {
     const source = fields[field];
     if (source === undefined) continue;
     const rendered = renderField(field, source, values, spintaxSeed(seed, field));
     texts[field] = field === 'subject' ? headerText(rendered.text) : rendered.text;
-    errors.push(...rendered.errors.map(formatMessageError));
+    errors.push(...rendered.errors);
     for (const placeholder of rendered.unresolved) unresolved.add(placeholder);
   }
   return {

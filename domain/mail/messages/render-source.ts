@@ -1,8 +1,9 @@
+import { joined, message, type Message } from '../../../messages/index.ts';
 import { decodeActions } from './encoded-actions.ts';
-import { foreignTags, type ForeignTag } from './foreign-tags.ts';
+import { foreignTags } from './foreign-tags.ts';
 import { MAX_RENDERED_LENGTH } from './limits.ts';
 import { expandSpintax, maskSpintax } from './spintax.ts';
-import type { Template } from './template-parser.ts';
+import type { Template, TemplateError } from './template-parser.ts';
 import { parseTemplate, renderTemplate } from './template.ts';
 
 /** A field of a step that an author writes. */
@@ -11,7 +12,7 @@ export type MessageField = 'subject' | 'body_plain' | 'body_html';
 /** A fault of one field. Line and column count from 1, in the text after spintax expansion. */
 export interface MessageError {
   readonly field: MessageField | 'address';
-  readonly message: string;
+  readonly message: Message;
   readonly line?: number;
   readonly column?: number;
 }
@@ -24,9 +25,12 @@ export interface RenderedField {
 }
 
 const LIMITS = {
-  length: `the rendered text is longer than ${MAX_RENDERED_LENGTH} characters`,
-  work: 'rendering takes too much work: the template handles too much text',
+  length: message('template.rendered_too_long', { max: MAX_RENDERED_LENGTH }),
+  work: message('template.too_much_work'),
 } as const;
+
+/** Faults that are stored with an email that could not be written. */
+const MAX_STORED_FAULTS = 5;
 
 /**
  * Renders one authored field for one recipient. Spintax is expanded first, in the author's source only, so that braces
@@ -57,8 +61,20 @@ export function inspectSource(field: MessageField, source: string): Pick<Templat
  * Returns warnings about an authored source that do not prevent sending: merge tags of other tools, with their
  * positions.
  */
-export function sourceWarnings(field: MessageField, source: string): ForeignTag[] {
+export function sourceWarnings(field: MessageField, source: string): TemplateError[] {
   return foreignTags(source, { html: field === 'body_html' });
+}
+
+/** A fault with its place, as one sentence. */
+export function faultWithPlace({ field, message: fault, line, column }: MessageError): Message {
+  return line === undefined || column === undefined
+    ? message('template.fault', { field, fault })
+    : message('template.fault_at', { field, line, column, fault });
+}
+
+/** The first faults of an email that could not be written, as one message. At least one is needed. */
+export function faultsWithPlaces(errors: readonly MessageError[]): Message {
+  return joined(errors.slice(0, MAX_STORED_FAULTS).map(faultWithPlace));
 }
 
 /** Returns the spintax seed of a field. Both bodies share one seed, so that parallel wordings agree. */

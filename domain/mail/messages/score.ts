@@ -1,4 +1,5 @@
 import { getDomain } from 'tldts';
+import { message, type Message } from '../../../messages/index.ts';
 import { findHtmlLinks } from './html.ts';
 import { findTextLinks, type FoundLink } from './text-links.ts';
 import { htmlToText } from './to-text.ts';
@@ -26,18 +27,14 @@ interface ScoreSpan {
 
 interface ScoreIssue {
   readonly severity: 'warn' | 'high';
-  /** Stable code, such as `too_many_links`. */
-  readonly code: string;
-  readonly message: string;
+  /** `copy.<code>`, or `copy.<code>.<case>`; its suggestion is the sentence `<code>.fix`. */
+  readonly message: Message;
   /** Absent if the issue concerns the whole email. */
   readonly field?: 'subject' | 'body';
   /** At most eight positions. */
   readonly spans: readonly ScoreSpan[];
-  readonly suggestion: string;
   /** Points subtracted from the score. */
   readonly points: number;
-  /** Numbers in the message, by name. */
-  readonly values?: Readonly<Record<string, number>>;
 }
 
 export interface ContentScore {
@@ -122,10 +119,8 @@ function phrases({ subject, body }: Text): ScoreIssue[] {
     return [
       {
         severity: high ? 'high' : 'warn',
-        code: high ? 'spam_phrases' : 'advertising_phrases',
-        message: high ? 'Uses phrases of spam' : 'Uses phrases of advertising',
+        message: message(high ? 'copy.spam_phrases' : 'copy.advertising_phrases'),
         spans: spans.slice(0, MAX_SPANS),
-        suggestion: 'Say it in your own plain words.',
         points: Math.min(most, spans.length * each),
       },
     ];
@@ -135,35 +130,16 @@ function phrases({ subject, body }: Text): ScoreIssue[] {
 
 function subjectForm({ subject, isReply }: Text): ScoreIssue[] {
   const found: ScoreIssue[] = [];
-  const add = (code: string, points: number, message: string, suggestion: string, values?: Record<string, number>) =>
-    found.push({
-      severity: points >= 15 ? 'high' : 'warn',
-      code,
-      message,
-      field: 'subject',
-      spans: [],
-      suggestion,
-      points,
-      ...(values ? { values } : {}),
-    });
+  const add = (points: number, said: Message) =>
+    found.push({ severity: points >= 15 ? 'high' : 'warn', message: said, field: 'subject', spans: [], points });
   if (subject === '') {
-    if (!isReply) add('no_subject', 20, 'The email has no subject', 'Write a subject of three to seven words.');
+    if (!isReply) add(20, message('copy.no_subject'));
     return found;
   }
-  if (!isReply && /^(?:re|fwd?|aw|wg)\s*:/i.test(subject))
-    add('false_reply', 20, 'The subject pretends to be a reply', 'Leave out "Re:" and "Fwd:" in a first email.');
-  if (subject.length > MAX_SUBJECT_LENGTH)
-    add(
-      'long_subject',
-      4,
-      `The subject is longer than ${MAX_SUBJECT_LENGTH} characters`,
-      'Shorten it: phones show about 40.',
-      { most: MAX_SUBJECT_LENGTH },
-    );
-  if (/[$€£]/.test(subject))
-    add('money_in_subject', 6, 'The subject names money', 'Name the sum in the text, if at all.');
-  if (/\p{Extended_Pictographic}/u.test(subject))
-    add('emoji_in_subject', 3, 'The subject has an emoji', 'Leave it out.');
+  if (!isReply && /^(?:re|fwd?|aw|wg)\s*:/i.test(subject)) add(20, message('copy.false_reply'));
+  if (subject.length > MAX_SUBJECT_LENGTH) add(4, message('copy.long_subject', { most: MAX_SUBJECT_LENGTH }));
+  if (/[$€£]/.test(subject)) add(6, message('copy.money_in_subject'));
+  if (/\p{Extended_Pictographic}/u.test(subject)) add(3, message('copy.emoji_in_subject'));
   return found;
 }
 
@@ -178,14 +154,11 @@ function shouting({ subject, body }: Text): ScoreIssue[] {
 }
 
 function capitals(field: 'subject' | 'body', points: number, spans: readonly ScoreSpan[]): ScoreIssue {
-  const message = field === 'subject' ? 'The subject is in capitals' : 'Words are written in capitals';
   return {
     severity: points >= 15 ? 'high' : 'warn',
-    code: 'capitals',
-    message,
+    message: message(`copy.capitals.${field}`),
     field,
     spans,
-    suggestion: 'Write in lower case.',
     points,
   };
 }
@@ -197,76 +170,47 @@ function exclamation({ subject, body }: Text): ScoreIssue[] {
   return [
     {
       severity: 'warn',
-      code: 'exclamation_marks',
-      message: `${marks} exclamation marks`,
+      message: message('copy.exclamation_marks', { count: marks }),
       spans: spans.slice(0, MAX_SPANS),
-      suggestion: 'One is enough.',
       points: Math.min(12, marks * 2),
-      values: { count: marks },
     },
   ];
 }
 
 function linkCount({ links, words }: Text): ScoreIssue[] {
   const found: ScoreIssue[] = [];
-  const add = (code: string, points: number, message: string, values: Record<string, number>) =>
-    found.push({
-      severity: points >= 12 ? 'high' : 'warn',
-      code,
-      message,
-      field: 'body',
-      spans: [],
-      suggestion: 'Keep one link, or none in a first email.',
-      points,
-      values,
-    });
-  if (links.length > MAX_LINKS)
-    add('too_many_links', Math.min(20, (links.length - MAX_LINKS) * 5), `${links.length} links`, {
-      count: links.length,
-    });
-  if (links.length > 1 && words < links.length * WORDS_PER_LINK)
-    add('links_outweigh_text', 8, `${links.length} links in ${words} words`, { links: links.length, words });
+  const add = (points: number, said: Message) =>
+    found.push({ severity: points >= 12 ? 'high' : 'warn', message: said, field: 'body', spans: [], points });
+  const count = links.length;
+  if (count > MAX_LINKS) add(Math.min(20, (count - MAX_LINKS) * 5), message('copy.too_many_links', { count }));
+  if (count > 1 && words < count * WORDS_PER_LINK) add(8, message('copy.links_outweigh_text', { links: count, words }));
   return found;
 }
 
 function linkKinds({ links }: Text): ScoreIssue[] {
-  const kinds: {
-    code: string;
-    points: number;
-    message: string;
-    suggestion: string;
-    is: (link: FoundLink, url: URL) => boolean;
-  }[] = [
+  const kinds: { said: Message; points: number; is: (link: FoundLink, url: URL) => boolean }[] = [
     {
-      code: 'link_shortener',
+      said: message('copy.link_shortener'),
       points: 15,
-      message: 'A link goes through a shortening service',
-      suggestion: 'Link to the page itself.',
       is: (_link, { hostname }) => LINK_SHORTENERS.has(hostname),
     },
     {
-      code: 'link_to_address',
+      said: message('copy.link_to_address'),
       points: 20,
-      message: 'A link names an IP address instead of a host',
-      suggestion: 'Link to a host name.',
       is: (_link, { hostname }) => /^(?:\d+\.){3}\d+$|^\[/.test(hostname),
     },
     {
-      code: 'insecure_link',
+      said: message('copy.insecure_link'),
       points: 3,
-      message: 'A link is http, not https',
-      suggestion: 'Use https.',
       is: (_link, { protocol }) => protocol === 'http:',
     },
     {
-      code: 'deceptive_link',
+      said: message('copy.deceptive_link'),
       points: 25,
-      message: 'The text of a link names another site than it leads to',
-      suggestion: 'Let text and target agree.',
       is: ({ label }, { hostname }) => namesOtherSite(label, hostname),
     },
   ];
-  return kinds.flatMap(({ code, points, message, suggestion, is }) => {
+  return kinds.flatMap(({ said, points, is }) => {
     const spans = links
       .filter((link) => is(link, new URL(link.url)))
       .map(({ url }): ScoreSpan => ({ field: 'body', text: url, line: 1, excerpt: url }));
@@ -274,11 +218,9 @@ function linkKinds({ links }: Text): ScoreIssue[] {
     return [
       {
         severity: points >= 15 ? ('high' as const) : ('warn' as const),
-        code,
-        message,
+        message: said,
         field: 'body' as const,
         spans: spans.slice(0, MAX_SPANS),
-        suggestion,
         points,
       },
     ];
@@ -298,34 +240,30 @@ function images({ html, words }: Text): ScoreIssue[] {
   return [
     {
       severity: points >= 15 ? 'high' : 'warn',
-      code: 'images_outweigh_text',
-      message: `${count} image${count === 1 ? '' : 's'} in ${words} words`,
+      message: message('copy.images_outweigh_text', { images: count, words }),
       field: 'body',
       spans: [],
-      suggestion: 'Say it in text; leave images out of a first email.',
       points,
-      values: { images: count, words },
     },
   ];
 }
 
 function length({ words }: Text): ScoreIssue[] {
-  const issue = (code: string, points: number, message: string, suggestion: string): ScoreIssue[] => [
-    { severity: 'warn', code, message, field: 'body', spans: [], suggestion, points, values: { words } },
+  const issue = (said: Message): ScoreIssue[] => [
+    { severity: 'warn', message: said, field: 'body', spans: [], points: 5 },
   ];
-  if (words > MAX_WORDS) return issue('long_body', 5, `${words} words`, 'Cold emails of 50 to 125 words are read.');
-  if (words < MIN_WORDS) return issue('short_body', 5, `${words} words`, 'Say who you are and why you write.');
+  if (words > MAX_WORDS) return issue(message('copy.long_body', { words }));
+  if (words < MIN_WORDS) return issue(message('copy.short_body', { words }));
   return [];
 }
 
 function markup({ html }: Text): ScoreIssue[] {
   const found: ScoreIssue[] = [];
-  const add = (code: string, points: number, message: string, suggestion: string) =>
-    found.push({ severity: 'high', code, message, field: 'body', spans: [], suggestion, points });
-  if (/<(?:script|form|iframe|object|embed)\b/i.test(html))
-    add('active_markup', 30, 'The HTML has a script, form or frame', 'Remove it: no mail client runs it.');
+  const add = (points: number, said: Message) =>
+    found.push({ severity: 'high', message: said, field: 'body', spans: [], points });
+  if (/<(?:script|form|iframe|object|embed)\b/i.test(html)) add(30, message('copy.active_markup'));
   if (/font-size\s*:\s*0(?:px|pt|em)?\s*[;"']|display\s*:\s*none|visibility\s*:\s*hidden/i.test(html))
-    add('hidden_text', 20, 'The HTML hides text', 'Remove what a reader is not to see.');
+    add(20, message('copy.hidden_text'));
   return found;
 }
 

@@ -1,3 +1,4 @@
+import { message, type Message } from '../../../messages/index.ts';
 import { findActionEnd } from './actions.ts';
 
 /** A part of the source: literal text, or one `{{…}}` action. */
@@ -14,7 +15,14 @@ export type Token =
   | { readonly kind: 'symbol'; readonly symbol: '|' | '(' | ')' };
 
 /** A fault in an action, with a message for the author. */
-export class TemplateSyntaxError extends Error {}
+export class TemplateSyntaxError extends Error {
+  readonly said: Message;
+
+  constructor(said: Message) {
+    super(said.code);
+    this.said = said;
+  }
+}
 
 /**
  * Splits a source into text and actions, drops comments and applies the trim markers `{{- ` and ` -}}`. A `{{` that
@@ -157,9 +165,8 @@ function unescapeString(text: string): string {
   );
 }
 
-function unexpectedCharacter(body: string, index: number): string {
-  const character = String.fromCodePoint(body.codePointAt(index)!);
-  if (character === '$') return 'variables ($) are not supported';
-  if (/[“”„‟«»‘’']/u.test(character)) return `unexpected ${character}: write text in straight double quotes`;
-  return `unexpected ${character}`;
+function unexpectedCharacter(body: string, index: number): Message {
+  const text = String.fromCodePoint(body.codePointAt(index)!);
+  if (text === '$') return message('template.no_variables');
+  return message(/[“”„‟«»‘’']/u.test(text) ? 'template.unexpected_quote' : 'template.unexpected', { text });
 }

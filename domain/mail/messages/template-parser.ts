@@ -1,3 +1,4 @@
+import { message, type Message } from '../../../messages/index.ts';
 import { MAX_NESTING, MAX_SOURCE_LENGTH, MAX_TEMPLATE_ERRORS } from './limits.ts';
 import { TEMPLATE_FUNCTIONS } from './template-functions.ts';
 import { decodeActionEntities, splitSegments, TemplateSyntaxError, tokenize } from './template-lexer.ts';
@@ -5,7 +6,7 @@ import type { Token } from './template-lexer.ts';
 
 /** A fault in a template. Line and column count from 1 and refer to the opening braces of the action. */
 export interface TemplateError {
-  readonly message: string;
+  readonly message: Message;
   readonly line: number;
   readonly column: number;
 }
@@ -55,12 +56,12 @@ const UNSUPPORTED_KEYWORDS = new Set(['range', 'with', 'define', 'template', 'bl
 /** Parses a template without the cache (see `parseTemplate`). Never throws. */
 export function parseSource(source: string, { html }: { html: boolean }): Template {
   const errors: TemplateError[] = [];
-  const report = (offset: number, message: string): void => {
-    if (errors.length < MAX_TEMPLATE_ERRORS) errors.push({ message, ...positionAt(source, offset) });
+  const report = (offset: number, said: Message): void => {
+    if (errors.length < MAX_TEMPLATE_ERRORS) errors.push({ message: said, ...positionAt(source, offset) });
   };
   const verbatim = (): Template => ({ nodes: [{ kind: 'text', text: source }], errors, references: [] });
   if (source.length > MAX_SOURCE_LENGTH) {
-    report(0, `the text is longer than ${MAX_SOURCE_LENGTH} characters`);
+    report(0, message('template.too_long', { max: MAX_SOURCE_LENGTH }));
     return verbatim();
   }
 
@@ -74,7 +75,7 @@ export function parseSource(source: string, { html }: { html: boolean }): Templa
       continue;
     }
     if (segment.kind === 'broken') {
-      report(segment.offset, 'an action opens with {{ but does not close with }}');
+      report(segment.offset, message('template.action_open'));
       nodes.push(segment);
       continue;
     }
@@ -83,7 +84,7 @@ export function parseSource(source: string, { html }: { html: boolean }): Templa
       const keyword = tokens[0]?.kind === 'name' ? tokens[0].name : '';
       if (keyword === 'if') {
         if (open.length === MAX_NESTING) {
-          report(segment.offset, `blocks are nested more than ${MAX_NESTING} deep`);
+          report(segment.offset, message('template.blocks_nested', { max: MAX_NESTING }));
           return verbatim();
         }
         const test = parseExpression(tokens.slice(1));
@@ -95,8 +96,8 @@ export function parseSource(source: string, { html }: { html: boolean }): Templa
         nodes = openElse(open.at(-1), tokens, references);
       } else if (keyword === 'end') {
         const block = open.at(-1);
-        if (!block) throw new TemplateSyntaxError('{{end}} without an {{if}}');
-        if (tokens.length > 1) throw new TemplateSyntaxError('{{end}} takes nothing');
+        if (!block) throw new TemplateSyntaxError(message('template.end_without_if'));
+        if (tokens.length > 1) throw new TemplateSyntaxError(message('template.end_takes_nothing'));
         open.pop();
         nodes = open.at(-1)?.clauses.at(-1)!.body ?? root;
         nodes.push({ kind: 'if', clauses: block.clauses });
@@ -107,12 +108,12 @@ export function parseSource(source: string, { html }: { html: boolean }): Templa
       }
     } catch (error) {
       if (!(error instanceof TemplateSyntaxError)) throw error;
-      report(segment.offset, error.message);
+      report(segment.offset, error.said);
       nodes.push({ kind: 'broken', raw: segment.raw });
     }
   }
   for (let block = open.pop(); block; block = open.pop()) {
-    report(block.offset, '{{if}} without an {{end}}');
+    report(block.offset, message('template.if_without_end'));
     const outer = open.at(-1)?.clauses.at(-1)!.body ?? root;
     outer.push({ kind: 'broken', raw: block.raw });
     for (const clause of block.clauses) for (const node of clause.body) outer.push(node);
@@ -122,13 +123,13 @@ export function parseSource(source: string, { html }: { html: boolean }): Templa
 
 /** Opens the `{{else}}` or `{{else if}}` arm of a block and returns its body. */
 function openElse(block: OpenIf | undefined, tokens: Token[], references: TemplateReference[]): TemplateNode[] {
-  if (!block) throw new TemplateSyntaxError('{{else}} without an {{if}}');
-  if (block.clauses.at(-1)!.test === undefined) throw new TemplateSyntaxError('{{else}} was already given');
+  if (!block) throw new TemplateSyntaxError(message('template.else_without_if'));
+  if (block.clauses.at(-1)!.test === undefined) throw new TemplateSyntaxError(message('template.second_else'));
   let test: Expression | undefined;
   if (tokens.length > 1) {
     const second = tokens[1]!;
     if (second.kind !== 'name' || second.name !== 'if') {
-      throw new TemplateSyntaxError('expected {{else}} or {{else if}}');
+      throw new TemplateSyntaxError(message('template.else_expected'));
     }
     test = parseExpression(tokens.slice(2));
     collectReferences(test, true, references);
@@ -143,7 +144,8 @@ function parseExpression(tokens: readonly Token[]): Expression {
   let position = 0;
 
   const parsePipeline = (depth: number): Expression => {
-    if (depth > MAX_NESTING) throw new TemplateSyntaxError(`parentheses are nested more than ${MAX_NESTING} deep`);
+    if (depth > MAX_NESTING)
+      throw new TemplateSyntaxError(message('template.parentheses_nested', { max: MAX_NESTING }));
     let expression = parseStage(undefined, depth);
     while (isSymbol(tokens[position], '|')) {
       position += 1;
@@ -163,25 +165,25 @@ function parseExpression(tokens: readonly Token[]): Expression {
       if (piped) args.push(piped);
       return call(first.name, args);
     }
-    if (piped) throw new TemplateSyntaxError('after | a function must follow');
+    if (piped) throw new TemplateSyntaxError(message('template.function_missing'));
     return parseOperand(depth);
   };
 
   const parseOperand = (depth: number): Expression => {
     const token = tokens[position];
-    if (!token) throw new TemplateSyntaxError('a value is missing');
+    if (!token) throw new TemplateSyntaxError(message('template.value_missing'));
     position += 1;
     if (token.kind === 'field' || token.kind === 'literal') return token;
     if (token.kind === 'name') return call(token.name, []);
-    if (token.symbol !== '(') throw new TemplateSyntaxError(`unexpected ${token.symbol}`);
+    if (token.symbol !== '(') throw new TemplateSyntaxError(message('template.unexpected', { text: token.symbol }));
     const inner = parsePipeline(depth + 1);
-    if (!isSymbol(tokens[position], ')')) throw new TemplateSyntaxError('a closing parenthesis is missing');
+    if (!isSymbol(tokens[position], ')')) throw new TemplateSyntaxError(message('template.parenthesis_open'));
     position += 1;
     return inner;
   };
 
   const expression = parsePipeline(0);
-  if (position < tokens.length) throw new TemplateSyntaxError('unexpected text after the value; functions come first');
+  if (position < tokens.length) throw new TemplateSyntaxError(message('template.text_after_value'));
   return expression;
 }
 
@@ -191,11 +193,11 @@ function isSymbol(token: Token | undefined, symbol: string): boolean {
 
 function call(name: string, args: readonly Expression[]): Expression {
   if (name === 'index') return fieldByIndex(args);
-  if (UNSUPPORTED_KEYWORDS.has(name)) throw new TemplateSyntaxError(`${name} is not supported`);
+  if (UNSUPPORTED_KEYWORDS.has(name)) throw new TemplateSyntaxError(message('template.unsupported', { name }));
   const definition = TEMPLATE_FUNCTIONS.get(name);
-  if (!definition) throw new TemplateSyntaxError(`unknown function ${name}; a field is written {{.${name}}}`);
+  if (!definition) throw new TemplateSyntaxError(message('template.unknown_function', { name, field: `{{.${name}}}` }));
   if (args.length < definition.minArgs || args.length > definition.maxArgs) {
-    throw new TemplateSyntaxError(`${name} takes another number of values`);
+    throw new TemplateSyntaxError(message('template.argument_count', { name }));
   }
   return { kind: 'call', name, args };
 }
@@ -206,7 +208,7 @@ function call(name: string, args: readonly Expression[]): Expression {
  */
 function fieldByIndex(args: readonly Expression[]): Expression {
   const [root, ...keys] = args;
-  const fault = 'index takes a field and literal keys';
+  const fault = message('template.index_keys');
   if (root?.kind !== 'field' || keys.length === 0) throw new TemplateSyntaxError(fault);
   const path = [...root.path];
   for (const key of keys) {

@@ -7,6 +7,7 @@ import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { addDeadLetter, replayDeadLetter } from '../../platform/dead-letters.ts';
 import type { DeadLetterKind, DurableFamily, RetryCause } from '../../platform/kernel/tx.ts';
+import { words } from '../../../domain/platform/words.ts';
 
 const FIRST_RETRY_MS = 15 * 60_000;
 const LONGEST_RETRY_MS = 86_400_000;
@@ -43,7 +44,7 @@ export async function blockRun(ctx: Ctx, workflowId: string, error: unknown): Pr
       taskId,
       taskType: blocked.taskType,
       payload: { workflow_id: workflowId },
-      error: reason,
+      error: words(reason),
       attempts: times,
       maxAttempts: MAX_RETRIES,
       nextRetryAt: times < MAX_RETRIES ? new Date(tx.now.getTime() + waitMs) : null,

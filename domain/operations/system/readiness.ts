@@ -4,13 +4,13 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reactionStatus, unplacedSeconds, type SubscriberStatus } from '../../platform/events/status.ts';
 import { lastLooks } from './reconcile.ts';
 import { message, joined, type Message } from '../../../messages/index.ts';
-import type { Said } from '../../../lib/errors.ts';
+import { words } from '../../../domain/platform/words.ts';
 
 interface ReadinessCheck {
   name: string;
   ok: boolean;
   /** State of the part, or its error. */
-  detail: Said;
+  detail: Message;
   fix?: Message;
   latencyMs?: number;
 }
@@ -178,7 +178,7 @@ async function timed(name: string, probe: () => Promise<Message>, fix: Message):
     return {
       name,
       ok: false,
-      detail: error instanceof NotReady ? error.said : errorSummary(error),
+      detail: error instanceof NotReady ? error.said : words(errorSummary(error)),
       fix,
       latencyMs: Math.round(performance.now() - started),
     };

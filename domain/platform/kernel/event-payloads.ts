@@ -1,5 +1,5 @@
+import type { Message } from '../../../messages/index.ts';
 import { z } from 'zod';
-import type { Said } from '../../../lib/errors.ts';
 import type { StoredEventType } from './events.ts';
 
 const id = z.uuid();
@@ -390,7 +390,7 @@ export const EVENT_PAYLOADS = {
     action: text,
     source: z.record(z.string(), text).describe('As whoever asked for the action gave it'),
     ok: z.boolean(),
-    error: z.custom<Said>((value) => value !== undefined).nullable(),
+    error: z.custom<Message>((value) => value !== undefined).nullable(),
   }),
   'person.changed': z.strictObject({ person_ids: z.array(id) }),
   'step.crm_requested': z.strictObject({

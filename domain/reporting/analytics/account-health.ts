@@ -1,7 +1,6 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import type { Said } from '../../../lib/errors.ts';
-import { message } from '../../../messages/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** Columns from which the health of a mailbox is computed. */
 export interface HealthRow extends Columns<
@@ -23,7 +22,7 @@ export interface AccountHealth {
   /** Score from 0 to 100. */
   score: number;
   /** Problems of the mailbox, one sentence each. */
-  issues: Said[];
+  issues: Message[];
 }
 
 const HELD = message('mailbox_issue.held');

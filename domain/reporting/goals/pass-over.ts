@@ -8,6 +8,7 @@ import { addDeadLetter, REPLAY_EVENT } from '../../platform/dead-letters.ts';
 import type { Place } from './compare.ts';
 import { advance, lockReplayPage, replayPageOf, PAGE_EVENTS, replayPage, type OpenReplay } from './replay-page.ts';
 import { readPassedOver } from './passed-over.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Maximum number of skipped events per replay. If more fail, the events are not the cause. */
 const MAX_PASSED_OVER = 20;
@@ -80,7 +81,7 @@ async function passOver(tx: Tx, replayId: string, count: number, error: unknown)
       taskId: newId(),
       taskType: REPLAY_EVENT,
       payload: { replay_id: replayId, goal_id: replay.goal_id, event_id: id },
-      error: `passed over: it kept failing (${errorKind(error)})`,
+      error: message('goals.event_passed_over', { kind: errorKind(error) }),
       attempts: TRIES,
       maxAttempts: TRIES,
       nextRetryAt: null,

@@ -1,4 +1,4 @@
-import type { Said } from '../../../lib/errors.ts';
+import type { Message } from '../../../messages/index.ts';
 import { accountHealth, readHealthRows } from '../analytics/account-health.ts';
 import { INTENTS, readDeliverability, type Intent } from '../analytics/deliverability.ts';
 import { percent } from '../analytics/period.ts';
@@ -19,7 +19,7 @@ export interface WeeklyFigures {
   /** The campaign with the most positive replies, then the most replies. Null when none was answered. */
   best: { name: string; sent: number; replies: number; positive: number; reply_rate: number } | null;
   /** Mailboxes with problems at present. */
-  troubled: { email: string; issues: Said[] }[];
+  troubled: { email: string; issues: Message[] }[];
 }
 
 /**

@@ -4,9 +4,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Problem } from '../../../lib/errors.ts';
 import { found, type Finding, type Severity } from '../../../lib/finding.ts';
 import { message, type Message } from '../../../messages/index.ts';
-import { formatMessageError } from '../../mail/messages/preview.ts';
-import type { ForeignTag } from '../../mail/messages/foreign-tags.ts';
-import { inspectSource, sourceWarnings, type MessageField } from '../../mail/messages/render-source.ts';
+import { inspectSource, sourceWarnings } from '../../mail/messages/render-source.ts';
 import { parseTemplate } from '../../mail/messages/template.ts';
 import { mergeValues, SAMPLE_CONTACT } from '../../mail/messages/values.ts';
 import { dealProblems, taskTypeProblems } from './crm-actions.ts';
@@ -129,10 +127,8 @@ async function copyProblems(
     const reported = new Set<string>();
     for (const field of COPY) {
       const { errors, references } = inspectSource(field, row[field]);
-      for (const error of errors) {
-        const fault = formatMessageError({ field, ...error });
-        miss('error', row.id, message('finding.campaign_variable_missing.copy', { fault }));
-      }
+      for (const { message: fault, ...place } of errors)
+        miss('error', row.id, message('finding.campaign_variable_missing.copy', { field, ...place, fault }));
       for (const {
         path: [root, key],
         hasDefault,
@@ -174,9 +170,8 @@ function variantProblems({ steps, variants }: Written): CampaignProblem[] {
   const first = steps.find(({ kind }) => kind === 'email');
   return variants.flatMap(({ step_id: of, name, ...copy }) =>
     COPY.flatMap((field) =>
-      inspectSource(field, copy[field]).errors.map((error) => {
-        const fault = formatMessageError({ field, ...error });
-        const said = message('finding.campaign_variable_missing.variant', { name, fault });
+      inspectSource(field, copy[field]).errors.map(({ message: fault, ...place }) => {
+        const said = message('finding.campaign_variable_missing.variant', { name, field, ...place, fault });
         return { ...found('error', said), stepId: of ?? first?.id ?? null };
       }),
     ),
@@ -188,32 +183,34 @@ function variantProblems({ steps, variants }: Written): CampaignProblem[] {
  */
 function foreignTagProblems({ steps, variants }: Written): CampaignProblem[] {
   const emails = steps.filter(({ kind }) => kind === 'email');
-  const example = '{{.FirstName}}';
   const copies = [
     ...emails.map((copy) => ({
       copy,
       stepId: copy.id,
-      say: (tag: string) => message('finding.merge_tag_foreign.step', { tag, example }),
+      say: (fault: FaultInCopy) => message('finding.merge_tag_foreign.step', fault),
     })),
     ...variants.map((copy) => ({
       copy,
       stepId: copy.step_id ?? emails[0]?.id ?? null,
-      say: (tag: string) => message('finding.merge_tag_foreign.variant', { name: copy.name, tag, example }),
+      say: (fault: FaultInCopy) => message('finding.merge_tag_foreign.variant', { name: copy.name, ...fault }),
     })),
   ];
   return copies.flatMap(({ copy, stepId, say }) =>
     COPY.flatMap((field) =>
-      sourceWarnings(field, copy[field]).map((warning) => ({
-        ...found('warning', say(placeOf(field, warning))),
+      sourceWarnings(field, copy[field]).map(({ message: fault, ...place }) => ({
+        ...found('warning', say({ field, ...place, fault })),
         stepId,
       })),
     ),
   );
 }
 
-/** Formats the position of a foreign merge tag for authors: `subject 1:4: [FIRSTNAME]`. */
-function placeOf(field: MessageField, { tag, line, column }: ForeignTag): string {
-  return formatMessageError({ field, message: tag, line, column });
+/** A fault in copy, as values of a finding. */
+interface FaultInCopy {
+  field: string;
+  line: number;
+  column: number;
+  fault: Message;
 }
 
 /** A step to check, with its path in the request. */

@@ -61,18 +61,6 @@ export const mailboxes = {
   'hold.until': 'Der nächste Versuch ist am {when}.',
   'hold.lift': 'Sendestopp aufheben',
   'hold.lifted': 'Das Postfach sendet wieder',
-  'hold.title.auth_failed': 'Der SMTP-Server lehnt die Anmeldung ab',
-  'hold.title.consent_ended': 'Der Anbieter hat die Zustimmung beendet',
-  'hold.title.imap_auth_failed': 'Der IMAP-Server lehnt die Anmeldung ab',
-  'hold.title.sender_refused': 'Der Server lehnt diese Adresse als Absender ab',
-  'hold.title.sending_limit': 'Das Sendelimit des Anbieters ist erreicht',
-  'hold.title.sending_suspended': 'Der Anbieter hat das Senden gesperrt',
-  'hold.title.sender_not_verified': 'Der Anbieter hat den Absender nicht bestätigt',
-  'hold.title.sender_reputation':
-    'Empfänger lehnen E-Mails wegen des Rufs des Postfachs, seiner Domain oder seines Netzes ab',
-  'hold.title.server_refused': 'Der Server lehnt die E-Mails ab',
-  'hold.title.order_unpaid': 'Der letzte Monat der Bestellung ist nicht bezahlt',
-  'hold.title.domain_lapsed': 'Die Registrierung der Domain ist abgelaufen',
   'hold.fix.auth_failed':
     'Gib auf der Seite des Postfachs das richtige Passwort ein. Heron meldet sich damit an, bevor es gespeichert wird, und der Sendestopp endet.',
   'hold.fix.imap_auth_failed':

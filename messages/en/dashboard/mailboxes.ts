@@ -59,18 +59,6 @@ export const mailboxes = {
   'hold.until': 'Next attempt on {when}.',
   'hold.lift': 'Release hold',
   'hold.lifted': 'The mailbox sends again',
-  'hold.title.auth_failed': 'The SMTP server refuses the sign-in',
-  'hold.title.consent_ended': 'The provider has ended the consent',
-  'hold.title.imap_auth_failed': 'The IMAP server refuses the sign-in',
-  'hold.title.sender_refused': 'The server refuses this address as sender',
-  'hold.title.sending_limit': "The provider's sending limit is reached",
-  'hold.title.sending_suspended': 'The provider has suspended sending',
-  'hold.title.sender_not_verified': 'The provider has not verified the sender',
-  'hold.title.sender_reputation':
-    'Receivers refuse mail because of the reputation of the mailbox, its domain or its network',
-  'hold.title.server_refused': 'The server refuses the mail',
-  'hold.title.order_unpaid': 'The last month of the order is not paid',
-  'hold.title.domain_lapsed': 'The registration of the domain has ended',
   'hold.fix.auth_failed':
     'Enter the correct password on the page of the mailbox. Heron signs in with it before saving it, and the hold ends.',
   'hold.fix.imap_auth_failed':

@@ -20,6 +20,7 @@ import {
   splitName,
   tokenParams,
 } from '../../../pages/fields.ts';
+import { message } from '../../../../messages/index.ts';
 
 const SETUP_PATH = '/setup';
 const DOCS_PATH = '/docs';
@@ -65,7 +66,7 @@ export const setupRoutes = [
         async () => {
           const organization = fields.organization.trim();
           if (organization === '' || organization.length > 200)
-            throw refusedForm([{ path: 'body.organization', message: visit.text.setup.nameRule }]);
+            throw refusedForm([{ path: 'body.organization', message: message('page.setup.name_rule') }]);
           const email = addressIn(fields.email);
           const { session, apiKey } = await claimSetupWithKey(visit.ctx, {
             token,

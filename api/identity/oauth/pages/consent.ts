@@ -18,7 +18,6 @@ import { grantableWith } from '../../../../lib/grantable.ts';
 import { AppError, notFound } from '../../../../lib/errors.ts';
 import { maskOf, type Permission } from '../../../../lib/permissions.ts';
 import type { StreamReply } from '../../../http/route.ts';
-import type { PageTexts } from '../../../pages/texts.ts';
 import { appCard, destination, websiteLink } from './app-card.ts';
 import { sentForm, shownPage } from '../../../pages/declare.ts';
 import { html, type Html } from '../../../http/html.ts';
@@ -27,6 +26,7 @@ import { APPS_PATH, AUTHORIZE_PATH, requestText, returnTo } from '../../../pages
 import { groupedScopes, scopeWords } from './scopes.ts';
 import { hiddenFields, signInPage } from '../../../pages/sign-in.ts';
 import type { Visit } from '../../../pages/visit.ts';
+import { joined, message } from '../../../../messages/index.ts';
 
 /**
  * Documents a query parameter without validating it. A fault in one is shown on a page or sent to the application,
@@ -76,14 +76,14 @@ export const consentRoutes = [
       // The workspace may have been changed in another tab. Access is granted only to the workspace that the page
       // showed.
       if (body.organization_id !== visit.ctx.actor.organizationId) {
-        return consentPage(visit, request, read, new AppError('conflict', visit.text.consent.changed));
+        return consentPage(visit, request, read, new AppError('conflict', message('page.consent.changed')));
       }
       const scopes = read.scopes.filter((name) => (body as Record<string, unknown>)[fieldOf(name)] !== undefined);
       try {
         return leavingPage(visit, read.application, (await approveAuthorization(visit.ctx, read, scopes)).location);
       } catch (error) {
         if (error instanceof AppError && error.status < 500)
-          return consentPage(visit, request, read, explained(visit.text, error), scopes);
+          return consentPage(visit, request, read, explained(error), scopes);
         throw error;
       }
     },
@@ -105,9 +105,10 @@ function fieldOf(scope: Permission): string {
 }
 
 /** Moves an error's problems into its fix text, because they name no field of this form. */
-function explained({ plainly }: PageTexts, error: AppError): AppError {
-  const fix = error.fix ? plainly(error.fix) : error.problems?.map(({ message }) => plainly(message)).join('. ');
-  return new AppError(error.code, plainly(error.said), fix ? { fix: `${fix}.` } : {});
+function explained({ code, said, fix, problems = [] }: AppError): AppError {
+  if (fix || problems.length === 0) return new AppError(code, said, fix ? { fix } : {});
+  const faults = joined(problems.map((problem) => problem.message));
+  return new AppError(code, said, { fix: message('page.consent.faults', { faults }) });
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { inWords, type Said } from '../../../../lib/errors.ts';
+import { inWords } from '../../../../lib/errors.ts';
 import { message, type Message, type MessageCode } from '../../../../messages/index.ts';
 import { render } from '../../../../messages/render.ts';
 import type { MeetingNews } from '../../../crm/meetings/record.ts';
@@ -338,9 +338,9 @@ export class ReauthRequired extends Error {
   /** `sealed_version` of the tokens whose refresh failed, if a failed refresh is the cause. */
   readonly version: number | undefined;
 
-  readonly said: Said;
+  readonly said: Message;
 
-  constructor(said: Said, version?: number) {
+  constructor(said: Message, version?: number) {
     super(inWords(said));
     this.said = said;
     this.version = version;

@@ -51,7 +51,7 @@ export function HeldMailbox({ mailbox: { id, hold } }: { mailbox: Pick<Mailbox, 
   );
   if (!hold) return null;
   return (
-    <HoldNote hold={hold} title={textOf('hold.title', hold.code, hold.reason)}>
+    <HoldNote hold={hold} title={hold.title}>
       {may && LIFTED.has(hold.code) ? (
         <Button size="xs" variant="default" onClick={() => lift.mutate()} loading={lift.isPending}>
           {t('hold.lift')}

@@ -13,7 +13,7 @@ import { To } from '../../parts/to.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { textOf, toNumber, useText } from '../../text/index.ts';
+import { toNumber, useText } from '../../text/index.ts';
 import { Disconnect } from './disconnect.tsx';
 import { HeldMailbox } from './hold.tsx';
 import { MailboxState } from './list.tsx';
@@ -339,7 +339,7 @@ function Errors({ mailbox: { recent_errors: errors } }: { mailbox: Mailbox }) {
               <Table.Tr key={one.id}>
                 <Table.Td>
                   <Text size="sm" fw={600}>
-                    {textOf('hold.title', one.error_code, one.title)}
+                    {one.title}
                   </Text>
                   <Text size="sm" c="dimmed" className="wrap-anywhere">
                     {one.message}
