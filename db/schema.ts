@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 0ae76b9ba99b322f. Types: 34689076d3e74cfd. */
+/* Written by `npm run db:types`; do not edit. Sources: 020048f7b6deb879. Types: d06b9eb94cd42767. */
 
 import type {
   ApprovalContent,
@@ -23,6 +23,7 @@ import type {
   SegmentCondition,
   SendAsAddress,
   StoredActor,
+  StoredAnswer,
   StoredAttachment,
   StoredConversation,
   StoredIssue,
@@ -35,6 +36,7 @@ export interface Tables {
   agent_policies: { row: AgentPoliciesRow; insert: AgentPoliciesInsert };
   agent_policy_usage: { row: AgentPolicyUsageRow; insert: AgentPolicyUsageInsert };
   ai_usage: { row: AiUsageRow; insert: AiUsageInsert };
+  answer_corrections: { row: AnswerCorrectionsRow; insert: AnswerCorrectionsInsert };
   api_key_usage_logs: { row: ApiKeyUsageLogsRow; insert: ApiKeyUsageLogsInsert };
   api_key_usage_minutes: { row: ApiKeyUsageMinutesRow; insert: ApiKeyUsageMinutesInsert };
   api_keys: { row: ApiKeysRow; insert: ApiKeysInsert };
@@ -119,6 +121,7 @@ export interface Tables {
   invitations: { row: InvitationsRow; insert: InvitationsInsert };
   labels: { row: LabelsRow; insert: LabelsInsert };
   lead_company_counts: { row: LeadCompanyCountsRow; insert: LeadCompanyCountsInsert };
+  legal_threat_mails: { row: LegalThreatMailsRow; insert: LegalThreatMailsInsert };
   mailbox_checks: { row: MailboxChecksRow; insert: MailboxChecksInsert };
   mailbox_consents: { row: MailboxConsentsRow; insert: MailboxConsentsInsert };
   mailbox_errors: { row: MailboxErrorsRow; insert: MailboxErrorsInsert };
@@ -137,6 +140,7 @@ export interface Tables {
   oauth_codes: { row: OauthCodesRow; insert: OauthCodesInsert };
   oauth_grants: { row: OauthGrantsRow; insert: OauthGrantsInsert };
   oauth_tokens: { row: OauthTokensRow; insert: OauthTokensInsert };
+  opt_out_questions: { row: OptOutQuestionsRow; insert: OptOutQuestionsInsert };
   order_mailboxes: { row: OrderMailboxesRow; insert: OrderMailboxesInsert };
   order_steps: { row: OrderStepsRow; insert: OrderStepsInsert };
   organizations: { row: OrganizationsRow; insert: OrganizationsInsert };
@@ -308,6 +312,21 @@ interface AiUsageInsert {
   organization_id: string;
   day: string;
   tokens: number;
+}
+
+/** Counts of the readings that people corrected, from which later ones learn. */
+interface AnswerCorrectionsRow {
+  organization_id: string;
+  read_kind: string;
+  said_kind: string;
+  count: number;
+}
+
+interface AnswerCorrectionsInsert {
+  organization_id: string;
+  read_kind: string;
+  said_kind: string;
+  count: number;
 }
 
 /** One request made with an API key. */
@@ -1055,6 +1074,8 @@ interface CampaignsRow {
     | 'completed';
   kind: 'sequence' | 'one_time';
   stop_on_reply: boolean;
+  /** Replies of one person that end the sequence for the others at their company. */
+  stop_on_company_reply: 'off' | 'any' | 'positive_or_opt_out';
   open_tracking: boolean;
   link_tracking: boolean;
   text_only: boolean;
@@ -1144,6 +1165,7 @@ interface CampaignsInsert {
     | 'completed';
   kind?: 'sequence' | 'one_time';
   stop_on_reply?: boolean;
+  stop_on_company_reply?: 'off' | 'any' | 'positive_or_opt_out';
   open_tracking?: boolean;
   link_tracking?: boolean;
   text_only?: boolean;
@@ -2609,6 +2631,20 @@ interface InboundMessagesRow {
   intent: string | null;
   /** 0 to 1. */
   intent_confidence: number | null;
+  /** The reading of the trained model; kept as it was when a person corrects it. */
+  answer: StoredAnswer | null;
+  /** The kind that a person gave instead. */
+  corrected_kind:
+    | 'positive'
+    | 'negative'
+    | 'not_now'
+    | 'question'
+    | 'referral'
+    | 'opt_out'
+    | 'out_of_office'
+    | 'automated'
+    | 'neutral'
+    | null;
   send_id: string | null;
   campaign_id: string | null;
   contact_id: string | null;
@@ -2646,6 +2682,18 @@ interface InboundMessagesInsert {
   kind: 'reply' | 'bounce' | 'complaint' | 'out_of_office' | 'automated' | 'other';
   intent?: string | null;
   intent_confidence?: number | null;
+  answer?: string | null;
+  corrected_kind?:
+    | 'positive'
+    | 'negative'
+    | 'not_now'
+    | 'question'
+    | 'referral'
+    | 'opt_out'
+    | 'out_of_office'
+    | 'automated'
+    | 'neutral'
+    | null;
   send_id?: string | null;
   campaign_id?: string | null;
   contact_id?: string | null;
@@ -3166,6 +3214,28 @@ interface LeadCompanyCountsInsert {
   last_contacted_at?: Date | null;
   is_stale?: boolean;
   is_folded?: boolean;
+}
+
+/** An email to an owner of the workspace about a reply that threatens legal steps. */
+interface LegalThreatMailsRow {
+  message_id: string;
+  user_id: string;
+  organization_id: string;
+  /** 'uncertain': the answer of the mail server was lost. */
+  state: 'due' | 'sending' | 'sent' | 'refused' | 'uncertain';
+  claimed_at: Date | null;
+  settled_at: Date | null;
+  created_at: Date;
+}
+
+interface LegalThreatMailsInsert {
+  message_id: string;
+  user_id: string;
+  organization_id: string;
+  state?: 'due' | 'sending' | 'sent' | 'refused' | 'uncertain';
+  claimed_at?: Date | null;
+  settled_at?: Date | null;
+  created_at: Date;
 }
 
 /** A credential to be tried by a worker before it is stored; deleted once the answer is there. */
@@ -3829,6 +3899,23 @@ interface OauthTokensInsert {
   expires_at: Date;
   replaced_at?: Date | null;
   revoked_at?: Date | null;
+  created_at: Date;
+}
+
+/** An address whose owner may have asked to stop. No email goes to it until a person decides, which deletes the row. */
+interface OptOutQuestionsRow {
+  organization_id: string;
+  email: string;
+  message_id: string;
+  thread_id: string;
+  created_at: Date;
+}
+
+interface OptOutQuestionsInsert {
+  organization_id: string;
+  email: string;
+  message_id: string;
+  thread_id: string;
   created_at: Date;
 }
 

@@ -88,6 +88,7 @@ function scheduleOf(campaign: CampaignRow) {
 function settingsOf(campaign: CampaignRow) {
   return {
     stop_on_reply: campaign.stop_on_reply,
+    stop_on_company_reply: campaign.stop_on_company_reply,
     unsubscribe_header: campaign.unsubscribe_header,
     unsubscribe_mode: campaign.unsubscribe_mode,
     open_tracking: campaign.open_tracking,

@@ -1,18 +1,21 @@
-import { openTasksForReplies } from './reply-task.ts';
+import { openErasureTasks } from './erasure-task.ts';
+import { openTasksForReplies, retitleTaskOfReply } from './reply-task.ts';
 import { declareSubscriber } from '../platform/events/subscriber.ts';
 
 /**
  * Opens CRM tasks for answers to campaigns. People's answers come as replies; away messages and other automatic answers are no replies
- * and come as received emails. Each answer makes one task, however often it is told: the order of events does not matter.
+ * and come as received emails. Each answer makes one task, however often it is told: the order of events does not matter. A corrected reading changes the
+ * task, and a request to erase data makes one with the legal deadline.
  */
 export const taskForReply = declareSubscriber({
   name: 'task_for_reply',
-  types: ['campaign.reply_received', 'inbox.email_received'],
+  types: ['campaign.reply_received', 'inbox.email_received', 'inbox.reply_classified'],
   startsFrom: 'now',
   async applyBatch(tx, events) {
     await openTasksForReplies(
       tx,
       events.flatMap(({ id, type, data }) => {
+        if (type === 'inbox.reply_classified') return [];
         const { campaign_id: campaignId, contact_id: contactId, intent } = data;
         if (type === 'campaign.reply_received')
           return [{ campaignId, contactId, intent, answer: data.reply_message_id ?? id }];
@@ -20,5 +23,10 @@ export const taskForReply = declareSubscriber({
         return isAutomatic ? [{ campaignId, contactId, intent, answer: data.message_id }] : [];
       }),
     );
+    const classified = events.flatMap((event) => (event.type === 'inbox.reply_classified' ? [event.data] : []));
+    for (const { corrected, campaign_id: campaignId, contact_id: contactId, intent, ...data } of classified)
+      if (corrected)
+        await retitleTaskOfReply(tx, { campaignId, contactId, intent, answer: data.reply_message_id ?? data.email_id });
+    await openErasureTasks(tx, classified);
   },
 });

@@ -35,7 +35,7 @@ const STATEMENTS = [
    ), words as (
      delete from message_words w using theirs t where w.organization_id = :org and w.message_id = t.id
    )
-   update inbound_messages m set from_email = '', from_name = '', to_emails = '{}', subject = '', body_plain = '', words = null, error = null,
+   update inbound_messages m set from_email = '', from_name = '', to_emails = '{}', subject = '', body_plain = '', words = null, error = null, answer = null,
      seen = true, filed = 'trash'
    from theirs where m.organization_id = :org and m.id = theirs.id`,
   `update direct_sends set to_emails = '{}', cc_emails = '{}', bcc_emails = '{}', subject = '', body_plain = '', body_html = null, error_detail = null
@@ -51,6 +51,8 @@ const STATEMENTS = [
    where a.organization_id = :org and jsonb_typeof(a.payload -> 'samples') = 'array'
      and exists (select from addresses x where position(x.email in lower(a.payload ->> 'samples')) > 0)`,
   `update crm_deals set name = 'Deleted contact', lost_reason = null where organization_id = :org and ${THEIRS}`,
+  `update crm_tasks set status = 'completed', completed_at = now(), updated_at = now()
+   where organization_id = :org and ${THEIRS} and source like 'erasure/%' and status in ('pending', 'in_progress')`,
   `update crm_tasks set title = 'Deleted contact', description = null where organization_id = :org and ${THEIRS}`,
   `with theirs as (
      delete from email_drafts where organization_id = :org and to_emails && array(${ADDRESSES}) returning attachments

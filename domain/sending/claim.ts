@@ -5,7 +5,7 @@ import { buildMessage, type BuiltMessage, type MessageInput } from '../mail/mess
 import { messageIdFor, type Conversation } from '../mail/messages/threading.ts';
 import { openPixelUrl, unsubscribeUrl } from '../mail/messages/tracking-urls.ts';
 import { settingsColumns, settingsInForce, type OutreachSettings } from './campaign/outreach-settings.ts';
-import { suppressedNow } from '../directory/suppression-check.ts';
+import { askedNow, suppressedNow } from '../directory/suppression-check.ts';
 import { trackingToken } from '../mail/messages/tracking-token.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { singleStatement, transact, type Tx } from '../platform/kernel/transact.ts';
@@ -100,7 +100,8 @@ async function claimOfCampaign(
   });
   const refusal = refusalOf(tx, row, settings);
   if (refusal || !enrollment || !campaign || !step || !contact || !mailbox) {
-    if (isTest && refusal === 'suppressed') return failTest(tx, send.id, message('ended.suppressed_address'));
+    if (isTest && (refusal === 'suppressed' || refusal === 'opt_out_asked'))
+      return failTest(tx, send.id, message('ended.suppressed_address'));
     await releaseReservedSends(tx, { sendId: send.id });
     return { kind: 'gone', outcome: refusal ?? 'record_missing' };
   }
@@ -210,7 +211,8 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
     `select to_jsonb(s) as send, to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant,
        to_jsonb(ct) as contact, to_jsonb(m) - 'credentials' as mailbox, m.credentials, t.sealed as tokens, t.access_expires_at,
        to_jsonb(d) as direct,
-       ${settingsColumns('c')}, ${suppressedNow('s.organization_id', 'ct.email')} as suppressed
+       ${settingsColumns('c')}, ${suppressedNow('s.organization_id', 'ct.email')} as suppressed,
+       ${askedNow('s.organization_id', 'ct.email')} as asked
      from sends s
      left join enrollments e on e.id = s.enrollment_id
      left join campaigns c on c.id = s.campaign_id
@@ -271,7 +273,7 @@ export async function markHandover(ctx: Ctx, claim: { sendId: string; token: str
 
 /** Why this email must not leave now; undefined when it may. */
 function refusalOf(tx: Tx, row: ClaimRow, { task_reliability: reliability }: OutreachSettings): string | undefined {
-  const { send, enrollment, campaign, step, contact, mailbox, suppressed } = row;
+  const { send, enrollment, campaign, step, contact, mailbox, suppressed, asked } = row;
   const window = reliability.enabled
     ? Math.min(reliability.execution_window_seconds * 1000, STALE_SLOT_MS)
     : STALE_SLOT_MS;
@@ -288,7 +290,8 @@ function refusalOf(tx: Tx, row: ClaimRow, { task_reliability: reliability }: Out
   if (atRest) return atRest;
   if (new Date(send.slot_at).getTime() < tx.now.getTime() - window) return 'slot_missed';
   if (!isOpen(scheduleOf(withDates(campaign)), tx.now)) return 'window_closed';
-  return suppressed ? 'suppressed' : undefined;
+  if (suppressed) return 'suppressed';
+  return asked ? 'opt_out_asked' : undefined;
 }
 
 function withDates(campaign: Json): CampaignView {

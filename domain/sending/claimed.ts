@@ -40,6 +40,8 @@ export interface ClaimRow {
   workspace: SettingsLayers['workspace'];
   overrides: SettingsLayers['overrides'];
   suppressed: boolean;
+  /** A person has to decide whether the owner of the address wants no further emails. */
+  asked: boolean;
 }
 
 /** An email that is this worker's to hand over, and its alone. */

@@ -6,10 +6,11 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { readBlob } from '../../platform/blobs.ts';
 import { inMailboxes } from '../conversation.ts';
+import { ASKS_TO_STOP } from './answer.ts';
 import { message } from '../../../messages/index.ts';
 
 /** A received message, with its text. */
-interface ReceivedMessage extends Columns<
+export interface ReceivedMessage extends Columns<
   'inbound_messages',
   | 'id'
   | 'mailbox_id'
@@ -24,7 +25,14 @@ interface ReceivedMessage extends Columns<
   | 'size'
   | 'received_at'
   | 'error'
+  | 'kind'
+  | 'intent'
+  | 'answer'
+  | 'corrected_kind'
+  | 'contact_id'
+  | 'campaign_id'
 > {
+  asks_to_stop: boolean;
   body_html: string | null;
   files: MessageFile[];
 }
@@ -50,7 +58,7 @@ export async function readMessage(ctx: Ctx, id: string): Promise<ReceivedMessage
   const [row] = isUuid(id)
     ? await reader(ctx).sql<ReceivedMessage>(
         `select m.id, m.mailbox_id, m.thread_id, m.message_id, m.in_reply_to, m.from_email, m.from_name, m.to_emails, m.subject, m.body_plain, m.size, m.received_at, m.error,
-           h.html as body_html, ${RECEIVED_FILES} as files
+           m.kind, m.intent, m.answer, m.corrected_kind, m.contact_id, m.campaign_id, ${ASKS_TO_STOP('m')} as asks_to_stop, h.html as body_html, ${RECEIVED_FILES} as files
          from inbound_messages m left join inbound_bodies h on h.message_id = m.id
          where m.organization_id = :org and m.id = :id ${inMailboxes('m', mailboxes)}`,
         { id, ...(mailboxes ? { mailboxes } : {}) },

@@ -61,6 +61,8 @@ export interface ThreadRow extends Columns<
   | 'filed'
   | 'kind'
   | 'intent'
+  | 'answer'
+  | 'corrected_kind'
   | 'contact_id'
   | 'campaign_id'
 > {
@@ -68,6 +70,8 @@ export interface ThreadRow extends Columns<
   /** Received messages, over all mailboxes that the caller may read. */
   message_count: number;
   has_unread: boolean;
+  /** A person has to decide whether one of its messages asks to stop. */
+  asks_to_stop: boolean;
   /** The last message is ours. */
   is_answered: boolean;
   /** Categories it is filed under. */
@@ -162,7 +166,8 @@ async function searchThreads(
 type Narrow = (alias: string) => string;
 
 const COLUMNS = `m.id, m.mailbox_id, m.thread_id, m.from_email, m.from_name, m.to_emails, m.subject, left(m.body_plain, ${BEGINNING}) as snippet, m.received_at,
-       m.seen, m.filed, m.kind, m.intent, m.contact_id, m.campaign_id, k.message_count, k.has_unread, k.is_answered,
+       m.seen, m.filed, m.kind, m.intent, m.answer, m.corrected_kind, m.contact_id, m.campaign_id,
+       exists (select from opt_out_questions q where q.organization_id = :org and q.thread_id = m.thread_id) as asks_to_stop, k.message_count, k.has_unread, k.is_answered,
        coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'title', l.title, 'color', l.color) order by l.position)
          from thread_labels k join labels l on l.id = k.label_id where k.organization_id = :org and k.thread_id = m.thread_id), '[]') as labels`;
 

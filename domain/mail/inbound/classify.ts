@@ -1,5 +1,5 @@
 import { isComplaint, parseFeedbackReport } from './arf.ts';
-import { readAnswer, type Answer } from '../reading/read-reply.ts';
+import { readAnswer, type Answer, type ReadingBias } from '../reading/read-reply.ts';
 import { returnDate } from '../reading/when.ts';
 import { detectAutomatic } from './autoreply.ts';
 import type { AutomaticReason } from './autoreply.ts';
@@ -106,6 +106,7 @@ export type InboundClassification =
  * @param receivedAt when the message arrived, UTC
  * @param timezone IANA name of the recipient's zone, for return dates; UTC when absent
  * @param sent what we sent to this person: what repeats it is none of the person's own words
+ * @param bias what corrections of the workspace have taught
  */
 export function classifyInbound(
   message: InboundMessage,
@@ -113,13 +114,14 @@ export function classifyInbound(
   receivedAt: Date,
   timezone?: string,
   sent: SentToThem = NOTHING_SENT,
+  bias?: ReadingBias,
 ): InboundClassification {
   const report = classifyFeedback(message, settings) ?? classifyDelivery(message, settings);
   if (report) return report;
   const words = ownWords(message, sent.texts);
   return (
     classifyAutomatic(message, words, { settings, receivedAt, timezone, subjects: sent.subjects }) ??
-    classifyReply(message, words, settings, readAnswer(words, receivedAt, timezone))
+    classifyReply(message, words, settings, readAnswer(words, receivedAt, { timezone, bias }))
   );
 }
 
@@ -192,7 +194,7 @@ function classifyAutomatic(
   const hasWriter = reason !== 'read_receipt' && message.contentType !== 'multipart/report';
   const unsubscribeRequest = hasWriter && replyIntent(words, '', settings).unsubscribeRequest;
   if (outOfOffice && !unsubscribeRequest) {
-    const answer = readAnswer(words, receivedAt, timezone, 'out_of_office');
+    const answer = readAnswer(words, receivedAt, { timezone, known: 'out_of_office' });
     const returns = returnDate(`${message.subject}.\n\n${words}`, receivedAt, timezone);
     return {
       kind: 'out_of_office',

@@ -9,6 +9,9 @@ interface Recipient {
   readonly lastName: string;
 }
 
+/** The writer of a message, as its headers name them. */
+export type WrittenBy = Pick<InboundMessage, 'authors' | 'relatedAddresses' | 'fromName'>;
+
 /** Lines at the end of a message in which people sign. */
 const SIGN_OFF_LINES = 4;
 const ROLES =
@@ -20,7 +23,7 @@ const ROLES =
  *
  * @param words what the person wrote, without quotes
  */
-export function isSamePerson(recipient: Recipient, message: InboundMessage, words: string): boolean {
+export function isSamePerson(recipient: Recipient, message: WrittenBy, words: string): boolean {
   const email = withoutTag(recipient.email);
   const addresses = [...message.authors, ...message.relatedAddresses].map(withoutTag);
   if (addresses.includes(email) || addresses.some((address) => isOtherAddress(address, email))) return true;

@@ -4,8 +4,10 @@ import { followCampaign } from '../../campaigns/runs/follow-campaign.ts';
 import { matchGoals } from '../../reporting/goals/match-goals.ts';
 import { keepFacts } from '../../reporting/aggregates/keep-facts.ts';
 import { performStepActions } from '../../crm/perform-step-actions.ts';
+import { noteLegalThreats } from '../../inbox/threads/legal-threats.ts';
 import { pauseOnSpike } from '../../sending/outcomes/pause-on-spike.ts';
 import { promoteWinner } from '../../sending/outcomes/promote-winner.ts';
+import { stopCompany } from '../../sending/outcomes/stop-company.ts';
 import { runAutomations } from '../../connect/automations/run-automations.ts';
 import { taskForReply } from '../../crm/task-for-reply.ts';
 
@@ -13,10 +15,12 @@ import { taskForReply } from '../../crm/task-for-reply.ts';
 export const SUBSCRIBERS: readonly Subscriber[] = [
   pauseOnSpike,
   promoteWinner,
+  stopCompany,
   followCampaign,
   keepFacts,
   matchGoals,
   taskForReply,
+  noteLegalThreats,
   performStepActions,
   runAutomations,
   deliverToIntegrations,

@@ -175,11 +175,13 @@ export async function recordSendUnsubscribe(tx: Tx, who: OptOut, source: Unsubsc
 /**
  * As {@link recordSendUnsubscribe}, for a subject that is locked. Who asks for it in a reply is suppressed whatever the settings say. `reported` is an
  * opt-out that a client reports.
+ * @param messageId of the stored message that asks for it, by which a correction finds what it did
  */
 export async function recordUnsubscribe(
   tx: Tx,
   subject: Subject,
   source: UnsubscribeSource | 'reported',
+  messageId?: string,
 ): Promise<void> {
   const { send } = subject;
   const [contact] = await tx.org.sql<Columns<'contacts', 'id' | 'subscribed'>>(
@@ -194,7 +196,10 @@ export async function recordUnsubscribe(
       reason: `unsubscribed (${source})`,
       source: 'unsubscribe',
       campaignId: subject.campaignId,
-      metadata: { send_id: send?.id ?? null },
+      metadata: {
+        send_id: send?.id ?? null,
+        ...(messageId ? { email_id: messageId, was_subscribed: contact?.subscribed ?? false } : {}),
+      },
     });
   }
   if (contact)
@@ -211,7 +216,7 @@ export async function recordUnsubscribe(
   const isRepeat = send ? send.unsubscribed_at !== null && contact?.subscribed !== true : contact?.subscribed === false;
   if (isRepeat) return;
   if (send) await tx.org.table('sends').where({ id: send.id }).update({ unsubscribed_at: tx.now, updated_at: tx.now });
-  await recordEngagement(tx, known, 'unsubscribe', source);
+  await recordEngagement(tx, known, 'unsubscribe', source, messageId ? { email_id: messageId } : {});
   tx.emit('campaign.unsubscribed', { ...subjectPayload(known), source: source === 'reported' ? 'action' : source });
 }
 

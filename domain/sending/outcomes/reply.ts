@@ -1,10 +1,14 @@
+import type { StoredAnswer } from '../../../db/json-columns.ts';
 import type { Columns } from '../../../db/rows.ts';
+import type { ReplyIntent, ReplyKind } from '../../mail/inbound/intent.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { finishEnrollment, finishEnrollments } from '../control/finish.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { effectiveSettings, stopsEverywhere } from '../campaign/outreach-settings.ts';
 import { recordOptOutByMail, type Writer } from './opt-out-by-mail.ts';
-import { recordEngagement, subjectPayload, type Subject } from './subject.ts';
+import { emitClassified } from './classified.ts';
+import { askAboutOptOut } from './opt-out-question.ts';
+import { recordEngagement, subjectPayload, type ReceivedFacts, type Subject } from './subject.ts';
 import { message } from '../../../messages/index.ts';
 import { json } from '../../../db/connection.ts';
 
@@ -16,36 +20,32 @@ export interface Reply {
   unsubscribeRequest: boolean;
   /** It may ask to be left out; a person has to read it. */
   unsubscribeDoubtful?: boolean;
-  /** The person who asks to be left out; absent where only a client reports the reply. */
+  /** The person who asks, or may ask, to be left out; absent where only a client reports the reply. */
   writer?: Writer | undefined;
   source: 'inbox' | 'reported';
   /** The message itself; null where only a client reports it. */
-  message: {
-    id: string;
-    messageId: string;
-    threadId: string;
-    fromEmail: string;
-    subject: string;
-    receivedAt: Date;
-  } | null;
+  message: ReceivedFacts | null;
+  /** Its reading in detail; absent where only a client reports the reply, and where the workspace wants no readings. */
+  answer?: StoredAnswer | null;
+}
+
+/** Intents of answers that no person wrote while they were there; they are no replies. */
+const MACHINE_INTENTS: ReadonlySet<string> = new Set<ReplyIntent>(['out_of_office', 'automated']);
+
+/** Tells whether an answer of this intent counts as a reply of a person. */
+export function isHumanIntent(intent: string | null): boolean {
+  return intent === null || !MACHINE_INTENTS.has(intent);
 }
 
 /**
  * What a human reply does (`stop_on_reply` and `reply_intent`): it is recorded, and it ends the contact's way
  * through this campaign where stop_on_reply says so, or where it is negative and auto_pause_on_negative says so. A reply of
  * an intent that stops everywhere (a negative one, unless the settings say otherwise) ends it in all campaigns. A
- * request to be left out unsubscribes who wrote it, unless auto_suppress_on_unsubscribe_keyword is off; a doubtful one stops the sequence
- * and is logged for a person, whatever stop_on_reply says.
+ * request to be left out unsubscribes who wrote it. A doubtful one, and any where auto_suppress_on_unsubscribe_keyword is off, stops the sequence
+ * whatever stop_on_reply says, and a person is asked.
  */
 export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promise<void> {
-  const { send, campaignId, enrollmentId } = subject;
-  if (send)
-    await tx.org
-      .table('sends')
-      .where({ id: send.id })
-      .whereNull('replied_at')
-      .update({ replied_at: tx.now, updated_at: tx.now });
-  await recordEngagement(tx, subject, 'reply', reply.source, { intent: reply.intent });
+  await countReply(tx, subject, reply);
   const { message: received } = reply;
   if (!subject.isDirect)
     tx.emit('campaign.reply_received', {
@@ -59,20 +59,62 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
       intent: reply.intent,
       intent_confidence: reply.confidence,
     });
+  const asksToStop = await followReply(tx, subject, reply);
+  const { answer, intent, confidence } = reply;
+  if (received && answer)
+    emitClassified(tx, subject, received, {
+      kind: answer.kind as ReplyKind,
+      intent,
+      confidence,
+      force: answer.force,
+      asksToStop,
+    });
+}
+
+/** Counts a reply: once for its email, and in the engagement record; `at` is its time if not now. */
+export async function countReply(
+  tx: Tx,
+  subject: Subject,
+  { intent, source, message: received, at = tx.now }: Pick<Reply, 'intent' | 'source' | 'message'> & { at?: Date },
+): Promise<void> {
+  const { send } = subject;
+  if (send)
+    await tx.org
+      .table('sends')
+      .where({ id: send.id })
+      .whereNull('replied_at')
+      .update({ replied_at: at, updated_at: tx.now });
+  await recordEngagement(tx, subject, 'reply', source, { intent, ...(received ? { email_id: received.id } : {}) }, at);
+}
+
+/**
+ * Ends what a reply ends, and asks a person about a doubtful opt-out.
+ * @returns whether a person is asked
+ */
+export async function followReply(
+  tx: Tx,
+  subject: Subject,
+  reply: Omit<Reply, 'source' | 'confidence' | 'answer'>,
+): Promise<boolean> {
+  const { send, campaignId, enrollmentId } = subject;
+  const { message: received, writer } = reply;
   const { reply_intent: settings, custom } = await effectiveSettings(tx.org, campaignId);
   if (reply.unsubscribeRequest && settings.enabled && settings.auto_suppress_on_unsubscribe_keyword) {
-    await recordOptOutByMail(tx, subject, reply.writer ?? { addresses: [], isRecipient: true });
-    return;
+    await recordOptOutByMail(tx, subject, writer ?? { addresses: [], isRecipient: true }, received);
+    return received !== null && writer?.isRecipient === false;
   }
-  if (!enrollmentId || !campaignId) return;
+  const isDoubtful = reply.unsubscribeRequest || reply.unsubscribeDoubtful === true;
+  const isAsked = isDoubtful && received !== null;
+  if (isAsked) await askAboutOptOut(tx, received, [subject.email, ...(writer?.addresses ?? [])]);
+  if (!enrollmentId || !campaignId) return isAsked;
   await noteLateReply(tx, enrollmentId);
-  if (reply.unsubscribeDoubtful) {
+  if (isDoubtful) {
     await logCampaign(tx, campaignId, 'opt_out_doubtful', message('log.reply_may_opt_out'), {
       contact_id: subject.contactId,
       email_id: received?.id ?? null,
     });
     await finishEnrollment(tx, enrollmentId, 'replied', { reason: message('ended.may_opt_out') });
-    return;
+    return isAsked;
   }
   const [campaign] = await tx.org.sql<Columns<'campaigns', 'stop_on_reply'>>(
     'select stop_on_reply from campaigns where organization_id = :org and id = :id',
@@ -83,12 +125,13 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
     everywhere ||
     campaign?.stop_on_reply ||
     (settings.enabled && settings.auto_pause_on_negative && reply.intent === 'negative');
-  if (!stops) return;
+  if (!stops) return false;
   const others = everywhere && subject.contactId ? await findOpenLeads(tx, subject.contactId) : [];
   await finishEnrollments(tx, [...new Set([enrollmentId, ...others])], 'replied', {
     reason: message('ended.replied'),
     because: { cause: 'replied', messageId: received?.id ?? null, sendId: send?.id ?? null },
   });
+  return false;
 }
 
 /** A lead that had come to the end of its way has replied all the same, and is not taken up again when a step is added. */
