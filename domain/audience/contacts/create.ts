@@ -13,7 +13,7 @@ import {
   type ContactDraft,
 } from '../../directory/contact-fields.ts';
 import { assertKnown, type NamedRecords } from '../../sending/leads/membership.ts';
-import { fileContacts, upsertContacts } from './upsert.ts';
+import { fileContacts, upsertContacts, type UpsertOptions } from './upsert.ts';
 import { contactPayload, contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
 
 /** Contacts of one request at most; larger numbers need an import. */
@@ -46,9 +46,14 @@ export function namedByContacts(
  * Adds contacts, or updates those whose address is known with the non-empty fields sent. The same address twice in one
  * request is one contact; later fields win. Suppressed addresses are stored unsubscribed. Returns each distinct contact once,
  * in the order of the request.
+ * @param origin how they come, and what happens to known addresses; by default the API, which updates them
  * @throws AppError too_many_contacts, bad_request (empty, unknown category or campaign, more custom fields than a contact may have)
  */
-export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]): Promise<ContactView[]> {
+export async function createContacts(
+  ctx: Ctx,
+  inputs: readonly ContactInput[],
+  origin: UpsertOptions = { existing: 'update', source: 'api', sourceDetail: '' },
+): Promise<ContactView[]> {
   if (inputs.length === 0) refuseProblems([{ path: 'body', message: message('field.list_shorter', { min: 1 }) }]);
   if (inputs.length > MAX_CONTACTS_PER_REQUEST) {
     throw new AppError('too_many_contacts', message('audience.too_many_contacts', { max: MAX_CONTACTS_PER_REQUEST }), {
@@ -60,11 +65,7 @@ export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]):
     const drafts = mergeByAddress(inputs);
     const suppressed = await suppressedAmong(tx.org, [...drafts.keys()], tx.now);
     for (const email of suppressed.keys()) drafts.get(email)!.subscribed = false;
-    const stored = await upsertContacts(tx, [...drafts.values()], {
-      existing: 'update',
-      source: 'api',
-      sourceDetail: '',
-    });
+    const stored = await upsertContacts(tx, [...drafts.values()], origin);
     const idOf = new Map(stored.map((row) => [row.email, row.id]));
     const isFull = (email: string) => !idOf.has(email) || !fitCustomFields(drafts.get(email)!.customFields);
     refuseProblems(

@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { adoptPeople } from '../identities/contacts.ts';
 import { fieldsFit, type ContactDraft } from '../../directory/contact-fields.ts';
 
-interface UpsertOptions {
+export interface UpsertOptions {
   /** What to do with a known address: update it with the sent fields that are not empty, fill what is empty in it, or keep it as it is. */
   existing: 'update' | 'fill' | 'keep';
   /** The source of the contacts (`contact.created`): api, import, catalogue. */

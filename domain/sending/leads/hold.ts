@@ -4,6 +4,8 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { badRequest, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { leaveCampaigns } from './membership.ts';
+import { reopenLead } from './reopen.ts';
+import { lockCampaign } from '../control/status.ts';
 import { signalControl, signalLauncher } from '../control/signals.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
@@ -59,7 +61,8 @@ export async function getLeadHold(ctx: Ctx, campaignId: string, contactId: strin
 
 /**
  * Holds a lead until a date, or (null) until it is resumed. The body is the whole state, so repeating is safe; an existing hold
- * keeps its beginning. Reserved slots are released.
+ * keeps its beginning. Reserved slots are released. A person may hold a lead whose sequence a reply has ended, until a date: the sequence goes on then,
+ * as after "not now".
  * @throws AppError not_found; bad_request when `until` is past or more than a year away, or the lead has finished; forbidden for an earlier end than the
  *   hold has, as {@link resumeLead}
  */
@@ -71,10 +74,13 @@ export async function pauseLead(
 ): Promise<LeadHoldResult> {
   return transact(ctx, async (tx) => {
     const { until } = input;
-    const campaign = await findCampaign(tx.org, campaignId);
+    // Before the lead, as every writer who may start a campaign again.
+    const campaign = until ? await lockCampaign(tx, campaignId) : await findCampaign(tx.org, campaignId);
     const lead = await findLead(tx.org, campaign, contactId, 'for update');
     refuseProblems(holdProblems(until, tx.now));
-    if (lead.state !== 'pending' && lead.state !== 'active')
+    const isReopened = lead.state === 'replied' && until !== null && tx.actor.kind === 'session';
+    if (isReopened) await reopenLead(tx, campaign, lead);
+    else if (lead.state !== 'pending' && lead.state !== 'active')
       throw badRequest(message('leads.finished', { state: lead.state }));
     const { hold } = present(lead, tx.now);
     if (hold && endOf(until) < endOf(hold.until)) await assertLeadAllowed(tx, campaign, lead);

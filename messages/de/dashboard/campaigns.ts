@@ -115,6 +115,12 @@ export const campaigns = {
   'campaign.schedule.limit': 'E-Mails am Tag, höchstens',
   'campaign.schedule.limit.why': 'Für die ganze Kampagne; jedes Postfach hat seine eigene Grenze.',
   'campaign.schedule.stopOnReply': 'Aufhören, wenn jemand antwortet',
+  'campaign.schedule.company': 'Für die ganze Firma aufhören',
+  'campaign.schedule.company.why':
+    'Kollegen haben dieselbe Domain in der Adresse. Freie Mailanbieter sind keine Firma.',
+  'campaign.schedule.company.off': 'Nie',
+  'campaign.schedule.company.any': 'Nach jeder Antwort',
+  'campaign.schedule.company.positive_or_opt_out': 'Nach einer interessierten Antwort oder einer Abmeldung',
   'campaign.schedule.openTracking': 'Sehen, wer öffnet',
   'campaign.schedule.linkTracking': 'Sehen, wer klickt',
   'campaign.tracking.domain': 'Tracking-Domain',

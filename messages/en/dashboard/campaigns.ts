@@ -113,6 +113,12 @@ export const campaigns = {
   'campaign.schedule.limit': 'Emails a day at most',
   'campaign.schedule.limit.why': 'For the whole campaign; each mailbox has a limit of its own.',
   'campaign.schedule.stopOnReply': 'Stop when somebody replies',
+  'campaign.schedule.company': 'Stop for the whole company',
+  'campaign.schedule.company.why':
+    'Colleagues have the same domain in their address. Free mail providers are no company.',
+  'campaign.schedule.company.off': 'Never',
+  'campaign.schedule.company.any': 'After any reply',
+  'campaign.schedule.company.positive_or_opt_out': 'After an interested reply or an opt-out',
   'campaign.schedule.openTracking': 'See who opens',
   'campaign.schedule.linkTracking': 'See who clicks',
   'campaign.tracking.domain': 'Tracking domain',

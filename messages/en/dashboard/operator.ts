@@ -345,6 +345,7 @@ export const operator = {
   'operator.field.start_time': 'From',
   'operator.field.state': 'State',
   'operator.field.status': 'State',
+  'operator.field.stop_on_company_reply': 'Stops for the company',
   'operator.field.stop_on_reply': 'Stops on a reply',
   'operator.field.subject': 'Subject',
   'operator.field.subject_id': 'Id of the thing',

@@ -5,8 +5,10 @@ import { dataOf, heron } from '../app/api.ts';
 import { STYLE_NONCE } from '../app/meta.ts';
 import { useText } from '../text/index.ts';
 import style from './letter.module.css';
+import { splitMarked } from './marked.ts';
 import { ErrorNote } from './states.tsx';
 
+const NOTHING: readonly string[] = [];
 /** Width (px) of a letter that is read (less on a narrow screen) and of a character in it, and the height (px) of a line. */
 const WIDTH_PX = 460;
 const CHARACTER_PX = 7.6;
@@ -18,9 +20,17 @@ const SPACED = 'p, ul, ol, h1, h2, h3, h4, h5, h6, blockquote, pre';
 /**
  * HTML of a stranger. The API has made it safe when it came; it is sanitized once more here, and shown in a frame of its own that has no
  * origin and runs no script. Its links open in a window of their own. Nothing is loaded from anywhere: the policy of the page holds inside.
- * Images of a received message (`messageId`) are asked for by a button; the server fetches them, and they are put in as data.
+ * Words that decided how it was read (`marked`) are underlined. Images of a received message (`messageId`) are asked for by a button; the server fetches them, and they are put in as data.
  */
-export function Letter({ html, messageId }: { html: string; messageId?: string | undefined }) {
+export function Letter({
+  html,
+  messageId,
+  marked = NOTHING,
+}: {
+  html: string;
+  messageId?: string | undefined;
+  marked?: readonly string[] | undefined;
+}) {
   const t = useText();
   const scheme = useComputedColorScheme('light');
   const [isShown, setShown] = useState(false);
@@ -31,11 +41,11 @@ export function Letter({ html, messageId }: { html: string; messageId?: string |
     queryFn: () => dataOf(heron.GET('/v1/unibox/{id}/images', { params: { path: { id: messageId! } } })),
   });
   const clean = useQuery({
-    queryKey: ['letter', html, images.data],
+    queryKey: ['letter', html, images.data, marked],
     staleTime: Infinity,
     gcTime: 60_000,
     placeholderData: keepPreviousData,
-    queryFn: () => sanitize(html, images.data?.data ?? []),
+    queryFn: () => sanitize(html, images.data?.data ?? [], marked),
   });
   if (!clean.data) return <Skeleton height={120} aria-label={t('loading')} role="status" />;
   return (
@@ -65,15 +75,25 @@ export function Letter({ html, messageId }: { html: string; messageId?: string |
   );
 }
 
-/** Plain words; what they quote at their end is folded away. */
-export function PlainLetter({ text }: { text: string }) {
+/** Plain words; what they quote at their end is folded away, and words that decided how they were read are underlined. */
+export function PlainLetter({ text, marked = NOTHING }: { text: string; marked?: readonly string[] | undefined }) {
   const t = useText();
   const [isShown, setShown] = useState(false);
   const { words, quote } = splitQuote(text);
   return (
     <div dir="auto">
       <Text size="sm" className={style.words}>
-        {words || t('letter.empty')}
+        {words
+          ? splitMarked(words, marked).map((part, at) =>
+              part.isMarked ? (
+                <u key={at} className={style.marked}>
+                  {part.text}
+                </u>
+              ) : (
+                part.text
+              ),
+            )
+          : t('letter.empty')}
       </Text>
       {quote ? (
         <>
@@ -107,6 +127,7 @@ interface Image {
 async function sanitize(
   html: string,
   images: readonly Image[],
+  marked: readonly string[],
 ): Promise<{ html: string; height: number; hasImages: boolean }> {
   const { default: purify } = await import('dompurify');
   const body = purify.sanitize(html, {
@@ -119,6 +140,7 @@ async function sanitize(
     link.setAttribute('target', '_blank');
     link.setAttribute('rel', 'noopener noreferrer nofollow');
   }
+  underline(body, marked);
   const places = [...body.querySelectorAll('img')];
   const heights = await Promise.all(
     places.map(async (place) => {
@@ -140,6 +162,27 @@ async function sanitize(
     height: Math.min(Math.round(height), TALLEST_PX),
     hasImages: places.some(({ dataset }) => dataset.src !== undefined),
   };
+}
+
+/** Underlines words outside of quotes. */
+function underline(body: HTMLElement, marked: readonly string[]): void {
+  if (marked.length === 0) return;
+  const { ownerDocument: document } = body;
+  const walker = document.createTreeWalker(body, NodeFilter.SHOW_TEXT);
+  const texts: Node[] = [];
+  while (walker.nextNode())
+    if (!walker.currentNode.parentElement?.closest('blockquote')) texts.push(walker.currentNode);
+  for (const text of texts) {
+    const parts = splitMarked(text.nodeValue ?? '', marked);
+    if (!parts.some(({ isMarked }) => isMarked)) continue;
+    const pieces = parts.map((part) => {
+      if (!part.isMarked) return part.text;
+      const line = document.createElement('u');
+      line.textContent = part.text;
+      return line;
+    });
+    (text as Text).replaceWith(...pieces);
+  }
 }
 
 function readWidth(): number {
@@ -164,6 +207,7 @@ function toPage(body: string, scheme: 'light' | 'dark'): string {
     body { margin: 0; font: 14px/1.6 system-ui, sans-serif; color: ${text}; overflow-wrap: anywhere; }
     body > :first-child, body > :first-child:empty + * { margin-top: 0; } body > :last-child { margin-bottom: 0; }
     a { color: ${link}; } blockquote { margin: 0.5em 0; padding-left: 0.8em; border-left: 2px solid ${line}; }
+    u { text-decoration-thickness: 2px; text-underline-offset: 3px; }
     table, img { max-width: 100%; } img { height: auto; } pre { white-space: pre-wrap; }
   </style></head><body>${body}</body></html>`;
 }
