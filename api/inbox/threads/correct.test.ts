@@ -296,6 +296,8 @@ test('the person whom a reply names becomes a contact with its provenance', asyn
     first_name: 'Maria',
     last_name: 'Lopez',
     company: 'Company Ltd',
+  });
+  t.like(await world.deps.db('contacts').where({ id: answer.body.id }).first(), {
     source: 'referral',
     source_detail: `message ${s.messageId}`,
   });
