@@ -7,12 +7,12 @@ import { readLeads } from './watch.ts';
 import type { Letter, World } from './world.ts';
 
 const PATIENCE_MS = 120_000;
-/** Danish as it is typed without its letters: she asks to be taken off the list. */
+/** Danish as it is typed without å, æ and ø: she asks not to be written to again. */
 const REPLY = 'Lad vaere med at skrive til mig igen.\n\nVenlig hilsen\nFreja';
 
 /**
  * The second chapter: a day on which things go wrong. The mail server is away when the campaign starts, one mailbox has reached
- * its provider's limit, and the only answer asks to stop, in Danish without its letters. No recipient may lose a letter by it.
+ * its provider's limit, and the only answer asks to stop, in Danish without its accents. No recipient may lose a letter by it.
  */
 export async function runTrouble(
   { api, readers, troubleMailboxIds }: Pick<Prepared, 'api' | 'readers' | 'troubleMailboxIds'>,

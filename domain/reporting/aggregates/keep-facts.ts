@@ -60,7 +60,7 @@ export const keepFacts = declareSubscriber({
   },
 });
 
-/** The first reading of a reply changes nothing that campaign.reply_received has not said. */
+/** The first reading of a reply adds nothing to campaign.reply_received. */
 function isFirstReading(data: object): boolean {
   return 'corrected' in data && data.corrected === false;
 }

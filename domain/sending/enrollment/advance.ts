@@ -28,7 +28,7 @@ import { inWords } from '../../../lib/errors.ts';
 
 /** Steps a contact may pass in one decision; more means a circle, which saving a campaign refuses. */
 const MAX_HOPS = 100;
-/** A contact who may have asked to stop is looked at again this often (ms), in case the signal of the decision was lost. */
+/** Interval (ms) at which a contact who may have asked to stop is checked again, in case the signal of the decision was lost. */
 const LOOK_AGAIN_MS = DAY_MS;
 /** How long (ms) a call of an app may take, attempts and all, before it looks stuck. */
 const CALL_MS = 15 * 60_000;

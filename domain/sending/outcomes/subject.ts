@@ -18,7 +18,7 @@ export interface Subject {
   email: string;
 }
 
-/** What events say of a received message. */
+/** The fields of a received message in events. */
 export interface ReceivedFacts {
   id: string;
   messageId: string;

@@ -2,6 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { RowOf } from '../../app/api.ts';
 
 export type Thread = RowOf<'/v1/unibox'>;
+export type Message = RowOf<'/v1/unibox/thread'>;
 
 /** What the list shows: conversations in a folder or state, or emails that were written here. */
 export const VIEWS = [

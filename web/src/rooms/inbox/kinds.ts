@@ -1,4 +1,4 @@
-import type { Message } from './message.tsx';
+import type { Message } from './address.ts';
 
 export type Kind = NonNullable<Message['answer']>['kind'];
 

@@ -1,15 +1,14 @@
 import { Badge, Button, Group, Stack, Text, UnstyledButton } from '@mantine/core';
 import IconFile from 'tabler:paperclip';
 import { useState } from 'react';
-import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { dataOf, heron } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { saveAs } from '../../parts/download.ts';
 import { Ago } from '../../parts/time.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { Letter, PlainLetter } from '../../parts/letter.tsx';
+import type { Message } from './address.ts';
 import { Reading } from './reading.tsx';
-
-export type Message = RowOf<'/v1/unibox/thread'>;
 
 /** One message of a conversation; `isFolded` shows its beginning alone until it is opened. */
 export function MessageCard({ message, isFolded }: { message: Message; isFolded: boolean }) {

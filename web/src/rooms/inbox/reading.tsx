@@ -6,7 +6,7 @@ import { useAct } from '../../parts/act.ts';
 import { textOf, useText } from '../../text/index.ts';
 import { correctReading, declineOptOut } from './acts.ts';
 import { isCorrectable, KINDS } from './kinds.ts';
-import type { Message } from './message.tsx';
+import type { Message } from './address.ts';
 
 /** The reading of a received message, with what follows from it: the decision about a doubtful opt-out, a pause, a new contact. */
 export function Reading({ message }: { message: Message }) {
