@@ -6,9 +6,10 @@ import { runStatement, type Bindings, type StatementResult } from './statement.t
 import type { InsertQuery, TableQuery } from './table-query.ts';
 
 /**
- * Why work may read or write rows of more than one organization, or of none.
+ * Reason why work may read or write rows of several organizations, or of none.
  * - `credential`: a look-up by the hash of a secret, a mailed token or a signed link, before the organization is known
- * - `person`: rows that belong to a person and not to an organization: accounts, sessions, memberships, open invitations
+ * - `person`: rows that belong to a person and not to an organization: accounts, sessions, memberships, open
+ * invitations
  * - `application`: rows of an OAuth application in every organization that granted it
  * - `engine`: loops that serve all organizations at once: fan-out, deliveries, mailbox leases, the outbox
  * - `maintenance`: sweeps, retention, readiness, starting missing runs
@@ -17,14 +18,14 @@ import type { InsertQuery, TableQuery } from './table-query.ts';
 type AcrossReason = 'credential' | 'person' | 'application' | 'engine' | 'maintenance' | 'operator';
 
 /**
- * The one way to rows of several organizations. The caller names the reason; every other query belongs to one
- * organization and uses `OrgScope`.
+ * Returns a scope for rows of several organizations, the only access to them. The caller names the reason. Every other
+ * query belongs to one organization and uses `OrgScope`.
  */
 export function across(handle: Handle, _reason: AcrossReason): AcrossScope {
   return new AcrossScope(handle);
 }
 
-/** Queries on any table, over all organizations. Made by {@link across}. */
+/** Queries on any table, over all organizations. Create it with {@link across}. */
 export class AcrossScope {
   readonly #knex: Knex;
 
@@ -32,7 +33,7 @@ export class AcrossScope {
     this.#knex = knexOf(handle);
   }
 
-  /** A query on the rows of one table: select, update or delete. */
+  /** Starts a select, update or delete on the rows of one table. */
   table<T extends TableName>(name: T): TableQuery<T, Row<T>[]> {
     return this.#knex(name) as unknown as TableQuery<T, Row<T>[]>;
   }
@@ -42,14 +43,16 @@ export class AcrossScope {
     return this.#knex(name).insert(rows as never) as unknown as InsertQuery<T, unknown>;
   }
 
-  /** Runs SQL with named bindings (`:name`) and returns the rows. Sent at once, like `OrgScope.sql`. */
+  /**
+   * Runs SQL with named bindings (`:name`) and returns the rows. The statement is sent at once, like `OrgScope.sql`.
+   */
   sql<Found = Record<string, any>>(text: string, bindings: Bindings = {}): Promise<Found[]> {
     return this.run<Found>(text, bindings).then(({ rows }) => rows);
   }
 
   /**
-   * Like {@link AcrossScope.sql}, with the number of rows that were written.
-   * @param plan prepares the statement from its first run on, under this name, without waiting until it is frequent
+   * Variant of {@link AcrossScope.sql} that also returns the number of written rows.
+   * @param plan prepares the statement under this name from its first run on, without waiting until it is frequent
    */
   run<Found = Record<string, any>>(
     text: string,
@@ -59,7 +62,7 @@ export class AcrossScope {
     return runStatement<Found>(this.#knex, text, bindings, plan);
   }
 
-  /** Runs a statement of a library, with its own placeholders, on a connection of the pool. */
+  /** Runs a library's statement, with its own placeholders, on a connection of the pool. */
   async foreign(query: { name?: string; text: string; values?: unknown[] }): Promise<{ rows: any[] }> {
     const { client, userParams } = this.#knex;
     const connection = await client.acquireConnection();
@@ -71,7 +74,7 @@ export class AcrossScope {
     }
   }
 
-  /** A raw fragment for use inside a query. */
+  /** Returns a raw fragment for use inside a query. */
   raw(text: string, bindings: Bindings = {}): Knex.Raw {
     return this.#knex.raw(text, bindings as never);
   }

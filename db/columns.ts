@@ -36,8 +36,8 @@ interface JsonTypes {
 }
 
 /**
- * Types of jsonb columns, by `table.column`; JsonObject where none is given. `npm run db:types` writes them into the row types and refuses a name that is
- * not in the schema.
+ * Types of jsonb columns, by `table.column`. Other jsonb columns have the type JsonObject. `npm run db:types` writes
+ * the types into the row types and refuses names that are not in the schema.
  */
 export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'approvals.payload': 'ApprovalContent',

@@ -59,7 +59,7 @@ test('a connection to a server that has become a standby is given up, and the fa
   const db = connectRaw({ url: database.url, max: 1 });
   t.teardown(() => db.destroy());
   await db.raw('create table written (n int)');
-  // What the session has is what a standby says of every transaction.
+  // With this setting the session reports the same error as a standby for every write.
   await db.raw('set default_transaction_read_only = on');
   const refused = await t.throwsAsync(db.transaction((trx) => trx.raw('insert into written values (1)')));
   t.true(isDatabaseAway(refused));

@@ -4,35 +4,35 @@ import type { MeasuredClock } from '../lib/clock.ts';
 import { switchRoles } from './tenant-role.ts';
 
 /**
- * A pool of connections. It has no query methods: rows of an organization are reached through `OrgScope`
- * (tenancy.ts), work across organizations through `across` (across.ts), transactions through `inTransaction`
- * (transaction.ts). So a query that names no organization does not compile.
+ * A pool of connections without query methods. Rows of an organization are reached through `OrgScope` (tenancy.ts),
+ * rows of several organizations through `across` (across.ts), transactions through `inTransaction` (transaction.ts). So
+ * a query without an organization does not compile.
  */
 export interface Db {
   /** Closes the pool. */
   destroy(): PromiseLike<void>;
-  /** Only here so that the compiler distinguishes a pool or transaction from other objects. */
+  /** Exists only so that the compiler distinguishes a pool or transaction from other objects. */
   readonly userParams: Record<string, unknown>;
 }
 
-/** An open transaction; without query methods, like a {@link Db}. */
+/** An open transaction, without query methods like {@link Db}. */
 export interface Trx extends Db {
   isCompleted(): boolean;
 }
 
-/** Either: what a statement runs on. */
+/** A pool or an open transaction, on which a statement runs. */
 export type Handle = Db | Trx;
 
 const INT8 = 20;
 const NUMERIC = 1700;
 const DATE = 1082;
 
-/** Counts and sums are small enough for a double; calendar days stay text. */
+/** Counts and sums are small enough for a double. Calendar days stay text. */
 pg.types.setTypeParser(INT8, Number);
 pg.types.setTypeParser(NUMERIC, Number);
 pg.types.setTypeParser(DATE, (value) => value);
 
-/** How long (ms) statements, waits for locks and idle transactions may last; 0 is unlimited. */
+/** Time limits (ms) of statements, lock waits and idle transactions. 0 is unlimited. */
 export interface SessionTimeouts {
   statementMs: number;
   lockMs: number;
@@ -42,31 +42,31 @@ export interface SessionTimeouts {
 interface ConnectOptions {
   /** postgres:// connection string */
   url: string;
-  /** Connections the pool may hold; 20 when not given. */
+  /** Maximum number of connections in the pool. Default 20. */
   max?: number;
-  /** Shown in pg_stat_activity. */
+  /** Application name in pg_stat_activity. */
   name?: string;
-  /** What PostgreSQL ends by itself; nothing when not given. */
+  /** Time limits enforced by PostgreSQL. None by default. */
   timeouts?: SessionTimeouts;
-  /** Keep the plans of frequent statements per connection (DB_PREPARED_STATEMENTS). */
+  /** Keeps the plans of frequent statements per connection (DB_PREPARED_STATEMENTS). */
   prepared?: boolean;
-  /** Statements of an organization run in a role that row-level security binds (ROW_SECURITY). */
+  /** Runs statements of an organization in a role that is subject to row-level security (ROW_SECURITY). */
   rowSecurity?: boolean;
-  /** Measured against the server at each new connection, before its first statement. */
+  /** Clock measured against the server with each new connection, before its first statement. */
   clock?: MeasuredClock;
 }
 
-/** Opens a pool on PRIMARY_DB. Lists (jsonb arrays) must be passed as JSON text; use {@link json}. */
+/** Opens a pool on PRIMARY_DB. Pass lists for jsonb columns as JSON text, with {@link json}. */
 export function connect(options: ConnectOptions): Db {
   return connectRaw(options);
 }
 
-/** Like {@link connect}, for migrations, tests and measurements: a pool with knex's query methods. */
+/** Variant of {@link connect} with knex's query methods, for migrations, tests and measurements. */
 export function connectRaw(options: ConnectOptions): Knex {
   const { prepared = false, rowSecurity = false } = options;
   const knex = knexFactory({
     client: 'pg',
-    // Statements of one transaction that do not wait for each other's answers are sent together, and run in their order.
+    // Pipelining: statements of a transaction that do not await each other are sent together and run in order.
     connection: {
       connectionString: options.url,
       application_name: options.name ?? 'heron',
@@ -92,9 +92,9 @@ export function connectRaw(options: ConnectOptions): Knex {
     },
     userParams: { prepared, rowSecurity },
     acquireConnectionTimeout: 10_000,
-    // Knex would also print, with a stack, what it throws to the caller.
+    // Knex would also print, with a stack, the errors that it throws.
     log: { warn: () => {}, error: () => {} },
-    // Values stay out of the statement that knex puts before an error's message.
+    // Keeps values out of the statement that knex puts before an error's message.
     compileSqlOnError: false,
   } as Knex.Config);
   sendBeginWithFirst(knex);
@@ -106,7 +106,7 @@ export function connectRaw(options: ConnectOptions): Knex {
   return knex;
 }
 
-/** The statement that measures a {@link MeasuredClock}. Exported for the one that measures it again and again. */
+/** Statement that measures a {@link MeasuredClock}. Exported for repeated measurements. */
 export const SERVER_MS = 'select extract(epoch from clock_timestamp())::float8 * 1000 as ms';
 
 async function readServerMs(connection: pg.Client): Promise<number> {
@@ -114,18 +114,18 @@ async function readServerMs(connection: pg.Client): Promise<number> {
   return rows[0]!.ms;
 }
 
-/** What {@link leaveStandby} knows of a connection of the pool, beyond its declared types. */
+/** Undeclared properties of a pooled connection that {@link leaveStandby} uses. */
 interface Pooled {
   connection: { on(event: 'errorMessage', listener: (error: { code?: string }) => void): void };
-  /** Why knex does not use it again. */
+  /** Reason why knex does not reuse the connection. */
   __knex__disposed?: string;
 }
 
 const READ_ONLY = '25006';
 
 /**
- * Has the pool give a connection up whose server takes no writes: it has become a standby, and the next connection is made to the one that is primary by now. A connection
- * that is never idle would stay there for ever.
+ * Discards a pooled connection whose server has become a read-only standby, so that the next connection is made to the
+ * new primary. A connection that is never idle would otherwise stay there forever.
  */
 function leaveStandby(connection: pg.Client): void {
   const pooled = connection as unknown as Pooled;
@@ -134,14 +134,14 @@ function leaveStandby(connection: pg.Client): void {
   });
 }
 
-/** What {@link sendBeginWithFirst} knows of knex's transactions. */
+/** Method of knex's transactions that {@link sendBeginWithFirst} replaces. */
 interface Beginning {
   begin(connection: unknown): Promise<unknown>;
 }
 
 /**
- * Has the first statement of a transaction be sent with its BEGIN, and not when that is answered: a round trip less. Where BEGIN fails, knex ends
- * the transaction with its error, and takes no further statement.
+ * Sends the first statement of a transaction together with its BEGIN, which saves a round trip. If BEGIN fails, knex
+ * ends the transaction with its error and accepts no further statement.
  */
 function sendBeginWithFirst(knex: Knex): void {
   const client = knex.client as { transaction(...options: unknown[]): Beginning };
@@ -157,7 +157,7 @@ function sendBeginWithFirst(knex: Knex): void {
   };
 }
 
-/** A value for a jsonb column. node-postgres would write a bare array as a PostgreSQL array. */
+/** Returns a value as text for a jsonb column. node-postgres would write a bare array as a PostgreSQL array. */
 export function json(value: unknown): string {
   return JSON.stringify(value ?? null);
 }

@@ -2,7 +2,7 @@ import { databaseFault } from '../lib/error-report.ts';
 import { AppError, type ErrorCode } from '../lib/errors.ts';
 import { message, type Message } from '../messages/index.ts';
 
-/** The public error for each constraint: the only mapping from database names to error codes. */
+/** Public error of each constraint. This is the only mapping from database names to error codes. */
 const CONSTRAINTS: Record<string, { code: ErrorCode; said: Message; fix?: Message }> = {
   contacts_email_key: {
     code: 'contact_email_taken',
@@ -58,55 +58,67 @@ const LOCK_TIMEOUT = '55P03';
 const STATEMENT_TIMEOUT = '57014';
 const DEADLOCK = '40P01';
 
-/** Whether a row could not be deleted because another one references it, or written because its target is not there. */
+/**
+ * Returns true if a row could not be deleted because another row references it, or written because its target is
+ * missing.
+ */
 export function isForeignKeyViolation(error: unknown): boolean {
   return databaseFault(error)?.code === FOREIGN_KEY_VIOLATION;
 }
 
-/** PostgreSQL's classes for values that a column cannot hold (22) and rows that a constraint refuses (23). */
+/** SQLSTATE classes for values that a column cannot hold (22) and rows that a constraint refuses (23). */
 const REFUSED = /^2[23]/;
 
-/** Whether PostgreSQL refused what a statement would have written, also where the public error of its constraint was made of it. */
+/** Returns true if PostgreSQL refused to write a row, also for the public error made from the constraint. */
 export function isRefusedRow(error: unknown): boolean {
   const cause = error instanceof AppError ? error.cause : error;
   return REFUSED.test(databaseFault(cause)?.code ?? '');
 }
 
-/** Whether PostgreSQL ended a transaction because it and another waited for each other; run again, it goes through. */
+/** Returns true if PostgreSQL ended a transaction because of a deadlock. The transaction can be run again. */
 export function isDeadlock(error: unknown): boolean {
   return databaseFault(error)?.code === DEADLOCK;
 }
 
-/** Whether a statement waited for a lock longer than it may (DB_LOCK_TIMEOUT_MS). */
+/** Returns true if a statement waited too long for a lock (DB_LOCK_TIMEOUT_MS). */
 export function isLockTimeout(error: unknown): boolean {
   return databaseFault(error)?.code === LOCK_TIMEOUT;
 }
 
-/** Whether PostgreSQL gave a statement up because it or its wait for a lock took too long. Trying again later can help. */
+/**
+ * Returns true if PostgreSQL cancelled a statement because it, or its wait for a lock, took too long. A retry may
+ * succeed.
+ */
 export function isOverTime(error: unknown): boolean {
   return isLockTimeout(error) || databaseFault(error)?.code === STATEMENT_TIMEOUT;
 }
 
-/** PostgreSQL's classes for connections that fail (08), a server without room for another (53300) and one that goes down or is not up yet (57P). */
+/**
+ * SQLSTATEs of a failed connection (08), a server without a free connection (53300), and a server that is stopping or
+ * starting (57P).
+ */
 const CONNECTION_LOST = /^(08|57P|53300)/;
 /**
- * PostgreSQL's codes of a server that can store nothing for now: its disk is full (53100) or fails (58), or it has become a standby (25006). It is as good as away: the same
- * statement succeeds once that is over.
+ * SQLSTATEs of a server that cannot write for now: its disk is full (53100) or fails (58), or it is a standby (25006).
+ * Handled like an unreachable server, because the same statement succeeds later.
  */
 const CANNOT_WRITE = /^(53100|58|25006)/;
-/** What the network says. */
+/** Error codes of a failed network connection. */
 const UNREACHABLE = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)/;
-/** What the driver says of a connection that broke without a word from PostgreSQL. */
+/** Driver messages for a connection that broke without an error from PostgreSQL. */
 const BROKEN_OFF = /^(Connection (terminated|ended)|Client has encountered)/;
 
-/** Whether any statement failed because the database could not be reached, the connection broke, or the server can store nothing for now. */
+/**
+ * Returns true if a statement failed because the database was unreachable, the connection broke, or the server cannot
+ * write for now.
+ */
 export function isDatabaseAway(error: unknown): boolean {
   const { code, name, message } = (databaseFault(error) ?? error ?? {}) as Partial<Error & { code: unknown }>;
   if (typeof code === 'string') return CONNECTION_LOST.test(code) || CANNOT_WRITE.test(code) || UNREACHABLE.test(code);
   return name === 'KnexTimeoutError' || BROKEN_OFF.test(message ?? '');
 }
 
-/** Turns a database error into the {@link AppError} its constraint stands for; anything else comes back unchanged. */
+/** Converts a database error to the {@link AppError} of its constraint. All other errors are returned unchanged. */
 export function translateDbError(error: unknown): unknown {
   const pg = databaseFault(error);
   if ((pg?.code === UNIQUE_VIOLATION || pg?.code === FOREIGN_KEY_VIOLATION) && pg.constraint) {

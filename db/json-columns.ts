@@ -10,16 +10,16 @@ export type JsonObject = Record<string, unknown>;
 
 export type { PreflightCheck, PreflightFinding } from '../lib/finding.ts';
 
-/** What makes a product event a conversion, and what it is worth. */
+/** Definition of a goal: the events that count as conversions, and their value. */
 export interface GoalDefinition {
   event_name: string;
   predicates: EventPredicate[];
-  /** Dot path to the amount; null where conversions have no value. */
+  /** Dot path to the amount. Null if conversions have no value. */
   value_path: string | null;
-  /** `major`: converted by the decimals of the currency. */
+  /** `major` amounts are converted by the decimal places of the currency. */
   value_unit: 'minor' | 'major';
   currency_path: string | null;
-  /** ISO 4217, upper-case. */
+  /** ISO 4217 code, upper-case. */
   default_currency: string | null;
 }
 
@@ -32,19 +32,19 @@ type EventPredicate = { path: string } & (
   | { op: 'exists' | 'not_exists' }
 );
 
-/** A problem for people and machines, and its remedy. */
+/** A problem for people and machines, with its remedy. */
 export interface StoredIssue {
   code: string;
   message: Message;
   fix: Message;
 }
 
-/** One line of what a payment is for. */
+/** One position of a payment: quantity and price of an item. */
 export interface PaymentLine {
   label: Message;
   quantity: number;
   unit_cents: number;
-  /** `month`: charged again every month; `once`: with the first payment alone. */
+  /** `month` is charged every month, `once` only with the first payment. */
   interval: 'month' | 'once';
 }
 
@@ -64,7 +64,7 @@ export interface StoredAnswer {
   person: { name: string | null; email: string | null } | null;
 }
 
-/** A mail service as stored: everything but the password. */
+/** A mail service as stored, without its password. */
 export interface StoredMailService {
   host: string;
   port: number;
@@ -72,96 +72,99 @@ export interface StoredMailService {
   security: 'tls' | 'starttls' | 'none';
 }
 
-/** What a column of the file becomes; `custom:<key>` is a custom field. */
+/** Target of a column of the file. `custom:<key>` is a custom field. */
 export interface ColumnMapping {
   index: number;
   target: string;
 }
 
-/** How a file is read and applied. */
+/** Options for reading and applying an import file. */
 export interface ImportOptions {
-  /** Format of the upload. A sheet is stored as CSV, a line for each row. */
+  /** Format of the upload. A sheet is stored as CSV, one line per row. */
   format: 'csv' | 'xlsx' | 'ods';
   encoding: string;
   delimiter: string;
-  /** Lines above the header, or above the first row where there is none. */
+  /** Number of lines above the header, or above the first row if there is no header. */
   skip_rows: number;
   has_header: boolean;
-  /** The header, or made-up names; the head of problems.csv. */
+  /** Column names from the header, or generated names. Also the header of problems.csv. */
   columns: string[];
   mapping: ColumnMapping[];
-  /** Categories every imported contact is filed under. */
+  /** Categories assigned to every imported contact. */
   categories: string[];
   campaign_id: string | null;
   update_existing: boolean;
-  /** A key or application asked for it. */
+  /** True if an API key or application requested the import. */
   by_credential?: boolean;
 }
 
-/** One condition of a saved audience; `field` and `operator` come from GET /segments/fields. */
+/** One condition of a saved audience. `field` and `operator` come from GET /segments/fields. */
 export interface SegmentCondition {
   field: string;
   operator: string;
   values: string[];
 }
 
-/** A span of a campaign's day, in minutes after midnight. */
+/** A part of a campaign-local day, in minutes after midnight. */
 export interface ScheduleWindow {
   start: number;
   end: number;
 }
 
-/** The emails of a conversation so far; the next one replies in it. */
+/** The previous emails of a conversation. The next email replies to them. */
 export interface StoredConversation {
   subject: string;
   /** RFC Message-IDs, oldest first. */
   messageIds: string[];
 }
 
-/** Why an action waits for a person. */
+/** Reason why an action waits for a person. */
 export interface PolicyReason {
-  /** Stable, such as `recipients_per_day_exceeded`. */
+  /** Stable code, such as `recipients_per_day_exceeded`. */
   code: string;
-  /** A sentence with the numbers of the case. */
+  /** Message with the numbers of the case. */
   message: Message;
 }
 
-/** What an approver decides on: what will happen, exactly. Its hash stands beside it, and is compared when it is carried out. */
+/**
+ * Exact content of an action that an approver decides on. Its hash is stored beside it and compared when the action is
+ * executed.
+ */
 export interface ApprovalContent {
   /** One line that names the action, such as `Launch "Spring"`. */
   title: Message;
   recipients: {
     count: number;
-    /** What the recipients are: leads of a campaign, or the addresses themselves. */
+    /** Source of the recipients: leads of a campaign or run, or explicit addresses. */
     source: { kind: 'campaign' | 'run' | 'addresses'; id?: string; name?: string };
-    /** Hash over all addresses in order (`hashRecipients`), so that another list is noticed. */
+    /** Hash over all addresses in order (`hashRecipients`), which detects a changed list. */
     fingerprint: string;
-    /** The addresses, where there are few. */
+    /** The addresses themselves, for short lists. */
     addresses?: string[];
   };
   senders: { mailbox_id: string; email: string; name: string }[];
-  /** When it leaves: a campaign's schedule, a moment; null: at once. */
+  /** Schedule of the campaign, or a moment. Null means at once. */
   schedule: JsonObject | null;
-  /** The whole template: every email with its variants, in the order in which they are sent, other steps included. */
+  /** The whole template: every email with its variants, in sending order, and the other steps. */
   steps: ApprovalStep[];
-  /** At most three emails as their recipients would see them. */
+  /** Up to three emails as their recipients would see them. */
   samples: ApprovalSample[];
-  /** What else the decision is about, such as the order of mailboxes with its prices. */
+  /** Further content of the decision, such as an order of mailboxes with its prices. */
   details?: JsonObject;
 }
 
-/** A step as it stands in the template. */
+/** A step of the template. */
 export interface ApprovalStep {
   name: string;
   type: 'email' | 'app_action' | 'wait_for_event' | 'wait';
-  /** Days after the step before. */
+  /** Days after the previous step. */
   wait_after?: number;
   variants?: { subject: string; body_plain: string; body_html: string; weight?: number }[];
-  /** Settings of a step that is no email. */
+  /** Settings of a step that is not an email. */
   settings?: JsonObject;
 }
 
-/** An email as it would leave. */
+/** An email as it would be sent. */
 export interface ApprovalSample {
   to: string;
   from: string;
@@ -172,7 +175,7 @@ export interface ApprovalSample {
   attachments?: { filename: string; size: number }[];
 }
 
-/** A file of an email; its bytes are a blob. */
+/** An attachment of an email. Its content is stored as a blob. */
 export interface StoredAttachment {
   blob_id: string;
   filename: string;
@@ -181,18 +184,18 @@ export interface StoredAttachment {
   sha256: string;
 }
 
-/** Who asked for a consent: as whom the mailbox is connected when it is given. */
+/** Person or credential that requested a consent. The mailbox is connected in this name. */
 export interface StoredActor {
   kind: 'session' | 'api_key' | 'oauth' | 'system';
   userId: string | null;
   sessionId?: string;
   apiKeyId?: string;
   oauthGrantId?: string;
-  /** Mailboxes the key is restricted to; null means all. */
+  /** Mailboxes that the key is restricted to. Null means all. */
   allowedMailboxes: readonly string[] | null;
 }
 
-/** An address as which a mailbox's provider lets it send. */
+/** A sender address that the mailbox's provider permits. */
 export interface SendAsAddress {
   email: string;
   name: string;
@@ -201,23 +204,23 @@ export interface SendAsAddress {
   verified: boolean;
 }
 
-/** The person a managed mailbox is for; either may be empty. */
+/** Name of the person who uses a managed mailbox. Either part may be empty. */
 export interface PersonName {
   first_name: string;
   last_name: string;
 }
 
-/** A domain of an order of managed mailboxes. */
+/** A domain in an order of managed mailboxes. */
 export interface OrderedDomain {
   domain: string;
-  /** It is registered with the order; otherwise the workspace has it already. */
+  /** True if the order registers the domain. False if the workspace already has it. */
   registration: boolean;
-  /** Price of the registration for a year, once; 0 without one. */
+  /** One-time price (cents) of the registration for a year. 0 without a registration. */
   price_cents: number;
   mailboxes: number;
 }
 
-/** A mailbox that an order asks for. */
+/** A mailbox in an order of managed mailboxes. */
 export interface OrderedMailbox extends PersonName {
   email: string;
   domain: string;
@@ -233,29 +236,29 @@ export interface OrderLine {
   interval: 'month' | 'once';
 }
 
-/** What an automation does, as its author drew it. */
+/** The flow of an automation, as drawn by its author. */
 export interface AutomationGraph {
   nodes: AutomationNode[];
   edges: AutomationEdge[];
 }
 
-/** A node of an automation's graph. */
+/** A node of an automation's graph: its trigger, a condition, or an action. */
 export interface AutomationNode {
-  /** Unique in its graph; that of the trigger is `trigger`. */
+  /** Id, unique in the graph. The id of the trigger is `trigger`. */
   id: string;
   type: 'trigger' | 'condition' | 'action';
-  /** Of an action: what it does, such as `sendsets.add_tag`. */
+  /** Action of an action node, such as `sendsets.add_tag`. */
   action?: string | undefined;
-  /** Of an action of a provider: the connection that it uses. */
+  /** Connection used by a provider's action. */
   connection_id?: string | null | undefined;
   config?: JsonObject | undefined;
   condition?: AutomationCondition | undefined;
-  /** Where it stands on the canvas. */
+  /** Horizontal position on the canvas. */
   x: number;
   y: number;
 }
 
-/** What a condition node asks. */
+/** Comparison that a condition node evaluates. */
 export interface AutomationCondition {
   field: 'field' | 'expression';
   key?: string | undefined;
@@ -264,7 +267,7 @@ export interface AutomationCondition {
   expression?: string | undefined;
 }
 
-/** A link between two nodes; out of a condition it is for one of its answers. */
+/** An edge between two nodes. An edge from a condition belongs to one of its answers. */
 export interface AutomationEdge {
   id: string;
   source: string;
@@ -272,14 +275,14 @@ export interface AutomationEdge {
   when: '' | 'true' | 'false';
 }
 
-/** Which events of its trigger an automation takes. */
+/** Filter on the events of an automation's trigger. */
 export interface AutomationFilter {
   intents?: string[] | undefined;
   min_confidence?: number | undefined;
   campaign_ids?: string[] | undefined;
 }
 
-/** What became of a node in a run. */
+/** Outcome of one node of an automation, as its run records it. */
 export interface AutomationNodeResult {
   node_id: string;
   type: 'trigger' | 'condition' | 'action';
@@ -289,7 +292,7 @@ export interface AutomationNodeResult {
   error: Said | null;
 }
 
-/** A node that a run waits for, by its id. */
+/** Nodes that a run waits for, by node id. */
 export type AutomationWaiting = Record<
   string,
   { kind: 'wait'; until: string } | { kind: 'call'; attempts: number; not_before: string | null } | { kind: 'provider' }

@@ -11,7 +11,7 @@ import { listen } from './listen.ts';
 const admin = connectRaw({ url: testPostgresUrl(), max: 1 });
 test.after.always(() => admin.destroy());
 
-/** PostgreSQL behind a port whose connections can be cut, or taken and never answered. */
+/** Puts a port before PostgreSQL whose connections can be cut, or accepted and never answered. */
 async function startDoor() {
   const target = new URL(testPostgresUrl());
   const open = new Set<Socket>();
@@ -70,7 +70,7 @@ test('a listener is back after each cut, with one connection, and hears what com
   t.is(door.taken(), 4, 'one for each time');
   await eventually(async () => (await listeners(channel)) === 1);
 
-  // A host that is gone takes connections and says nothing.
+  // A dead host accepts connections and never answers.
   door.setSilent(true);
   door.cut();
   await eventually(async () => door.taken() > 5, 30_000, 10);

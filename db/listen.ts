@@ -2,20 +2,20 @@ import pg from 'pg';
 import type { Logger } from '../lib/log.ts';
 
 export interface Listener {
-  /** Ends the connection, also one that is being opened. */
+  /** Closes the connection, or stops opening it. */
   close(): Promise<void>;
 }
 
 interface ListenOptions {
-  /** The pause (ms) before a connection that broke, or could not be opened, is opened again. */
+  /** Wait (ms) before a broken or failed connection is opened again. */
   retryMs?: number;
-  /** How long (ms) opening one may take: a host that is gone may take a connection and never answer. */
+  /** Timeout (ms) for opening a connection. A dead host may accept a connection and never answer. */
   connectMs?: number;
 }
 
 /**
- * Calls `onNotify` on each notification of a channel, over a connection of its own that is opened again when it breaks.
- * After every (re)connect it calls once, as notifications may have been missed.
+ * Calls `onNotify` for each notification of a channel, over its own connection, which is reopened when it breaks. Also
+ * calls it after every (re)connect, because notifications may have been missed.
  */
 export async function listen(
   url: string,
@@ -25,7 +25,7 @@ export async function listen(
   { retryMs = 1_000, connectMs = 10_000 }: ListenOptions = {},
 ): Promise<Listener> {
   let closed = false;
-  /** The one that is open or being opened. */
+  /** The connection that is open or being opened. */
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
 
@@ -37,7 +37,7 @@ export async function listen(
       connectionTimeoutMillis: connectMs,
     });
     client = next;
-    // A connection that breaks may say so more than once; it is followed by one other.
+    // A broken connection may report several errors, but only one new connection is opened.
     const replace = (error: unknown) => {
       void next.end().catch(() => {});
       if (client !== next) return;

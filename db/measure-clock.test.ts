@@ -10,7 +10,10 @@ import { createWorld, type World } from '../test/harness/world.ts';
 import { connect, SERVER_MS } from './connection.ts';
 import { keepMeasured } from './measure-clock.ts';
 
-/** Far below the hours that clocks are wrong by, and far above what a busy machine adds to a round trip. */
+/**
+ * Tolerance (ms): far below the hours by which the test's clocks are wrong, far above the delay that a busy machine
+ * adds.
+ */
 const NEAR_MS = 60_000;
 
 let world: World;

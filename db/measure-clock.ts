@@ -3,10 +3,13 @@ import { every, type Repeated } from '../lib/every.ts';
 import { across } from './across.ts';
 import { SERVER_MS, type Db } from './connection.ts';
 
-/** Interval (ms) at which the offset of a process's clock is measured, besides at each new connection. */
+/** Milliseconds between two measurements of a process's clock, besides the one with each new connection. */
 const MEASURE_MS = 30_000;
 
-/** Measures a clock against the database now and then, until it is stopped: pools keep connections for long, and clocks drift or are set. */
+/**
+ * Measures a clock against the database at intervals, until it is stopped. Pools keep connections for long, and clocks
+ * drift or are set.
+ */
 export function keepMeasured(clock: MeasuredClock, db: Db, everyMs = MEASURE_MS): Repeated {
   const measure = () =>
     clock.measure(async () => {

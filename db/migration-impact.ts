@@ -1,4 +1,4 @@
-/** PostgreSQL's table locks that block others, weakest first; see "Explicit Locking" in its manual. */
+/** Table locks of PostgreSQL that block others, weakest first. See "Explicit Locking" in its manual. */
 export const HEAVY_LOCKS = [
   'ShareUpdateExclusiveLock',
   'ShareLock',
@@ -9,17 +9,19 @@ export const HEAVY_LOCKS = [
 export type HeavyLock = (typeof HEAVY_LOCKS)[number];
 
 /**
- * What a migration does to an installation that has data. A test compares `locks` with those the migration really takes;
+ * Effect of a migration on an installation with data. A test compares `locks` with the locks that the migration takes.
  * `npm run bench -- migrations` measures the time.
  */
 export interface MigrationImpact {
   /**
-   * The strongest lock on each table that was there before, held until the migration commits. ShareLock stops writes,
-   * AccessExclusiveLock reads as well; ShareRowExclusiveLock comes with a foreign key to the table.
+   * Strongest lock on each existing table, held until the migration commits. ShareLock blocks writes,
+   * AccessExclusiveLock also blocks reads. A foreign key to a table takes ShareRowExclusiveLock.
    */
   locks: Record<string, HeavyLock>;
-  /** Seconds that the locks are held when each of these tables has a million rows. */
+  /** Seconds for which the locks are held if each of these tables has a million rows. */
   secondsAtMillionRows: number;
-  /** It changes the catalogue alone and takes as long on empty tables: the bench fills none for it. */
+  /**
+   * True if the migration changes only the catalogue and takes as long on empty tables. The bench then fills no tables.
+   */
   rowsDoNotMatter?: true;
 }

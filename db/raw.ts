@@ -1,7 +1,10 @@
 import type { Knex } from 'knex';
 import type { Handle } from './connection.ts';
 
-/** The knex object of a pool or transaction. Only db/ imports this (the linter checks it); everything else uses a scope. */
+/**
+ * Returns the knex object of a pool or transaction. Only db/ may import this (the linter checks it). All other code
+ * uses a scope.
+ */
 export function knexOf(handle: Handle): Knex {
   return handle as unknown as Knex;
 }

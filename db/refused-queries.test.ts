@@ -7,14 +7,14 @@ import { Contacts } from './models/contact.ts';
 import { Mailboxes } from './models/mailbox.ts';
 import { OrgScope } from './tenancy.ts';
 
-/** A column that was not selected cannot be read. */
+/** Must not compile: a column that was not selected cannot be read. */
 export async function unread(org: OrgScope): Promise<unknown> {
   const row = await org.table('sends').first('id');
   // @ts-expect-error only the id was selected
   return row?.recipient;
 }
 
-/** A pool and a transaction answer nothing by themselves; only a scope does. */
+/** Must not compile: a pool or transaction has no query methods. Only a scope has. */
 export function unscoped(db: Db, trx: Trx): unknown[] {
   return [
     // @ts-expect-error a query on a pool
@@ -36,9 +36,7 @@ export function unscoped(db: Db, trx: Trx): unknown[] {
   ];
 }
 
-/**
- * Queries that must not compile: the type checker fails when one of them begins to. Nothing here runs.
- */
+/** Queries that must not compile. The type checker fails if one of them compiles. Nothing here runs. */
 export function refused(org: OrgScope): unknown[] {
   const now = new Date();
   return [

@@ -25,7 +25,10 @@ test.after.always(async () => {
   await database?.drop();
 });
 
-/** Statements that fail with a secret among their values, in every way PostgreSQL, knex and objection report it. */
+/**
+ * Runs failing statements with a secret among their values, in every way PostgreSQL, knex and objection report the
+ * error.
+ */
 async function failures(): Promise<Error[]> {
   const { db } = database;
   const failing: (() => PromiseLike<unknown>)[] = [
@@ -33,7 +36,7 @@ async function failures(): Promise<Error[]> {
     () => db.raw('select cast(? as uuid)', [SECRET]),
     () => db.raw(`select '${SECRET}'::int`),
     () =>
-      // With row-level security PostgreSQL leaves the row out of its report.
+      // With row-level security PostgreSQL omits the row from its error.
       new OrgScope(unguarded, newId()).create(Campaigns, {
         id: newId(),
         name: SECRET,

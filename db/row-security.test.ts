@@ -11,7 +11,7 @@ import { prepareTenantRole, requireRowSecurity } from './row-security.ts';
 import { OrgScope } from './tenancy.ts';
 import { inTransaction } from './transaction.ts';
 
-/** Tables that belong to the installation or to a person; every other one is under a policy. */
+/** Tables that belong to the installation or to a person. Every other table has a policy. */
 const UNOWNED = [
   'auth_challenges',
   'auth_throttles',
@@ -37,10 +37,10 @@ test.before(async () => {
   await database.db.destroy();
   db = connectRaw({ url: database.url, max: 4, prepared: true, rowSecurity: true });
   await fillSchema(db, ROWS);
-  // What a trigger refuses says nothing of the policy behind it.
+  // A refusal by this trigger would hide the policy's result.
   await db.raw('alter table run_events disable trigger run_events_append_only');
   [mine, theirs] = (await db('organizations').orderBy('id').limit(2).pluck('id')) as [string, string];
-  // Their organization is no reference, so they were filled with ids of none.
+  // The organization of these tables is no foreign key, so they were filled with ids that do not exist.
   for (const table of [
     'api_key_usage_logs',
     'api_key_usage_minutes',
@@ -230,7 +230,7 @@ test('a login that is no superuser and owns the tables makes the role itself; fo
   t.deepEqual(await new OrgScope(pool, newId()).table('contacts').select('id'), []);
 });
 
-/** Tables that the tenant role may use, by what the catalogue says. */
+/** Returns the tables that the tenant role may use, according to the catalogue. */
 async function grantedTables(): Promise<string[]> {
   const { rows } = (await db.raw(
     `select relname as name from pg_class where relkind in ('r', 'p') and not relispartition and relrowsecurity and has_table_privilege('heron_tenant', oid, 'insert') order by 1`,
@@ -238,11 +238,11 @@ async function grantedTables(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Runs work in a transaction that leaves nothing behind. */
+/** Runs work in a transaction that is rolled back. */
 async function rolledBack<T>(work: (trx: RawDb) => Promise<T>): Promise<T> {
   const trx = await db.transaction();
   try {
-    // Triggers are silent: tables that are only appended to would refuse before the policies are asked.
+    // Disables triggers: append-only tables would refuse before the policies are checked.
     await trx.raw('set local session_replication_role = replica');
     return await work(trx as unknown as RawDb);
   } finally {

@@ -3,22 +3,24 @@ import type { Db } from './connection.ts';
 import { knexOf } from './raw.ts';
 import { TENANT_ROLE } from './tenant-role.ts';
 
-/** Tables under a policy that statements of an organization never name: their rows are reached across organizations alone. */
+/**
+ * Tables with a policy that statements of an organization never use. Their rows are reached only across organizations.
+ */
 const NOT_GRANTED = ['oauth_codes', 'oauth_tokens', 'sessions', 'users', 'webhook_secrets'];
-/** What an organization may know of its members. */
+/** Columns of users that an organization may read about its members. */
 const MEMBER_COLUMNS = 'id, email, first_name, last_name';
 /** Tables that belong to no organization and are read beside an organization's rows. */
 const READ_BY_ALL = ['reaction_subscribers'];
-/** Any number: of processes that migrate at the same time one grants after the other. */
+/** Key of the advisory lock by which concurrent migrations grant one after the other. The number is arbitrary. */
 const GRANT_LOCK = 7_201_948;
 
-/** Why statements of organizations cannot run in the tenant role, and what to do about it. */
+/** The tenant role cannot run statements of organizations. The message states the reason and the remedy. */
 export class RowSecurityError extends Error {}
 
 /**
- * Makes the tenant role where it is missing, lets the login switch to it, and grants it what statements of an organization
- * need. Follows every migration where ROW_SECURITY is on, as new tables are granted here.
- * @throws RowSecurityError when the login may not create roles and the role is not there
+ * Creates the tenant role if it is missing, lets the login switch to it, and grants it the tables that statements of an
+ * organization need. Runs after every migration with ROW_SECURITY, to grant new tables.
+ * @throws RowSecurityError when the role is missing and the login may not create it
  */
 export async function prepareTenantRole(db: Db): Promise<void> {
   await knexOf(db).transaction(async (trx) => {
@@ -40,8 +42,8 @@ export async function prepareTenantRole(db: Db): Promise<void> {
 }
 
 /**
- * Checks that the policies bind the tenant role and not the login, and that the role has its grants.
- * @throws RowSecurityError saying what is wrong
+ * Checks that the policies apply to the tenant role and not to the login, and that the role has its grants.
+ * @throws RowSecurityError stating the problem
  */
 export async function requireRowSecurity(db: Db): Promise<void> {
   const refuse = (fault: string) => {
@@ -78,7 +80,7 @@ async function readStanding(trx: Knex): Promise<Standing> {
   return rows[0]!;
 }
 
-/** Tables under a policy that the tenant role may not use yet. */
+/** Returns the tables with a policy that the tenant role may not use yet. */
 async function ungrantedTables(trx: Knex): Promise<string[]> {
   const { rows } = (await trx.raw(
     `select c.relname as name from pg_class c

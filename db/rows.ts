@@ -2,25 +2,25 @@ import type { Tables } from './schema.ts';
 
 export type TableName = keyof Tables;
 
-/** A row of a table as it is read. A part of it is `Pick<Row<'sends'>, 'id' | 'state'>`, or shorter {@link Columns}. */
+/** A row of a table as read. For part of it use `Pick<Row<'sends'>, 'id' | 'state'>`, or shorter {@link Columns}. */
 export type Row<T extends TableName> = Tables[T]['row'];
 
-/** Some columns of a table: what a statement that selects them returns. */
+/** Some columns of a table, as returned by a statement that selects them. */
 export type Columns<T extends TableName, C extends keyof Row<T>> = Pick<Row<T>, C>;
 
-/** What an insert into a table takes; jsonb columns as text (`json`). */
+/** Values for an insert into a table. jsonb columns are text (`json`). */
 export type NewRow<T extends TableName> = Tables[T]['insert'];
 
-/** What an update of a table takes. */
+/** Values for an update of a table. */
 export type Changes<T extends TableName> = Partial<NewRow<T>>;
 
-/** Every table whose rows belong to one organization, by its column organization_id. */
+/** Tables whose rows belong to one organization, by their column organization_id. */
 export type OrgTable = {
   [T in TableName]: 'organization_id' extends keyof Row<T> ? T : never;
 }[TableName];
 
-/** A row of an organization's table as an insert takes it; the scope adds the organization. */
+/** Values for an insert into an organization's table. The scope adds the organization. */
 export type NewOrgRow<T extends OrgTable> = Omit<NewRow<T>, 'organization_id'>;
 
-/** Columns of a left join's right side. */
+/** Columns of the right side of a left join. */
 export type Nullable<Part> = { [C in keyof Part]: Part[C] | null };

@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 020048f7b6deb879. Types: d06b9eb94cd42767. */
+/* Written by `npm run db:types`; do not edit. Sources: e01c8e5fbd5cd773. Types: fbf6ba38ec85a6a0. */
 
 import type {
   ApprovalContent,
@@ -202,7 +202,7 @@ export interface Tables {
   workers: { row: WorkersRow; insert: WorkersInsert };
 }
 
-/** The first time a person reached a customer goal, and the last email before. */
+/** The first time a person reached a customer goal, with the last email sent before. */
 interface AcquisitionFactsRow {
   organization_id: string;
   person_id: string;
@@ -214,7 +214,7 @@ interface AcquisitionFactsRow {
   match_method: 'contact' | 'email' | 'linked_identity' | 'website_visitor' | 'unknown' | 'none';
   send_id: string | null;
   sent_at: Date | null;
-  /** Null for people without an address, and for addresses of free mail providers. */
+  /** Domain of the person's company. Null without an address and for addresses of free mail providers. */
   company_domain: string | null;
   /** The last email to another contact of the same company before the acquisition. */
   colleague_send_id: string | null;
@@ -239,7 +239,7 @@ interface AcquisitionFactsInsert {
   colleague_id?: string | null;
 }
 
-/** The limits within which an API key or OAuth grant acts without a person. */
+/** Limits within which an API key or OAuth grant acts without a person. */
 interface AgentPoliciesRow {
   id: string;
   organization_id: string;
@@ -247,14 +247,14 @@ interface AgentPoliciesRow {
   oauth_grant_id: string | null;
   name: string;
   enabled: boolean;
-  /** Names of db/models/agent-policy.ts CAPABILITIES. */
+  /** Permitted actions, by their names in CAPABILITIES of db/models/agent-policy.ts. */
   capabilities: string[];
-  /** The mailboxes that it may use without a person. */
+  /** Mailboxes that may be used without a person. */
   mailbox_ids: string[];
   max_recipients_per_run: number;
   max_recipients_per_day: number;
   max_actions_per_day: number;
-  /** Cents; the most that one order's monthly total may be; null: a person approves every order. */
+  /** Maximum monthly total (cents) of one mailbox order. Null: a person approves every order. */
   max_monthly_mailbox_spend_cents: number | null;
   expires_at: Date;
   created_by: string | null;
@@ -281,7 +281,7 @@ interface AgentPoliciesInsert {
   updated_at: Date;
 }
 
-/** The use a credential made of its limits on one day; a new policy does not reset it. */
+/** Used part of a credential's limits on one day. A new policy does not reset it. */
 interface AgentPolicyUsageRow {
   organization_id: string;
   /** Id of the API key or OAuth grant. */
@@ -300,7 +300,7 @@ interface AgentPolicyUsageInsert {
   recipients: number;
 }
 
-/** Tokens of the AI provider that an organization used on one day. */
+/** AI tokens that an organization used on one day. */
 interface AiUsageRow {
   organization_id: string;
   /** UTC day. */
@@ -340,7 +340,7 @@ interface ApiKeyUsageLogsRow {
   ip_address: string;
   user_agent: string;
   response_code: number;
-  /** Milliseconds. */
+  /** Duration (ms) of the request. */
   response_time_ms: number;
   created_at: Date;
 }
@@ -358,7 +358,7 @@ interface ApiKeyUsageLogsInsert {
   created_at: Date;
 }
 
-/** Requests per API key and minute, so that summaries never count single requests. */
+/** Requests per API key and minute. Summaries use these counts instead of single requests. */
 interface ApiKeyUsageMinutesRow {
   organization_id: string;
   api_key_id: string;
@@ -369,7 +369,7 @@ interface ApiKeyUsageMinutesRow {
   success: number;
   client_errors: number;
   server_errors: number;
-  /** Sum over the requests, in milliseconds. */
+  /** Total duration (ms) of the requests. */
   latency_ms: number;
   last_at: Date;
 }
@@ -392,7 +392,7 @@ interface ApiKeyUsageMinutesInsert {
 interface ApiKeysRow {
   id: string;
   organization_id: string;
-  /** The person who made it; null once their account is gone. */
+  /** The person who created the key. Null once the account is deleted. */
   user_id: string | null;
   name: string;
   description: string;
@@ -402,11 +402,11 @@ interface ApiKeysRow {
   key_suffix: string;
   /** Bit mask of lib/permissions.ts. */
   permissions: number;
-  /** Addresses and CIDR ranges; empty means any. */
+  /** Permitted IP addresses and CIDR ranges. Empty: any. */
   allowed_ips: string[];
-  /** Mailbox ids; empty means all. */
+  /** Permitted mailboxes (ids). Empty: all. */
   allowed_email_accounts: string[];
-  /** Requests per minute; 0 means the default. */
+  /** Maximum requests per minute. 0: the default limit. */
   rate_limit_per_minute: number;
   status: 'active' | 'revoked';
   last_used_at: Date | null;
@@ -441,14 +441,14 @@ interface ApiKeysInsert {
   updated_at: Date;
 }
 
-/** An app of the customer that campaign steps call. */
+/** A customer's app that campaign steps call. */
 interface AppConnectionsRow {
   id: string;
   organization_id: string;
   name: string;
-  /** Without query, fragment and trailing slash. */
+  /** Base URL without query, fragment and trailing slash. */
   base_url: string;
-  /** Sealed under "app_connections/<id>". */
+  /** Secret of the app, sealed under "app_connections/<id>". */
   secret: Buffer;
   created_at: Date;
   updated_at: Date;
@@ -464,12 +464,12 @@ interface AppConnectionsInsert {
   updated_at: Date;
 }
 
-/** An email to one person about an approval; its key prevents a second one. */
+/** An email to one person about an approval. Its key prevents a second email. */
 interface ApprovalMailsRow {
   approval_id: string;
   user_id: string;
   organization_id: string;
-  /** 'left_out': above the person's hourly limit; 'uncertain': the answer of the mail server was lost. */
+  /** 'left_out': the person's hourly limit was reached. 'uncertain': the mail server's answer was lost. */
   state: 'sending' | 'sent' | 'left_out' | 'refused' | 'uncertain';
   claimed_at: Date;
   settled_at: Date | null;
@@ -484,7 +484,7 @@ interface ApprovalMailsInsert {
   settled_at?: Date | null;
 }
 
-/** The progress of mailing people about an approval. */
+/** Progress of the emails to people about an approval. */
 interface ApprovalNoticesRow {
   approval_id: string;
   organization_id: string;
@@ -499,31 +499,31 @@ interface ApprovalNoticesInsert {
   blocked_reason?: string | null;
 }
 
-/** An action of a credential that waits for the decision of a person, frozen as it was asked for. */
+/** An action of a credential that waits for a person's decision, stored as requested. */
 interface ApprovalsRow {
   id: string;
   organization_id: string;
   action_type: 'campaign.launch' | 'email.compose' | 'inbox.reply' | 'mailbox.provision';
   subject_type: 'run' | 'campaign' | 'direct_send' | 'mailbox_order';
   subject_id: string;
-  /** The credential that asked; no reference, as the record outlives it. */
+  /** The API key that made the request. No foreign key, because the record outlives the key. */
   api_key_id: string | null;
   oauth_grant_id: string | null;
-  /** Name of the key or application when it asked. */
+  /** Name of the key or application at the time of the request. */
   requester_name: string;
   status: 'pending' | 'approved' | 'denied' | 'expired' | 'executed';
   /** Reasons why a person has to decide. */
   reasons: PolicyReason[];
-  /** Content shown to the approver, frozen. */
+  /** Content shown to the approver. It never changes. */
   payload: ApprovalContent;
-  /** SHA-256 of the payload in canonical form, hex. */
+  /** SHA-256 (hex) of the payload in canonical form. */
   payload_hash: string;
-  /** Report of the checks when the approval was asked for. */
+  /** Report of the preflight checks at the time of the request. */
   preflight: JsonObject | null;
   expires_at: Date;
   decided_by: string | null;
   decided_at: Date | null;
-  /** Note of the person who decided, or the cause of an end without a decision. */
+  /** Note of the person who decided, or the reason why the approval ended without a decision. */
   reason: string | null;
   executed_at: Date | null;
   created_at: Date;
@@ -551,16 +551,16 @@ interface ApprovalsInsert {
   created_at: Date;
 }
 
-/** A decision of a person about the credit of a customer. */
+/** A person's decision about the attribution of a customer. */
 interface AttributionCorrectionsRow {
   id: string;
   organization_id: string;
   person_id: string;
   action: 'set' | 'restored';
-  /** Null: not acquired by an email, or the automatic credit was restored. */
+  /** The credited email. Null: not acquired by an email, or the automatic attribution was restored. */
   send_id: string | null;
   reason: string;
-  /** True while in force; never for a restoration. */
+  /** True while in force. Always false for a restoration of the automatic attribution. */
   is_current: boolean;
   corrected_by: string | null;
   created_at: Date;
@@ -578,13 +578,13 @@ interface AttributionCorrectionsInsert {
   created_at: Date;
 }
 
-/** The rules by which an organization credits customers to emails. */
+/** Rules by which an organization attributes customers to emails. */
 interface AttributionSettingsRow {
   organization_id: string;
-  /** Days. */
+  /** Attribution window (days). */
   window_days: number;
   company_estimates: boolean;
-  /** Kept when they are gone. */
+  /** Kept when the account is deleted. */
   updated_by: string | null;
   updated_at: Date;
 }
@@ -597,7 +597,7 @@ interface AttributionSettingsInsert {
   updated_at: Date;
 }
 
-/** A change that somebody made, and the credential used; kept newest first for the audit trail. */
+/** A change, with the person and credential that made it. Forms the audit trail. */
 interface AuditLogsRow {
   id: string;
   organization_id: string;
@@ -612,7 +612,7 @@ interface AuditLogsRow {
   changes: JsonObject | null;
   metadata: JsonObject | null;
   request_id: string | null;
-  /** The grant that acted, for a token of an application. */
+  /** OAuth grant of the application that made the change. */
   oauth_grant_id: string | null;
   created_at: Date;
 }
@@ -635,13 +635,13 @@ interface AuditLogsInsert {
   created_at: Date;
 }
 
-/** A pending proof by mail for sign-in, sign-up or a password reset. */
+/** A pending proof by email for sign-in, sign-up or a password reset. */
 interface AuthChallengesRow {
   id: string;
   kind: 'login' | 'register' | 'reset';
-  /** SHA-256 of the handle that the client holds; a reset mails the handle itself. */
+  /** SHA-256 of the handle that the client holds. For a password reset the handle itself is sent by email. */
   handle_hash: string;
-  /** HMAC-SHA-256 of the mailed code under AUTH_SECRET; null for a reset. */
+  /** HMAC-SHA-256 of the emailed code under AUTH_SECRET. Null for a password reset. */
   code_hash: string | null;
   email: string;
   user_id: string | null;
@@ -668,7 +668,7 @@ interface AuthChallengesInsert {
 
 /** Attempts per account, address or organization within a window, counted across all processes. */
 interface AuthThrottlesRow {
-  /** SHA-256 of what is limited. */
+  /** SHA-256 of the limited account, address or organization. */
   key: string;
   attempts: number;
   window_ends: Date;
@@ -680,14 +680,14 @@ interface AuthThrottlesInsert {
   window_ends: Date;
 }
 
-/** Automation runs per hour, by which multiplying runs are stopped. */
+/** Automation runs per hour. The counts stop runs that multiply. */
 interface AutomationBudgetsRow {
   organization_id: string;
-  /** UTC. */
+  /** Start of the UTC hour. */
   hour: Date;
-  /** Runs of this hour that came from an event outside. */
+  /** Runs of this hour that were started by an outside event. */
   first_runs: number;
-  /** Runs of this hour that other runs led to, begun or not. */
+  /** Runs of this hour that other runs caused, including runs that were not started. */
   led_runs: number;
 }
 
@@ -698,7 +698,7 @@ interface AutomationBudgetsInsert {
   led_runs: number;
 }
 
-/** An object that the graph of an automation needs, which therefore cannot be deleted. */
+/** An object used by an automation's graph. The reference prevents its deletion. */
 interface AutomationReferencesRow {
   id: string;
   organization_id: string;
@@ -720,26 +720,26 @@ interface AutomationRunsRow {
   id: string;
   organization_id: string;
   automation_id: string;
-  /** event/<id>, step/<step run> or node/<run>/<node>; an automation has one run for each. */
+  /** Cause of the run: event/<id>, step/<step run> or node/<run>/<node>. Unique per automation. */
   cause: string;
   trigger_event: string;
   contact_id: string | null;
   status: 'running' | 'success' | 'error';
-  /** Data of the trigger; empty once its contact was erased. */
+  /** Data of the trigger. Empty once its contact was erased. */
   data: JsonObject;
   node_results: AutomationNodeResult[];
-  /** Message: the reason of the failure. */
+  /** Message with the reason of the failure. */
   error_detail: Message | null;
-  /** Reactions in a row that led to it. */
+  /** Number of consecutive reactions that led to the run. */
   hops: number;
-  /** The graph it began with; null once it has ended. */
+  /** Graph at the start of the run. Null once the run has ended. */
   graph: AutomationGraph | null;
-  /** The nodes it waits for; null once it has ended. */
+  /** Nodes that the run waits for. Null once the run has ended. */
   waiting: AutomationWaiting | null;
   blocked_reason: string | null;
   started_at: Date;
   finished_at: Date | null;
-  /** Rights that it starts others with; null counts as none. */
+  /** Rights with which the run starts other automations. Null: none. */
   rights: string[] | null;
 }
 
@@ -771,10 +771,10 @@ interface AutomationsRow {
   enabled: boolean;
   /** An event of domain/connect/triggers, or automation.called. */
   trigger_event: string;
-  /** Condition on the events of the trigger. */
+  /** Condition on the trigger's events. */
   filter: AutomationFilter;
   graph: AutomationGraph;
-  /** Rights of whoever saved it last. */
+  /** Rights of the person who saved the automation last. */
   author_rights: string[];
   created_at: Date;
   updated_at: Date;
@@ -793,7 +793,7 @@ interface AutomationsInsert {
   updated_at: Date;
 }
 
-/** A part of the bytes of a file that PostgreSQL stores. */
+/** One part of a file's content, for files stored in PostgreSQL. */
 interface BlobChunksRow {
   blob_id: string;
   seq: number;
@@ -806,7 +806,7 @@ interface BlobChunksInsert {
   bytes: Buffer;
 }
 
-/** Bytes in an external store whose file is deleted, until the store has deleted them. */
+/** Content of a deleted file in an external store, listed until the store has deleted it. */
 interface BlobRemovalsRow {
   id: number;
   store: 'disk' | 's3';
@@ -830,12 +830,12 @@ interface BlobRemovalsInsert {
 interface BlobsRow {
   id: string;
   organization_id: string;
-  /** Bytes. */
+  /** Size (bytes) of the file. */
   size: number;
-  /** Storage of the bytes: blob_chunks, or an external store under store_key. */
+  /** Storage of the content: blob_chunks, or an external store under store_key. */
   store: 'postgres' | 'disk' | 's3';
   store_key: string | null;
-  /** The store to which a worker is copying the bytes. */
+  /** Store to which a worker is copying the content. */
   moving_to: 'postgres' | 'disk' | 's3' | null;
   moving_key: string | null;
   moving_since: Date | null;
@@ -854,7 +854,7 @@ interface BlobsInsert {
   created_at: Date;
 }
 
-/** Settings of a campaign that override those of its organization. */
+/** Settings of a campaign that override the organization's settings. */
 interface CampaignAdvancedRow {
   campaign_id: string;
   organization_id: string;
@@ -869,16 +869,16 @@ interface CampaignAdvancedInsert {
   updated_at: Date;
 }
 
-/** Counts of leads per step and way into it; rows are differences that writers add, and their sum is the count. */
+/** Counts of leads by step and by the step before. Writers insert differences; the sum of the rows is the count. */
 interface CampaignFlowCountsRow {
   organization_id: string;
   /** No foreign key: it would lock the campaign whenever a lead moves. */
   campaign_id: string;
-  /** Null for leads that have met no step. */
+  /** The step. Null for leads that have reached no step. */
   step_id: string | null;
-  /** State of leads whose last step this is; null in rows that count entries into the step. */
+  /** State of the leads whose last step is step_id. Null in rows that count entries into the step. */
   state: string | null;
-  /** The step from which it was entered; null for the first step of a lead. */
+  /** The step before. Null for the first step of a lead. */
   from_step_id: string | null;
   leads: number;
   is_folded: boolean;
@@ -894,13 +894,13 @@ interface CampaignFlowCountsInsert {
   is_folded?: boolean;
 }
 
-/** A line of the activity log of a campaign. */
+/** A line of a campaign's activity log. */
 interface CampaignLogsRow {
   id: string;
   organization_id: string;
   campaign_id: string;
   event_type: string;
-  /** The code of a sentence and its values; rendered when it is read. */
+  /** Message code with its values, rendered when read. */
   message: Message;
   metadata: JsonObject;
   created_at: Date;
@@ -935,13 +935,13 @@ interface CampaignSendersInsert {
   last_sent_at?: Date | null;
 }
 
-/** The costs of a campaign; kept when the campaign is deleted. */
+/** Costs of a campaign. Kept when the campaign is deleted. */
 interface CampaignSpendRow {
   organization_id: string;
   campaign_id: string;
-  /** In the currency's smallest unit. */
+  /** Amount in the currency's minor unit. */
   amount_minor: number;
-  /** ISO 4217, upper-case. */
+  /** ISO 4217 code, upper-case. */
   currency: string;
   updated_by: string | null;
   updated_at: Date;
@@ -969,14 +969,14 @@ interface CampaignStepsRow {
   body_html: string;
   body_sync: boolean;
   body_code: boolean;
-  /** Days between the previous step and this one. */
+  /** Days between the previous step and this step. */
   wait_after: number;
   thread_reply: boolean;
   conditions: JsonObject;
   action: JsonObject | null;
   /** Derived from the action, so that the foreign key holds for every writer. */
   app_connection_id: string | null;
-  /** Offer of the email as its author names it; empty: unnamed. A variant overrides it. */
+  /** Name of the email's offer, given by the author. Empty: no name. A variant overrides it. */
   offer: string;
   angle: string;
   cta: string;
@@ -1014,7 +1014,7 @@ interface CampaignVariantsRow {
   id: string;
   organization_id: string;
   campaign_id: string;
-  /** Null: the campaign's first email. */
+  /** The step of the variant. Null: the campaign's first email. */
   step_id: string | null;
   name: string;
   weight: number;
@@ -1024,9 +1024,9 @@ interface CampaignVariantsRow {
   is_control: boolean;
   is_active: boolean;
   metadata: JsonObject;
-  /** Start of its use for all further emails of the step. */
+  /** Time from which all further emails of the step use this variant. */
   promoted_at: Date | null;
-  /** The rule it won by, and the counts of all variants at that time. */
+  /** Rule by which the variant won, with the counts of all variants at that time. */
   promotion: JsonObject | null;
   offer: string;
   angle: string;
@@ -1057,7 +1057,7 @@ interface CampaignVariantsInsert {
   updated_at: Date;
 }
 
-/** A sequence of steps that is sent to its leads. */
+/** A sequence of steps that is executed for each lead. */
 interface CampaignsRow {
   id: string;
   organization_id: string;
@@ -1079,7 +1079,7 @@ interface CampaignsRow {
   open_tracking: boolean;
   link_tracking: boolean;
   text_only: boolean;
-  /** Emails per campaign-local day. */
+  /** Maximum number of emails per campaign-local day. */
   daily_limit: number;
   unsubscribe_header: boolean;
   unsubscribe_mode: 'inherit' | 'text' | 'link' | 'off';
@@ -1089,39 +1089,39 @@ interface CampaignsRow {
   start_date: Date | null;
   end_date: Date | null;
   timezone: string;
-  /** Bit mask, Monday 1 to Sunday 64. */
+  /** Weekdays as a bit mask, Monday 1 to Sunday 64. */
   days: number;
   /** Campaign-local time, HH:MM. */
   start_time: string;
   /** Campaign-local time, HH:MM. */
   end_time: string;
-  /** Seven lists by weekday (Sunday first); empty when days, start_time and end_time decide. */
+  /** Seven lists of windows by weekday, Sunday first. Empty: days, start_time and end_time apply. */
   schedule_windows: ScheduleWindow[][];
   email_tags: string[];
   folders: string[];
   contact_order_by: string;
   contact_order_dir: string;
   contact_order_field: string | null;
-  /** Leads from this id on have their order_key; null: the keys are not begun; the lowest id: all have one. */
+  /** Leads from this id on have their order_key. Null: no lead has a key yet. The lowest id: every lead has a key. */
   leads_ordered_from: string | null;
   sender_strategy: 'tags' | 'explicit';
   rotation_mode: string;
   ramp_enabled: boolean;
-  /** Emails per day. */
+  /** Emails per day at the start of the ramp. */
   ramp_start: number;
-  /** Emails per day. */
+  /** Emails per day added by each step of the ramp. */
   ramp_increment: number;
-  /** Emails per day. */
+  /** Emails per day at which the ramp ends. */
   ramp_ceiling: number;
-  /** Emails per day that the ramp allows now. */
+  /** Emails per day that the ramp currently permits. */
   ramp_level: number;
   /** Campaign-local day on which ramp_level was last raised. */
   ramp_day: string | null;
   esp_match_mode: 'off' | 'prefer' | 'strict';
-  /** 0 means no limit. */
+  /** Maximum number of new leads per day. 0: no limit. */
   max_new_leads_per_day: number;
   prioritize_new_leads: boolean;
-  /** Minutes between entry and launch of a lead. */
+  /** Minutes between the addition and the launch of a lead. */
   entry_delay_minutes: number;
   continuous: boolean;
   idle_since: Date | null;
@@ -1132,18 +1132,18 @@ interface CampaignsRow {
   utm_source: string;
   utm_medium: string;
   utm_campaign: string;
-  /** Rises with every pause, resume and schedule edit; runs signalled below it have to be signalled again. */
+  /** Increases with every pause, resume and schedule edit. A run that was signalled at a lower value must be signalled again. */
   control_epoch: number;
-  /** The control_epoch up to which waiting leads were freed of launch_after. */
+  /** The control_epoch up to which launch_after was reset for waiting leads. */
   launch_epoch: number;
-  /** Rises with every change of the step graph; a cached graph below it is stale. */
+  /** Increases with every change of the step graph. A cached graph with a lower version is stale. */
   graph_version: number;
   had_leads: boolean;
   started_at: Date | null;
   last_status_change_at: Date | null;
   /** Reason why the launcher run keeps failing. */
   blocked_reason: string | null;
-  /** Last comparison of the variants. */
+  /** Time of the last comparison of the variants. */
   variants_compared_at: Date | null;
   created_at: Date;
   updated_at: Date;
@@ -1262,19 +1262,19 @@ interface ContactImportsRow {
   filename: string;
   options: ImportOptions;
   blob_id: string | null;
-  /** Bytes of the file. */
+  /** Size (bytes) of the file. */
   total_bytes: number;
   /** Bytes read so far. */
   read_bytes: number;
-  /** Rows read so far; "imported + updated + skipped + failed". */
+  /** Rows read so far: "imported + updated + skipped + failed". */
   total: number;
   imported: number;
   updated: number;
   skipped: number;
   failed: number;
-  /** Rows imported unsubscribed because a cell about permission was not understood; counted as imported or updated, too. */
+  /** Rows imported as unsubscribed because their consent cell was not understood. They also count as imported or updated. */
   unclear: number;
-  /** Rows of the file that were processed, failed ones included; a restarted job continues after them. */
+  /** Rows of the file that were processed, including failed rows. A restarted job continues after them. */
   checkpoint: number;
   error: string | null;
   started_at: Date | null;
@@ -1309,11 +1309,11 @@ interface ContactImportsInsert {
   updated_at: Date;
 }
 
-/** Job data and outreach history of a contact in one narrow row, kept by triggers, for filters and counts of the lead database. */
+/** Job data and outreach history of a contact in one narrow row, kept by triggers. Serves filters and counts of the lead database. */
 interface ContactOutreachRow {
   contact_id: string;
   organization_id: string;
-  /** Derived from the custom fields or the address; empty if it names no company. */
+  /** Domain from the custom fields or the address. Empty if no company is known. */
   company_domain: string;
   job_title: string;
   seniority: string;
@@ -1323,7 +1323,7 @@ interface ContactOutreachRow {
   subscribed: boolean;
   /** Number of campaigns that the contact is in. */
   campaigns: number;
-  /** Campaign emails that left and did not bounce. */
+  /** Campaign emails that were sent and did not bounce. */
   emails_received: number;
   last_contacted_at: Date | null;
   last_replied_at: Date | null;
@@ -1352,13 +1352,13 @@ interface ContactOutreachInsert {
   bounced_at?: Date | null;
 }
 
-/** A contact whose address is to be verified; deleted with the verdict. */
+/** A contact whose address waits for verification. Deleted with the result. */
 interface ContactVerificationsRow {
   contact_id: string;
   organization_id: string;
-  /** Attempts without a verdict because nothing answered. */
+  /** Attempts without a result because no server answered. */
   attempts: number;
-  /** Earliest next attempt; a worker moves it ahead while it works. */
+  /** Earliest time of the next attempt. A worker postpones it while it works on the row. */
   due_at: Date;
   created_at: Date;
 }
@@ -1371,11 +1371,11 @@ interface ContactVerificationsInsert {
   created_at: Date;
 }
 
-/** A person an organization can write to, identified by the email address. */
+/** A person whom an organization can write to, identified by the email address. */
 interface ContactsRow {
   id: string;
   organization_id: string;
-  /** Lower-case. */
+  /** Email address in lower case. */
   email: string;
   first_name: string;
   last_name: string;
@@ -1417,19 +1417,19 @@ interface ContactsInsert {
   updated_at: Date;
 }
 
-/** A person that reached a goal, once per event and goal. */
+/** A person who reached a goal. At most one row per event and goal. */
 interface ConversionsRow {
   id: string;
   organization_id: string;
   goal_id: string;
   goal_revision: number;
-  /** No foreign key: it outlives the event, which is pruned. */
+  /** No foreign key: the row outlives the event, which is pruned. */
   event_id: string;
   person_id: string;
   occurred_at: Date;
-  /** In the currency's smallest unit; null if the event had no valid amount. */
+  /** Value in the currency's minor unit. Null if the event had no valid amount. */
   value_minor: number | null;
-  /** ISO 4217, upper-case. */
+  /** ISO 4217 code, upper-case. */
   currency: string | null;
   created_at: Date;
 }
@@ -1447,14 +1447,14 @@ interface ConversionsInsert {
   created_at: Date;
 }
 
-/** A record of an action on a contact or deal; deleted with the contact. */
+/** A record of an action on a contact or deal. Deleted with the contact. */
 interface CrmActivitiesRow {
   id: string;
   organization_id: string;
   contact_id: string | null;
   deal_id: string | null;
   task_id: string | null;
-  /** Kept when they are gone. */
+  /** Kept when the account is deleted. */
   user_id: string | null;
   activity_type: string;
   metadata: JsonObject;
@@ -1473,7 +1473,7 @@ interface CrmActivitiesInsert {
   created_at: Date;
 }
 
-/** Counts of deals; rows are differences that writers add, and their sum is the count. */
+/** Counts of deals. Writers insert differences; the sum of the rows is the count. */
 interface CrmDealCountsRow {
   organization_id: string;
   pipeline_id: string;
@@ -1483,7 +1483,7 @@ interface CrmDealCountsRow {
   assigned_to: string | null;
   campaign_id: string | null;
   deals: number;
-  /** In the currency's smallest unit. */
+  /** Value in the currency's minor unit. */
   value_minor: number;
   is_folded: boolean;
 }
@@ -1501,7 +1501,7 @@ interface CrmDealCountsInsert {
   is_folded?: boolean;
 }
 
-/** A possible sale to a contact; it outlives its contact, campaign and mailbox. */
+/** A possible sale to a contact. It outlives its contact, campaign and mailbox. */
 interface CrmDealsRow {
   id: string;
   organization_id: string;
@@ -1509,18 +1509,18 @@ interface CrmDealsRow {
   stage_id: string;
   contact_id: string | null;
   name: string;
-  /** In the currency's smallest unit. */
+  /** Value in the currency's minor unit. */
   value_minor: number | null;
-  /** ISO 4217, upper-case. */
+  /** ISO 4217 code, upper-case. */
   currency: string;
-  /** In ten-thousandths of the currency's unit, comparable between currencies with other decimal places. */
+  /** Value in ten-thousandths of the currency's major unit, comparable across currencies with different decimal places. */
   value_scaled: number | null;
   status: 'open' | 'won' | 'lost';
   expected_close_date: Date | null;
   won_at: Date | null;
   lost_at: Date | null;
   lost_reason: string | null;
-  /** A member; null once they have left the organization. */
+  /** Responsible member. Null once the member has left the organization. */
   assigned_to: string | null;
   campaign_id: string | null;
   source_mailbox_id: string | null;
@@ -1555,7 +1555,7 @@ interface CrmPipelinesRow {
   id: string;
   organization_id: string;
   name: string;
-  /** 1-based, without gaps. */
+  /** Position from 1, without gaps. */
   position: number;
   created_at: Date;
   updated_at: Date;
@@ -1570,7 +1570,7 @@ interface CrmPipelinesInsert {
   updated_at: Date;
 }
 
-/** An organization that was given the first task types; it keeps none if it deletes them. */
+/** An organization that was given the default task types. They are not created again if it deletes them. */
 interface CrmSeedsRow {
   organization_id: string;
   created_at: Date;
@@ -1588,7 +1588,7 @@ interface CrmStagesRow {
   pipeline_id: string;
   name: string;
   color: string;
-  /** 1-based in its pipeline, without gaps. */
+  /** Position in the pipeline from 1, without gaps. */
   position: number;
   created_at: Date;
   updated_at: Date;
@@ -1605,7 +1605,7 @@ interface CrmStagesInsert {
   updated_at: Date;
 }
 
-/** Counts of tasks; rows are differences that writers add, and their sum is the count. */
+/** Counts of tasks. Writers insert differences; the sum of the rows is the count. */
 interface CrmTaskCountsRow {
   organization_id: string;
   status: string;
@@ -1628,13 +1628,13 @@ interface CrmTaskCountsInsert {
   is_folded?: boolean;
 }
 
-/** A type that tasks can have. */
+/** A type of tasks. */
 interface CrmTaskTypesRow {
   id: string;
   organization_id: string;
   name: string;
   color: string;
-  /** 1-based, without gaps. */
+  /** Position from 1, without gaps. */
   position: number;
   created_at: Date;
   updated_at: Date;
@@ -1650,7 +1650,7 @@ interface CrmTaskTypesInsert {
   updated_at: Date;
 }
 
-/** A thing to be done by a member or team; it outlives its contact and deal. */
+/** A task of a member or team. It outlives its contact and deal. */
 interface CrmTasksRow {
   id: string;
   organization_id: string;
@@ -1658,18 +1658,18 @@ interface CrmTasksRow {
   deal_id: string | null;
   assigned_to: string | null;
   assigned_team_id: string | null;
-  /** Kept when they are gone; null for a task that a reply made. */
+  /** Kept when the account is deleted. Null for a task created by a reply. */
   created_by: string | null;
   title: string;
   description: string | null;
   due_date: Date | null;
   priority: 'low' | 'medium' | 'high' | 'urgent';
   priority_rank: number;
-  /** Name of a task type when the task was written; the type may be gone. */
+  /** Name of the task type when the task was written. The type may be deleted since. */
   type: string;
   status: 'pending' | 'in_progress' | 'completed' | 'cancelled';
   completed_at: Date | null;
-  /** Cause of a task that no person made, such as the hash of a Message-ID; one task for each. */
+  /** Source of a task that no person created, such as the hash of a Message-ID. At most one task per source. */
   source: string | null;
   created_at: Date;
   updated_at: Date;
@@ -1695,12 +1695,12 @@ interface CrmTasksInsert {
   updated_at: Date;
 }
 
-/** Emails reserved or sent per scope and day, for the caps that the allocator checks. */
+/** Emails reserved or sent per scope and day. The allocator checks its caps against these counts. */
 interface DailyCountersRow {
   organization_id: string;
   scope: 'campaign' | 'campaign_new' | 'mailbox' | 'org_campaigns';
   scope_id: string;
-  /** Campaign-local for campaigns, UTC for mailboxes. */
+  /** Day in campaign-local time for campaigns, in UTC for mailboxes. */
   day: string;
   count: number;
 }
@@ -1713,7 +1713,7 @@ interface DailyCountersInsert {
   count?: number;
 }
 
-/** Background work that was given up; a replay starts it again. */
+/** Background work that was given up. A replay starts it again. */
 interface DeadLettersRow {
   id: string;
   organization_id: string;
@@ -1746,7 +1746,7 @@ interface DeadLettersInsert {
   updated_at: Date;
 }
 
-/** A signal about an email that a client reported by the API; its key makes a retry harmless. */
+/** A signal about an email, reported by a client through the API. Its key makes a retry harmless. */
 interface DeliverabilityEventsRow {
   id: string;
   organization_id: string;
@@ -1777,7 +1777,7 @@ interface DeliverabilityEventsInsert {
   created_at: Date;
 }
 
-/** An email that a person or an agent writes; its delivery is the row of sends with the same id. */
+/** An email written by a person or an agent. Its delivery is the row of sends with the same id. */
 interface DirectSendsRow {
   id: string;
   organization_id: string;
@@ -1798,21 +1798,21 @@ interface DirectSendsRow {
   cc_emails: string[];
   bcc_emails: string[];
   subject: string;
-  /** Text as sent, with the signature of the mailbox. */
+  /** Text as sent, with the mailbox's signature. */
   body_plain: string;
   body_html: string | null;
   /** References to blobs. */
   attachments: StoredAttachment[];
-  /** Its Message-ID; fixed before it is sent, as it may begin the conversation. */
+  /** Message-ID of the email. Fixed before sending, because the email may start a conversation. */
   message_id: string;
   thread_id: string;
   in_reply_to: string | null;
   reference_ids: string[];
-  /** The campaign email that the conversation is about: answers to this one count for it. No foreign key: slots come and go. */
+  /** The campaign email that the conversation is about. Replies to this email count for it. No foreign key, because slots are deleted. */
   about_send_id: string | null;
   contact_id: string | null;
   send_mode: 'instant' | 'smart' | 'scheduled';
-  /** Earliest departure. */
+  /** Earliest time of sending. */
   scheduled_at: Date;
   user_id: string | null;
   api_key_id: string | null;
@@ -1821,7 +1821,7 @@ interface DirectSendsRow {
   /** Recipients skipped because they are suppressed or were refused. */
   left_out: string[];
   attempts: number;
-  /** Last hold of its mailbox that this email caused. */
+  /** Time of the last mailbox hold caused by this email. */
   held_at: Date | null;
   waiting_for: Message | null;
   waiting_until: Date | null;
@@ -1829,7 +1829,7 @@ interface DirectSendsRow {
   error_code: string | null;
   error_detail: Message | null;
   finished_at: Date | null;
-  /** Deletion of the bytes of its files. */
+  /** Time at which the content of its attachments was deleted. */
   files_deleted_at: Date | null;
   created_at: Date;
   updated_at: Date;
@@ -1890,9 +1890,9 @@ interface DomainEventsRow {
   organization_id: string;
   type: string;
   data: JsonObject;
-  /** Order of the stream, assigned after commit by the fan-out; null until then. */
+  /** Position in the event stream, assigned by the fan-out after commit. Null until then. */
   position: number | null;
-  /** Reactions between this event and a cause from outside; null stands for 0. */
+  /** Number of reactions between this event and an outside cause. Null means 0. */
   hops: number | null;
   created_at: Date;
 }
@@ -1907,7 +1907,7 @@ interface DomainEventsInsert {
   created_at: Date;
 }
 
-/** A renewal of a managed domain, one for each cycle. */
+/** A renewal of a managed domain, one row per cycle. */
 interface DomainRenewalsRow {
   id: string;
   organization_id: string;
@@ -1915,11 +1915,11 @@ interface DomainRenewalsRow {
   state: 'scheduled' | 'charging' | 'renewing' | 'renewed' | 'requires_action' | 'ended';
   expires_at: Date;
   renew_at: Date;
-  /** Cents; the provider's price when the cycle was charged. */
+  /** The provider's price (cents) when the cycle was charged. */
   cost_cents: number | null;
-  /** Cents, added to the price for the processing of the payment. */
+  /** Payment processing fee (cents) added to the price. */
   processing_cents: number | null;
-  /** Cents. */
+  /** Total charged (cents). */
   amount_cents: number | null;
   currency: string | null;
   payment_id: string | null;
@@ -1950,7 +1950,7 @@ interface DomainRenewalsInsert {
   updated_at: Date;
 }
 
-/** An email that is being written; its fields are unchecked until it is sent. */
+/** An email being written. Its fields are validated only when it is sent. */
 interface EmailDraftsRow {
   id: string;
   organization_id: string;
@@ -2004,7 +2004,7 @@ interface EngagementEventsRow {
   device_type: string | null;
   country_code: string | null;
   detail: JsonObject;
-  /** A click is announced at this moment unless a burst gave it away as a machine; null once decided. */
+  /** Time at which a click is announced, unless it turns out to be automatic. Null once decided. */
   announce_at: Date | null;
   at: Date;
 }
@@ -2031,7 +2031,7 @@ interface EngagementEventsInsert {
   at: Date;
 }
 
-/** One contact in one campaign: a lead. */
+/** A lead: one contact in one campaign. */
 interface EnrollmentsRow {
   id: string;
   organization_id: string;
@@ -2040,31 +2040,31 @@ interface EnrollmentsRow {
   state: 'pending' | 'active' | 'completed' | 'replied' | 'bounced' | 'failed' | 'unsubscribed' | 'undeliverable';
   current_step_id: string | null;
   step_started_at: Date | null;
-  /** The current wait: the code of a sentence and its values, rendered when it is read. */
+  /** Current wait as a message code with values, rendered when read. */
   waiting_for: Message | null;
   waiting_until: Date | null;
   blocked: boolean;
   failure_reason: Message | null;
   mailbox_id: string | null;
   app_values: JsonObject;
-  /** Subject and Message-IDs of the conversation so far; the next email replies in it. */
+  /** Subject and Message-IDs of the conversation so far. The next email replies to it. */
   conversation: StoredConversation;
   hold_since: Date | null;
   hold_until: Date | null;
   hold_reason: Message | null;
   hold_source: 'manual' | 'out_of_office' | null;
-  /** The control_epoch that its workflow run was last signalled with. */
+  /** The control_epoch at which its workflow run was last signalled. */
   signalled_epoch: number;
   entered_at: Date;
   launched_at: Date | null;
   last_activity_at: Date | null;
   finished_at: Date | null;
-  /** The launcher passes the lead over before this moment; 'epoch' was never refused. */
+  /** The launcher skips the lead before this time. 'epoch': the lead was never refused. */
   launch_after: Date;
-  /** Origin of the lead in the campaign. */
+  /** Source from which the lead was added to the campaign. */
   source: string | null;
   segment_id: string | null;
-  /** Field value that the campaign orders its leads by; null unless it orders by a field. */
+  /** Field value by which the campaign orders its leads. Null unless it orders by a field. */
   order_key: string | null;
 }
 
@@ -2201,18 +2201,18 @@ interface FactCampaignHoursInsert {
   replied_neutrally?: number;
 }
 
-/** Counts of sends by group, day and day of the next send, which make distinct prospects of a range a sum. */
+/** Counts of sends by group, day, and day of the next send. Their sum gives the distinct prospects of any range. */
 interface FactGroupsRow {
   organization_id: string;
   dimension: string;
-  /** Null: emails without one. */
+  /** Key of the group. Null: emails without a value in this dimension. */
   key: string | null;
   /** UTC day. */
   day: string;
-  /** UTC day. */
+  /** UTC day of the next send to the same contact. */
   next_day: string;
   sends: number;
-  /** False for a difference that a deletion of a contact added and a reaction folds in. */
+  /** False for a difference that was added by the deletion of a contact and is not folded in yet. */
   is_folded: boolean;
 }
 
@@ -2334,7 +2334,7 @@ interface FactStepsRow {
   organization_id: string;
   campaign_id: string;
   step_id: string;
-  /** The nil UUID stands for the step's own text. */
+  /** Id of the variant. The nil UUID stands for the step's own text. */
   variant_id: string;
   sent: number;
   bounced: number;
@@ -2383,7 +2383,7 @@ interface FactStepsInsert {
   replied_neutrally?: number;
 }
 
-/** Counts of readers per country, mail program or device of a campaign. */
+/** Counts of a campaign's readers per country, mail program or device. */
 interface FactVisitsRow {
   organization_id: string;
   campaign_id: string;
@@ -2400,7 +2400,7 @@ interface FactVisitsInsert {
   visitors: number;
 }
 
-/** A domain of a free mail provider, which names no company; written by migrations only. */
+/** A domain of a free mail provider, which indicates no company. Written only by migrations. */
 interface FreeMailDomainsRow {
   domain: string;
 }
@@ -2414,13 +2414,13 @@ interface GoalReplaysRow {
   id: string;
   organization_id: string;
   goal_id: string;
-  /** A replay of another revision than the goal's ends with goal_changed. */
+  /** Revision that is replayed. If the goal has another revision, the replay ends with goal_changed. */
   goal_revision: number;
   from_at: Date;
   to_at: Date;
   state: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
   error: string | null;
-  /** Last evaluated event: its occurred_at, with its id in cursor_id. */
+  /** The occurred_at of the last evaluated event. Its id is in cursor_id. */
   cursor_at: Date | null;
   cursor_id: string | null;
   scanned: number;
@@ -2457,14 +2457,14 @@ interface GoalReplaysInsert {
   created_at: Date;
 }
 
-/** A definition of a goal; a change adds one. */
+/** A definition of a goal. Every change adds a row. */
 interface GoalRevisionsRow {
   organization_id: string;
   goal_id: string;
-  /** 1-based, without gaps. */
+  /** Number from 1, without gaps. */
   revision: number;
   definition: GoalDefinition;
-  /** Kept when they are gone. */
+  /** Kept when the account is deleted. */
   created_by: string | null;
   created_at: Date;
 }
@@ -2485,7 +2485,7 @@ interface GoalsRow {
   name: string;
   kind: 'signup' | 'activation' | 'paid' | 'revenue' | 'retention' | 'custom';
   is_primary: boolean;
-  /** The latest of goal_revisions. */
+  /** The latest revision in goal_revisions. */
   revision: number;
   archived_at: Date | null;
   created_at: Date;
@@ -2504,7 +2504,7 @@ interface GoalsInsert {
   updated_at: Date;
 }
 
-/** The first answer to a request with an Idempotency-Key, returned again to its repetitions. */
+/** The first response to a request with an Idempotency-Key. Repeated requests get the same response. */
 interface IdempotencyKeysRow {
   organization_id: string;
   actor_id: string;
@@ -2512,7 +2512,7 @@ interface IdempotencyKeysRow {
   operation: string;
   /** SHA-256 of the request. */
   request_hash: string;
-  /** HTTP status of the answer; null while the request runs. */
+  /** HTTP status of the response. Null while the request runs. */
   status: number | null;
   headers: Record<string, string> | null;
   body: Buffer | null;
@@ -2533,7 +2533,7 @@ interface IdempotencyKeysInsert {
   created_at: Date;
 }
 
-/** An event of one person that named an identifier of another. */
+/** An event of one person with an identifier that belongs to another person. */
 interface IdentityConflictsRow {
   id: string;
   organization_id: string;
@@ -2543,9 +2543,9 @@ interface IdentityConflictsRow {
   value: string;
   state: 'open' | 'dismissed' | 'merged';
   resolved_at: Date | null;
-  /** The person who dismissed it; kept when they are gone. */
+  /** The person who dismissed the conflict. Kept when the account is deleted. */
   resolved_by: string | null;
-  /** The person that was merged into person_id, and is gone. */
+  /** The person that was merged into person_id and no longer exists. */
   merged_person_id: string | null;
   created_at: Date;
 }
@@ -2564,7 +2564,7 @@ interface IdentityConflictsInsert {
   created_at: Date;
 }
 
-/** A file of a received message. */
+/** An attachment of a received message. */
 interface InboundAttachmentsRow {
   id: string;
   organization_id: string;
@@ -2575,7 +2575,7 @@ interface InboundAttachmentsRow {
   size_bytes: number;
   sha256: string;
   blob_id: string | null;
-  /** Reason why its bytes are not stored. */
+  /** Reason why its content is not stored. */
   left_out: 'too_large' | 'no_space' | 'expired' | 'erased' | null;
   created_at: Date;
 }
@@ -2594,11 +2594,11 @@ interface InboundAttachmentsInsert {
   created_at: Date;
 }
 
-/** The HTML of a received message. */
+/** The HTML body of a received message. */
 interface InboundBodiesRow {
   message_id: string;
   organization_id: string;
-  /** Sanitized: nothing in it acts or loads. */
+  /** Sanitized HTML, without scripts and without remote content. */
   html: string;
 }
 
@@ -2616,7 +2616,7 @@ interface InboundMessagesRow {
   /** IMAP folder. */
   folder: string;
   uid_validity: number;
-  /** IMAP UID within uid_validity. */
+  /** IMAP UID, valid together with uid_validity. */
   uid: number;
   message_id: string | null;
   thread_id: string;
@@ -2629,7 +2629,7 @@ interface InboundMessagesRow {
   body_plain: string;
   kind: 'reply' | 'bounce' | 'complaint' | 'out_of_office' | 'automated' | 'other';
   intent: string | null;
-  /** 0 to 1. */
+  /** Confidence from 0 to 1. */
   intent_confidence: number | null;
   /** The reading of the trained model; kept as it was when a person corrects it. */
   answer: StoredAnswer | null;
@@ -2648,17 +2648,17 @@ interface InboundMessagesRow {
   send_id: string | null;
   campaign_id: string | null;
   contact_id: string | null;
-  /** Bytes. */
+  /** Size (bytes) of the message. */
   size: number;
   seen: boolean;
-  /** Reason why the message could not be read; it is kept and skipped. */
+  /** Reason why the message could not be read. The row stays and the message is skipped. */
   error: string | null;
   received_at: Date;
   /** Next attempt to read a message that could not be read. */
   retry_at: Date | null;
   tries: number;
   words: string | null;
-  /** Folder in Heron; the copy at the mail provider stays in its place. */
+  /** Folder in Heron. The message stays in its folder at the mail provider. */
   filed: 'inbox' | 'archive' | 'spam' | 'trash';
   created_at: Date;
 }
@@ -2708,7 +2708,7 @@ interface InboundMessagesInsert {
   created_at: Date;
 }
 
-/** A difference to inbox_counts, added by triggers and folded in by maintenance. */
+/** A difference to inbox_counts. Triggers add it, maintenance folds it in. */
 interface InboxCountChangesRow {
   id: number;
   organization_id: string;
@@ -2730,12 +2730,12 @@ interface InboxCountChangesInsert {
   answered: number;
 }
 
-/** Counts of conversations per mailbox, folder and category; a count is the sum of these and of inbox_count_changes. */
+/** Counts of conversations per mailbox, folder and category. A count is the sum of this table and inbox_count_changes. */
 interface InboxCountsRow {
   organization_id: string;
   mailbox_id: string;
   filed: string;
-  /** Null: all conversations of the folder. A category counts those in inbox and archive only. */
+  /** Category. Null: all conversations of the folder. A category counts only conversations in inbox and archive. */
   label_id: string | null;
   conversations: number;
   unread: number;
@@ -2752,12 +2752,12 @@ interface InboxCountsInsert {
   answered: number;
 }
 
-/** A conversation as one mailbox received it, kept by triggers. */
+/** A conversation as received by one mailbox, kept by triggers. */
 interface InboxThreadsRow {
   organization_id: string;
   thread_id: string;
   mailbox_id: string;
-  /** The message received last, by the clock of the mail server. */
+  /** The message received last, by the mail server's clock. */
   newest_id: string;
   newest_at: Date;
   /** State of the newest message. */
@@ -2765,9 +2765,9 @@ interface InboxThreadsRow {
   filed: string;
   kind: string;
   message_count: number;
-  /** Without messages in spam and trash. */
+  /** Unread messages, except those in spam and trash. */
   unseen_count: number;
-  /** True if the last message is ours. */
+  /** True if the last message is from the workspace. */
   is_answered: boolean;
 }
 
@@ -2793,9 +2793,9 @@ interface IntegrationConnectionsRow {
   label: string;
   status: 'connected' | 'degraded' | 'reauth_required' | 'disconnected' | 'pending' | 'authorizing';
   auth_method: 'oauth' | 'api_key' | 'webhook';
-  /** The pasted secret or the tokens, sealed under "integration_connections/<id>". */
+  /** The entered secret or the OAuth tokens, sealed under "integration_connections/<id>". */
   sealed: Buffer;
-  /** Rises with every change of the sealed secret, so that the second of two refreshes finds the first one's. */
+  /** Increases with every change of the sealed secret. The second of two concurrent refreshes thereby detects the first. */
   sealed_version: number;
   token_expires_at: Date | null;
   /** End of the lease of the process that refreshes the tokens. */
@@ -2803,24 +2803,24 @@ interface IntegrationConnectionsRow {
   granted_scopes: string[];
   external_account_id: string;
   external_account_name: string;
-  /** Base URL of the API of the account, if it has one of its own. */
+  /** Base URL of the account's API, if it differs per account. */
   api_base: string | null;
   display_fields: Record<string, string>;
   config_capabilities: JsonObject;
   sync_direction: 'push' | 'pull' | 'both';
-  /** Kept when they are gone. */
+  /** Kept when the account of the person is deleted. */
   connected_by: string | null;
   health: 'unknown' | 'healthy' | 'degraded' | 'down';
   health_detail: Message | null;
   health_checked_at: Date | null;
-  /** Next health check of the account. */
+  /** Time of the account's next health check. */
   health_due_at: Date;
   last_synced_at: Date | null;
   last_error: Message | null;
   last_error_at: Date | null;
-  /** Sealed under "integration_connections/<id>/signing"; made when first needed. */
+  /** Secret for verifying the provider's webhooks, sealed under "integration_connections/<id>/signing". Created when first needed. */
   signing_secret: Buffer | null;
-  /** SHA-256 of the secret in the address that the provider calls. */
+  /** SHA-256 of the secret in the URL that the provider calls. */
   inbound_hash: string | null;
   /** The provider's id of the webhook that Heron registered. */
   inbound_external_id: string | null;
@@ -2864,23 +2864,23 @@ interface IntegrationConnectionsInsert {
   updated_at: Date;
 }
 
-/** An action to be taken at a provider; deleted when done, kept as failed when given up. */
+/** An action at a provider that is pending or failed. Deleted when done. */
 interface IntegrationDeliveriesRow {
   id: string;
   organization_id: string;
   connection_id: string;
-  /** The contact, or the connection for none; deliveries of a lane run one after another. */
+  /** Id of the contact, or of the connection if there is no contact. Deliveries of a lane run one after another. */
   lane_id: string;
   position: number;
   contact_id: string | null;
   subscription_id: string | null;
   action: string;
   config: JsonObject;
-  /** Null without an event behind it. */
+  /** Event that caused the delivery. Null if there is none. */
   trigger_event: string | null;
   data: JsonObject;
   occurred_at: Date;
-  /** The run that asked, and gets the outcome as an event. */
+  /** The run that requested the delivery. It receives the outcome as an event. */
   source: Record<string, string> | null;
   state: 'pending' | 'failed';
   attempts: number;
@@ -2909,7 +2909,7 @@ interface IntegrationDeliveriesInsert {
   created_at: Date;
 }
 
-/** A field of the provider and the value that fills it. */
+/** A field at the provider, and the source of its value. */
 interface IntegrationFieldMappingsRow {
   id: string;
   organization_id: string;
@@ -2917,7 +2917,7 @@ interface IntegrationFieldMappingsRow {
   subscription_id: string | null;
   direction: 'push' | 'pull' | 'both';
   object_name: string;
-  /** Empty if the value is static. */
+  /** Source of the value. Empty for a static value. */
   source_field: string;
   external_field: string;
   transform: 'none' | 'static' | 'uppercase' | 'lowercase' | 'trim';
@@ -2943,15 +2943,15 @@ interface IntegrationFieldMappingsInsert {
   created_at: Date;
 }
 
-/** A received webhook of a booking, by digest, so that none is applied twice. */
+/** A received booking webhook, identified by its digest so that it is applied only once. */
 interface IntegrationInboundRow {
   connection_id: string;
-  /** SHA-256 of its bytes. */
+  /** SHA-256 of the bytes of the webhook. */
   digest: string;
   organization_id: string;
   received_at: Date;
   unread_id: string | null;
-  /** A verified body that could not be read (base64), kept until it is; unread_id names it in its dead letter. */
+  /** A verified body (base64) that could not be read, kept until it can be. Its dead letter refers to unread_id. */
   unread_body: string | null;
 }
 
@@ -2964,14 +2964,14 @@ interface IntegrationInboundInsert {
   unread_body?: string | null;
 }
 
-/** A lane with pending deliveries; writers lock its row, and a worker leases it. */
+/** A lane with pending deliveries. Writers lock its row, and a worker leases it. */
 interface IntegrationLanesRow {
   connection_id: string;
   lane_id: string;
   organization_id: string;
   /** Earliest attempt of its first delivery, or the end of its lease. */
   due_at: Date;
-  /** Id of the lease of the worker that has it. */
+  /** Id of the current lease of a worker. */
   lease: string | null;
 }
 
@@ -2983,15 +2983,15 @@ interface IntegrationLanesInsert {
   lease?: string | null;
 }
 
-/** A consent at a provider that is under way. */
+/** An OAuth consent at a provider that is in progress. */
 interface IntegrationOauthStatesRow {
   id: string;
   organization_id: string;
   provider: string;
   state_hash: string;
-  /** The session that began it, and has to end it. */
+  /** The session that started the consent. Only this session may finish it. */
   session_id: string;
-  /** The connection to renew; null for a new one. */
+  /** The connection to renew. Null for a new connection. */
   connection_id: string | null;
   label: string;
   /** PKCE verifier, sealed under "integration_oauth_states/<id>". */
@@ -3017,14 +3017,14 @@ interface IntegrationOauthStatesInsert {
   created_at: Date;
 }
 
-/** The rate limit of one connection: one row that every worker takes from. */
+/** Rate limit of one connection, shared by all workers. */
 interface IntegrationPaceRow {
   connection_id: string;
   organization_id: string;
-  /** Calls that the bucket allows now. */
+  /** Calls that the token bucket permits now. */
   tokens: number;
   counted_at: Date;
-  /** End of a pause that the provider asked for, or after failures. */
+  /** End of a pause that the provider requested, or that follows failures. */
   paused_until: Date | null;
   /** Consecutive calls without an answer. */
   failures: number;
@@ -3039,7 +3039,7 @@ interface IntegrationPaceInsert {
   failures?: number;
 }
 
-/** A consent or webhook of a removed connection that is still to be ended at its provider. */
+/** A consent or webhook of a removed connection that still has to be revoked at its provider. */
 interface IntegrationRevocationsRow {
   connection_id: string;
   organization_id: string;
@@ -3050,7 +3050,7 @@ interface IntegrationRevocationsRow {
   inbound_external_id: string | null;
   attempts: number;
   due_at: Date;
-  /** Empty for connections without one. */
+  /** Account id at the provider. Empty for connections without an account id. */
   external_account_id: string;
   created_at: Date;
 }
@@ -3068,7 +3068,7 @@ interface IntegrationRevocationsInsert {
   created_at: Date;
 }
 
-/** A line of the log of a connection, such as a health check or a push. */
+/** A line of a connection's log, such as a health check or a push. */
 interface IntegrationRunsRow {
   id: string;
   organization_id: string;
@@ -3103,7 +3103,7 @@ interface IntegrationSubscriptionsRow {
   config: JsonObject;
   enabled: boolean;
   use_case: 'crm_sync' | 'notify' | 'custom';
-  /** The automation of which it is a step. */
+  /** The automation that contains the action as a step. */
   automation_id: string | null;
   created_at: Date;
   updated_at: Date;
@@ -3123,14 +3123,14 @@ interface IntegrationSubscriptionsInsert {
   updated_at: Date;
 }
 
-/** An invitation of an email address to an organization, open until it is accepted, cancelled or expired. */
+/** An invitation of an email address to an organization. Open until accepted, cancelled or expired. */
 interface InvitationsRow {
   id: string;
   organization_id: string;
-  /** Lower-case. */
+  /** Email address in lower case. */
   email: string;
   role_id: string;
-  /** SHA-256 of the token in the mailed link. */
+  /** SHA-256 of the token in the emailed link. */
   token_hash: string;
   invited_by: string | null;
   expires_at: Date;
@@ -3152,15 +3152,15 @@ interface InvitationsInsert {
   created_at: Date;
 }
 
-/** A name with a colour: folders group campaigns, tags group mailboxes, categories group contacts and conversations. */
+/** A name with a colour. Folders group campaigns, tags group mailboxes, categories group contacts and conversations. */
 interface LabelsRow {
   id: string;
   organization_id: string;
   registry: 'folder' | 'tag' | 'category';
   title: string;
-  /** "#rrggbb" */
+  /** Colour as "#rrggbb". */
   color: string;
-  /** 0-based, without gaps within its registry. */
+  /** Position within its kind from 0, without gaps. */
   position: number;
   created_at: Date;
   updated_at: Date;
@@ -3177,10 +3177,10 @@ interface LabelsInsert {
   updated_at: Date;
 }
 
-/** Counts of contacts per company domain; rows are differences, and their sum is the count. */
+/** Counts of contacts per company domain. Writers insert differences; the sum of the rows is the count. */
 interface LeadCompanyCountsRow {
   organization_id: string;
-  /** Empty for contacts without a company. */
+  /** Domain of the company. Empty for contacts without a company. */
   company_domain: string;
   people: number;
   contacted: number;
@@ -3192,7 +3192,7 @@ interface LeadCompanyCountsRow {
   unsubscribed: number;
   fresh: number;
   reachable: number;
-  /** The latest of the rows, unless one is stale: then the contacts have to be read. */
+  /** The latest value over the rows of a domain is the result. If a row is stale, it must be computed from the contacts. */
   last_contacted_at: Date | null;
   is_stale: boolean;
   is_folded: boolean;
@@ -3238,11 +3238,11 @@ interface LegalThreatMailsInsert {
   created_at: Date;
 }
 
-/** A credential to be tried by a worker before it is stored; deleted once the answer is there. */
+/** A credential that a worker tests before it is stored. Deleted once the result is there. */
 interface MailboxChecksRow {
   id: string;
   organization_id: string;
-  /** Sealed servers and passwords. */
+  /** Servers and passwords, sealed. */
   request: Buffer;
   expires_at: Date;
   created_at: Date;
@@ -3256,17 +3256,17 @@ interface MailboxChecksInsert {
   created_at: Date;
 }
 
-/** A consent to access a mailbox by OAuth at its provider, while it is under way. */
+/** An OAuth consent to access a mailbox that is in progress at its provider. */
 interface MailboxConsentsRow {
   id: string;
   organization_id: string;
   provider: 'gmail' | 'outlook';
   status: 'pending' | 'exchanging' | 'confirming' | 'connecting' | 'done' | 'failed';
-  /** SHA-256 of the secret with which its caller asks for the result. */
+  /** SHA-256 of the secret with which the caller requests the result. */
   session_hash: string;
   /** SHA-256 of the state parameter. */
   state_hash: string;
-  /** PKCE verifier and nonce, then the tokens; sealed under "mailbox_consents/<id>"; null once it has ended. */
+  /** PKCE verifier and nonce, later the tokens, sealed under "mailbox_consents/<id>". Null once the consent has ended. */
   sealed: Buffer | null;
   actor: StoredActor;
   email: string;
@@ -3321,7 +3321,7 @@ interface MailboxErrorsInsert {
 interface MailboxOrdersRow {
   id: string;
   organization_id: string;
-  /** One order for each quote; no reference, as the record outlives the quote. */
+  /** The quote that was ordered; at most one order per quote. No foreign key, because the order outlives the quote. */
   quote_id: string;
   state: 'awaiting_payment' | 'paid' | 'queued' | 'provisioning' | 'configuring' | 'ready' | 'failed' | 'cancelled';
   provider: string;
@@ -3329,16 +3329,16 @@ interface MailboxOrdersRow {
   domains: OrderedDomain[];
   warmup: boolean;
   currency: string;
-  /** Cents. */
+  /** Monthly total (cents). */
   total_monthly_cents: number;
-  /** Cents. */
+  /** Total due today (cents). */
   total_due_today_cents: number;
   line_items: OrderLine[];
   payment_id: string | null;
-  /** End of the wait for the payment. */
+  /** Time until which the order waits for its payment. */
   pay_by: Date;
   error: StoredIssue | null;
-  /** True while its workflow has something to do or undo. */
+  /** True while its workflow still has something to do or undo. */
   under_way: boolean;
   blocked_reason: string | null;
   actor_kind: 'session' | 'api_key' | 'oauth' | 'system';
@@ -3383,29 +3383,29 @@ interface MailboxOrdersInsert {
   updated_at: Date;
 }
 
-/** An offer of managed mailboxes at the prices of the provider. */
+/** An offer of managed mailboxes at the provider's prices. */
 interface MailboxQuotesRow {
   id: string;
   organization_id: string;
-  /** The id of the order that it may become, known to its approval before the order exists. */
+  /** Id of the order that the quote may become. The approval uses it before the order exists. */
   order_id: string;
   provider: string;
   count: number;
   domains: OrderedDomain[];
   mailboxes: OrderedMailbox[];
   warmup: boolean;
-  /** As given. */
+  /** Names of the mailboxes' users, as given in the request. */
   names: PersonName[];
   currency: string;
-  /** Cents, of all its mailboxes. */
+  /** Monthly price (cents) of all its mailboxes. */
   mailbox_monthly_cents: number;
-  /** Cents, of all its mailboxes; 0 without warmup. */
+  /** Monthly price (cents) of warmup for all its mailboxes. 0 without warmup. */
   warmup_monthly_cents: number;
-  /** Cents; one year of registration of its new domains. */
+  /** Price (cents) of one year of registration of its new domains. */
   domain_cents: number;
-  /** Cents. */
+  /** Monthly total (cents). */
   total_monthly_cents: number;
-  /** Cents. */
+  /** Total due today (cents). */
   total_due_today_cents: number;
   line_items: OrderLine[];
   expires_at: Date;
@@ -3435,14 +3435,14 @@ interface MailboxQuotesInsert {
   created_at: Date;
 }
 
-/** A consent of a removed mailbox that is still to be ended at its provider. */
+/** An OAuth consent of a removed mailbox that still has to be revoked at its provider. */
 interface MailboxRevocationsRow {
-  /** The removed mailbox. */
+  /** Id of the removed mailbox. */
   mailbox_id: string;
   organization_id: string;
   provider: 'gmail' | 'outlook';
   email: string;
-  /** Both tokens, sealed as in mailbox_tokens. */
+  /** Access and refresh token, sealed as in mailbox_tokens. */
   sealed: Buffer;
   attempts: number;
   due_at: Date;
@@ -3460,7 +3460,7 @@ interface MailboxRevocationsInsert {
   created_at: Date;
 }
 
-/** Progress of reading one IMAP folder of a mailbox, and the lease of the worker that watches it. */
+/** Progress of reading one IMAP folder of a mailbox, with the lease of the watching worker. */
 interface MailboxSyncRow {
   mailbox_id: string;
   organization_id: string;
@@ -3507,11 +3507,11 @@ interface MailboxTagsInsert {
 interface MailboxTokensRow {
   mailbox_id: string;
   organization_id: string;
-  /** Both tokens, sealed under "mailbox_tokens/<mailbox>". */
+  /** Access and refresh token, sealed under "mailbox_tokens/<mailbox>". */
   sealed: Buffer;
   access_expires_at: Date;
   refreshed_at: Date;
-  /** Held by the one process that refreshes the access token. */
+  /** Lease of the one process that refreshes the access token. */
   lease_token: string | null;
   lease_until: Date | null;
   failures: number;
@@ -3539,20 +3539,20 @@ interface MailboxesRow {
   id: string;
   organization_id: string;
   user_id: string | null;
-  /** Lower-case. */
+  /** Email address in lower case. */
   email: string;
   name: string;
   provider: 'gmail' | 'outlook' | 'smtp_imap';
   status: 'active' | 'inactive' | 'revoked';
   smtp: StoredMailService;
   imap: StoredMailService | null;
-  /** Both passwords, sealed under "mailboxes/<id>". */
+  /** SMTP and IMAP password, sealed under "mailboxes/<id>". */
   credentials: Buffer;
-  /** Rises with every change of servers or passwords; open connections below it are stale. */
+  /** Increases with every change of servers or passwords. Open connections with a lower version are stale. */
   credentials_version: number;
-  /** Campaign emails per UTC day. */
+  /** Maximum number of campaign emails per UTC day. */
   campaign_limit: number;
-  /** Seconds between two emails. */
+  /** Minimum time (seconds) between two emails. */
   min_wait_time: number;
   reply_to: string;
   save_to_sent: boolean;
@@ -3565,36 +3565,36 @@ interface MailboxesRow {
   tracking_domain: string;
   tracking_domain_verified: boolean;
   tracking_domain_verified_at: Date | null;
-  /** Day the ramp counts from, moved ahead by pauses; null while warmup is off. */
+  /** Day from which the ramp counts, moved forward by pauses. Null while warmup is off. */
   warmup: Date | null;
   warmup_paused_at: Date | null;
   /** Warmup emails on the first UTC day. */
   warmup_base: number;
-  /** Warmup emails per UTC day at most. */
+  /** Maximum number of warmup emails per UTC day. */
   warmup_max: number;
   /** Warmup emails added per day. */
   warmup_increase: number;
-  /** Percent. */
+  /** Share of warmup emails that get a reply (percent). */
   warmup_reply_rate: number;
   warmup_tag: string;
   warmup_pool_type: string;
   warmup_start_time: string;
   warmup_end_time: string;
-  /** Bit mask, Monday 1 to Sunday 64. */
+  /** Weekdays as a bit mask, Monday 1 to Sunday 64. */
   warmup_days: number;
-  /** A hold stops sending without changing the status, such as refused credentials or a throttle of the provider. */
+  /** Reason code of a hold that stops sending without changing the status, such as refused credentials or a throttle of the provider. */
   hold_code: string | null;
   hold_reason: Message | null;
   hold_until: Date | null;
-  /** A hold that stops reading. */
+  /** Reason code of a hold that stops reading. */
   imap_hold_code: string | null;
   imap_hold_reason: Message | null;
   imap_hold_until: Date | null;
-  /** No slot is free before this moment; the next free one may be later still. */
+  /** No slot is free before this time. The next free slot may be later. */
   next_free_at: Date;
-  /** Keys of campaign, day and share whose allowance is used up; a missing day is counted instead. */
+  /** Keys of campaign, day and share whose allowance is used up. For a day without a key, the emails are counted. */
   spent_days: string[];
-  /** The latest slot given out. */
+  /** Time of the latest reserved slot. */
   last_slot_at: Date | null;
   created_at: Date;
   updated_at: Date;
@@ -3649,7 +3649,7 @@ interface MailboxesInsert {
   updated_at: Date;
 }
 
-/** A domain that an order registered. */
+/** A domain registered by an order. */
 interface ManagedDomainsRow {
   id: string;
   organization_id: string;
@@ -3674,14 +3674,14 @@ interface ManagedDomainsInsert {
   released_at?: Date | null;
 }
 
-/** A booking that a provider reported; it outlives its connection and campaign, and ends with its contact. */
+/** A booking reported by a provider. It outlives its connection and campaign, and is deleted with its contact. */
 interface MeetingsRow {
   id: string;
   organization_id: string;
   source: string;
   connection_id: string | null;
   external_event_id: string;
-  /** Ids the provider gave it before it was rebooked. */
+  /** Ids of the booking at the provider before it was rebooked. */
   replaced_ids: string[];
   status: 'booked' | 'rescheduled' | 'canceled' | 'completed' | 'no_show';
   invitee_email: string;
@@ -3697,7 +3697,7 @@ interface MeetingsRow {
   canceled_reason: string;
   contact_id: string | null;
   campaign_id: string | null;
-  /** Time of the state by the provider; older news change nothing. */
+  /** Time of the state by the provider's clock. Older reports change nothing. */
   news_at: Date;
   created_at: Date;
   updated_at: Date;
@@ -3729,7 +3729,7 @@ interface MeetingsInsert {
   updated_at: Date;
 }
 
-/** A person in an organization, with one role. */
+/** Membership of a person in an organization, with one role. */
 interface MembershipsRow {
   organization_id: string;
   user_id: string;
@@ -3744,14 +3744,14 @@ interface MembershipsInsert {
   created_at: Date;
 }
 
-/** The search index of a received message, apart from it, so that marking it as seen rewrites no words. */
+/** Search index of a received message. A separate table, so that marking a message as seen does not rewrite its words. */
 interface MessageWordsRow {
   message_id: string;
   organization_id: string;
-  /** Order of receipt. */
+  /** Number in order of receipt. */
   number: number;
   thread_id: string;
-  /** Hashes of the ranges of numbers per owner, which bound how much a search reads. */
+  /** Hashes of the number ranges per owner, which limit the rows that a search reads. */
   shelves: number[];
   sender: string;
   subject: string;
@@ -3776,7 +3776,7 @@ interface OauthApplicationsRow {
   organization_id: string | null;
   created_by: string | null;
   client_id: string;
-  /** SHA-256 of the secret; null for public clients. */
+  /** SHA-256 of the secret. Null for public clients. */
   client_secret_hash: string | null;
   self_registered: boolean;
   name: string;
@@ -3784,10 +3784,10 @@ interface OauthApplicationsRow {
   logo_url: string;
   website_url: string;
   redirect_uris: string[];
-  /** Bit mask of lib/permissions.ts: the most a token of it can carry. */
+  /** Bit mask of lib/permissions.ts: the maximum scopes of its tokens. */
   scopes: number;
   allowed_webhook_domains: string[];
-  /** Empty: no app-level delivery. */
+  /** URL for events of all its organizations. Empty: none. */
   webhook_url: string;
   webhook_events: string[];
   created_at: Date;
@@ -3822,7 +3822,7 @@ interface OauthCodesRow {
   /** Bit mask of lib/permissions.ts. */
   scopes: number;
   redirect_uri: string;
-  /** PKCE S256; null if a confidential client sent none. */
+  /** PKCE code challenge (S256). Null if a confidential client sent none. */
   code_challenge: string | null;
   resource: string | null;
   expires_at: Date;
@@ -3843,7 +3843,7 @@ interface OauthCodesInsert {
   created_at: Date;
 }
 
-/** The permissions that one person granted an application in one organization; revoking ends every token of it. */
+/** Permissions that one person granted an application in one organization. Revoking the grant ends all its tokens. */
 interface OauthGrantsRow {
   id: string;
   organization_id: string;
@@ -3871,7 +3871,7 @@ interface OauthGrantsInsert {
   updated_at: Date;
 }
 
-/** An access or refresh token; a family holds all tokens that came from one code, and a replay ends it. */
+/** An access or refresh token. All tokens that come from one code form a family, and a replay ends the whole family. */
 interface OauthTokensRow {
   id: string;
   grant_id: string;
@@ -3882,7 +3882,7 @@ interface OauthTokensRow {
   scopes: number;
   resource: string | null;
   expires_at: Date;
-  /** Set on a refresh token that was exchanged for the next pair. */
+  /** Time at which a refresh token was exchanged for the next pair. */
   replaced_at: Date | null;
   revoked_at: Date | null;
   created_at: Date;
@@ -3930,11 +3930,11 @@ interface OrderMailboxesRow {
   last_name: string;
   external_status: string | null;
   warmup_external_status: string | null;
-  /** The mailbox that Heron sends from, once the order is ready. */
+  /** The connected mailbox, once the order is ready. */
   mailbox_id: string | null;
   smtp: StoredMailService | null;
   imap: StoredMailService | null;
-  /** Both passwords, sealed under "order_mailboxes/<order>/<position>" until the mailbox is connected; null then. */
+  /** SMTP and IMAP password, sealed under "order_mailboxes/<order>/<position>". Null once the mailbox is connected. */
   credentials: Buffer | null;
   retired_at: Date | null;
 }
@@ -3959,14 +3959,14 @@ interface OrderMailboxesInsert {
 /** A step of an order at the provider. */
 interface OrderStepsRow {
   order_id: string;
-  /** Its key by place in the order: "domain:0", "mailbox:3", "dns:0", "warmup:3". */
+  /** Key of the step by position in the order: "domain:0", "mailbox:3", "dns:0", "warmup:3". */
   step: string;
   organization_id: string;
   seq: number;
   state: 'pending' | 'running' | 'done' | 'compensating' | 'compensated' | 'failed' | 'needs_person';
   provider_ref: string | null;
   detail: string | null;
-  /** Calls to the provider, those that undo it included. */
+  /** Calls to the provider, including calls that undo the step. */
   attempts: number;
   started_at: Date | null;
   completed_at: Date | null;
@@ -3996,7 +3996,7 @@ interface OrganizationsRow {
   plan: 'free' | 'paid';
   created_by: string | null;
   weekly_report: boolean;
-  /** IANA name; decides when a week begins. */
+  /** IANA time zone. Determines when a week begins. */
   timezone: string;
   created_at: Date;
   updated_at: Date;
@@ -4013,7 +4013,7 @@ interface OrganizationsInsert {
   updated_at: Date;
 }
 
-/** An intent for Temporal, written with the change that causes it; the relay sends it after commit and deletes it. */
+/** An intent for Temporal, written with the change that causes it. The relay sends it after commit and deletes it. */
 interface OutboxRow {
   id: number;
   kind: 'start' | 'signal' | 'cancel';
@@ -4022,9 +4022,9 @@ interface OutboxRow {
   attempts: number;
   available_at: Date;
   last_error: string | null;
-  /** Attempts that count against the intent, because Temporal refused it while it accepted others. */
+  /** Attempts that Temporal refused while it accepted other intents. Only these count towards parking. */
   refusals: number;
-  /** Set when the intent was set aside after too many refusals; available_at is infinity then. */
+  /** Time at which the intent was parked after too many refusals. Its available_at is then infinity. */
   parked_at: Date | null;
   created_at: Date;
 }
@@ -4041,7 +4041,7 @@ interface OutboxInsert {
   created_at?: Date;
 }
 
-/** The sending defaults of an organization. */
+/** Default sending settings of an organization. */
 interface OutreachSettingsRow {
   organization_id: string;
   settings: JsonObject;
@@ -4060,9 +4060,9 @@ interface PaymentEventsRow {
   organization_id: string;
   payment_id: string;
   type: string;
-  /** Effect, as a code; "ignored" if it came too late to matter. */
+  /** Effect of the event as a code. "ignored": the event came too late. */
   outcome: string;
-  /** By the clock of the provider. */
+  /** Time by the provider's clock. */
   occurred_at: Date;
   created_at: Date;
 }
@@ -4077,19 +4077,19 @@ interface PaymentEventsInsert {
   created_at: Date;
 }
 
-/** A payment of an order or renewal, with its refund; kept when its subject is gone. */
+/** A payment of an order or renewal, with its refund. Kept when the order or renewal is deleted. */
 interface PaymentsRow {
   id: string;
   organization_id: string;
   subject: 'order' | 'renewal' | 'order_month';
   subject_id: string;
   state: 'open' | 'paid' | 'expired' | 'failed' | 'refund_due' | 'refunded' | 'needs_person';
-  /** Cents; the sum of its lines, due now. */
+  /** Amount due now (cents), the sum of its lines. */
   amount_cents: number;
-  /** ISO 4217, lower-case. */
+  /** ISO 4217 code, lower-case. */
   currency: string;
   line_items: PaymentLine[];
-  /** Target after the checkout; null: the dashboard. */
+  /** URL after the checkout. Null: the dashboard. */
   return_url: string | null;
   provider_session_id: string | null;
   checkout_url: string | null;
@@ -4097,23 +4097,23 @@ interface PaymentsRow {
   provider_payment_id: string | null;
   provider_invoice_id: string | null;
   provider_subscription_id: string | null;
-  /** Cents received, which may differ from the amount. */
+  /** Amount received (cents), which may differ from the amount due. */
   received_cents: number | null;
   received_currency: string | null;
   paid_at: Date | null;
   refund_reason: string | null;
   refund_due_at: Date | null;
-  /** A refund that is not done by then needs a person. */
+  /** Time after which an unfinished refund needs a person. */
   refund_until: Date | null;
   refund_attempts: number;
-  /** Rises when a refused refund is tried again, so that the provider does not repeat its refusal. */
+  /** Increases when a refused refund is tried again, so that the provider does not repeat its refusal. */
   refund_round: number;
   provider_refund_id: string | null;
   refunded_at: Date | null;
-  /** Reason why it failed or needs a person. */
+  /** Reason why the payment failed or needs a person. */
   error: StoredIssue | null;
   blocked_reason: string | null;
-  /** End of the paid service; null: a month from the payment, or as long as the renewed registration. */
+  /** End of the paid service. Null: a month after the payment, or the end of the renewed registration. */
   period_end: Date | null;
   /** End of the subscription that began with this payment. */
   subscription_ended_at: Date | null;
@@ -4155,11 +4155,11 @@ interface PaymentsInsert {
   updated_at: Date;
 }
 
-/** The subject of product events: a contact, or a person without one. */
+/** A person that product events are about, with or without a contact. */
 interface PeopleRow {
   id: string;
   organization_id: string;
-  /** Erasing the contact erases the person, with its events and conversions. */
+  /** Contact of the person. Erasing the contact erases the person, with its events and conversions. */
   contact_id: string | null;
   created_at: Date;
 }
@@ -4175,7 +4175,7 @@ interface PeopleInsert {
 interface PersonIdentifiersRow {
   organization_id: string;
   kind: 'email' | 'user_id' | 'anonymous_id';
-  /** Emails in lower case. */
+  /** Value of the identifier. Emails are in lower case. */
   value: string;
   person_id: string;
   first_seen_at: Date;
@@ -4189,16 +4189,16 @@ interface PersonIdentifiersInsert {
   first_seen_at: Date;
 }
 
-/** The result of the checks before a launch; the newest of a campaign are kept. */
+/** Result of the checks before a launch. The newest reports of a campaign are kept. */
 interface PreflightReportsRow {
   id: string;
   organization_id: string;
   campaign_id: string;
   passed: boolean;
-  /** 0 to 100. */
+  /** Score from 0 to 100. */
   score: number;
   checks: PreflightCheck[];
-  /** Worst first. */
+  /** Findings, worst first. */
   findings: PreflightFinding[];
   created_at: Date;
 }
@@ -4214,7 +4214,7 @@ interface PreflightReportsInsert {
   created_at: Date;
 }
 
-/** An event of the product about a person. */
+/** An event of the customer's product about a person. */
 interface ProductEventsRow {
   id: string;
   organization_id: string;
@@ -4224,7 +4224,7 @@ interface ProductEventsRow {
   occurred_at: Date;
   received_at: Date;
   person_id: string | null;
-  /** The field by which the event named its person: contact, email, user_id or anonymous_id. */
+  /** Field by which the event identified its person: contact, email, user_id or anonymous_id. */
   named_by: string | null;
 }
 
@@ -4240,7 +4240,7 @@ interface ProductEventsInsert {
   named_by?: string | null;
 }
 
-/** A contact that emails were sent to, per campaign and, under the nil UUID, over all. */
+/** Outcomes of a contact that emails were sent to, per campaign. The row with the nil UUID covers all campaigns. */
 interface ProspectFactsRow {
   organization_id: string;
   contact_id: string;
@@ -4250,11 +4250,11 @@ interface ProspectFactsRow {
   last_sent_at: Date;
   replied_at: Date | null;
   positive_at: Date | null;
-  /** The latest confirmed send, first or positive reply, or conversion. */
+  /** Time of the latest confirmed send, first or positive reply, or conversion. */
   activity_at: Date;
   /** Goals that the person has reached. */
   goal_ids: string[];
-  /** First open by a person. */
+  /** First open by a person, not by a machine. */
   opened_at: Date | null;
   clicked_at: Date | null;
   /** First permanent bounce. */
@@ -4281,11 +4281,11 @@ interface ProspectFactsInsert {
   unsubscribed_at?: Date | null;
 }
 
-/** A counter of the rate limiter with RATE_LIMIT_STORE=postgres, in the columns of rate-limiter-flexible; unlogged, so a crash may lose a minute. */
+/** A counter of the rate limiter for RATE_LIMIT_STORE=postgres, with the columns of rate-limiter-flexible. Unlogged, so a crash may lose a minute of counts. */
 interface RateLimitCountsRow {
   key: string;
   points: number;
-  /** Milliseconds since 1970. */
+  /** Time of expiry (epoch ms). */
   expire: number | null;
 }
 
@@ -4295,7 +4295,7 @@ interface RateLimitCountsInsert {
   expire?: number | null;
 }
 
-/** An event that a subscriber failed on too often; it can be replayed or discarded. */
+/** An event on which a subscriber failed too often. It can be replayed or discarded. */
 interface ReactionParkedEventsRow {
   id: string;
   organization_id: string;
@@ -4324,19 +4324,19 @@ interface ReactionParkedEventsInsert {
   settled_at?: Date | null;
 }
 
-/** The progress of a subscriber in one organization; created with the first event that it consumes there. */
+/** Progress of a subscriber in one organization. Created with the first event that the subscriber consumes there. */
 interface ReactionStreamsRow {
   organization_id: string;
   subscriber: string;
-  /** Position of the last event applied or passed; written in the transaction of its effects. */
+  /** Position of the last applied or skipped event, written in the transaction of its effects. */
   position: number;
   /** Position of the last event to apply. */
   head: number;
-  /** Failures of the next event. */
+  /** Failed attempts of the next event. */
   attempts: number;
   next_attempt_at: Date | null;
   last_error: string | null;
-  /** The parked event that has to be replayed or discarded before the stream continues. */
+  /** The parked event that must be replayed or discarded before the stream continues. */
   waits_for: string | null;
 }
 
@@ -4351,16 +4351,16 @@ interface ReactionStreamsInsert {
   waits_for?: string | null;
 }
 
-/** A consumer of domain events that this installation runs. */
+/** A consumer of domain events that runs in this installation. */
 interface ReactionSubscribersRow {
   name: string;
-  /** Event types that it consumes; only processes whose build has the same list work for it. */
+  /** Event types that it consumes. Only processes whose build has the same list work for it. */
   types: string[];
   /** Events up to this position are entered in reaction_streams. */
   position: number;
   /** Last confirmation by a process that has this subscriber. */
   seen_at: Date;
-  /** Number of migrations of the build that registered the types. */
+  /** Number of migrations in the build that registered the types. */
   build: number;
   created_at: Date;
 }
@@ -4374,10 +4374,10 @@ interface ReactionSubscribersInsert {
   created_at: Date;
 }
 
-/** The result of the last check for missing workflow runs, one row for each workflow family. */
+/** Result of the last check for missing workflow runs, one row per workflow family. */
 interface ReconciliationsRow {
   family: string;
-  /** Progress of a check that is under way; null between checks. */
+  /** Progress of a running check. Null between checks. */
   position: string | null;
   began_at: Date;
   checked: number;
@@ -4399,7 +4399,7 @@ interface ReconciliationsInsert {
   last_missing?: number | null;
 }
 
-/** The successor of a removed step, for the leads that stood at it. */
+/** The successor of a removed step, for leads that were at the removed step. */
 interface RemovedStepsRow {
   step_id: string;
   organization_id: string;
@@ -4420,13 +4420,13 @@ interface RemovedStepsInsert {
 interface ReplyTemplatesRow {
   id: string;
   organization_id: string;
-  /** Its author; kept when they are gone. */
+  /** Author of the template. Kept when the account is deleted. */
   user_id: string | null;
   name: string;
   subject: string;
   body_html: string;
   body_plain: string;
-  /** 1-based, without gaps. */
+  /** Position from 1, without gaps. */
   position: number;
   created_at: Date;
   updated_at: Date;
@@ -4450,7 +4450,7 @@ interface RolesRow {
   id: string;
   organization_id: string;
   name: string;
-  /** Names of lib/permissions.ts ORG_PERMISSIONS. */
+  /** Permissions by their names in ORG_PERMISSIONS of lib/permissions.ts. */
   permissions: string[];
   is_owner: boolean;
   is_system: boolean;
@@ -4469,7 +4469,7 @@ interface RolesInsert {
   updated_at: Date;
 }
 
-/** A transition of a run; append-only. */
+/** A transition of a run. Append-only. */
 interface RunEventsRow {
   run_id: string;
   seq: number;
@@ -4496,7 +4496,7 @@ interface RunEventsInsert {
   created_at: Date;
 }
 
-/** A campaign that an agent asked to have prepared or launched, with its progress. */
+/** A campaign that an agent requested to be prepared or launched, with its progress. */
 interface RunsRow {
   id: string;
   organization_id: string;
@@ -4512,20 +4512,20 @@ interface RunsRow {
     | 'denied'
     | 'cancelled';
   intent: 'draft' | 'launch';
-  /** The request without "leads", who are stored as contacts. */
+  /** The request without "leads", which are stored as contacts. */
   input: JsonObject;
-  /** The campaign it built or took; no reference, as the record outlives it. */
+  /** The campaign that it created or took over. No foreign key, because the record outlives the campaign. */
   campaign_id: string;
-  /** The mailboxes that were chosen when it was created. */
+  /** Mailboxes chosen when the run was created. */
   frozen_sender_ids: string[];
-  /** Leads of the campaign that are not finished, when it was last checked. */
+  /** Unfinished leads of the campaign at the last check. */
   recipient_count: number;
-  /** Calls to apps that these leads can lead to. */
+  /** Maximum number of app calls for these leads. */
   action_count: number;
   policy_decision: JsonObject;
   preflight_report: JsonObject | null;
   error_details: StoredIssue | null;
-  /** No reference: the record outlives it. */
+  /** The approval of the run. No foreign key, because the record outlives the approval. */
   approval_id: string | null;
   /** End of the wait for an approval. */
   expires_at: Date | null;
@@ -4534,7 +4534,7 @@ interface RunsRow {
   api_key_id: string | null;
   oauth_grant_id: string | null;
   blocked_reason: string | null;
-  /** Number of its events, and the "seq" of the last one. */
+  /** Number of its events. Equals the "seq" of the last event. */
   event_count: number;
   ended_at: Date | null;
   created_at: Date;
@@ -4598,7 +4598,7 @@ interface SegmentsInsert {
   updated_at: Date;
 }
 
-/** The outcome of a campaign email as the counts contain it; it outlives campaign, step and mailbox. */
+/** Outcome of a campaign email as included in the counts. It outlives campaign, step and mailbox. */
 interface SendFactsRow {
   send_id: string;
   organization_id: string;
@@ -4607,7 +4607,7 @@ interface SendFactsRow {
   step_id: string | null;
   variant_id: string | null;
   mailbox_id: string | null;
-  /** Handover to the server; null if it was refused at once. */
+  /** Time of submission to the server. Null if the email was refused at once. */
   sent_at: Date | null;
   bounced_at: Date | null;
   opened_at: Date | null;
@@ -4623,7 +4623,7 @@ interface SendFactsRow {
   offer: string | null;
   angle: string | null;
   cta: string | null;
-  /** Prefix of the SHA-256 of subject and bodies before they are filled in. */
+  /** Prefix of the SHA-256 of subject and bodies before placeholders are filled in. */
   copy_hash: string | null;
   audience_source: string | null;
   segment_id: string | null;
@@ -4633,7 +4633,7 @@ interface SendFactsRow {
   negative_at: Date | null;
   question_at: Date | null;
   neutral_at: Date | null;
-  /** The first email to the contact in the campaign that a person opened; null before. Stays when the contact is deleted. */
+  /** The first email to the contact in the campaign that a person opened. Null before that. Kept when the contact is deleted. */
   visitor: string | null;
 }
 
@@ -4670,12 +4670,12 @@ interface SendFactsInsert {
   visitor?: string | null;
 }
 
-/** The groups of a report that a confirmed send is counted in, and the next send of its contact in each. */
+/** Report groups that count a confirmed send, with the next send to the same contact in each group. */
 interface SendGroupsRow {
   send_id: string;
   organization_id: string;
   sent_at: Date;
-  /** UTC days by group; infinity: no next email, -infinity: the contact is deleted. */
+  /** UTC days of the next send, by group. infinity: no next email. -infinity: the contact is deleted. */
   next_days: string[];
 }
 
@@ -4686,7 +4686,7 @@ interface SendGroupsInsert {
   next_days: string[];
 }
 
-/** An email to one recipient, written before the network call, so that no step is sent twice. */
+/** An email to one recipient. The row is written before the network call, so that no step is sent twice. */
 interface SendsRow {
   id: string;
   organization_id: string;
@@ -4701,10 +4701,10 @@ interface SendsRow {
   recipient: string;
   message_id: string | null;
   subject: string;
-  /** The conversation as it is once this email has left. */
+  /** State of the conversation after this email is sent. */
   conversation: StoredConversation | null;
   slot_at: Date;
-  /** Day of slot_at, campaign-local for campaigns and UTC otherwise; the caps of that day count it. */
+  /** Day of slot_at, campaign-local for campaigns and UTC otherwise. The email counts towards the caps of this day. */
   slot_day: string;
   is_first: boolean;
   attempts: number;
@@ -4722,13 +4722,13 @@ interface SendsRow {
   bounced_at: Date | null;
   complained_at: Date | null;
   unsubscribed_at: Date | null;
-  /** 'pending': claimed by a worker that marks the moment before the message ends; 'begun': that moment has come. */
+  /** 'pending': claimed by a worker that records the moment before the end of the message is sent. 'begun': this moment has passed. */
   handover: 'pending' | 'begun' | null;
-  /** An uncertain email that a person wants sent again; it has no slot yet. */
+  /** True for an uncertain email that a person wants to send again. It has no slot yet. */
   again: boolean;
-  /** The Message-ID that a relay put in the place of ours, if its answer said so. */
+  /** The Message-ID by which a relay replaced ours, if its answer named one. */
   assigned_id: string | null;
-  /** Labels, copy and audience as they were when the email was claimed for sending. */
+  /** Labels, text and audience at the time when the email was claimed for sending. */
   dimensions: JsonObject | null;
   created_at: Date;
   updated_at: Date;
@@ -4775,12 +4775,12 @@ interface SendsInsert {
   updated_at: Date;
 }
 
-/** The search index of an email that people wrote, kept by triggers. */
+/** Search index of an email written by people, kept by triggers. */
 interface SentWordsRow {
   direct_send_id: string;
   organization_id: string;
   mailbox_id: string | null;
-  /** Order of departure. */
+  /** Number in order of sending. */
   number: number;
   shelves: number[];
   recipients: string;
@@ -4806,7 +4806,7 @@ interface SessionsRow {
   organization_id: string | null;
   /** SHA-256 of the refresh token. */
   refresh_hash: string;
-  /** SHA-256 of the refresh token before, which is accepted for a moment. */
+  /** SHA-256 of the previous refresh token, which stays valid for a short time. */
   previous_refresh_hash: string | null;
   device_hash: string | null;
   ip_address: string;
@@ -4850,7 +4850,7 @@ interface SetupLinksInsert {
   created_at: Date;
 }
 
-/** An organization whose fact_groups are incomplete until "heron facts rebuild". */
+/** An organization whose fact_groups are incomplete until "heron facts rebuild" is run. */
 interface StaleGroupsRow {
   organization_id: string;
 }
@@ -4859,12 +4859,12 @@ interface StaleGroupsInsert {
   organization_id: string;
 }
 
-/** One execution of one step for one lead; its id is the event id that the called app deduplicates by. */
+/** One execution of one step for one lead. The called app deduplicates by its id, which is the event id. */
 interface StepRunsRow {
   id: string;
   organization_id: string;
   enrollment_id: string;
-  /** No foreign key: it goes with its enrollment, and a delete would search for it row by row. */
+  /** No foreign key: the row is deleted with its enrollment, and deleting a campaign would check it row by row. */
   campaign_id: string;
   contact_id: string;
   step_id: string;
@@ -4905,7 +4905,7 @@ interface StepRunsInsert {
 interface SuppressionsRow {
   id: string;
   organization_id: string;
-  /** Lower-case; the bare host when "kind" is domain. */
+  /** Email address in lower case, or the bare host if "kind" is domain. */
   email: string;
   kind: 'email' | 'domain';
   reason: string;
@@ -4931,7 +4931,7 @@ interface SuppressionsInsert {
   updated_at: Date;
 }
 
-/** A process that watches mailboxes, so that each takes its share. */
+/** A process that watches mailboxes. Each process takes its share of the mailboxes. */
 interface SyncWorkersRow {
   id: string;
   alive_until: Date;
@@ -4942,7 +4942,7 @@ interface SyncWorkersInsert {
   alive_until: Date;
 }
 
-/** A member of a team; leaving the organization ends it. */
+/** A member of a team. Leaving the organization ends the membership. */
 interface TeamMembersRow {
   organization_id: string;
   team_id: string;
@@ -4978,11 +4978,11 @@ interface TeamsInsert {
 
 /** A step that a test run executed. */
 interface TestRunStepsRow {
-  /** Also the id of the email that it sends, and of the call that it makes. */
+  /** Id of the step's execution. Also the id of the email that it sends, or of the call that it makes. */
   id: string;
   organization_id: string;
   test_run_id: string;
-  /** No foreign key: the row outlives the step. */
+  /** No foreign key, because the row outlives the step. */
   step_id: string;
   contact_id: string;
   variant_id: string | null;
@@ -5027,22 +5027,22 @@ interface TestRunStepsInsert {
   completed_at?: Date | null;
 }
 
-/** A trial of a campaign with one prospect, with real emails and calls, outside of its leads and numbers. */
+/** A trial of a campaign with one prospect. Sends real emails and calls, but does not count in the campaign's leads and numbers. */
 interface TestRunsRow {
   id: string;
   organization_id: string;
   campaign_id: string;
   contact_id: string;
   mailbox_id: string | null;
-  /** Recipient of its emails, whatever the address of the contact. */
+  /** Recipient of its emails, independent of the contact's address. */
   prospect_email: string;
   state: 'running' | 'waiting_for_event' | 'completed' | 'failed' | 'cancelled';
   current_step_id: string | null;
   app_values: JsonObject;
   conversation: StoredConversation;
-  /** Upper bound of each wait in seconds; null: as the steps say. */
+  /** Maximum duration (seconds) of each wait. Null: the durations of the steps. */
   max_wait_seconds: number | null;
-  /** It fails unless it has finished by then. */
+  /** Time by which the run must finish. Otherwise it fails. */
   ends_at: Date;
   waiting_for: string | null;
   waiting_until: Date | null;
@@ -5121,7 +5121,7 @@ interface TrackedLinksRow {
   contact_id: string | null;
   url: string;
   label: string;
-  /** 1-based, in the order of the text. */
+  /** Position in the text from 1. */
   position: number;
   created_at: Date;
 }
@@ -5139,7 +5139,7 @@ interface TrackedLinksInsert {
   created_at: Date;
 }
 
-/** A domain for tracked links, held by the one organization that verified it. */
+/** A domain for tracked links. Belongs to the one organization that verified it. */
 interface TrackingDomainsRow {
   domain: string;
   organization_id: string;
@@ -5152,19 +5152,19 @@ interface TrackingDomainsInsert {
   created_at: Date;
 }
 
-/** A person with an account; a person can be a member of several organizations. */
+/** A person with an account. A person can be a member of several organizations. */
 interface UsersRow {
   id: string;
-  /** Lower-case. */
+  /** Email address in lower case. */
   email: string;
-  /** Argon2id, in PHC format. */
+  /** Argon2id hash in PHC format. */
   password_hash: string;
   first_name: string;
   last_name: string;
-  /** BCP 47 tag, for mails to the person; null until a browser has said it. */
+  /** BCP 47 language tag for emails to the person. Null until a browser has sent it. */
   language: string | null;
   is_platform_admin: boolean;
-  /** True while the account has the password that an operator gave it. */
+  /** True while the account has the password that an operator set. */
   has_given_password: boolean;
   created_at: Date;
   updated_at: Date;
@@ -5183,12 +5183,12 @@ interface UsersInsert {
   updated_at: Date;
 }
 
-/** The first visit of a reader per country, mail program or device in a campaign. */
+/** The first visit of a reader in a campaign, per country, mail program or device. */
 interface VisitFactsRow {
   organization_id: string;
   visitor: string;
   part: 'countries' | 'clients' | 'devices';
-  /** A country, a mail program or a kind of device; empty: unknown. */
+  /** A country, a mail program or a kind of device. Empty: unknown. */
   key: string;
   campaign_id: string;
   first_at: Date;
@@ -5203,7 +5203,7 @@ interface VisitFactsInsert {
   first_at: Date;
 }
 
-/** A step that waits for an event of the product, until it comes or the deadline passes. */
+/** A step that waits for a product event, until the event comes or the deadline passes. */
 interface WaitsRow {
   id: string;
   organization_id: string;
@@ -5246,7 +5246,7 @@ interface WarmupMailsRow {
   answers: string | null;
   state: 'reserved' | 'sending' | 'sent' | 'uncertain' | 'failed';
   slot_at: Date;
-  /** UTC day of slot_at, whose cap it counts against. */
+  /** UTC day of slot_at. The email counts towards the cap of this day. */
   slot_day: string;
   attempts: number;
   claim_token: string | null;
@@ -5283,18 +5283,18 @@ interface WarmupMailsInsert {
   created_at: Date;
 }
 
-/** A rule that decides which mailboxes exchange warmup emails. */
+/** A rule that determines which mailboxes exchange warmup emails. */
 interface WarmupRulesRow {
   id: string;
   organization_id: string;
   name: string;
   priority: number;
   sender_match_type: 'any' | 'domain' | 'tld' | 'provider';
-  /** Lower-case, trimmed; empty if the type is any. */
+  /** Value to match, in lower case and trimmed. Empty if the type is any. */
   sender_match_value: string;
   recipient_match_type: 'any' | 'domain' | 'tld' | 'provider';
   recipient_match_value: string;
-  /** Relative; 0 or more. */
+  /** Relative weight, 0 or more. */
   weight: number;
   enabled: boolean;
   created_at: Date;
@@ -5316,7 +5316,7 @@ interface WarmupRulesInsert {
   updated_at: Date;
 }
 
-/** The warmup state of a mailbox that was ever warmed. */
+/** Warmup state of a mailbox for which warmup was ever enabled. */
 interface WarmupStandingsRow {
   mailbox_id: string;
   organization_id: string;
@@ -5348,11 +5348,11 @@ interface WebhookAttemptsRow {
   attempt: number;
   organization_id: string;
   started_at: Date;
-  /** Milliseconds. */
+  /** Duration (ms) of the request. */
   duration_ms: number;
   response_status: number | null;
   error_reason: Message | null;
-  /** The batch whose run made the attempt; null where the delivery had a run of its own. */
+  /** The batch whose run made the attempt. Null if the delivery had its own run. */
   batch_id: string | null;
 }
 
@@ -5367,7 +5367,7 @@ interface WebhookAttemptsInsert {
   batch_id?: string | null;
 }
 
-/** A batch of first attempts while the fan-out may still add to it; its run deletes it before it ends. */
+/** A batch of first attempts that the fan-out may still extend. Its run deletes the row before it ends. */
 interface WebhookBatchesRow {
   id: string;
   opened_at: Date;
@@ -5378,7 +5378,7 @@ interface WebhookBatchesInsert {
   opened_at: Date;
 }
 
-/** Events let through per minute, of an endpoint or of an event type in an organization. */
+/** Events delivered per minute, of an endpoint or of an event type in an organization. */
 interface WebhookCountsRow {
   organization_id: string;
   minute: Date;
@@ -5401,12 +5401,12 @@ interface WebhookDeliveriesRow {
   application_id: string | null;
   event_id: string;
   event_type: string;
-  /** The batch that makes the first attempt; null once a run of its own, or none, has the delivery. */
+  /** The batch that makes the first attempt. Null once the delivery has its own run, or none. */
   batch_id: string | null;
   status: 'pending' | 'in_flight' | 'delivered' | 'failed' | 'abandoned';
   attempt_count: number;
   max_attempts: number;
-  /** Attempts before the latest redelivery; the backoff counts from there. */
+  /** Attempts before the latest redelivery. The backoff counts only later attempts. */
   earlier_attempts: number;
   next_attempt_at: Date | null;
   last_attempt_at: Date | null;
@@ -5448,14 +5448,14 @@ interface WebhookDeliveriesInsert {
 interface WebhookEndpointsRow {
   id: string;
   organization_id: string;
-  /** Set when an application manages it; it is then no part of the workspace's own list. */
+  /** The application that manages the endpoint. Such an endpoint is not in the workspace's own list. */
   application_id: string | null;
   url: string;
   description: string;
-  /** Empty means all events that are not firehose. */
+  /** Event types. Empty: all events except firehose events. */
   event_types: string[];
   enabled: boolean;
-  /** Message: the reason why the installation disabled it. */
+  /** Message with the reason why the installation disabled the endpoint. */
   disabled_reason: Message | null;
   verified_at: Date | null;
   ownership_confirmed: boolean;
@@ -5465,7 +5465,7 @@ interface WebhookEndpointsRow {
   consecutive_failures: number;
   /** First failure since the last success. */
   failing_since: Date | null;
-  /** True while an armed endpoint of an application has not answered its challenge. */
+  /** True while the endpoint of an application is enabled but has not answered its challenge. */
   challenging: boolean;
   created_at: Date;
   updated_at: Date;
@@ -5492,7 +5492,7 @@ interface WebhookEndpointsInsert {
   updated_at: Date;
 }
 
-/** The body of an event as every receiver gets it, byte for byte the same in every attempt. */
+/** The body of an event as receivers get it, byte for byte the same in every attempt. */
 interface WebhookPayloadsRow {
   event_id: string;
   organization_id: string;
@@ -5509,7 +5509,7 @@ interface WebhookPayloadsInsert {
   created_at: Date;
 }
 
-/** A signing secret of an endpoint or application; the newest signs, older ones stay for open deliveries. */
+/** A signing secret of an endpoint or application. The newest signs; older secrets are kept for open deliveries. */
 interface WebhookSecretsRow {
   id: string;
   endpoint_id: string | null;
@@ -5526,7 +5526,7 @@ interface WebhookSecretsInsert {
   created_at: Date;
 }
 
-/** Events that were dropped because of a rate, per minute. */
+/** Events dropped because of a rate limit, per minute. */
 interface WebhookThrottleDropsRow {
   id: string;
   organization_id: string;
@@ -5553,13 +5553,13 @@ interface WebhookThrottleDropsInsert {
   updated_at: Date;
 }
 
-/** An email with a weekly report to one member; its key prevents a second one. */
+/** An email with a weekly report to one member. Its key prevents a second email. */
 interface WeeklyReportMailsRow {
   id: string;
   report_id: string;
   user_id: string;
   organization_id: string;
-  /** 'uncertain': the answer of the mail server was lost. */
+  /** 'uncertain': the mail server's answer was lost. */
   state: 'sending' | 'sent' | 'refused' | 'uncertain';
   claimed_at: Date;
   settled_at: Date | null;
@@ -5588,11 +5588,11 @@ interface WeeklyReportOptOutsInsert {
   created_at: Date;
 }
 
-/** A weekly report that an organization mails its members. */
+/** A weekly report that is emailed to the members of an organization. */
 interface WeeklyReportsRow {
   id: string;
   organization_id: string;
-  /** Monday on which the week began, in the time zone of the organization. */
+  /** Monday on which the week began, in the organization's time zone. */
   week: string;
   from_at: Date;
   to_at: Date;
@@ -5618,7 +5618,7 @@ interface WorkersRow {
   roles: string[];
   started_at: Date;
   seen_at: Date;
-  /** The one external place of files that it can reach; null while it keeps files in PostgreSQL. */
+  /** Id of the external file store that the worker can reach. Null while the worker keeps files in PostgreSQL. */
   blob_place: string | null;
   /** Ids of its keys for payloads in Temporal. */
   codec_keys: string[];

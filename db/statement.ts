@@ -3,22 +3,23 @@ import { sha256 } from '../lib/crypto.ts';
 
 export interface StatementResult<Row> {
   rows: Row[];
-  /** Rows returned or written. */
+  /** Number of rows returned or written. */
   rowCount: number;
 }
 
 export type Bindings = Record<string, Knex.RawBinding | readonly unknown[]>;
 
-/** A handle whose statements travel with something beside their text, such as whose rows they are about (tenancy.ts). */
+/** A handle that adds options to its statements, such as their organization (tenancy.ts). */
 interface WithOptions {
   statementOptions?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Runs SQL with named bindings, at once, for the scopes (tenancy.ts, across.ts). Where the installation keeps plans, a
- * frequent text is prepared. The text is translated once and handed to knex's client as it is: building a knex query anew for
- * every run costs more than the rest of what happens to a short statement in this process.
- * @param name prepares the statement from its first run on, under this name, without waiting until it is frequent; null: never
+ * Runs SQL with named bindings at once, for the scopes (tenancy.ts, across.ts). With DB_PREPARED_STATEMENTS a frequent
+ * text is prepared. The text is translated once and passed directly to knex's client. Building a knex query for every
+ * run would cost more than the rest of a short statement in this process.
+ * @param name prepares the statement under this name from its first run on, without waiting until it is frequent; null
+ * never prepares it
  */
 export function runStatement<Found>(
   db: Knex & WithOptions,
@@ -46,22 +47,22 @@ export function runStatement<Found>(
   });
 }
 
-/** What this file uses of knex's client: of a pool, or of a transaction, where the connection is always its own. */
+/** Methods of knex's client used in this file. A transaction's client always returns its own connection. */
 interface KnexClient {
   acquireConnection(): Promise<unknown>;
   releaseConnection(connection: unknown): Promise<void>;
   query(connection: unknown, query: object): Promise<{ response: unknown }>;
 }
 
-/** A text that has run before: how often, the name of its plan, and its form with placeholders, where it has a plain one. */
+/** A statement text that has run before: number of runs, name of its plan, and its translated form if it has one. */
 interface Entry {
   count: number;
   name: string | undefined;
-  /** With `?` where a binding stands; null until it is translated, undefined where knex has to build it every time. */
+  /** Text with `?` for each binding. Null until translated, undefined if knex has to build it every time. */
   sql: string | null | undefined;
-  /** The bindings in the order of their places. */
+  /** Names of the bindings in the order of their placeholders. */
   keys: string[];
-  /** What looks like a binding and is none, such as the type of a cast. */
+  /** Names that look like bindings but are none, such as the type of a cast. */
   others: string[];
 }
 
@@ -74,10 +75,10 @@ function entryOf(text: string): Entry | undefined {
   return entry;
 }
 
-/** A binding (`:name`), beside casts (`::type`); one that is an identifier (`:name:`) is left to knex. */
+/** A binding (`:name`), or a cast (`::type`). An identifier binding (`:name:`) is left to knex. */
 const BINDING = /\\?(?::(\w+):(?=::)|:(\w+):(?!:)|:(\w+))/g;
 
-/** The values of a run in the order of their places; undefined where knex has to look at them. */
+/** Returns the values of a run in placeholder order. Undefined if knex has to process them. */
 function valuesOf(entry: Entry, text: string, bindings: Bindings): unknown[] | undefined {
   if (entry.sql === null) translate(entry, text, bindings);
   if (entry.others.some((key) => Object.hasOwn(bindings, key))) return undefined;
@@ -104,22 +105,22 @@ function translate(entry: Entry, text: string, bindings: Bindings): void {
   Object.assign(entry, plain ? { sql, keys, others: [...others] } : { sql: undefined });
 }
 
-/** Whether a value goes to PostgreSQL as it is; parts of queries do not. */
+/** Returns true for a value that PostgreSQL gets unchanged. Query fragments are not plain. */
 function isPlain(value: unknown): boolean {
   if (value === undefined || typeof value === 'function') return false;
   return typeof value !== 'object' || value === null || !('toSQL' in value);
 }
 
-/** A text that ran this often is worth preparing: it is a constant of the code, not assembled per request. */
+/** Number of runs after which a text is prepared: it is then a constant of the code, not assembled per request. */
 const PREPARE_AFTER = 5;
 const MAX_PREPARED = 250;
 const MAX_SEEN = 2_000;
-/** A plan that returns whole rows breaks when a migration adds a column under it. */
+/** Statements that return whole rows. Their plans break when a migration adds a column. */
 const WHOLE_ROWS = /\bselect\s+\*|\breturning\s+\*|\.\*/i;
 const seen = new Map<string, Entry>();
 let prepared = 0;
 
-/** The name under which each connection keeps a statement's plan; undefined for one that is not prepared. */
+/** Returns the name of a statement's plan on each connection. Undefined for a statement that is not prepared. */
 function statementName(text: string, entry: Entry | undefined): string | undefined {
   if (
     entry &&

@@ -6,12 +6,12 @@ import type { NewOrgRow, OrgTable, Row } from './rows.ts';
 import { runStatement, type Bindings } from './statement.ts';
 import type { EntityQuery, InsertQuery, TableQuery } from './table-query.ts';
 
-/** SQL text that names its organization; a literal without `:org` does not compile. */
+/** SQL text that binds its organization. A literal without `:org` does not compile. */
 type OrgSql = `${string}:org${string}`;
 
 /**
- * The only way to an organization's rows. A query cannot be built without an organization:
- * {@link OrgScope.query} and {@link OrgScope.table} filter by the organization, {@link OrgScope.sql} takes only text that binds `:org`.
+ * Access to the rows of one organization, the only one there is. {@link OrgScope.query} and {@link OrgScope.table}
+ * filter by the organization. {@link OrgScope.sql} accepts only text that binds `:org`.
  */
 export class OrgScope {
   readonly organizationId: string;
@@ -27,29 +27,30 @@ export class OrgScope {
   }
 
   /**
-   * The same rows; statements of {@link OrgScope.sql} are planned anew each time, for the values that they are asked with. For reports: which plan is best
-   * depends on how much a campaign or a span of time holds, and a kept plan is made for an average one.
+   * Returns a scope on the same rows whose {@link OrgScope.sql} statements are planned anew for their values each time.
+   * Use it for reports: the best plan depends on the size of a campaign or time range, and a kept plan is made for an
+   * average.
    */
   withoutKeptPlans(): OrgScope {
     return new OrgScope(this.#handle, this.organizationId, { keepsPlans: false });
   }
 
-  /** A query on the organization's rows of one table: select, update or delete, already filtered. */
+  /** Starts a select, update or delete on the organization's rows of one table, already filtered. */
   table<T extends OrgTable>(name: T): TableQuery<T, Row<T>[]> {
     return this.#trx(name).where(`${name}.organization_id`, this.organizationId) as unknown as TableQuery<T, Row<T>[]>;
   }
 
-  /** An objection query on the organization's rows of an entity: select, patch or delete, already filtered. */
+  /** Starts an objection select, patch or delete on the organization's rows of an entity, already filtered. */
   query<T extends OrgTable, J extends keyof Row<T>>(entity: OrgEntity<T, J>): EntityQuery<T, J, Row<T>[]> {
     return queryOrg(entity, this.#trx, this.organizationId);
   }
 
-  /** Stores a new row of an entity and returns it as stored. */
+  /** Inserts a new row of an entity and returns it as stored. */
   create<T extends OrgTable, J extends keyof Row<T>>(entity: OrgEntity<T, J>, row: NewEntity<T, J>): Promise<Row<T>> {
     return insertOrg(entity, this.#trx, this.organizationId, row);
   }
 
-  /** Inserts rows, each stamped with the organization. Chain `.returning()` or `.onConflict()` as needed. */
+  /** Inserts rows with the organization added. Chain `.returning()` or `.onConflict()` as needed. */
   insert<T extends OrgTable>(name: T, rows: NewOrgRow<T> | readonly NewOrgRow<T>[]): InsertQuery<T, unknown> {
     const list = (Array.isArray(rows) ? rows : [rows]) as object[];
     return this.#trx(name).insert(
@@ -58,8 +59,8 @@ export class OrgScope {
   }
 
   /**
-   * Runs SQL with named bindings; `:org` is bound to the organization. Returns the rows. The statement is sent at once:
-   * several of one transaction that do not wait for each other's answers run in the order of the calls.
+   * Runs SQL with named bindings, `:org` bound to the organization, and returns the rows. The statement is sent at
+   * once. Several statements of one transaction that do not await each other run in call order.
    */
   sql<Row = Record<string, any>>(text: OrgSql, bindings: Bindings = {}): Promise<Row[]> {
     const values = { ...bindings, org: this.organizationId };
@@ -67,7 +68,8 @@ export class OrgScope {
   }
 
   /**
-   * The rows of a select in batches, by a cursor of the open transaction: no more than a batch is held. One at a time per transaction.
+   * Returns the rows of a select in batches, by a cursor of the open transaction, holding at most one batch in memory.
+   * Use one at a time per transaction.
    */
   async *inBatches<Row = Record<string, any>>(text: OrgSql, bindings: Bindings, size: number): AsyncGenerator<Row[]> {
     await runStatement(this.#trx, `declare batches no scroll cursor for ${text}`, {
@@ -83,10 +85,11 @@ export class OrgScope {
   }
 
   /**
-   * Waits for the lock of a name, which is held until the transaction ends. Sent at once, like {@link OrgScope.sql}.
-   * @param keepPlans has the rest of the transaction use the kept plans of its statements whatever their bindings: PostgreSQL would plan
-   *   many anew where a binding is a list. For hot paths whose statements are written for it.
-   * @param isShared waits only for those who hold the lock alone, as it is without this, and keeps them waiting
+   * Waits for an advisory lock by name, held until the transaction ends. The statement is sent at once, like
+   * {@link OrgScope.sql}.
+   * @param keepPlans forces kept plans for the rest of the transaction, whatever the bindings; otherwise PostgreSQL
+   * replans many statements with a list as binding. For hot paths whose statements are written for it
+   * @param isShared takes the lock in shared mode: it conflicts only with exclusive holders
    */
   lock(name: string, { keepPlans = false, isShared = false } = {}): Promise<void> {
     const lock = `pg_advisory_xact_lock${isShared ? '_shared' : ''}(hashtextextended(:name, 0))`;
@@ -96,33 +99,35 @@ export class OrgScope {
     return runStatement(this.#trx, text, { name }).then(() => undefined);
   }
 
-  /** Bounds the waits for row locks in this transaction, in ms; null goes back to what the process waits (DB_LOCK_TIMEOUT_MS). */
+  /**
+   * Limits the waits for row locks in this transaction (ms). Null restores the process's limit (DB_LOCK_TIMEOUT_MS).
+   */
   async limitLockWaits(timeoutMs: number | null): Promise<void> {
     if (timeoutMs === null) await this.#trx.raw('set local lock_timeout to default');
     else await this.#trx.raw(`select set_config('lock_timeout', ?, true)`, [String(timeoutMs)]);
   }
 
   /**
-   * Lets statements of this transaction sort and group in memory (MiB for each sort) in place of files; PostgreSQL also plans by it. For reports
-   * over many rows.
+   * Sets the memory (MiB) for each sort or grouping in this transaction, instead of temporary files. PostgreSQL also
+   * plans by it. Use it for reports over many rows.
    */
   async allowMemory(mebibytes: number): Promise<void> {
     await this.#trx.raw(`select set_config('work_mem', ?, true)`, [`${mebibytes}MB`]);
   }
 
-  /** A raw fragment for use inside a scoped query. */
+  /** Returns a raw fragment for use inside a scoped query. */
   raw(text: string, bindings: Bindings = {}): Knex.Raw {
     return this.#trx.raw(text, bindings as never);
   }
 }
 
 /**
- * A handle whose statements, objection's included, are those of one organization. Where row security is off, the handle
- * itself: statements then name their organization and nothing stands behind that.
+ * Returns a handle that marks its statements, objection's included, with one organization. Without row security it
+ * returns the handle itself: then only the statement's own condition separates organizations.
  */
 function knexOfOrganization(handle: Handle, organization: string): Knex {
   const knex = knexOf(handle);
-  // Not of the handle: a nested transaction does not inherit its parameters.
+  // Reads the client's config, not the handle, because a nested transaction does not inherit its parameters.
   if (!(knex.client.config as Handle).userParams.rowSecurity) return knex;
   const scope = { organization };
   const ofTable = (name: string) => knex(name).options(scope);

@@ -1,31 +1,32 @@
 import pg from 'pg';
 
 /**
- * The role in which an organization's statements run where ROW_SECURITY is on: it owns no table, so the policies of
- * migration 0019 hold for it. The login owns the tables and is not bound by them; work across organizations stays in it.
+ * Role in which an organization's statements run with ROW_SECURITY. It owns no table, so the policies of
+ * 0001_baseline/tenancy.ts apply to it. The login owns the tables, is not subject to the policies, and runs work across
+ * organizations.
  */
 export const TENANT_ROLE = 'heron_tenant';
 
-/** Sets role and organization until the transaction ends; `none` is the login. */
+/** Sets role and organization until the transaction ends. `none` means the login. */
 const SWITCH = `select set_config('role', $1, true), set_config('heron.organization_id', $2, true)`;
 const SWITCH_NAME = 'heron_switch';
 
 interface StatementConfig extends pg.QueryConfig {
-  /** Whose rows the statement is about; work across organizations has none. */
+  /** Organization of the statement. Undefined for work across organizations. */
   organization?: string;
 }
 
 type Send = (config: unknown, ...rest: unknown[]) => unknown;
 
 /**
- * Has a new connection of the pool switch to the tenant role for statements of an organization. Role and organization are set for one
- * transaction only, so a pooler may hand the connection to another client after it. A statement outside a transaction travels
- * together with its switch, and both are one transaction to PostgreSQL.
+ * Makes a new pool connection switch to the tenant role for statements of an organization. Role and organization are
+ * set for one transaction only, so a pooler may give the connection to another client afterwards. A statement outside a
+ * transaction is sent together with its switch, as one transaction.
  * @param prepared keeps the plan of the switch on the connection
  */
 export function switchRoles(connection: pg.Client, prepared: boolean, done: (error: Error | null) => void): void {
   const send = connection.query.bind(connection) as Send;
-  /** Whose the open transaction is at the moment; null for the login, undefined when it is not known or none is open. */
+  /** Organization of the open transaction. Null for the login, undefined if unknown or without a transaction. */
   let current: string | null | undefined;
   let open = false;
   const query: Send = (config, ...rest) => {
@@ -34,7 +35,7 @@ export function switchRoles(connection: pg.Client, prepared: boolean, done: (err
     if (control) {
       const [, verb, part] = control;
       open = !/^(?:commit|rollback)$/i.test(verb!) || part !== undefined;
-      // What was set inside a savepoint goes with it.
+      // A rollback to a savepoint also reverts settings made inside it.
       current = /^begin$/i.test(verb!) ? null : undefined;
       return send(config, ...rest);
     }
@@ -48,7 +49,7 @@ export function switchRoles(connection: pg.Client, prepared: boolean, done: (err
   send({ name: SWITCH_NAME, text: SWITCH, values: ['none', ''] }, (error: Error | null) => done(error));
 }
 
-/** What node-postgres has of a query on the wire, beyond its declared types. */
+/** Undeclared methods of node-postgres's query. */
 interface WireQuery {
   prepare(connection: Wire): void;
   handleDataRow(message: unknown): void;
@@ -64,7 +65,7 @@ interface Wire {
 
 const Query = pg.Query as unknown as new (config: pg.QueryConfig) => WireQuery;
 
-/** A statement with the switch before it, in one message to PostgreSQL: either both happen or neither. */
+/** Sends the switch and a statement in one message to PostgreSQL: either both run or neither. */
 class SwitchedQuery extends Query {
   readonly #organization: string | null;
   readonly #prepared: boolean;

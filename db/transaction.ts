@@ -5,8 +5,8 @@ import { knexOf } from './raw.ts';
 const DEADLOCK_TRIES = 4;
 
 /**
- * Runs work in a transaction of its own. Writers take their locks in one order, but not all know beforehand what they
- * will need. Of two that deadlock, PostgreSQL rolls one back, and it runs again from its beginning.
+ * Runs work in its own transaction. Writers take their locks in one order, but not all know beforehand which locks they
+ * need. If two writers deadlock, PostgreSQL rolls one back, and it runs again from its beginning, at most three times.
  */
 export async function inTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
@@ -19,13 +19,13 @@ export async function inTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): 
 }
 
 /**
- * Runs work as a part of a transaction: where it throws, what it has written is taken back, and the transaction can go on. A statement that fails would
- * end the transaction otherwise.
- * @throws what the work throws
+ * Runs work in a savepoint. If it throws, its writes are rolled back and the transaction can continue. Without a
+ * savepoint a failed statement would end the transaction.
+ * @throws the error of the work
  */
 export async function inSavepoint<T>(trx: Trx, work: () => Promise<T>): Promise<T> {
   const connection = knexOf(trx);
-  // Travels with the first statement of the work, and fails only where that fails too.
+  // Sent together with the first statement of the work, and fails only if that fails too.
   const opened = connection.raw('savepoint part').then(undefined, () => undefined);
   let result: T;
   try {
@@ -40,8 +40,8 @@ export async function inSavepoint<T>(trx: Trx, work: () => Promise<T>): Promise<
 }
 
 /**
- * Runs reads that all see the database of one moment. When the signal aborts, the statement that runs is cancelled, and the work ends with
- * PostgreSQL's error.
+ * Runs reads in one snapshot of the database. When the signal aborts, the running statement is cancelled, and the work
+ * ends with PostgreSQL's error.
  */
 export function inSnapshot<T>(db: Db, signal: AbortSignal, work: (trx: Trx) => Promise<T>): Promise<T> {
   const pool = knexOf(db);
@@ -58,7 +58,7 @@ export function inSnapshot<T>(db: Db, signal: AbortSignal, work: (trx: Trx) => P
         return await work(trx);
       } finally {
         signal.removeEventListener('abort', cancel);
-        // The connection may serve another caller afterwards, who must not be cancelled.
+        // Waits for the cancellation, which must not hit the connection's next user.
         await cancelled;
       }
     },

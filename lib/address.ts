@@ -2,25 +2,31 @@ import { domainToASCII, domainToUnicode } from 'node:url';
 import { z } from 'zod';
 
 const MAX_ADDRESS = 254;
-/** Longer text holds no address that is worth the work of cleaning. */
+/** Maximum length (characters) of text that is searched for addresses. Longer text is treated as no address. */
 const MAX_WRITTEN = 2_000;
 const PLAIN = /^[\w.+-]+@[a-z\d][a-z\d.-]*[a-z]$/i;
-/** Characters without a shape, which copying leaves in text: zero-width, soft hyphen, direction marks, isolates. */
+/** Invisible characters that copying leaves in text: zero-width, soft hyphen, direction marks, isolates. */
 const SHAPELESS = /[\p{Default_Ignorable_Code_Point}\p{Cf}\0]/gu;
 const DISPLAY_FORM = /<([^<>]*)>$/;
 const MAILTO = /^mailto:/i;
-/** Marks that surround an address in a sentence or a list; an apostrophe is cut only in pairs. */
+/**
+ * Quotes, brackets and punctuation around an address in a sentence or list. An apostrophe is removed only in pairs, by
+ * `unwrapped`.
+ */
 const AROUND = /^[\s"“”„«»‹›`[({,;]+|[\s"“”„«»‹›`\])},;:.!?]+$/g;
 
-/** Tells whether text is one lower-case address that every mail server reads the same way; the API's rule for addresses. */
+/**
+ * Returns true if the text is one lower-case address that every mail server reads the same way. The API's rule for
+ * addresses.
+ */
 export function isAddress(text: string): boolean {
   return text.length <= MAX_ADDRESS && z.regexes.email.test(text);
 }
 
 /**
- * The one form in which an address is stored and compared, or null when the text is no single address: lower case, the
- * domain in A-labels (UTS 46). Takes what people paste: `Name <addr>`, `mailto:`, marks around it, shapeless and
- * full-width characters.
+ * Returns the canonical form in which an address is stored and compared: lower case, the domain in A-labels (UTS 46).
+ * Returns null if the text is not exactly one address. Accepts pasted forms: `Name <addr>`, `mailto:`, surrounding
+ * marks, invisible and full-width characters.
  */
 export function parseAddress(text: string): string | null {
   if (PLAIN.test(text)) return checked(text.toLowerCase());
@@ -28,10 +34,13 @@ export function parseAddress(text: string): string | null {
   return checked(asciiAddress(unwrapped(text)));
 }
 
-/** Separators of addresses in a cell, Google's ` ::: ` among them. */
+/** Separators between addresses in one cell. ` ::: ` is the separator of Google exports. */
 const BETWEEN = /\s*(?:[;,|\n\r\t]|:::|\s\/\s)\s*/;
 
-/** All addresses of a text that is nothing but addresses, each in its one form and once; empty where it is anything else. */
+/**
+ * Returns the distinct canonical addresses of a text that consists only of addresses. Returns an empty array for any
+ * other text.
+ */
 export function parseAddresses(text: string): string[] {
   const single = parseAddress(text);
   if (single) return [single];
@@ -42,32 +51,41 @@ export function parseAddresses(text: string): string[] {
   return parts.every((part) => part !== null) ? [...new Set(parts)] : [];
 }
 
-/** The form of an address that look-ups compare: that of {@link parseAddress}, or lower case where it is no address. */
+/**
+ * Returns the form used as a look-up key: the result of {@link parseAddress}, or the text in lower case if it is not an
+ * address.
+ */
 export function addressKey(text: string): string {
   return parseAddress(text) ?? text.trim().toLowerCase();
 }
 
-/** Lower case, with the domain in A-labels (RFC 5890): `Info@Bücher.example` becomes `info@xn--bcher-kva.example`. */
+/**
+ * Returns the address in lower case, with the domain in A-labels (RFC 5890): `Info@Bücher.example` becomes
+ * `info@xn--bcher-kva.example`.
+ */
 export function asciiAddress(address: string): string {
   const at = address.lastIndexOf('@') + 1;
   return `${address.slice(0, at)}${asciiHost(address.slice(at))}`.toLowerCase();
 }
 
-/** A host name in A-labels and lower case, without a final dot; as it is where UTS 46 refuses it. */
+/**
+ * Returns a host name in A-labels and lower case, without a trailing dot. Returns the input unchanged if UTS 46 rejects
+ * it.
+ */
 export function asciiHost(host: string): string {
   const plain = host.replace(/[.。]$/, '');
   const ascii = /[^\0-\x7f]/.test(plain) ? domainToASCII(plain) : plain;
   return (ascii || plain).toLowerCase();
 }
 
-/** An address or host as people read it, with the domain in Unicode instead of A-labels. */
+/** Returns an address or host for display, with the domain in Unicode instead of A-labels. */
 export function shownAddress(address: string): string {
   if (!address.includes('xn--')) return address;
   const at = address.lastIndexOf('@') + 1;
   return `${address.slice(0, at)}${domainToUnicode(address.slice(at)) || address.slice(at)}`;
 }
 
-/** Text without shapeless characters and with full-width ones in their usual width. */
+/** Removes invisible characters and converts full-width characters to their usual width. */
 export function withoutShapeless(text: string): string {
   return text
     .replace(SHAPELESS, '')
@@ -80,7 +98,8 @@ function unwrapped(text: string): string {
   for (let before = ''; before !== rest;) {
     before = rest;
     const shown = DISPLAY_FORM.exec(rest);
-    // The name may be the same address; another one would make them two.
+    // The display name may repeat the same address. A different address in the name makes two addresses, which is
+    // refused.
     if (shown && namesAnother(rest.slice(0, shown.index), shown[1]!)) return '';
     if (shown) rest = shown[1]!.trim();
     if (MAILTO.test(rest)) rest = withoutMailto(rest);

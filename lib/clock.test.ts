@@ -5,13 +5,13 @@ import test from 'ava';
 import fc from 'fast-check';
 import { HOUR_MS, MeasuredClock } from './clock.ts';
 
-/** A process and a database, each with a clock of its own, and a network between them. */
+/** A process and a database with separate clocks, and a network between them. */
 class Machines {
   trueMs = 1_800_000_000_000;
   processAheadMs = 0;
   readonly clock = new MeasuredClock(() => this.trueMs + this.processAheadMs);
 
-  /** One measurement whose request and answer take so long (ms). */
+  /** Makes one measurement with the given durations (ms) of request and answer. */
   measure(requestMs: number, answerMs: number): Promise<void> {
     return this.clock.measure(async () => {
       this.trueMs += requestMs;
@@ -26,7 +26,7 @@ class Machines {
   }
 }
 
-/** The clock tells whole milliseconds. */
+/** Tolerance (ms): the clock returns whole milliseconds. */
 const NEAR_MS = 1;
 
 test('an hour of a wrong clock is taken out, to within half of the smallest round trip', async (t) => {
@@ -81,7 +81,7 @@ test('while no clock is set time never runs backwards, and the best measurement 
         latest = now;
         machines.trueMs += passes;
       }
-      // The time for which it stood still has passed by then.
+      // Longer than the clock may stand still.
       machines.trueMs += 1_000;
       t.true(Math.abs(machines.errorMs) <= bestMs / 2 + NEAR_MS);
     }),
@@ -90,7 +90,7 @@ test('while no clock is set time never runs backwards, and the best measurement 
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** The only places of domain and activities that ask another clock, and why they may. */
+/** The only files of domain and activities that may use another clock, each with its reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'domain/mailboxes/leases.ts': 'leases of watchers and their retries, arbitrated by PostgreSQL',
   'domain/sending/control/access-token.ts': 'the lease of a refresh of tokens',
@@ -116,7 +116,7 @@ function sourcesOf(folder: string): string[] {
     .map((file) => relative(ROOT, join(ROOT, folder, file)));
 }
 
-/** Without comments, which may speak of other clocks. */
+/** Returns a source without its comments, which may mention other clocks. */
 function codeOf(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '');
 }

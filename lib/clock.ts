@@ -3,52 +3,60 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** The UTC midnight (epoch ms) after a moment (epoch ms): when the daily counts of mailboxes begin anew. */
+/**
+ * Returns the next UTC midnight (epoch ms) after a moment (epoch ms). The daily counts of mailboxes restart at that
+ * time.
+ */
 export function nextUtcMidnight(at: number): number {
   return (Math.floor(at / DAY_MS) + 1) * DAY_MS;
 }
 
-/** The UTC day of a moment (a date, or epoch ms), YYYY-MM-DD. */
+/** Returns the UTC day of a moment (a date, or epoch ms) as YYYY-MM-DD. */
 export function utcDay(at: Date | number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
 /**
- * The source of time for whatever decides business: due times, expiry, caps, windows, what is stored as a moment. It is injected, so tests can set it.
- * Leases, retries of the outbox and signs of life between processes are arbitrated by PostgreSQL alone, and stay on its `now()`. Workflows use
- * Temporal's time, time budgets within one process `performance.now()`.
+ * Source of the current time for business decisions: due times, expiry, caps, windows, stored moments. It is injected,
+ * so that tests can set it. Leases, outbox retries and heartbeats between processes use PostgreSQL's `now()` instead.
+ * Workflows use Temporal's time, and time budgets within one process use `performance.now()`.
  */
 export interface Clock {
-  /** The present moment. */
   now(): Date;
 }
 
-/** The machine's own clock, for tests and tools without a database. Processes of Heron have a {@link MeasuredClock}. */
+/** Clock of the machine, for tests and tools without a database. Processes of Heron use a {@link MeasuredClock}. */
 export const systemClock: Clock = { now: () => new Date() };
 
-/** A correction (ms) up to this is waited out, so that time does not run backwards; a larger one is made at once. */
+/**
+ * Maximum backward correction (ms) during which `now()` stands still, so that time does not run backwards. A larger
+ * correction is applied at once.
+ */
 const HOLD_MS = 1_000;
 
 /**
- * PostgreSQL's time without a statement per question: the process's clock plus an offset that {@link MeasuredClock.measure} keeps right.
+ * Clock that follows PostgreSQL's time without a query per call. It adds an offset to the process's clock, which
+ * {@link MeasuredClock.measure} updates.
  *
- * PostgreSQL answers a measurement at some moment between its sending and its receipt. So each gives a range in which the offset must lie, as wide as the round trip.
- * The offset is the middle of what all of them allow: at most half of the smallest round trip off. Where nothing is allowed by all of them, a clock was set or
- * has drifted, and the latest measurement counts alone.
+ * PostgreSQL answers a measurement at some moment between its sending and its receipt. So each measurement gives a
+ * range of possible offsets, as wide as its round trip. The offset is the middle of the intersection of these ranges,
+ * so its error is at most half of the smallest round trip. An empty intersection means that a clock was set or has
+ * drifted. Then only the latest measurement counts.
  *
- * `now()` never runs backwards within a process when the offset shrinks by up to a second: it stands still until time has caught up. After a larger correction
- * the earlier answers were wrong, and standing still for so long would be worse than one step back. Between processes it agrees to within their round trips;
- * where the order of two writes matters more exactly, row locks and stream positions decide it, never this clock.
+ * When the offset shrinks by up to a second, `now()` stands still until time has caught up, so it never runs backwards.
+ * A larger correction means that earlier values were wrong: one step back is better than a long standstill. Clocks of
+ * two processes agree to within their round trips. Row locks and stream positions decide the order of two writes where
+ * it must be exact, never this clock.
  */
 export class MeasuredClock implements Clock {
   readonly #processNow: () => number;
-  /** Range of offsets (ms) that the measurements allow; the whole number line before the first one. */
+  /** Range of offsets (ms) that the measurements allow. Unbounded before the first measurement. */
   #lowMs = -Infinity;
   #highMs = Infinity;
   #offsetMs = 0;
   #latestMs = -Infinity;
 
-  /** @param processNow the process's clock, epoch ms */
+  /** @param processNow returns the process's clock (epoch ms) */
   constructor(processNow: () => number = Date.now) {
     this.#processNow = processNow;
   }
@@ -61,15 +69,16 @@ export class MeasuredClock implements Clock {
   }
 
   /**
-   * Measures the offset. A measurement that fails changes nothing: the database is away, or whoever needs it will see the error.
-   * @param readServerMs asks PostgreSQL for its `clock_timestamp()`, epoch ms, and does nothing else
+   * Measures the offset. A failed measurement changes nothing: its cause, such as an unreachable database, shows up in
+   * other queries.
+   * @param readServerMs returns PostgreSQL's `clock_timestamp()` (epoch ms) and does nothing else
    */
   async measure(readServerMs: () => Promise<number>): Promise<void> {
     const sentAt = this.#processNow();
     const serverMs = await readServerMs().catch(() => undefined);
-    // The process's clock tells whole milliseconds, rounded down.
+    // The process's clock returns whole milliseconds, rounded down.
     const receivedBefore = this.#processNow() + 1;
-    // A clock that was set back meanwhile measures nothing.
+    // Ignores the measurement if the process's clock was set back in the meantime.
     if (serverMs === undefined || receivedBefore < sentAt) return;
     const [low, high] = [serverMs - receivedBefore, serverMs - sentAt];
     const fits = low <= this.#highMs && high >= this.#lowMs;
@@ -80,8 +89,8 @@ export class MeasuredClock implements Clock {
 }
 
 /**
- * Whether a moment lies in the years 0001 to 9999 of UTC, which RFC 3339 can write. An offset leads out of them: `9999-12-31T23:59:59-12:00` is in
- * the year 10000.
+ * Returns true if a moment lies in the years 0001 to 9999 of UTC, which RFC 3339 can write. A time-zone offset can lead
+ * out of this range: `9999-12-31T23:59:59-12:00` is in the year 10000.
  */
 export function isWritable(moment: Date): boolean {
   const year = moment.getUTCFullYear();

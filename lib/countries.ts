@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { Reader, type CountryResponse } from 'mmdb-lib';
 
-/** The country of an address, ISO 3166-1 alpha-2 in upper case; null where it is not known. */
+/** Returns the country of an IP address as ISO 3166-1 alpha-2 in upper case, or null if unknown. */
 type CountryOf = (address: string) => string | null;
 
 /**
- * Reads a database of countries in MaxMind's format (GeoLite2 Country, DB-IP and others) into memory, for as long as the process runs.
- * @param path GEOIP_DATABASE; without one no country is known
- * @throws Error when the file is missing or no such database
+ * Reads a country database in MaxMind's format (GeoLite2 Country, DB-IP and others) into memory for the lifetime of the
+ * process.
+ * @param path GEOIP_DATABASE; without a path every country is unknown
+ * @throws Error when the file is missing or not a valid database
  */
 export function openCountries(path: string | undefined): CountryOf {
   if (!path) return () => null;
@@ -17,7 +18,7 @@ export function openCountries(path: string | undefined): CountryOf {
       const code = reader.get(address)?.country?.iso_code;
       return code && /^[A-Z]{2}$/.test(code) ? code : null;
     } catch {
-      // An address that is none.
+      // Not a valid IP address.
       return null;
     }
   };

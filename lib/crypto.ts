@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { hash as argonHash, verify as argonVerify } from '@node-rs/argon2';
 
-/** Prefixes of issued secrets. */
+/** Prefixes of issued secrets, by kind. */
 export const SECRET_PREFIX = {
   apiKey: 'ssk_',
   clientId: 'sscid_',
@@ -14,32 +14,32 @@ export const SECRET_PREFIX = {
   app: 'ss_app_',
 } as const;
 
-/** A new random 256-bit secret as `prefix` + base64url. Only its {@link sha256} is ever stored. */
+/** Returns a new random 256-bit secret as `prefix` + base64url. Store only its {@link sha256}. */
 export function newSecret(prefix = ''): string {
   return prefix + randomBytes(32).toString('base64url');
 }
 
-/** SHA-256 of a string as lower-case hex: how high-entropy secrets are stored and looked up. */
+/** Returns SHA-256 as lower-case hex, the form in which high-entropy secrets are stored and looked up. */
 export function sha256(value: string | Buffer): string {
   return createHash('sha256').update(value).digest('hex');
 }
 
-/** The code challenge of a verifier by S256 (RFC 7636 section 4.2). */
+/** Returns the S256 code challenge of a verifier (RFC 7636, section 4.2). */
 export function codeChallenge(verifier: string): string {
   return createHash('sha256').update(verifier).digest('base64url');
 }
 
-/** HMAC-SHA256 over `message`, raw bytes. */
+/** Returns HMAC-SHA256 of `message` as raw bytes. */
 export function hmac(key: string | Buffer, message: string | Buffer): Buffer {
   return createHmac('sha256', key).update(message).digest();
 }
 
-/** Compares two strings in time independent of where they differ. */
+/** Compares two strings in constant time. */
 export function safeEqual(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 }
 
-/** A numeric one-time code with `digits` digits, uniformly random. */
+/** Returns a uniformly random numeric one-time code of `digits` digits. */
 export function newCode(digits = 6): string {
   const limit = 10 ** digits;
   const ceiling = Math.floor(0x1_0000_0000 / limit) * limit;
@@ -54,7 +54,7 @@ export function hashPassword(password: string): Promise<string> {
   return argonHash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
 }
 
-/** Whether a password fits a stored argon2id hash. A malformed hash answers false. */
+/** Returns true if a password matches a stored argon2id hash. Returns false for a malformed hash. */
 export async function verifyPassword(hash: string, password: string): Promise<boolean> {
   try {
     return await argonVerify(hash, password);

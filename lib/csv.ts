@@ -1,13 +1,16 @@
 import { stringify } from 'csv-stringify/sync';
 
-/** The first line of a CSV file for people: behind a byte order mark, by which Excel knows UTF-8. */
+/**
+ * Returns the header line of a CSV file for people. It starts with a byte order mark, by which Excel detects UTF-8.
+ */
 export function csvHeader(columns: readonly string[]): string {
   return `\ufeff${csvLines([columns])}`;
 }
 
 /**
- * Rows as CSV (RFC 4180). Cells that a spreadsheet would take for formulas get an apostrophe; so does what begins like one behind a semicolon, a tab or a line
- * end within a cell, where spreadsheets of many countries begin a new cell.
+ * Returns rows as CSV (RFC 4180). Cells that a spreadsheet would read as formulas get a leading apostrophe. The same
+ * applies to text behind a semicolon, tab or line break within a cell, which start a new cell in the spreadsheets of
+ * many countries.
  */
 export function csvLines(rows: readonly (readonly string[])[]): string {
   const safe = rows.map((row) => row.map((cell) => cell.replace(/([;\t\r\n][^\S\t\r\n]*)(?=[=+\-@＝＋－＠])/g, "$1'")));

@@ -7,11 +7,11 @@ const VERSION = 1;
 
 type CursorPosition = readonly (string | number | null)[];
 
-/** One page of a keyset list, as verbs return it. */
+/** One page of a keyset list. */
 export interface Page<Row> {
   rows: Row[];
   nextCursor: string | null;
-  /** Exact number of rows that match, in lists that show it. */
+  /** Exact number of matching rows. Set only by lists that show it. */
   total?: number;
 }
 
@@ -24,12 +24,15 @@ function fingerprint(list: string, filters: unknown): string {
   return sha256(JSON.stringify([list, filters ?? null])).slice(0, 12);
 }
 
-/** An opaque cursor, bound to its list and filters: used elsewhere it is refused instead of giving wrong rows. */
+/**
+ * Returns an opaque cursor, bound to its list and filters. Used elsewhere, it is refused instead of returning wrong
+ * rows.
+ */
 export function encodeCursor(list: string, filters: unknown, position: CursorPosition): string {
   return Buffer.from(JSON.stringify([VERSION, fingerprint(list, filters), ...position])).toString('base64url');
 }
 
-/** The fault of a cursor in the body of a search that is a cursor of no list. */
+/** Returns the problem of a search cursor in the body that is no cursor of any list. */
 export function bodyCursorProblems(cursor: string | undefined): Problem[] {
   if (!cursor) return [];
   const parts = partsOf(cursor);
@@ -46,7 +49,7 @@ function partsOf(cursor: string): unknown {
   }
 }
 
-/** 400 for a cursor that was changed, or made by another list or other filters. */
+/** Returns the 400 error for a cursor that was changed, or that belongs to another list or other filters. */
 export function badCursor(): AppError {
   return refusal('bad_request', 'query.cursor');
 }
@@ -58,13 +61,16 @@ function refusal(code: 'bad_request' | 'invalid_cursor', path: string): AppError
   });
 }
 
-/** Whether a value can be one part of a list's position; only such values reach the database. */
+/** Type guard for one part of a list's position. Only values that pass reach the database. */
 type IsPart<Part> = (value: unknown) => value is Part;
 
 const TIMESTAMP =
   /^(\d{4}-\d\d-\d\d) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:[+-](?:0\d|1[0-4])(?::[0-5]\d)?)?$/;
 
-/** A position that is a timestamp as PostgreSQL writes it, with or without its zone, of a day that there is. */
+/**
+ * Returns true for a position that is a timestamp in PostgreSQL's text form, with or without its zone, on an existing
+ * day.
+ */
 export function isTimestampText(value: unknown): value is string {
   const day = typeof value === 'string' ? TIMESTAMP.exec(value)?.[1] : undefined;
   if (day === undefined || day < '0001') return false;
@@ -72,22 +78,22 @@ export function isTimestampText(value: unknown): value is string {
   return !Number.isNaN(begin.getTime()) && begin.toISOString().startsWith(day);
 }
 
-/** A position that is a moment as JSON has it. */
+/** Returns true for a position that is a moment in JSON form (ISO 8601, UTC). */
 export function isInstant(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   const moment = new Date(value);
   return !Number.isNaN(moment.getTime()) && moment.toISOString() === value && /^\d{4}-/.test(value);
 }
 
-/** A position that is a whole number. */
+/** Returns true for a position that is a whole number. */
 export function isWholeNumber(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
 /**
- * The position in a cursor, or undefined when there is none.
- * @param parts what each part of the position of this list looks like
- * @throws AppError bad_request for a malformed cursor, one of another list or filter, and a forged position
+ * Returns the position in a cursor, or undefined without a cursor.
+ * @param parts type guards of the position's parts, in their order
+ * @throws AppError bad_request for a malformed cursor, a cursor of another list or filter, and a forged position
  */
 export function decodeCursor<Position extends CursorPosition>(
   list: string,
@@ -101,7 +107,7 @@ export function decodeCursor<Position extends CursorPosition>(
 }
 
 /**
- * As {@link decodeCursor}, for a search that has its cursor in the body.
+ * Variant of {@link decodeCursor} for a search with the cursor in its body.
  * @throws AppError invalid_cursor
  */
 export function decodeBodyCursor<Position extends CursorPosition>(
@@ -124,14 +130,14 @@ function positionOf<Position extends CursorPosition>(
 }
 
 /**
- * The id in a cursor of a list ordered by id alone, or undefined when there is none.
+ * Returns the id in a cursor of a list ordered by id alone, or undefined without a cursor.
  * @throws AppError bad_request as {@link decodeCursor}
  */
 export function decodeIdCursor(list: string, filters: unknown, cursor: string | undefined): string | undefined {
   return decodeCursor<[string]>(list, filters, cursor, [isUuid])?.[0];
 }
 
-/** Cuts a page out of `limit + 1` fetched rows and makes the cursor behind its last row. */
+/** Cuts one page from `limit + 1` fetched rows. The next cursor is made from the last row of the page. */
 export function pageOf<Row>(fetched: Row[], limit: number, cursorFor: (last: Row) => string): Page<Row> {
   const rows = fetched.slice(0, limit);
   const last = rows.at(-1);

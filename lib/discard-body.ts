@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Passes over what is left of a body that is refused half-way. Node does so by itself only where nobody has begun to read: a compressed body that was given up would
- * stay in the way of the next request on its connection, which behind a proxy is somebody else's.
+ * Reads and drops the rest of a request body that is refused half-way. Node does so by itself only if nobody has
+ * started to read. Otherwise an unread compressed body blocks the next request on its connection, which behind a proxy
+ * belongs to another client.
  */
 export function discardBody(request: IncomingMessage): void {
   request.unpipe();

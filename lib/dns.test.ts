@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { createDnsRecords } from './dns.ts';
 
-/** A name server that answers every query with a TXT record in two parts, an answer code, or not at all. */
+/**
+ * Starts a name server that answers every query with a TXT record in two parts, with an answer code, or not at all.
+ */
 async function nameServer(answer: 'text' | 'silence' | number) {
   const socket = createSocket('udp4');
   socket.on('message', (query, { port, address }) => {

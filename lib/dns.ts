@@ -2,26 +2,31 @@ import { Resolver } from 'node:dns/promises';
 import pLimit from 'p-limit';
 
 /**
- * What DNS says of a name, as the checks of domains ask it. An empty list: there is no such record. Null: no server answered in
- * time, or it failed, so nothing is known. Never throws.
+ * DNS queries for checks of domains. An empty list means that there is no such record. Null means unknown: no server
+ * answered in time, or the query failed. Never throws.
  */
 export interface DnsRecords {
-  /** The TXT records of a name, the parts of each joined. */
+  /** Returns the TXT records of a name, the parts of each joined. */
   txt(name: string): Promise<readonly string[] | null>;
-  /** The mail exchangers of a domain, the preferred one first; `.` alone means that it takes no mail. */
+  /**
+   * Returns the mail exchangers of a domain, in order of preference. `.` alone means that the domain accepts no mail.
+   */
   mx(domain: string): Promise<readonly string[] | null>;
-  /** The names a host's CNAME record points at. */
+  /** Returns the targets of a host's CNAME record. */
   cname(host: string): Promise<readonly string[] | null>;
 }
 
 const TIMEOUT_MS = 2_000;
 const TRIES = 2;
-/** Queries that a process has open at once; further ones wait. */
+/** Maximum number of open queries per process. Further queries wait. */
 const CONCURRENT = 64;
-/** Answers that say for certain that there is no record. */
+/** Error codes which state definitely that there is no record. */
 const NO_RECORD = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** Asks name servers: those given (`ip` or `ip:port`), else the system's. A query is tried twice, for `timeoutMs` each. */
+/**
+ * Creates DNS queries to the given name servers (`ip` or `ip:port`), or to those of the system. A query is tried twice,
+ * with `timeoutMs` for each try.
+ */
 export function createDnsRecords(options: { servers?: readonly string[]; timeoutMs?: number } = {}): DnsRecords {
   const resolver = new Resolver({ timeout: options.timeoutMs ?? TIMEOUT_MS, tries: TRIES });
   if (options.servers) resolver.setServers(options.servers);

@@ -1,4 +1,4 @@
-/** Encodings of text files that an import reads, by the names that the API gives them. */
+/** Encodings of text files that an import reads, by their names in the API. */
 export const ENCODINGS = [
   'utf-8',
   'utf-16le',

@@ -1,4 +1,4 @@
-/** What PostgreSQL's errors say beside their message, which may quote values. */
+/** Fields of a PostgreSQL error besides its message, which may quote values. */
 interface DatabaseFault extends Error {
   code: string;
   severity: string;
@@ -8,10 +8,10 @@ interface DatabaseFault extends Error {
   routine?: string;
 }
 
-/** Characters of a summary that are kept. */
+/** Maximum length (characters) of an error summary. */
 const SUMMARY_LENGTH = 500;
 
-/** PostgreSQL's own error: the one given, or the one that objection has wrapped; undefined for any other error. */
+/** Returns PostgreSQL's own error: the given one, or the one wrapped by objection. Undefined for any other error. */
 export function databaseFault(error: unknown): DatabaseFault | undefined {
   const native = (error as { nativeError?: unknown } | undefined)?.nativeError ?? error;
   const { code, severity } = (native ?? {}) as Partial<DatabaseFault>;
@@ -19,8 +19,8 @@ export function databaseFault(error: unknown): DatabaseFault | undefined {
 }
 
 /**
- * What kind of failure it was, for histories and lists: code, table, column and constraint of PostgreSQL, also when another
- * error was made of its refusal; else the name of the error. Never a message, which may hold values.
+ * Returns the kind of a failure for histories and lists. For PostgreSQL errors, wrapped ones included: code, table,
+ * column and constraint. For others: the name of the error. Never contains the message, which may hold values.
  */
 export function errorKind(error: unknown): string {
   for (let at = error; at instanceof Error; at = at.cause) {
@@ -31,8 +31,8 @@ export function errorKind(error: unknown): string {
 }
 
 /**
- * An error on one line, for a row or a screen: the {@link errorKind} of PostgreSQL's errors, whose messages name rows and
- * values; of all others the first line of the message.
+ * Returns an error on one line, for a row or a screen. PostgreSQL errors give their {@link errorKind}, because their
+ * messages contain rows and values. Others give the first line of their message.
  */
 export function errorSummary(error: unknown): string {
   const { message, name } = error instanceof Error ? error : { message: String(error), name: 'Error' };
@@ -41,9 +41,9 @@ export function errorSummary(error: unknown): string {
 }
 
 /**
- * An error as it may be logged or kept in a workflow history. Those of PostgreSQL name rows and values ("Failing row
- * contains …"): of these only the {@link errorKind} and the stack remain. Causes are treated alike. Everything else comes
- * back as it is.
+ * Returns an error in a form safe for logs and workflow histories. Messages of PostgreSQL errors contain rows and
+ * values ("Failing row contains …"), so only their {@link errorKind} and stack remain. Causes are treated alike. All
+ * other errors are returned unchanged.
  */
 export function withoutRowData(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
@@ -53,7 +53,7 @@ export function withoutRowData(error: unknown): unknown {
   return inner === error.cause ? error : copyWithCause(error, inner);
 }
 
-/** "PostgreSQL 23505 (table contacts, constraint contacts_email_key)" */
+/** Returns text such as "PostgreSQL 23505 (table contacts, constraint contacts_email_key)". */
 function faultKind(fault: DatabaseFault): string {
   const where = Object.entries(namesIn(fault)).map((pair) => pair.join(' '));
   return `PostgreSQL ${fault.code}${where.length > 0 ? ` (${where.join(', ')})` : ''}`;
@@ -75,7 +75,7 @@ function stripped(fault: DatabaseFault, thrown: Error): Error {
   return Object.assign(report, { code, ...namesIn(fault), ...(routine ? { routine } : {}) });
 }
 
-/** The same error, class and own properties included, with another cause. */
+/** Copies an error, including its class and own properties, with another cause. */
 function copyWithCause(error: Error, cause: unknown): Error {
   const descriptors = Object.getOwnPropertyDescriptors(error);
   const copy = Object.create(Object.getPrototypeOf(error) as object, descriptors) as Error;

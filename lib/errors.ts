@@ -2,8 +2,8 @@ import { message, type Language, type Message, type MessageCode } from '../messa
 import { render } from '../messages/render.ts';
 
 /**
- * Every error code that a client can get, with its HTTP status. The list is closed: a code that is not here does not
- * compile, and a suite checks that each documented one can be reached.
+ * Every error code of the API, with its HTTP status. The list is closed: any other code does not compile, and a test
+ * suite checks that each documented code can occur.
  */
 export const ERROR_CODES = {
   bad_request: 400,
@@ -59,7 +59,7 @@ export const ERROR_CODES = {
   campaign_no_mailbox: 400,
   storage_limit_reached: 400,
   attachments_expired: 409,
-  // For a return URL of a checkout or billing portal; no operation takes one, a checkout leads back to APP_URL.
+  // Reserved for return URLs of a checkout or billing portal. No operation takes one: a checkout returns to APP_URL.
   redirect_not_allowed: 400,
   app_connection_in_use: 409,
   app_connection_not_found: 400,
@@ -97,20 +97,20 @@ const LABELS: Record<number, string> = {
   503: 'Service Unavailable',
 };
 
-/** The human label of a status. */
+/** Returns the human-readable label of an HTTP status. */
 export function statusLabel(status: number): string {
   return LABELS[status] ?? 'Error';
 }
 
-/** A sentence for a person: a message by its code. Plain English is being replaced by it. */
+/** Text for a person: a message code with values, or plain English. Message codes are replacing plain English. */
 export type Said = Message | string;
 
-/** A sentence in a language; plain English stays as it is. */
+/** Returns a message in a language. Plain English is returned unchanged. */
 export function inWords(said: Said, language?: Language): string {
   return typeof said === 'string' ? said : render(said, language);
 }
 
-/** One fault of a bad request: where (dotted path from `body`, `query` or `params`) and what. */
+/** One problem of a bad request: its place (dotted path from `body`, `query` or `params`) and message. */
 export interface Problem {
   path: string;
   message: Said;
@@ -119,17 +119,20 @@ export interface Problem {
 export interface AppErrorOptions {
   /** One-line remedy shown to the client. */
   fix?: Said;
-  /** All faults of a bad request. */
+  /** All problems of a bad request. */
   problems?: Problem[];
-  /** Endpoint-specific public fields beside the envelope, such as `retry_after` (seconds). */
+  /** Endpoint-specific public fields besides the envelope, such as `retry_after` (seconds). */
   extra?: Record<string, unknown>;
-  /** Answer headers, such as Retry-After. */
+  /** Response headers, such as Retry-After. */
   headers?: Record<string, string>;
-  /** What went wrong inside; logged, never shown. */
+  /** Internal cause: logged, never shown. */
   cause?: unknown;
 }
 
-/** The one error class that clients see. `said` is public, `message` the same in English; private detail goes into `cause`. */
+/**
+ * The only error class whose content clients see. `said` is public, and `message` is the same text in English. Private
+ * details belong in `cause`.
+ */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -152,25 +155,25 @@ export class AppError extends Error {
   }
 }
 
-/** The things that a request may name; their words are the sentences `thing.…`. */
+/** Kinds of things that a request may name. Their display names are the messages `thing.…`. */
 export type Thing = MessageCode extends infer Code ? (Code extends `thing.${infer Name}` ? Name : never) : never;
 
-/** The name of a thing, as a value of a sentence. */
+/** Returns the name of a thing, for use as a value in another message. */
 export function thingMessage(thing: Thing): Message {
   return { code: `thing.${thing}`, values: {} };
 }
 
-/** 404 for an unknown id, a malformed id and another organization's id alike. */
+/** Returns the same 404 for an unknown id, a malformed id and another organization's id. */
 export function notFound(thing: Thing = 'resource'): AppError {
   return new AppError('not_found', message('not_found', { thing: thingMessage(thing) }));
 }
 
-/** 400 with one or more faults, each with its path. */
+/** Returns a 400 with one or more problems, each with its path. */
 export function badRequest(said: Said, problems?: Problem[]): AppError {
   return new AppError('bad_request', said, problems ? { problems } : {});
 }
 
-/** 429 with the wait in `retry_after` and Retry-After, in whole seconds. */
+/** Returns a 429 with the wait in `retry_after` and Retry-After, in whole seconds. */
 export function tooManyRequests(waitMs: number, what: Said): AppError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   return new AppError('rate_limit_exceeded', message('request.too_many', { what }), {
@@ -180,7 +183,7 @@ export function tooManyRequests(waitMs: number, what: Said): AppError {
   });
 }
 
-/** 503 for what may work in a moment, with the wait in `retry_after` and Retry-After, in whole seconds. */
+/** Returns a 503 for a temporary failure, with the wait in `retry_after` and Retry-After, in whole seconds. */
 export function unavailable(said: Message, waitMs: number, cause: unknown): AppError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   return new AppError('service_unavailable', said, {
@@ -191,7 +194,10 @@ export function unavailable(said: Message, waitMs: number, cause: unknown): AppE
   });
 }
 
-/** @throws AppError of the code with every problem, when there is one */
+/**
+ * Throws if there is any problem.
+ * @throws AppError of the code, listing every problem
+ */
 export function refuseProblems(problems: readonly Problem[], code: ErrorCode = 'bad_request'): void {
   if (problems.length === 0) return;
   throw new AppError(code, message('request.problems', { count: problems.length }), {

@@ -8,15 +8,19 @@ export interface BusConnection {
   close(): Promise<void>;
 }
 
-/** What passes messages on to whoever subscribes. Messages are hints: who misses one finds out by itself, a moment later. */
+/**
+ * Publishes messages to subscribers. Messages are only hints: a subscriber that misses one finds the event a moment
+ * later by polling.
+ */
 interface BusPublisher extends BusConnection {
-  /** Hands a message over if the server is there; one that it does not get is not kept. */
+  /** Publishes a message if the server is connected. Otherwise the message is dropped. */
   publish(text: string): void;
 }
 
 /**
- * Calls `onMessage` on each message of a subject, and once with an empty text after every (re)connect, as messages may have been missed. A
- * server that is away is waited for. It is the operator's own, like PostgreSQL, so it does not go through lib/egress.
+ * Calls `onMessage` for each message of a subject, and with an empty text after every (re)connect, because messages may
+ * have been missed. Waits for an unreachable server. The server belongs to the operator, like PostgreSQL, so the
+ * connection does not go through lib/egress.
  */
 export async function subscribeBus(
   url: string,
@@ -57,7 +61,7 @@ export async function openBus(url: string, subject: string, log: Logger): Promis
 }
 
 /**
- * Asks the server once.
+ * Checks that the server answers.
  * @throws Error when it does not answer within the time (ms), or refuses the credentials
  */
 export async function pingBus(url: string, timeoutMs: number): Promise<void> {
@@ -69,7 +73,7 @@ export async function pingBus(url: string, timeoutMs: number): Promise<void> {
   }
 }
 
-/** Connects now or as soon as the server is there, again whenever it breaks, and never holds a process up. */
+/** Connects as soon as the server is reachable, and reconnects after every break. Never keeps the process alive. */
 async function keepConnected(
   url: string,
   log: Logger,
@@ -101,7 +105,7 @@ async function keepConnected(
   };
 }
 
-/** NATS_URL: one or more addresses, comma separated; user and password, or a token, may stand in them. */
+/** Parses NATS_URL: one or more addresses, comma separated, which may contain user and password, or a token. */
 function optionsOf(url: string): ConnectionOptions {
   const addresses = url.split(',').map((address) => new URL(address.trim()));
   const [{ username, password, protocol }] = addresses as [URL, ...URL[]];

@@ -26,7 +26,7 @@ test('a turn that is due while another is under way is left out, a failure ends 
   t.deepEqual([most, open, errors.length], [1, 0, 1]);
   const begun = turns;
   t.is(ended, begun, 'the last one too');
-  // A timer of the same length that is set later fires later.
+  // Fires after any timer of the same length that was set earlier.
   await sleep(1);
   t.is(turns, begun);
 });

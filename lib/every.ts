@@ -1,14 +1,13 @@
-/** Work that is repeated. */
 export interface Repeated {
-  /** Begins no more, and waits for what is under way. */
+  /** Starts no further run, and waits for the running one. */
   stop(): Promise<void>;
 }
 
 /**
- * Repeats work at intervals. A turn that is due while the one before is under way is left out, so that a database that is slow does not get ever more of
- * them at once.
- * @param ms from the beginning of one turn to that of the next
- * @param onError called with what a turn throws; the next one is made all the same
+ * Runs `work` at fixed intervals. A run that is due while the previous one is still active is skipped, so that a slow
+ * database gets no growing load.
+ * @param ms milliseconds between the starts of two runs
+ * @param onError called with the error of a failed run; later runs continue
  */
 export function every(ms: number, work: () => Promise<void>, onError: (error: unknown) => void): Repeated {
   let underWay: Promise<void> | undefined;

@@ -18,7 +18,7 @@ test('work under one lock is done by one after the other, and those who wait are
         (holder) => waited.push(holder),
         async () => {
           t.is((holders += 1), 1);
-          // The first one has it until both others have come.
+          // The first process holds the lock until both others wait for it.
           await eventually(async () => waited.length === 2);
           holders -= 1;
           return one;

@@ -28,7 +28,7 @@ test('every sentence beside a finding belongs to one, and takes values that it h
   for (const code of beside) {
     const finding = code.replace(/\.(fix|title)$/, '') as MessageCode;
     t.truthy(sentences[finding], code);
-    // The example is a value of the fix alone.
+    // `example` is a value only of the fix.
     const given = new Set([...placesOf(sentences[finding]), 'example']);
     for (const place of placesOf(sentences[code])) t.true(given.has(place), `${code}: ${place}`);
   }

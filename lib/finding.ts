@@ -1,61 +1,70 @@
 import { SENTENCES, type Language, type Message, type MessageCode } from '../messages/index.ts';
 import { render } from '../messages/render.ts';
 
-/** The weight of a finding: an error keeps something from working, a warning soon will, an info is worth knowing. */
+/**
+ * Severity of a finding. An `error` keeps something from working, a `warning` soon will, an `info` is only worth
+ * knowing.
+ */
 export type Severity = 'error' | 'warning' | 'info';
 
 type FindingSentence = Extract<MessageCode, `finding.${string}`>;
 
-/** The result of a check: a sentence `finding.<code>` with its values. The remedy is the sentence `<code>.fix`. It is JSON. */
+/**
+ * Result of a check: the message `finding.<code>` with its values. The remedy is the message `finding.<code>.fix`.
+ * Serializable as JSON.
+ */
 export interface Finding extends Message {
   code: FindingSentence;
   severity: Severity;
 }
 
-/** One group of checks before a launch, as reports keep it. */
+/** One group of checks before a launch, as stored in reports. */
 export interface PreflightCheck {
-  /** Stable, such as `sending_domains`. */
+  /** Stable key, such as `sending_domains`. */
   key: string;
   passed: boolean;
-  /** The severity of its worst finding. */
+  /** Severity of its worst finding. */
   severity: Severity;
 }
 
-/** One finding of the checks before a launch, as reports keep it. An error keeps the campaign from starting. */
+/** One finding of the checks before a launch, as stored in reports. An error prevents the start of the campaign. */
 export interface PreflightFinding extends Finding {
-  /** The key of the check it belongs to. */
+  /** Key of the check that it belongs to. */
   check: string;
   step_id?: string;
 }
 
-/** A finding as its reader gets it. */
+/** A finding translated into the reader's language. */
 export interface SaidFinding {
-  /** Stable; a code may have several sentences. */
+  /** Stable code. Several messages may share a code. */
   code: string;
   severity: Severity;
   message: string;
-  /** Empty where there is nothing to do. */
+  /** Remedy. Empty if there is nothing to do. */
   fix: string;
   values: Message['values'];
 }
 
-/** A finding of a message whose code begins with `finding.`. */
+/** Makes a finding from a message whose code begins with `finding.`. */
 export function found(severity: Severity, { code, values }: Message): Finding {
   return { code: code as FindingSentence, severity, values };
 }
 
-/** The stable code of a finding: `spf_missing` of `finding.spf_missing`, `campaign_invalid` of `finding.campaign_invalid.no_steps`. */
+/**
+ * Returns the stable code of a finding: `spf_missing` of `finding.spf_missing`, `campaign_invalid` of
+ * `finding.campaign_invalid.no_steps`.
+ */
 export function findingCode({ code }: Pick<Message, 'code'>): string {
   return code.split('.')[1]!;
 }
 
-/** The sentence beside that of a finding: what to do about it, or its heading. Undefined where there is none. */
+/** Returns the message with the fix or the title of a finding. Undefined if there is none. */
 export function besideFinding({ code, values }: Message, name: 'fix' | 'title'): Message | undefined {
   const beside = `${code}.${name}`;
   return beside in SENTENCES.en ? { code: beside as MessageCode, values } : undefined;
 }
 
-/** A finding in the words of a language. */
+/** Translates a finding into a language. */
 export function sayFinding(finding: Finding, language?: Language): SaidFinding {
   const fix = besideFinding(finding, 'fix');
   return {

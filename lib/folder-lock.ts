@@ -6,10 +6,11 @@ import { join, resolve } from 'node:path';
 import { sha256 } from './crypto.ts';
 
 /**
- * Takes a data folder for this process, until `release` or its end, however that comes: two Temporal servers on one
- * file would each believe it theirs. The lock is a socket that its process listens on; one left by a dead process does not answer.
- * @returns release
- * @throws Error when another process has it
+ * Locks a data folder for this process, until `release` is called or the process ends in any way. Two Temporal servers
+ * must never use the same file. The lock is a socket on which the process listens. The socket of a dead process does
+ * not answer.
+ * @returns a function that releases the lock
+ * @throws Error when another process holds the lock
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const path = lockPath(folder);
@@ -29,12 +30,12 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
 }
 
 export interface LockHolder {
-  /** Its process id; empty where it did not answer. */
+  /** Process id of the holder. Empty if it did not answer. */
   pid: string;
   since: Date;
 }
 
-/** The process that holds the lock of a folder, and since when; undefined when nobody does. */
+/** Returns the process that holds the lock of a folder, and since when. Undefined if nobody holds it. */
 export async function lockHolder(folder: string): Promise<LockHolder | undefined> {
   const path = lockPath(folder);
   const pid = await holderAt(path);
@@ -58,7 +59,10 @@ async function listenOn(path: string): Promise<Server | undefined> {
   }
 }
 
-/** The process id that the holder of a lock answers with, empty where it did not; undefined when nobody holds it. */
+/**
+ * Returns the process id that the lock's holder answers with, or an empty text if it does not. Undefined if nobody
+ * holds the lock.
+ */
 function holderAt(path: string): Promise<string | undefined> {
   return new Promise((answer) => {
     let pid = '';

@@ -1,8 +1,8 @@
 import { maskOf, PERMISSIONS, type OrgPermission, type Permission } from './permissions.ts';
 
 /**
- * What a role has to allow so that its holder may hand a scope on: everything a session needs for the routes the scope
- * opens. Otherwise a person could do through an application what the dashboard refuses them.
+ * Role permissions needed to grant each scope: everything that a session needs for the routes opened by the scope.
+ * Otherwise a person could use an application to do what the dashboard refuses them.
  */
 const NEEDED: Record<Permission, readonly OrgPermission[]> = {
   READ_EMAILS: ['view_campaigns'],
@@ -38,7 +38,7 @@ const NEEDED: Record<Permission, readonly OrgPermission[]> = {
   MANAGE_ACQUISITION: ['manage_settings'],
 };
 
-/** The mask of scopes a person whose role holds these permissions may hand to an application. */
+/** Returns the mask of scopes that a person with these role permissions may grant to an application. */
 export function grantableWith(permissions: Iterable<string>): number {
   const held = new Set<string>(permissions);
   return maskOf(

@@ -1,18 +1,20 @@
-/** Kinds of images that do nothing but look. */
+/** Image types that cannot contain scripts. */
 type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 
-/** What an image says of itself before anything of it is decoded. */
+/** Type and size of an image, read from its headers without decoding it. */
 export interface ImageFacts {
   type: ImageType;
-  /** Pixels that whoever shows it has to hold: width times height. */
+  /** Number of pixels that a viewer has to hold in memory: width times height. */
   pixels: number;
 }
 
 /**
- * The kind and size of an image by its own bytes; what a server calls it does not count. A few kilobytes of a PNG can stand for gigapixels, so whoever hands an image
- * on to be shown asks this first: for the most pixels that a program may make of it. The packages that read sizes (image-size 2.1, probe-image-size 7.5) answer
- * another question, what size an image has: they call a GIF of one pixel with a frame of 60,000 by 60,000 one pixel large, and one of them a JPEG by its first frame alone.
- * @returns undefined for what is no image of these kinds, or does not say its size where it has to
+ * Reads the type and size of an image from its own bytes, ignoring the type stated by a server. A few kilobytes of a
+ * PNG can stand for gigapixels. So call this before an image is passed on for display: it returns the largest number of
+ * pixels that a viewer may allocate. Packages such as image-size 2.1 and probe-image-size 7.5 return only the nominal
+ * size. For a GIF of one pixel with a frame of 60,000 by 60,000 they report one pixel. One of them reads only the first
+ * frame of a JPEG.
+ * @returns undefined for other types and for images without a readable size
  */
 export function readImageFacts(bytes: Buffer): ImageFacts | undefined {
   const found = KINDS.find(({ begins }) => begins.test(bytes.toString('hex', 0, 16)));
@@ -21,7 +23,7 @@ export function readImageFacts(bytes: Buffer): ImageFacts | undefined {
     const [width, height] = found.size(bytes);
     return width > 0 && height > 0 ? { type: found.type, pixels: width * height } : undefined;
   } catch (error) {
-    // Bytes that end before the size is said.
+    // The bytes end before the size.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
@@ -30,7 +32,7 @@ export function readImageFacts(bytes: Buffer): ImageFacts | undefined {
 type Size = [width: number, height: number];
 const NO_SIZE: Size = [0, 0];
 
-/** By the bytes with which each begins, in hexadecimal. */
+/** Image types by their first bytes, in hexadecimal. */
 const KINDS: readonly { type: ImageType; begins: RegExp; size: (bytes: Buffer) => Size }[] = [
   { type: 'image/png', begins: /^89504e470d0a1a0a/, size: sizeOfPng },
   { type: 'image/jpeg', begins: /^ffd8ff/, size: sizeOfJpeg },
@@ -38,36 +40,39 @@ const KINDS: readonly { type: ImageType; begins: RegExp; size: (bytes: Buffer) =
   { type: 'image/webp', begins: /^52494646.{8}57454250/, size: sizeOfWebp },
 ];
 
-/** IHDR is the first chunk (PNG, section 5.6). */
+/** Reads the size from IHDR, which is the first chunk (PNG, section 5.6). */
 function sizeOfPng(bytes: Buffer): Size {
   return bytes.toString('latin1', 12, 16) === 'IHDR' ? [bytes.readUInt32BE(16), bytes.readUInt32BE(20)] : NO_SIZE;
 }
 
-/** The largest frame header (T.81, B.2.2); segments are passed over by their length. */
+/** Returns the largest size of all frame headers (T.81, B.2.2). Other segments are skipped by their length. */
 function sizeOfJpeg(bytes: Buffer): Size {
   let largest: Size = NO_SIZE;
   for (let at = 2; at + 4 <= bytes.length;) {
     const marker = bytes.readUInt8(at + 1);
     if (bytes.readUInt8(at) !== 0xff) break;
-    // Fill bytes may stand before a marker.
+    // Fill bytes may precede a marker.
     if (marker === 0xff) {
       at += 1;
       continue;
     }
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
     if (isFrame) largest = larger(largest, [bytes.readUInt16BE(at + 7), bytes.readUInt16BE(at + 5)]);
-    // The scan: what follows is compressed, and a frame header cannot follow.
+    // Start of scan: compressed data follows, so no further frame header is expected.
     if (marker === 0xda) break;
     at += 2 + bytes.readUInt16BE(at + 2);
   }
   return largest;
 }
 
-/** The screen, and the first frame, to which programs enlarge it (GIF89a, sections 18 and 20). */
+/**
+ * Returns the larger of the screen and the first frame, because viewers enlarge the screen to the frame (GIF89a,
+ * sections 18 and 20).
+ */
 function sizeOfGif(bytes: Buffer): Size {
   const screen: Size = [bytes.readUInt16LE(6), bytes.readUInt16LE(8)];
   let at = 13 + colorTable(bytes.readUInt8(10));
-  // Extensions come before the first frame.
+  // Extensions precede the first frame.
   while (bytes.readUInt8(at) === 0x21) {
     at += 2;
     while (bytes.readUInt8(at) > 0) at += 1 + bytes.readUInt8(at);
@@ -79,12 +84,12 @@ function sizeOfGif(bytes: Buffer): Size {
   return [Math.max(screen[0], right), Math.max(screen[1], bottom)];
 }
 
-/** Bytes of the color table that flags announce. */
+/** Returns the size (bytes) of the color table announced by flags. */
 function colorTable(flags: number): number {
   return flags & 0x80 ? 3 * 2 ** ((flags & 0x07) + 1) : 0;
 }
 
-/** The first chunk says the size, in one of three forms (RFC 9649, section 2). */
+/** Reads the size from the first chunk, which has one of three forms (RFC 9649, section 2). */
 function sizeOfWebp(bytes: Buffer): Size {
   switch (bytes.toString('latin1', 12, 16)) {
     case 'VP8X':

@@ -2,14 +2,15 @@ import type { z } from 'zod';
 import { message, type Message, type MessageCode } from '../messages/index.ts';
 
 /**
- * The sentence of a rule of one's own, as zod carries it: `.refine(isColor, says('field.color'))`, `.regex(CODE, says(…))`, or the
- * `message` of `addIssue`. zod knows text only, so the code and its values travel in it until {@link issueMessage}.
+ * Returns the text of a custom zod rule: `.refine(isColor, says('field.color'))`, `.regex(CODE, says(…))`, or the
+ * `message` of `addIssue`. zod only carries text, so the text encodes the message code and its values.
+ * {@link issueMessage} decodes it.
  */
 export function says<Code extends MessageCode>(...args: Parameters<typeof message<Code>>): string {
   return asIssue(message(...args));
 }
 
-/** The sentence of a rule of one's own where the rule has made the message already; see {@link says}. */
+/** Variant of {@link says} for a rule that already has the message object. */
 export function asIssue(said: Message): string {
   return JSON.stringify(said);
 }
@@ -40,7 +41,9 @@ const FORMS: Readonly<Record<string, MessageCode>> = {
 };
 const plain = (code: MessageCode): Message => ({ code, values: {} });
 
-/** A fault that zod found, as what the field must be; the sentence of a rule of one's own where it has one ({@link says}). */
+/**
+ * Returns the message for a zod issue: what the field must be. A custom rule gives its own message ({@link says}).
+ */
 export function issueMessage(issue: z.core.$ZodIssue): Message {
   const own = ownSentence(issue.message);
   if (own) return own;

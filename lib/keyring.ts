@@ -4,30 +4,33 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const ID_BYTES = 4;
 const KEY_BYTES = 32;
-/** First byte of a seal: its format. */
+/** First byte of a sealed value: the version of its format. */
 const SEAL_FORMAT = 2;
 
-/** Encrypts what is stored (mailbox credentials, signing secrets, replayable answers). */
+/** Encrypts stored secrets (mailbox credentials, signing secrets, replayable answers). */
 export interface Keyring {
-  /** AES-256-GCM of `plain` under the current key, bound to `place` (lib/seal-places.ts): moved to another row it no longer opens. */
+  /**
+   * Encrypts `plain` (AES-256-GCM) under the current key, bound to `place` (lib/seal-places.ts): a seal moved to
+   * another row cannot be opened.
+   */
   seal(plain: string | Buffer, place: string): Buffer;
-  /** The plain bytes. Throws when no key of the ring fits, or the place or a byte is wrong. */
+  /** Decrypts a seal. Throws if no key of the ring fits, the place is wrong, or a byte was changed. */
   open(sealed: Buffer, place: string): Buffer;
-  /** How every seal under the current key begins; one that begins otherwise is to be sealed again. */
+  /** First bytes of every seal under the current key. A seal that begins otherwise must be sealed again. */
   readonly currentPrefix: Buffer;
-  /** The ids of the keys, as hex, the current one first: what a seal names, and what a backup says it needs. */
+  /** Ids of the keys in hex, the current key first. A seal names its key, and a backup lists the keys it needs. */
   readonly keyIds: readonly string[];
   readonly tracking: TrackingKeys;
 }
 
 /**
- * Keys of tracking tokens, derived from the keys of the ring, so that a token says nothing of what seals secrets. Links in
- * mail that has left must work on: tokens of every key of the ring count.
+ * Keys of tracking tokens. They are derived from the keys of the ring, so that a token reveals nothing about the
+ * encryption keys. Links in sent emails must keep working, so tokens made with any key of the ring are accepted.
  */
 interface TrackingKeys {
-  /** Makes new tokens. */
+  /** Key for new tokens. */
   readonly current: Buffer;
-  /** All that a token may have been made with. */
+  /** Keys with which a valid token may have been made. */
   readonly accepted: readonly Buffer[];
 }
 
@@ -37,8 +40,8 @@ interface Key {
 }
 
 /**
- * A keyring over CREDENTIALS_ENCRYPTION_KEY (64 hex characters), which seals, and the keys before it
- * (CREDENTIALS_PREVIOUS_KEYS), which only open.
+ * Creates a keyring. CREDENTIALS_ENCRYPTION_KEY (64 hex characters) encrypts; the former keys
+ * (CREDENTIALS_PREVIOUS_KEYS) only decrypt.
  */
 export function createKeyring(current: string, previous: readonly string[] = []): Keyring {
   const ring = [current, ...previous].map(readKey);
@@ -64,7 +67,7 @@ export function createKeyring(current: string, previous: readonly string[] = [])
   };
 }
 
-/** The id of the key that a sealed value names, as hex; undefined where it is no seal. */
+/** Returns the id (hex) of the key that a sealed value names. Undefined if the value is no seal. */
 export function keyIdOf(prefix: Buffer): string | undefined {
   return prefix[0] === SEAL_FORMAT ? prefix.subarray(1, 1 + ID_BYTES).toString('hex') : undefined;
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** How often (ms) a closing server closes connections that have become idle. */
+/** Milliseconds between two sweeps in which a closing server closes idle connections. */
 const SWEEP_MS = 50;
 
 export interface Listening {
@@ -9,13 +9,14 @@ export interface Listening {
   url: string;
   port: number;
   /**
-   * Refuses new connections, lets open requests finish, closes idle keep-alive connections.
-   * @param withinMs how long requests may take; then their connections are cut, as for a client that does not read its answer. Without end where not given
+   * Refuses new connections, lets open requests finish, and closes idle keep-alive connections.
+   * @param withinMs time (ms) after which the connections of open requests are cut, such as for a client that does not
+   * read its answer. Unlimited by default
    */
   close(withinMs?: number): Promise<void>;
 }
 
-/** Starts an HTTP server; port 0 picks a free one. The handler answers its own errors: it never rejects. */
+/** Starts an HTTP server; port 0 picks a free port. The handler must answer its own errors and never reject. */
 export function listenHttp(
   handler: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
   host: string,
@@ -36,7 +37,7 @@ export function listenHttp(
         close: (withinMs) =>
           new Promise((done) => {
             const cut = withinMs === undefined ? undefined : setTimeout(() => server.closeAllConnections(), withinMs);
-            // A connection whose request has just been answered is idle from then on, and would be kept alive.
+            // A connection becomes idle when its request has been answered, and would otherwise be kept alive.
             const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
             server.close(() => {
               clearInterval(sweep);

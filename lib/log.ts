@@ -4,7 +4,7 @@ import { traceIds } from './trace.ts';
 
 export type { Logger } from 'pino';
 
-/** Paths that are never logged, in whatever part of a line they occur. */
+/** Field paths that are redacted in every log line. */
 const REDACTED = [
   'password',
   'secret',
@@ -22,13 +22,13 @@ const REDACTED = [
 interface LoggerOptions {
   level: string;
   service: string;
-  /** Receives the lines; standard output without it. */
+  /** Destination of the lines. Defaults to standard output. */
   destination?: DestinationStream;
 }
 
 /**
- * A structured JSON logger for one process. Addresses and bodies stay out of it: log ids. Errors of the database are
- * logged without the rows and values that they name.
+ * Creates a structured JSON logger for one process. Log ids, never addresses or bodies. Database errors are logged
+ * without their rows and values.
  */
 export function createLogger({ destination = pino.destination(1), ...options }: LoggerOptions): Logger {
   const settings: pino.LoggerOptions = {
@@ -36,7 +36,7 @@ export function createLogger({ destination = pino.destination(1), ...options }: 
     base: { service: options.service, pid: process.pid },
     redact: { paths: REDACTED, censor: '[redacted]' },
     timestamp: pino.stdTimeFunctions.isoTime,
-    // The trace that a line belongs to, where traces are recorded.
+    // Adds the ids of the active trace, if traces are recorded.
     mixin: () => traceIds() ?? {},
     hooks: {
       // Runs before pino copies an error's message into the line's message.
@@ -49,7 +49,7 @@ export function createLogger({ destination = pino.destination(1), ...options }: 
   return pino(settings, destination);
 }
 
-/** What is logged, with errors stripped of the rows and values that they name. */
+/** Returns the logged object with rows and values removed from its errors. */
 function safeSubject(subject: unknown): unknown {
   if (subject instanceof Error) return withoutRowData(subject);
   if (typeof subject !== 'object' || subject === null) return subject;
@@ -58,5 +58,5 @@ function safeSubject(subject: unknown): unknown {
   return { ...subject, ...Object.fromEntries(errors.map(([name, error]) => [name, withoutRowData(error)])) };
 }
 
-/** A logger without output; for tests and one-off commands. */
+/** Logger without output, for tests and one-off commands. */
 export const silentLogger: Logger = pino({ level: 'silent' });

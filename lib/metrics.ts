@@ -30,12 +30,12 @@ export interface Metrics {
 }
 
 /**
- * Interval (ms) at which the lag of the event loop is sampled. The least lag that is shown is this long; every sample wakes a process that has nothing to do,
- * 100 times a second by the library's default.
+ * Milliseconds between two samples of the event loop's lag. The smallest displayed lag equals this interval. Each
+ * sample wakes an idle process, with the library's default 100 times a second.
  */
 const LAG_SAMPLE_MS = 200;
 
-/** Makes the metrics of one process; each has its own registry, so tests can run several in one. */
+/** Creates the metrics of one process. Each call makes its own registry, so tests can run several in one process. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'heron_', eventLoopMonitoringPrecision: LAG_SAMPLE_MS });
@@ -50,7 +50,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Requests, use of API keys and sockets: the api and realtime processes. */
+/** Metrics of the api and realtime processes: requests, use of API keys, sockets. */
 function createApiMetrics(registers: Registry[]) {
   return {
     httpRequests: new Histogram({
@@ -80,7 +80,7 @@ function createApiMetrics(registers: Registry[]) {
   };
 }
 
-/** Workflow intents carried to Temporal, and runs that are missing there. */
+/** Metrics of workflow intents carried to Temporal, and of runs missing there. */
 function createRunMetrics(registers: Registry[]) {
   return {
     outboxDispatched: new Counter({
@@ -108,7 +108,7 @@ function createRunMetrics(registers: Registry[]) {
   };
 }
 
-/** Emails sent and read, and the limits of their hosts. */
+/** Metrics of sent and read emails, and of the limits of mail hosts. */
 function createMailMetrics(registers: Registry[]) {
   return {
     sends: new Counter({
@@ -133,7 +133,7 @@ function createMailMetrics(registers: Registry[]) {
   };
 }
 
-/** Stream positions of events, and what subscribers apply. */
+/** Metrics of the stream positions of events, and of the subscribers. */
 function createEventMetrics(registers: Registry[]) {
   return {
     eventsPositioned: new Counter({
@@ -186,7 +186,7 @@ function createEventMetrics(registers: Registry[]) {
   };
 }
 
-/** Webhook deliveries. */
+/** Metrics of webhook deliveries. */
 function createWebhookMetrics(registers: Registry[]) {
   return {
     webhookAttempts: new Counter({

@@ -1,39 +1,45 @@
 import { data } from 'currency-codes';
 
-/** Codes of the list that are no money: for tests, and for none. */
+/** Codes of ISO 4217 that are no currency: one for tests, one for no currency. */
 const NO_MONEY = ['XTS', 'XXX'];
 
-/** Decimal places of the minor unit of each ISO 4217 currency, by its code. The list of ISO, not that of a locale, which differs for some. */
+/**
+ * Decimal places of each ISO 4217 currency's minor unit, by code. Uses the ISO list, because locale data differs for
+ * some currencies.
+ */
 export const CURRENCY_DECIMALS: ReadonlyMap<string, number> = new Map(
   data.filter(({ code }) => !NO_MONEY.includes(code)).map(({ code, digits }) => [code, digits]),
 );
 
-/** The most decimal places that a currency has. */
+/** Maximum number of decimal places of any currency. */
 const MOST_DECIMALS = 4;
 
-/** The largest amount, in a currency's smallest unit: every amount up to it is exact as a number, whatever its decimal places. */
+/**
+ * Maximum amount in a currency's minor unit. Up to it every amount is exact as a JavaScript number, independent of its
+ * decimal places.
+ */
 export const MAX_MINOR_UNITS = 100_000_000_000_000;
 
-/** Whether a code (upper-case) is a currency's in ISO 4217. */
+/** Returns true if an upper-case code is a currency of ISO 4217. */
 export function isCurrency(code: string): boolean {
   return CURRENCY_DECIMALS.has(code);
 }
 
-/** The code of a currency in upper case; undefined where ISO 4217 has none. */
+/** Returns a currency code in upper case, or undefined if ISO 4217 does not list it. */
 export function currencyCode(text: string): string | undefined {
-  // ASCII alone: some letters beyond it become ASCII in upper case.
+  // Converts only ASCII letters: some other letters become ASCII in upper case.
   const code = text.replace(/[a-z]/g, (letter) => letter.toUpperCase());
   return isCurrency(code) ? code : undefined;
 }
 
-/** Decimal places of a currency. */
+/** Returns the number of decimal places of a currency. */
 export function decimalsOf(currency: string): number {
   return CURRENCY_DECIMALS.get(currency) ?? 2;
 }
 
 /**
- * An amount as it is written (19.99) in the currency's smallest unit (1999); null where the currency cannot hold it: too many decimal
- * places, negative, or above {@link MAX_MINOR_UNITS}.
+ * Converts an amount in major units (19.99) to the currency's minor unit (1999). Returns null if the currency cannot
+ * represent it: too many decimal places, negative, or above {@link MAX_MINOR_UNITS}.
  */
 export function exactMinorUnits(value: number, currency: string): number | null {
   const minor = toMinorUnits(value, decimalsOf(currency));
@@ -41,9 +47,9 @@ export function exactMinorUnits(value: number, currency: string): number | null 
 }
 
 /**
- * An amount shifted by decimal places, exactly: by the decimal digits with which it is written, never by multiplying floats.
- * @param decimals those of its currency for an amount in major units, 0 for one in minor units
- * @returns null unless it is a whole number of minor units, not negative, and exact as a number
+ * Shifts an amount by decimal places, exactly: works on its decimal digits instead of multiplying floats.
+ * @param decimals decimal places of the currency for an amount in major units, 0 for an amount in minor units
+ * @returns null unless the result is a non-negative whole number of minor units that is exact as a number
  */
 export function toMinorUnits(amount: number, decimals: number): number | null {
   const { digits, exponent } = decimalOf(amount);
@@ -55,7 +61,7 @@ export function toMinorUnits(amount: number, decimals: number): number | null {
   return Number.isSafeInteger(minor) ? minor : null;
 }
 
-/** An amount in the currency's smallest unit as it is written: 1999 cents are 19.99. */
+/** Converts an amount in the currency's minor unit to major units: 1999 cents are 19.99. */
 export function fromMinorUnits(minor: number | bigint, currency: string): number {
   const decimals = decimalsOf(currency);
   const text = String(minor)
@@ -65,12 +71,18 @@ export function fromMinorUnits(minor: number | bigint, currency: string): number
   return Number(`${minor < 0 ? '-' : ''}${whole}.${text.slice(text.length - decimals)}`);
 }
 
-/** An amount in the smallest unit in ten-thousandths of the unit: by them, amounts of several currencies compare as the numbers that are shown. */
+/**
+ * Converts an amount in the minor unit to ten-thousandths of the major unit. In this unit, amounts of several
+ * currencies compare like the displayed numbers.
+ */
 export function scaledOf(minor: number, currency: string): bigint {
   return BigInt(minor) * 10n ** BigInt(MOST_DECIMALS - decimalsOf(currency));
 }
 
-/** A bound in ten-thousandths of a unit, rounded so that what lies between the bounds stays the same; kept within a bigint. */
+/**
+ * Converts a bound to ten-thousandths of the major unit. Rounds so that the same amounts lie within the bounds, and
+ * limits the result to the range of a bigint column.
+ */
 export function scaledBound(value: number, towards: 'up' | 'down'): bigint {
   const { digits, exponent } = decimalOf(value);
   const shift = exponent + MOST_DECIMALS;
@@ -87,7 +99,7 @@ function clamp(value: bigint, limit: bigint): bigint {
   return value < -limit ? -limit : value;
 }
 
-/** The shortest decimal that is read as this number: `digits` times ten to the `exponent`. */
+/** Returns the shortest decimal that parses to this number: `digits` times ten to the `exponent`. */
 function decimalOf(value: number): { digits: bigint; exponent: number } {
   const [mantissa, power = '0'] = String(value).split('e');
   const [whole, fraction = ''] = mantissa!.split('.');

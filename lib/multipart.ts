@@ -8,32 +8,32 @@ import { Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 
-/** A file part, written to disk. */
+/** A file part that was written to disk. */
 export interface MultipartFile {
   path: string;
-  /** As the client names it, without folders. */
+  /** File name given by the client, without folders. */
   filename: string;
   sizeBytes: number;
-  /** Hex. */
+  /** SHA-256 of the file in hex. */
   sha256: string;
 }
 
-/** The parts of a multipart body. A field that comes twice is a list. */
+/** Parts of a multipart body. A field that occurs twice is a list. */
 export interface Multipart {
   fields: Record<string, string | string[]>;
   files: Record<string, MultipartFile>;
 }
 
 export interface MultipartLimits {
-  /** Bytes of the whole body. */
+  /** Maximum number of bytes of the whole body. */
   bodyBytes: number;
-  /** Bytes of one field. */
+  /** Maximum number of bytes of one field. */
   fieldBytes: number;
-  /** File parts that are kept; others are passed over. */
+  /** Maximum number of file parts that are kept. Further parts are skipped. */
   files: number;
 }
 
-/** The body is larger than it may be (`too_large`), or is no multipart body. */
+/** The body exceeds a limit (`too_large`), or is no valid multipart body. */
 export class MultipartError extends Error {
   readonly kind: 'too_large' | 'malformed';
   constructor(kind: 'too_large' | 'malformed', options?: ErrorOptions) {
@@ -46,8 +46,8 @@ const MAX_FIELDS = 50;
 const MAX_HEADERS = 50;
 
 /**
- * Reads a multipart body: fields as text, files onto the disk. The caller deletes the files; after an error there are none. The
- * work is in proportion to the length of the body, whatever is in it.
+ * Reads a multipart body: fields as text, files to disk. The caller deletes the files. After an error no files remain.
+ * The processing time is proportional to the length of the body, whatever its content.
  * @throws MultipartError
  */
 export async function readMultipart(request: IncomingMessage, limits: MultipartLimits): Promise<Multipart> {
@@ -58,7 +58,7 @@ export async function readMultipart(request: IncomingMessage, limits: MultipartL
     await Promise.all(writes);
     return result;
   } catch (error) {
-    // What is left of the body is passed over, so that the client can read the answer.
+    // Skips the rest of the body, so that the client can read the answer.
     request.resume();
     await Promise.allSettled(writes);
     await Promise.all(Object.values(result.files).map(({ path }) => rm(path, { force: true })));
@@ -105,7 +105,7 @@ function takeParts(
     parser.on('file', (name, part, filename) => {
       open.add(part);
       part.once('close', () => open.delete(part));
-      // Of a part that nothing reads; without a listener it would end the process.
+      // Errors of a part that nobody reads. Without a listener they would end the process.
       part.on('error', () => {});
       if (name in files) return void part.resume();
       const file = { path: join(tmpdir(), randomUUID()), filename: filename || name, sizeBytes: 0, sha256: '' };

@@ -1,6 +1,6 @@
 /**
- * The permission catalogue. A bit is part of stored keys: never renumber, only append. No preset holds bits 23 to 30:
- * each of these permissions lets a program act without a person, so it is given by name.
+ * All permissions. A bit is part of stored keys: never renumber, only append. No preset contains bits 23 to 30, because
+ * each of them lets a program act without a person. They must be granted by name.
  */
 const CATALOGUE = [
   ['READ_EMAILS', 'read'],
@@ -45,7 +45,7 @@ export interface PermissionEntry {
   category: PermissionCategory;
 }
 
-/** Every permission with its bit value; its description is the sentence `permission.<name>`. */
+/** Every permission with its bit value. Its description is the message `permission.<name>`. */
 export const PERMISSIONS: readonly PermissionEntry[] = CATALOGUE.map(([name, category], bit) => ({
   name,
   value: 2 ** bit,
@@ -54,34 +54,37 @@ export const PERMISSIONS: readonly PermissionEntry[] = CATALOGUE.map(([name, cat
 
 const BY_NAME = new Map(PERMISSIONS.map((entry) => [entry.name, entry.value]));
 
-/** The mask with every defined bit. */
+/** Mask with every defined bit. */
 export const ALL_PERMISSIONS = 2 ** CATALOGUE.length - 1;
 
-/** Preset masks, whose numbers are published: bits 0, 1, 8, 12, 17, 22, and bits 0 to 22. So full access is not every scope, and never grows. */
+/**
+ * Preset masks, whose numbers are published: bits 0, 1, 8, 12, 17, 22, and bits 0 to 22. So `full_access` does not
+ * contain every scope, and never grows.
+ */
 export const PRESETS = { read_only: 4_329_731, full_access: 8_388_607 } as const;
 
-/** The mask that holds exactly the named permissions. */
+/** Returns the mask with exactly the named permissions. */
 export function maskOf(names: readonly Permission[]): number {
   return names.reduce((mask, name) => mask | (BY_NAME.get(name) ?? 0), 0);
 }
 
-/** Whether a mask contains every named permission. */
+/** Returns true if a mask contains every named permission. */
 export function holds(mask: number, names: readonly Permission[]): boolean {
   const need = maskOf(names);
   return (mask & need) === need;
 }
 
-/** Whether a number is a mask of defined bits only. */
+/** Returns true if a number is a mask of defined bits only. */
 export function isDefinedMask(mask: number): boolean {
   return Number.isInteger(mask) && mask >= 0 && mask <= ALL_PERMISSIONS;
 }
 
-/** Names of the permissions in a mask. */
+/** Returns the names of the permissions in a mask. */
 export function namesOf(mask: number): Permission[] {
   return PERMISSIONS.filter((entry) => (mask & entry.value) !== 0).map((entry) => entry.name);
 }
 
-/** What a member's role may allow. */
+/** Permissions that a member's role can contain. */
 export const ORG_PERMISSIONS = [
   'manage_api_keys',
   'manage_settings',
@@ -96,7 +99,7 @@ export const ORG_PERMISSIONS = [
 ] as const;
 export type OrgPermission = (typeof ORG_PERMISSIONS)[number];
 
-/** Roles every organization starts with. */
+/** Roles that every organization starts with. */
 export const SYSTEM_ROLES: readonly { name: string; permissions: readonly OrgPermission[]; isOwner: boolean }[] = [
   { name: 'Owner', permissions: ORG_PERMISSIONS, isOwner: true },
   { name: 'Admin', permissions: ORG_PERMISSIONS, isOwner: false },

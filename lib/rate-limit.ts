@@ -8,14 +8,17 @@ import {
 } from 'rate-limiter-flexible';
 import type { Clock } from './clock.ts';
 
-/** The window in which requests are counted. */
+/** Length (ms) of the sliding window in which requests are counted. */
 const WINDOW_MS = 60_000;
-/** Requests are counted per slice of the window; of the oldest slice only the share that is still inside the window counts. */
+/**
+ * Length (ms) of a slice. Requests are counted per slice. The oldest slice counts only with its share that is still
+ * inside the window.
+ */
 const SLICE_MS = 5_000;
 const SLICES = WINDOW_MS / SLICE_MS;
-/** A slice is kept until the window has left it behind. */
+/** Seconds for which a slice is kept: until the window has passed it. */
 const KEPT_SECONDS = (WINDOW_MS + 2 * SLICE_MS) / 1000;
-/** Slices, and refused keys, that one process remembers. */
+/** Maximum number of slices, and of refused keys, that one process caches. */
 const MAX_REMEMBERED = 50_000;
 const PREFIX = 'rate';
 const TABLE = 'rate_limit_counts';
@@ -23,31 +26,35 @@ const TABLE = 'rate_limit_counts';
 /** Limits the requests per key in any 60 seconds. */
 export interface RateLimiter {
   /**
-   * Counts one request of `key`, unless it is refused: a refused request uses up nothing.
+   * Counts one request of `key`. A refused request is not counted.
    * @param limitPerMinute requests in any 60 seconds; 0 is unlimited
-   * @returns how long (ms) to wait; 0 when the request may pass. After this wait it passes if the key made no other request meanwhile.
+   * @returns milliseconds to wait; 0 if the request is allowed. After this wait it is allowed if the key made no other
+   * request meanwhile.
    */
   take(key: string, limitPerMinute: number): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Where counts are kept: a limiter of rate-limiter-flexible, used for its counters and their expiry. */
+/** Storage of the counts: a limiter of rate-limiter-flexible, used for its counters and their expiry. */
 interface Counters {
   counters: Pick<RateLimiterMemory | RateLimiterStoreAbstract, 'penalty' | 'reward' | 'get'>;
   close(): Promise<void>;
 }
 
 /**
- * A sliding window. Every request adds one to the counter of its slice, in one atomic step, and is refused when it and what
- * the window holds are more than the limit; so processes that share counters enforce one limit together. The
- * requests of the oldest slice are assumed to be spread evenly over its 5 seconds: after a burst, 60 seconds can contain more
- * requests by the error of that estimate.
+ * Creates a limiter with a sliding window. Every request atomically increments the counter of its slice. It is refused
+ * if the window then holds more than the limit, so processes that share counters enforce one common limit. The requests
+ * of the oldest slice are assumed to be spread evenly over its 5 seconds. After a burst, 60 seconds can therefore
+ * contain slightly more requests than the limit.
  */
 export function createRateLimiter(clock: Clock, { counters, close }: Counters = memoryCounters()): RateLimiter {
   const closedSlices = new LRUCache<string, number>({ max: MAX_REMEMBERED });
   const refusedUntil = new LRUCache<string, number>({ max: MAX_REMEMBERED });
 
-  /** Counts of the slices that are over, the oldest first. They change no more, so each is asked for once. */
+  /**
+   * Returns the counts of the finished slices, the oldest first. These counts no longer change, so each is queried only
+   * once.
+   */
   async function pastCounts(key: string, running: number): Promise<number[]> {
     const ids = Array.from({ length: SLICES }, (_, i) => `${key}/${running - SLICES + i}`);
     const unknown = ids.filter((id) => !closedSlices.has(id));
@@ -61,7 +68,7 @@ export function createRateLimiter(clock: Clock, { counters, close }: Counters = 
       if (limit <= 0) return 0;
       const now = clock.now().getTime();
       const refusal = `${key}/${limit}`;
-      // Asking again too early costs the store nothing.
+      // A repeated request before the end of the wait is refused without a query.
       const until = refusedUntil.get(refusal) ?? 0;
       if (until > now) return until - now;
 
@@ -70,7 +77,7 @@ export function createRateLimiter(clock: Clock, { counters, close }: Counters = 
         pastCounts(key, slice),
         counters.penalty(`${key}/${slice}`, 1),
       ]);
-      // More than the limit are those being refused at this moment, which do not count.
+      // A count above the limit comes from concurrent requests that are being refused, which do not count.
       const before = Math.min(consumedPoints - 1, limit);
       const waitMs = waitFor([...past, before], now - slice * SLICE_MS, limit);
       if (waitMs === 0) return 0;
@@ -83,9 +90,9 @@ export function createRateLimiter(clock: Clock, { counters, close }: Counters = 
 }
 
 /**
- * How long (ms) until a window has room for one more, if nothing comes in between.
- * @param counts per slice, the oldest first; the last is the running one
- * @param elapsedMs how much of the running slice is over
+ * Returns the time (ms) until the window has room for one more request, if none arrives meanwhile.
+ * @param counts per slice, the oldest first; the last is the current slice
+ * @param elapsedMs elapsed time of the current slice
  */
 function waitFor(counts: readonly number[], elapsedMs: number, limit: number): number {
   for (let later = 0; later < counts.length; later += 1) {
@@ -93,14 +100,14 @@ function waitFor(counts: readonly number[], elapsedMs: number, limit: number): n
     const newer = counts.slice(later + 1).reduce((sum, count) => sum + count, 0);
     const room = limit - 1 - newer;
     if (room < 0) continue;
-    // The moment in that slice at which so much of the oldest has left the window that the rest of it fits.
+    // Time (ms) within that slice at which enough of the oldest slice has left the window.
     const fitsAt = oldest <= room ? 0 : Math.ceil((1 - room / oldest) * SLICE_MS);
     return Math.max(0, later * SLICE_MS + fitsAt - elapsedMs);
   }
   throw new Error('a window without a running slice');
 }
 
-/** Counters of this process alone; gone when it ends. */
+/** Creates counters in memory, for this process only. */
 export function memoryCounters(): Counters {
   return {
     counters: new RateLimiterMemory({ keyPrefix: PREFIX, points: 1, duration: KEPT_SECONDS }),
@@ -108,10 +115,10 @@ export function memoryCounters(): Counters {
   };
 }
 
-/** One statement of rate-limiter-flexible, with `$1` parameters. */
+/** Runs one statement of rate-limiter-flexible, with `$1` parameters. */
 export type PgQuery = (statement: { name?: string; text: string; values?: unknown[] }) => Promise<unknown>;
 
-/** Counters in PostgreSQL (table `rate_limit_counts`), shared by all processes: one statement per request. */
+/** Creates counters in PostgreSQL (table `rate_limit_counts`), shared by all processes. One statement per request. */
 export function postgresCounters(query: PgQuery): Counters {
   const counters = new RateLimiterPostgres({
     storeClient: { query },
@@ -126,8 +133,8 @@ export function postgresCounters(query: PgQuery): Counters {
 }
 
 /**
- * Counters in Redis, shared by all processes. While Redis cannot be reached each process counts for itself.
- * @param onError called with errors of the connection
+ * Creates counters in Redis, shared by all processes. While Redis is unreachable, each process counts for itself.
+ * @param onError called with connection errors
  */
 export function redisCounters(url: string, onError: (error: Error) => void): Counters {
   const client = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
@@ -149,8 +156,8 @@ export function redisCounters(url: string, onError: (error: Error) => void): Cou
 }
 
 /**
- * Asks Redis for an answer.
- * @throws Error when there is none in time (ms)
+ * Pings Redis.
+ * @throws Error when there is no answer within the timeout (ms)
  */
 export async function pingRedis(url: string, timeoutMs: number): Promise<void> {
   const client = new Redis(url, { lazyConnect: true, connectTimeout: timeoutMs, retryStrategy: () => null });

@@ -2,8 +2,9 @@ import type { Config } from './config/index.ts';
 import { inSpan } from './trace.ts';
 
 /**
- * Answers a request in a span of its own. The span of the caller (`traceparent`) is gone on with only where TRACE_TRUST_CALLERS says so; otherwise
- * anybody could have everything recorded, or join the traces of others. Paths are not in the name: some hold addresses and tokens.
+ * Handles a request in its own trace span. Continues the caller's trace (`traceparent`) only if TRACE_TRUST_CALLERS is
+ * set. Otherwise anybody could force recording, or join other traces. The span name omits paths, because some contain
+ * addresses and tokens.
  */
 export function inRequest<T>(
   { TRACE_TRUST_CALLERS: isTrusted }: Pick<Config, 'TRACE_TRUST_CALLERS'>,

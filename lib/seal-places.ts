@@ -1,6 +1,6 @@
 /**
- * What each kind of sealed value is bound to, and where it is stored. Whoever seals a new kind adds it here, so that
- * `heron rotate-keys` finds it.
+ * Binding and storage location of each kind of sealed value. Add every new kind here, so that `heron rotate-keys` finds
+ * it.
  */
 export const SEAL_PLACES = {
   mailbox: (id: string) => `mailboxes/${id}`,

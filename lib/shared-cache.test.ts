@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const redisServer = await findProgram('redis-server');
 const withRedis = redisServer ? test : test.skip;
 
-/** What answers, and how often it was asked. */
+/** Makes a source of answers that counts its calls. */
 function source() {
   let asked = 0;
   return { ask: async () => ({ answer: (asked += 1) }), times: () => asked };
@@ -57,7 +57,7 @@ withRedis(
     const { ask, times } = source();
     const hour = () => HOUR_MS;
     let round = 0;
-    /** How often two processes ask that want the same. */
+    /** Returns the number of calls when two processes request the same key. */
     const askedByBoth = async () => {
       const key = `key/${(round += 1)}`;
       const before = times();

@@ -4,22 +4,23 @@ import type { Clock } from './clock.ts';
 import { VERSION } from './version.ts';
 import { within } from './within.ts';
 
-/** Answers that one process remembers. */
+/** Maximum number of answers that one process caches. */
 const MAX_REMEMBERED = 1_000;
-/** How long (ms) Redis may take: asking anew costs more, and waiting longer would cost more than that. */
+/** Timeout (ms) of Redis. Waiting longer would cost more than computing the answer again. */
 const PATIENCE_MS = 500;
-/** Of this release alone: another one may have another form of the same answer. */
+/** Key prefix with the release, because another release may use another form of the same answer. */
 const PREFIX = `heron/cache/${VERSION}/`;
 
 /**
- * Answers that are dear to ask for and good for a while: remembered by the process, and with Redis by all of them. Nothing secret, nothing of one
- * organization, and nothing that must be current: whoever can write to that Redis can change them.
+ * Cache of expensive answers that stay valid for a while, in the process and, with Redis, shared by all processes. Do
+ * not cache secrets, data of an organization, or data that must be current: anybody who can write to that Redis can
+ * change it.
  */
 export interface SharedCache {
   /**
-   * The answer under a key, asked for only where nobody knows it. Redis that is away or slow is as one that knows nothing.
-   * @param ttlMs how long an answer is good (ms)
-   * @throws what `ask` throws; that is not remembered
+   * Returns the cached answer of a key, or calls `ask`. An unreachable or slow Redis counts as a cache miss.
+   * @param ttlMs returns the validity (ms) of an answer
+   * @throws the error of `ask`, which is not cached
    */
   remember<T>(key: string, ttlMs: (answer: T) => number, ask: () => Promise<T>): Promise<T>;
   close(): void;
@@ -31,8 +32,8 @@ interface Remembered {
 }
 
 /**
- * @param url of Redis; without it each process remembers for itself
- * @param onError called with errors of the connection
+ * @param url URL of Redis; without it each process has its own cache
+ * @param onError called with connection errors
  */
 export function createSharedCache(clock: Clock, url?: string, onError: (error: Error) => void = () => {}): SharedCache {
   const own = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
@@ -74,7 +75,7 @@ function openRedis(url: string, onError: (error: Error) => void) {
     connectTimeout: PATIENCE_MS * 4,
   });
   redis.on('error', onError);
-  // The first call waits for the connection; later ones do not, as it comes back by itself.
+  // Only the first call waits for the connection, because Redis reconnects by itself later.
   let opening: Promise<void> | undefined;
   const opened = () =>
     (opening ??= within(
@@ -83,7 +84,7 @@ function openRedis(url: string, onError: (error: Error) => void) {
       () => {},
     ));
   return {
-    /** What is there, or undefined when it cannot be known. */
+    /** Returns the stored answer, or undefined if it is missing or Redis fails. */
     async get(key: string): Promise<Remembered | undefined> {
       await opened();
       try {

@@ -1,20 +1,23 @@
 import type { Config } from './config/index.ts';
 import type { Logger } from './log.ts';
 
-/** A terminal's Ctrl-C reaches a process twice when its parent passes signals on: a second signal within this many ms is ignored. */
+/**
+ * Milliseconds within which a second signal is ignored. A terminal's Ctrl-C reaches a process twice if its parent
+ * forwards signals.
+ */
 const ECHO_MS = 1_000;
 
-/** Share of SHUTDOWN_GRACE_MS that open requests and activities may take; the rest is for what is written when they are over. */
+/** Share of SHUTDOWN_GRACE_MS that open requests and activities may use. The rest is for the final writes. */
 const OPEN_WORK_SHARE = 0.8;
 
-/** How long (ms) a process that stops waits for its open requests and activities. */
+/** Returns the time (ms) for which a stopping process waits for its open requests and activities. */
 export function openWorkMayTakeMs({ SHUTDOWN_GRACE_MS: graceMs }: Pick<Config, 'SHUTDOWN_GRACE_MS'>): number {
   return graceMs * OPEN_WORK_SHARE;
 }
 
 /**
- * Runs `stop` once on SIGTERM or SIGINT, then exits; a second signal, or `graceMs` (ms) without an end, exits at once.
- * In-flight requests and activities get that long to finish.
+ * Runs `stop` once on SIGTERM or SIGINT, then exits. Exits at once on a second signal, or if `stop` takes longer than
+ * `graceMs` (ms).
  */
 export function onShutdown(log: Logger, graceMs: number, stop: () => Promise<void>): void {
   let stoppingSince: number | undefined;

@@ -1,14 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** How far a signature's time may be from the receiver's clock, in seconds, in either direction. */
+/** Maximum difference (seconds) between a signature's time and the receiver's clock, in either direction. */
 export const SIGNATURE_TOLERANCE_SECONDS = 300;
 
 /**
- * The value of X-Service-Signature for a request: `t=<unix>,v1=<hex>`, where v1 is the HMAC-SHA256 of
- * `<t>.<raw body>` keyed with the whole secret, prefix included. `timestampSeconds` is Unix time at sending;
- * `rawBody` must be the very bytes that are sent. Webhooks and app connections both use it
- * (docs/webhooks.md).
- *
+ * Returns the X-Service-Signature value of a request: `t=<unix>,v1=<hex>`. v1 is the HMAC-SHA256 of `<t>.<raw body>`,
+ * keyed with the whole secret, prefix included. `timestampSeconds` is the Unix time of sending. `rawBody` must be
+ * exactly the sent bytes. Used by webhooks and app connections (docs/webhooks.md).
  * @throws RangeError when `timestampSeconds` is not a whole number of seconds
  */
 export function signPayload(secret: string, timestampSeconds: number, rawBody: Buffer | string): string {
@@ -19,9 +17,9 @@ export function signPayload(secret: string, timestampSeconds: number, rawBody: B
 }
 
 /**
- * Whether `header` is a signature of `rawBody` under `secret` made within the tolerance of `now`: what receivers
- * do (docs/webhooks.md). Compares in constant time. Schemes other than v1 are ignored; when v1 occurs
- * several times, as while secrets rotate, one that matches is enough. Never throws.
+ * Returns true if `header` is a signature of `rawBody` under `secret`, made within the tolerance of `now`. This is the
+ * check of receivers (docs/webhooks.md). Compares in constant time. Ignores schemes other than v1. If v1 occurs several
+ * times, as while secrets rotate, one match is enough. Never throws.
  */
 export function verifySignature(
   header: string | undefined,
@@ -33,7 +31,7 @@ export function verifySignature(
   const timestamps = valuesOf(parts, 't');
   const timestamp = timestamps[0];
   if (timestamp === undefined || timestamps.length > 1 || !/^\d{1,12}$/.test(timestamp)) return false;
-  // Written so that an invalid date fails.
+  // The negated comparison also fails for an invalid date (NaN).
   if (!(Math.abs(now.getTime() / 1000 - Number(timestamp)) <= toleranceSeconds)) return false;
   const expected = digest(secret, timestamp, rawBody);
   return valuesOf(parts, 'v1')

@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** How long (ms) a slice of a long calculation keeps the event loop. */
+/** Milliseconds for which one slice of a long calculation may block the event loop. */
 const SLICE_MS = 10;
 
 /**
- * Divides a long calculation into slices, between which the event loop serves others. Make one for each calculation, and await what it returns between
- * steps that are short: it lets others have their turn once a slice has passed, and costs next to nothing before.
+ * Divides a long calculation into slices, between which the event loop handles other work. Create one per calculation,
+ * and await the returned function between short steps. It yields once a slice has passed, and costs almost nothing
+ * before.
  */
 export function createSlices(): () => Promise<void> {
   let since = performance.now();

@@ -1,13 +1,13 @@
 import ipaddr from 'ipaddr.js';
 
-/** IPv6 sources count by network: whoever has one address has all of its /64. */
+/** Prefix length of the IPv6 network that counts as one source: the holder of one address controls its whole /64. */
 const SOURCE_BITS = 64;
-/** What one customer of a provider may be given: 65,536 sources. */
+/** Prefix length of the largest network that one customer of a provider may get: 65,536 sources. */
 const SITE_BITS = 48;
 
 /**
- * What requests of one source are counted under: an IPv4 address as it is, also when it comes mapped into IPv6, and an
- * IPv6 address as its /64.
+ * Returns the key under which the requests of one source are counted. An IPv4 address is returned as it is, unmapped
+ * from IPv6. An IPv6 address becomes its /64.
  */
 export function toSource(address: string): string {
   if (!ipaddr.isValid(address)) return address;
@@ -16,7 +16,7 @@ export function toSource(address: string): string {
   return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${SOURCE_BITS}`).toString();
 }
 
-/** The /48 around an IPv6 address, which may be all of one customer; undefined for any other address. */
+/** Returns the /48 around an IPv6 address, which may belong to one customer. Undefined for any other address. */
 export function toSite(address: string): string | undefined {
   if (!ipaddr.isValid(address)) return undefined;
   const parsed = ipaddr.process(address);

@@ -1,12 +1,12 @@
 import type { Problem } from './errors.ts';
 import { message, type Message } from '../messages/index.ts';
 
-/** No real data is nested deeper than this, and deeper recursion could overflow the stack. */
+/** Maximum depth of nesting. Real data is never deeper, and deeper recursion could overflow the stack. */
 const MAX_DEPTH = 64;
 
 /**
- * The fault that keeps a JSON value from outside out of a jsonb column, or undefined. PostgreSQL stores neither NUL characters nor
- * halves of surrogate pairs. JavaScript reads no whole number beyond 2^53 as it was written.
+ * Returns the problem that prevents storing an external JSON value in a jsonb column, or undefined. PostgreSQL stores
+ * neither NUL characters nor unpaired surrogates. JavaScript loses digits of whole numbers beyond 2^53.
  */
 export function jsonProblem(value: unknown, depth = 0): Message | undefined {
   if (typeof value === 'string') return textProblem(value);
@@ -20,13 +20,13 @@ export function jsonProblem(value: unknown, depth = 0): Message | undefined {
   return undefined;
 }
 
-/** Problems listed per value at most. */
+/** Maximum number of listed problems per value. */
 const MAX_LISTED = 20;
 
 /**
- * Every string in a value from outside that PostgreSQL cannot keep, keys included, every number that is not the one
- * that was written, and every part that is nested too deep, each with its path.
- * @param path of the value itself
+ * Lists every part of an external value that cannot be stored, each with its path. Such parts are strings and keys that
+ * PostgreSQL cannot keep, numbers that lost digits, and parts nested too deep.
+ * @param path path of the value itself
  */
 export function unstorableParts(value: unknown, path: string): Problem[] {
   const problems: Problem[] = [];
@@ -49,21 +49,23 @@ export function unstorableParts(value: unknown, path: string): Problem[] {
   return problems;
 }
 
-/** What a JSON or form parser makes; not a stream or another object that is passed on unchanged. */
+/**
+ * Returns true for objects made by a JSON or form parser, but not for streams or other objects that are passed through.
+ */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (!isJsonObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype;
 }
 
-/** Whether a value is what JSON calls an object. */
+/** Returns true for a JSON object, false for arrays, null and scalars. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
- * A value from outside with its text in Unicode's composed form (NFC), keys included: what looks the same is then the
- * same. A value that is so already, and anything but JSON, comes back as it is.
+ * Returns an external value with its text, keys included, in Unicode's composed form (NFC), so that equal-looking texts
+ * are equal. A value that is already composed, and anything but JSON, is returned unchanged.
  */
 export function composed(value: unknown): unknown {
   if (typeof value === 'string') return value.normalize('NFC');
@@ -79,11 +81,11 @@ export function composed(value: unknown): unknown {
 }
 
 /**
- * JSON parsed with whole numbers beyond 2^53 as text: a JavaScript number would be another one.
+ * Parses JSON and keeps whole numbers beyond 2^53 as text, because a JavaScript number would lose digits.
  * @throws SyntaxError when the text is no JSON
  */
 export function parseKeepingNumbers(json: string): unknown {
-  // Strings match first, so that no digits inside of them do. Node 20 gives a reviver no source text.
+  // Strings match first, so digits inside strings are never matched. Node 20 passes no source text to a reviver.
   const kept = json.replace(/"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g, (token) =>
     token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${token}"`,
   );

@@ -1,7 +1,10 @@
-/** How long (s) browsers keep to https once they have seen it. */
+/** Seconds for which browsers keep to https after they have seen the header. */
 const YEAR_S = 365 * 24 * 3600;
 
-/** The Strict-Transport-Security header of a service by its public address; undefined where that is not https. */
+/**
+ * Returns the Strict-Transport-Security header of a service by its public address. Undefined if the address is not
+ * https.
+ */
 export function strictTransport(publicUrl: string): string | undefined {
   return publicUrl.startsWith('https://') ? `max-age=${YEAR_S}` : undefined;
 }

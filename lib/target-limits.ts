@@ -1,29 +1,32 @@
 interface TargetLimitsOptions {
-  /** Pieces of work open at once, over all targets. */
+  /** Maximum number of open calls over all targets. */
   total: number;
-  /** Pieces of work open at once with one target. */
+  /** Maximum number of open calls to one target. */
   perTarget: number;
-  /** Pieces of work open at once for one tenant, over all targets; a quarter of `total` (one at least) when not given. */
+  /** Maximum number of open calls of one tenant, over all targets. Defaults to a quarter of `total`, at least one. */
   perTenant?: number;
-  /** Targets serve several tenants (mail hosts): one tenant alone leaves a quarter of a target's permits free. */
+  /**
+   * True if targets serve several tenants (mail hosts). A single tenant then leaves a quarter of a target's permits
+   * free.
+   */
   shared?: boolean;
-  /** The longest wait (ms) that is proposed to work without a permit. */
+  /** Maximum wait (ms) proposed to a call without a permit. */
   maxRetryMs?: number;
   /**
-   * How long (ms) a target that hung gets no work; it doubles each time it hangs again, up to `maxRestMs`. 0 when
-   * not given.
+   * Time (ms) without calls after a target hung. It doubles each time the target hangs again, up to `maxRestMs`.
+   * Defaults to 0.
    */
   restMs?: number;
   maxRestMs?: number;
-  /** Milliseconds on a monotonic clock. */
+  /** Returns milliseconds of a monotonic clock. */
   now?: () => number;
 }
 
-/** Permission for one piece of work. Its holder releases it once. */
+/** Permission for one call. The holder releases it once. */
 export interface Permit {
   /**
    * `hung`: the target could not be reached or did not answer in time. A refusal counts as `answered`. `unused`: the
-   * target was not called. Only the first call counts.
+   * target was not called. Only the first call of `release` counts.
    */
   release(result: 'answered' | 'hung' | 'unused'): void;
 }
@@ -37,42 +40,41 @@ interface Target {
   /** Permits in use, by tenant. */
   open: Map<string, number>;
   openCount: number;
-  /** Permits it may have now: grows with every answer, halves when it hangs. */
+  /** Maximum number of permits now. Grows by one with every answer, halves when the target hangs. */
   window: number;
-  /** Its last result; `unknown` before the first. */
+  /** Last result of the target. `unknown` before the first result. */
   state: 'unknown' | 'answered' | 'hung';
-  /** Times it hung in a row, and until when (on the clock of `now`) it gets no work. */
+  /** Number of consecutive hangs, and the end of the pause without calls (on the clock of `now`). */
   hangs: number;
   restUntil: number;
-  /** How long (ms) one piece of work takes, a moving mean. */
+  /** Moving mean of the duration (ms) of one call. */
   meanMs: number;
-  /** When a permit was last released, or taken with none in use, on the clock of `now`. */
+  /** Time of the last release, or of taking a permit with none in use (on the clock of `now`). */
   movedAt: number;
-  /** Calls of `acquireSoon` that wait now, in their order. */
+  /** Waiting calls of `acquireSoon`, in order. */
   waiting: Waiter[];
-  /** By tenant: when the last work that was sent away is to ask again, on the clock of `now`. */
+  /** By tenant: the latest retry time given to a refused call (on the clock of `now`). */
   lines: Map<string, number>;
 }
 
-/** Permits that a target has before its first answer. */
+/** Number of permits of a target before its first answer. */
 const FIRST_WINDOW = 4;
 const FIRST_MEAN_MS = 50;
 const MEAN_WEIGHT = 0.2;
 const MIN_RETRY_MS = 250;
-/** How long (ms) `wait` waits in line before it asks again. */
+/** Milliseconds for which `wait` queues before it tries again. */
 const WAIT_TURN_MS = 1_000;
 const MAX_RETRY_MS = 5 * 60_000;
-/** Targets that are remembered at most; one without open work is forgotten when there are more. */
+/** Maximum number of remembered targets. Beyond it a target without open calls is forgotten. */
 const MAX_TARGETS = 10_000;
 
 /**
- * Bounds the work that a process has open with outside servers, so that one that hangs delays only the work meant for
- * it. Work that gets no permit is sent away with the time after which to ask again, and holds nothing meanwhile.
- *
- * - One target has at most `perTarget` permits. It starts with few, gets one more with each answer, and loses half when
- *   it hangs, down to one.
- * - Targets that have not answered yet, or hung the last time, together use at most half of all permits. However many
- *   servers hang, the other half is left to those that answer.
+ * Limits the calls that a process has open with outside servers, so that a hanging server delays only its own calls. A
+ * call without a permit gets the time after which to retry, and holds nothing meanwhile.
+ * - One target has at most `perTarget` permits. It starts with few, gains one with each answer, and loses half when it
+ * hangs, down to one.
+ * - Targets that have not answered yet, or hung the last time, together use at most half of all permits. So the other
+ * half stays available to responsive targets.
  * - Tenants share a target: no tenant has more than its share while others use it or wait for it.
  */
 export class TargetLimits {
@@ -100,7 +102,7 @@ export class TargetLimits {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Takes a permit for a target and a tenant, or returns in how many ms to ask again. */
+  /** Takes a permit for a target and a tenant, or returns the time (ms) after which to retry. */
   acquire(name: string, tenant: string): Permit | { retryInMs: number } {
     const target = this.#target(name);
     return this.#mayAcquire(target, tenant)
@@ -108,15 +110,15 @@ export class TargetLimits {
       : { retryInMs: this.#book(target, tenant, this.#share(target, tenant)) };
   }
 
-  /** Takes a permit for a target and a tenant if there is one at this moment. */
+  /** Takes a permit for a target and a tenant if one is free now. */
   acquireNow(name: string, tenant: string): Permit | undefined {
     const target = this.#target(name);
     return this.#mayAcquire(target, tenant) ? this.#admit(target, tenant) : undefined;
   }
 
   /**
-   * Like {@link acquire}, but waits up to `patienceMs` where a permit is likely by then: the target answers, or is not known
-   * yet, and the calls before this one will be done. Spares work that comes in bursts a retry.
+   * Variant of {@link acquire} that waits up to `patienceMs` if a permit is likely by then: the target is not hanging,
+   * and the calls queued before will be done. Saves retries of bursts.
    */
   async acquireSoon(name: string, tenant: string, patienceMs: number): Promise<Permit | { retryInMs: number }> {
     const target = this.#target(name);
@@ -141,7 +143,7 @@ export class TargetLimits {
     });
   }
 
-  /** Waits for a permit, without holding anything meanwhile; undefined once `signal` fires. */
+  /** Waits for a permit, without holding anything meanwhile. Undefined once `signal` fires. */
   async wait(name: string, tenant: string, signal: AbortSignal): Promise<Permit | undefined> {
     while (!signal.aborted) {
       const permit = await this.acquireSoon(name, tenant, WAIT_TURN_MS);
@@ -206,7 +208,7 @@ export class TargetLimits {
       target.hangs = 0;
       target.restUntil = 0;
     } else if (this.#restMs > 0 && this.#now() >= target.restUntil) {
-      // Work that began before the rest and hangs as well is no further proof.
+      // A call that started before the pause and hangs too is no further evidence.
       target.hangs += 1;
       target.restUntil = this.#now() + Math.min(this.#restMs * 2 ** (target.hangs - 1), this.#maxRestMs);
     }
@@ -232,7 +234,7 @@ export class TargetLimits {
     add(this.#tenants, tenant, by);
   }
 
-  /** Permits of a target that a tenant may have while others use it or wait for it. */
+  /** Returns the number of a target's permits that a tenant may have while others use it or wait for it. */
   #share(target: Target, tenant: string): number {
     const now = this.#now();
     const users = new Set([tenant, ...target.open.keys(), ...target.waiting.map((waiter) => waiter.tenant)]);
@@ -244,7 +246,10 @@ export class TargetLimits {
     return this.#shared ? Math.max(1, target.window - Math.floor(target.window / 4)) : target.window;
   }
 
-  /** Reserves the next time in the tenant's line at this target, as long as one piece of work takes now. Returns the wait in ms. */
+  /**
+   * Reserves the tenant's next retry time at this target, spaced by the current duration of one call. Returns the wait
+   * (ms).
+   */
   #book(target: Target, tenant: string, share: number): number {
     const now = this.#now();
     const first = Math.max(now + MIN_RETRY_MS, target.restUntil, target.lines.get(tenant) ?? 0);
@@ -253,7 +258,9 @@ export class TargetLimits {
     return Math.ceil(at - now);
   }
 
-  /** How long (ms) work with the target takes now: at least as long as the target has released no permit. */
+  /**
+   * Returns the current duration (ms) of a call to the target: at least the time since the last release of a permit.
+   */
   #workMs(target: Target): number {
     return target.openCount === 0 ? target.meanMs : Math.max(target.meanMs, this.#now() - target.movedAt);
   }

@@ -3,17 +3,17 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
 
-/** Threads that one process has at once; further work waits. */
+/** Maximum number of threads of one process. Further tasks wait. */
 const THREADS = 2;
-/** Memory of one thread (MB): work that needs more ends with an error, and the process goes on. */
+/** Memory limit (MB) of one thread. A task that needs more ends with an error, and the process continues. */
 const MEMORY_MB = 512;
 
 const takeTurn = pLimit(THREADS);
 
 /**
- * Does work that keeps a processor busy in a thread of its own, so that the event loop goes on serving. The module reads
- * its task from `workerData` and posts its result to `parentPort`; both are copied.
- * @param module address of the module without its ending; deploy/build.ts lists it among the entry points
+ * Runs CPU-bound work in its own thread, so that the event loop stays responsive. The module reads its task from
+ * `workerData` and posts its result to `parentPort`; both are copied.
+ * @param module URL of the module without its file extension; deploy/build.ts lists it among the entry points
  * @throws Error when the thread fails or ends without a result
  */
 export function runInThread<Task, Result>(module: URL, task: Task): Promise<Result> {
@@ -33,7 +33,10 @@ export function runInThread<Task, Result>(module: URL, task: Task): Promise<Resu
   );
 }
 
-/** Finds the program of a thread: the built module, which lies beside the command line, or, from source, what bundles it. */
+/**
+ * Returns the program of a thread: the built module beside the command line, or, from source, the bundler that builds
+ * it.
+ */
 function programOf(module: URL): { file: URL; argv: string[] } {
   if (!import.meta.url.endsWith('.ts'))
     return { file: new URL(`../deploy/${basename(module.pathname)}.js`, import.meta.url), argv: [] };

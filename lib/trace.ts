@@ -1,23 +1,23 @@
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Context } from '@opentelemetry/api';
 import type { Config } from './config/index.ts';
 
-/** What a span may say: ids and kinds. No addresses, no bodies, no text of people. */
+/** Attributes of a span: only ids and kinds. No addresses, no bodies, no text of people. */
 type SpanAttributes = Record<string, string | number | boolean>;
 
 interface SpanOptions {
   attributes?: SpanAttributes;
-  /** The span that caused this one, in the form of W3C's `traceparent`; without it the one that is under way here. */
+  /** Parent span in the form of W3C's `traceparent`. Defaults to the active span. */
   parent?: string | undefined;
   /**
-   * The span of somebody who asks, and whose word counts for nothing, in the same form: a new trace begins, which names it. A stranger may
-   * choose neither whether something is recorded nor the id under which.
+   * Span of an untrusted caller, in the same form. The new span starts a new trace with a link to it, because a
+   * stranger must choose neither the sampling nor the trace id.
    */
   stranger?: string | undefined;
   kind?: 'server' | 'client' | 'internal';
 }
 
 interface Tracing {
-  /** Sends what has not been sent yet, and switches tracing off. */
+  /** Sends the remaining spans, and switches tracing off. */
   stop(): Promise<void>;
 }
 
@@ -26,13 +26,14 @@ const TRACER = 'heron';
 let isOn = false;
 
 /**
- * Begins to record traces and to send them by OTLP over HTTP, where OTEL_EXPORTER_OTLP_ENDPOINT is set; undefined where it is not. Once per
- * process. The collector is the operator's own, like PostgreSQL, so it is not reached through lib/egress.
+ * Starts recording traces and sending them by OTLP over HTTP. Returns undefined if OTEL_EXPORTER_OTLP_ENDPOINT is not
+ * set. Call it once per process. The collector belongs to the operator, like PostgreSQL, so requests do not go through
+ * lib/egress.
  */
 export async function startTracing(config: Config, service: string): Promise<Tracing | undefined> {
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (!endpoint || isOn) return undefined;
-  // Loaded only here: a process without traces has nothing of it in memory.
+  // Imported lazily: a process without traces keeps nothing of it in memory.
   const [sdk, { OTLPTraceExporter }, { Resource }, { AsyncLocalStorageContextManager }, { W3CTraceContextPropagator }] =
     await Promise.all([
       import('@opentelemetry/sdk-trace-base'),
@@ -59,7 +60,7 @@ export async function startTracing(config: Config, service: string): Promise<Tra
   };
 }
 
-/** Does work in a span of its own, which ends with it and says whether it failed; without tracing the work alone. */
+/** Runs work in its own span, which records a failure. Without tracing only the work runs. */
 export function inSpan<T>(name: string, options: SpanOptions, work: () => Promise<T>): Promise<T> {
   if (!isOn) return work();
   const parent = options.parent ? contextOf(options.parent) : context.active();
@@ -71,7 +72,7 @@ export function inSpan<T>(name: string, options: SpanOptions, work: () => Promis
     try {
       return await work();
     } catch (error) {
-      // The name of the error alone: messages of servers and databases hold addresses.
+      // Records only the error's name: messages of servers and databases contain addresses.
       span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.name : 'error' });
       throw error;
     } finally {
@@ -80,12 +81,12 @@ export function inSpan<T>(name: string, options: SpanOptions, work: () => Promis
   });
 }
 
-/** Adds to the span that is under way. */
+/** Adds attributes to the active span. */
 export function noteInSpan(attributes: SpanAttributes): void {
   if (isOn) trace.getActiveSpan()?.setAttributes(attributes);
 }
 
-/** The span that is under way, as `traceparent`, for what it causes in another process; undefined without tracing. */
+/** Returns the active span as `traceparent`, for its consequences in another process. Undefined without tracing. */
 export function traceparent(): string | undefined {
   if (!isOn) return undefined;
   const carrier: { traceparent?: string } = {};
@@ -93,7 +94,7 @@ export function traceparent(): string | undefined {
   return carrier.traceparent;
 }
 
-/** The ids of the span that is under way, for log lines and error answers; undefined without tracing. */
+/** Returns the ids of the active span, for log lines and error answers. Undefined without tracing. */
 export function traceIds(): { trace_id: string; span_id: string } | undefined {
   const found = isOn ? trace.getActiveSpan()?.spanContext() : undefined;
   return found && { trace_id: found.traceId, span_id: found.spanId };

@@ -1,2 +1,2 @@
-/** Version of this build, as the OpenAPI document, the instance pages and the MCP server show it. */
+/** Version of this build, as shown by the OpenAPI document, the instance pages and the MCP server. */
 export const VERSION = '0.1.0';

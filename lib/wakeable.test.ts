@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createWakeable } from './wakeable.ts';
 
-/** Longer than a test may take: a pause of this length ends only when it is woken. */
+/** Milliseconds of a pause that exceeds any test: it ends only when woken. */
 const FOR_EVER_MS = 3_600_000;
 
 test('a pause ends by itself after its time', async (t) => {

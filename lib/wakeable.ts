@@ -1,14 +1,14 @@
-/** A pause between two turns of a loop, which ends early when there is something to do. */
+/** A pause between two iterations of a loop, which ends early when there is work. */
 export interface Wakeable {
   /** Ends the current pause, or else the next one as soon as it begins. */
   wake(): void;
-  /** Forgets earlier wake-ups; called at the start of a turn, which will find what they announced. */
+  /** Forgets earlier wake-ups. Call it at the start of an iteration, which handles the work they announced. */
   clear(): void;
   /** Resolves after `ms`, or at once when woken. A wake-up ends one pause. */
   pause(ms: number): Promise<void>;
 }
 
-/** Makes a {@link Wakeable} for one loop: only one pause may be open at a time. */
+/** Creates a {@link Wakeable} for one loop. Only one pause may be open at a time. */
 export function createWakeable(): Wakeable {
   let isWoken = false;
   let end: (() => void) | undefined;

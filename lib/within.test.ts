@@ -18,7 +18,7 @@ test('the value or the error for work that takes longer; what it does afterwards
   });
   t.is(await within(work, 1, () => 'late'), 'late');
   await t.throwsAsync(within(work, 1, late), { message: 'late' });
-  // A rejection that nobody handles is reported by then, and fails the run.
+  // By then an unhandled rejection would have been reported and would fail the run.
   fail(new Error('failed'));
   await setImmediate();
 });

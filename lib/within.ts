@@ -1,6 +1,6 @@
 /**
- * Resolves like `work`, or with the value of `late` (which may throw) when it has taken longer than `timeoutMs` (ms).
- * The work itself goes on; its result is then ignored, an error included.
+ * Resolves like `work`, or with the value of `late` (which may throw) if it takes longer than `timeoutMs` (ms). The
+ * work itself continues, and its later result or error is ignored.
  */
 export async function within<T>(work: Promise<T>, timeoutMs: number, late: () => T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-/** What a mail account signs in with; one of the two secrets is empty. */
+/** Credentials of a mail account. One of the two secrets is empty. */
 interface MailSecrets {
   username: string;
   password: string;
@@ -6,8 +6,8 @@ interface MailSecrets {
 }
 
 /**
- * What a mail server says to a sign-in, without the password or the access token in the forms in which clients send them: some servers repeat what they
- * were given, and their words stand in logs, histories, events and answers.
+ * Removes the password and the access token from a mail server's answer to a sign-in, in every form in which clients
+ * send them. Some servers repeat the secret, and their text reaches logs, histories, events and responses.
  */
 export function withoutSecrets(text: string, { username, password, accessToken = '' }: MailSecrets): string {
   const sent = [

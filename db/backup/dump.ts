@@ -9,37 +9,37 @@ import pg from 'pg';
 import copy from 'pg-copy-streams';
 import { quoted, sequences, storedTables } from './tables.ts';
 
-/** One table of a dump: its rows in PostgreSQL's text format of COPY, compressed. */
+/** One table of a dump: its rows in the text format of PostgreSQL's COPY, compressed. */
 export interface DumpedTable {
   name: string;
   columns: string[];
   rows: number;
-  /** The file, relative to the folder of the dump; a table without rows has none. */
+  /** Path of the file, relative to the folder of the dump. A table without rows has no file. */
   file: string;
-  /** Of the compressed file. */
+  /** Size (bytes) of the compressed file. */
   sizeBytes: number;
-  /** Of the compressed file, as hex. */
+  /** SHA-256 of the compressed file, in hex. */
   sha256: string;
 }
 
 interface Dump {
-  /** The moment of the snapshot by the database's clock. */
+  /** Time of the snapshot by the database's clock. */
   takenAt: Date;
   /** PostgreSQL's version. */
   server: string;
-  /** Migrations that the schema has, in their order. */
+  /** Names of the schema's migrations, in order. */
   migrations: string[];
   tables: DumpedTable[];
   sequences: Record<string, string>;
 }
 
-/** A look at the snapshot that is dumped, for what else belongs to it. */
+/** Queries the snapshot that is being dumped, for further data that belongs to the dump. */
 export type Look = <T extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<T[]>;
 
 /**
- * Writes the rows of every table into files of a folder, all as they were at one moment, while everything goes on. Nothing is locked but against
- * changes of the schema.
- * @param alsoRead is called with reads of the same snapshot
+ * Writes the rows of every table into files of a folder, all as of one snapshot, without stopping the installation.
+ * Blocks only schema changes.
+ * @param alsoRead called with a function that queries the same snapshot
  */
 export async function dumpTables(
   url: string,
@@ -70,7 +70,7 @@ export async function dumpTables(
       server: moment!.server,
       migrations: migrations.map(({ name }) => name),
       tables,
-      // Sequences belong to no snapshot: read last, so that none is behind the rows.
+      // Sequences are outside of any snapshot. They are read last, so that none is behind the rows.
       sequences: await sequences(client),
     };
   } finally {
@@ -84,7 +84,7 @@ async function dumpTable(
   folder: string,
 ): Promise<DumpedTable> {
   const file = join('tables', `${name}.copy.gz`);
-  // By a query, as PostgreSQL copies no table with partitions by its name.
+  // Copies by a query, because PostgreSQL cannot copy a partitioned table by its name.
   const rows = client.query(copy.to(`copy (select ${columns.map(quoted).join(', ')} from ${quoted(name)}) to stdout`));
   const hash = createHash('sha256');
   let sizeBytes = 0;
@@ -105,7 +105,7 @@ async function dumpTable(
   return { name, columns, rows: rows.rowCount, file, sizeBytes, sha256: hash.digest('hex') };
 }
 
-/** A dump that is said to be complete is on the disk. */
+/** Flushes a file to disk, so that a dump reported as complete survives a power cut. */
 async function flush(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {

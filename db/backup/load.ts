@@ -8,7 +8,7 @@ import copy from 'pg-copy-streams';
 import type { DumpedTable } from './dump.ts';
 import { quoted } from './tables.ts';
 
-/** A statement in the transaction of a restore; returns the rows written. */
+/** Runs a statement in the transaction of a restore. Returns the number of rows written. */
 export type Write = (text: string, values: unknown[]) => Promise<number>;
 
 interface ForeignKey {
@@ -17,7 +17,9 @@ interface ForeignKey {
   definition: string;
 }
 
-/** Tables, views and sequences in the database's schema, those of extensions aside; none means that it is empty. */
+/**
+ * Counts tables, views and sequences in the database's schema, except those of extensions. 0 means an empty database.
+ */
 export async function countRelations(url: string): Promise<number> {
   const client = new pg.Client({ connectionString: url, application_name: 'heron-restore' });
   await client.connect();
@@ -33,7 +35,7 @@ export async function countRelations(url: string): Promise<number> {
   }
 }
 
-/** Names those of the files of a folder that are missing, or not as they were written. */
+/** Returns the names of files that are missing from a folder, or differ from what was written. */
 export async function damagedFiles(
   folder: string,
   files: readonly { file: string; sha256: string }[],
@@ -51,10 +53,12 @@ export async function damagedFiles(
 }
 
 /**
- * Writes the rows of a dump into a database of the dump's schema, in one transaction: all of it, or nothing. What the migrations wrote there
- * goes. Triggers do not run, as what they write is in the dump; foreign keys are taken away and put back, which checks every row.
- * @param alsoWrite is called with writes of the same transaction, once the rows are there and before foreign keys are
- * @throws the error of PostgreSQL, or an Error naming the table that had other rows than the dump says
+ * Loads the rows of a dump into a database with the dump's schema, in one transaction. Rows that the migrations wrote
+ * are replaced. Triggers do not run, because the dump contains their effects. Foreign keys are dropped and restored
+ * afterwards, which checks every row.
+ * @param alsoWrite called with a function that writes in the same transaction, after the rows and before the foreign
+ * keys
+ * @throws the error of PostgreSQL, or an Error naming the table whose number of rows differs from the dump
  */
 export async function loadTables(
   url: string,
@@ -86,7 +90,7 @@ export async function loadTables(
     await client.query('commit');
     await client.query('analyze');
   } finally {
-    // An open transaction ends with its connection.
+    // Closing the connection rolls back an open transaction.
     await client.end();
   }
 }

@@ -1,18 +1,18 @@
 import type pg from 'pg';
 
-/** A table of Heron, and the columns that hold what was written (generated ones follow from them). */
+/** A table of Heron, with its stored columns. Generated columns are omitted, because they follow from the others. */
 interface StoredTable {
   name: string;
   columns: string[];
 }
 
 /**
- * Tables whose rows mean nothing elsewhere: the books of the migrations, which `heron restore` writes by migrating; counts against rate
- * limits; living workers.
+ * Tables that are not dumped, because their rows mean nothing elsewhere: migration records, which `heron restore`
+ * creates by migrating; rate limit counts; running workers.
  */
 const NOT_KEPT = ['heron_migrations', 'heron_migrations_lock', 'rate_limit_counts', 'workers'];
 
-/** Every table whose rows are kept, in order of name. */
+/** Returns every table whose rows are dumped, ordered by name. */
 export async function storedTables(client: pg.Client): Promise<StoredTable[]> {
   const { rows } = await client.query<StoredTable>(
     `select c.relname as name,
@@ -27,7 +27,9 @@ export async function storedTables(client: pg.Client): Promise<StoredTable[]> {
   return rows;
 }
 
-/** The sequences of kept tables and those that stand alone, with the last number that each has given out; those that gave out none are left out. */
+/**
+ * Returns the last used number of each sequence that belongs to a dumped table or to no table. Omits unused sequences.
+ */
 export async function sequences(client: pg.Client): Promise<Record<string, string>> {
   const { rows } = await client.query<{ name: string; last: string }>(
     `select sequencename as name, last_value::text as last from pg_sequences
@@ -36,7 +38,7 @@ export async function sequences(client: pg.Client): Promise<Record<string, strin
   return Object.fromEntries(rows.map(({ name, last }) => [name, last]));
 }
 
-/** A name from the catalogue as a quoted identifier, as statements about tables that are read at run time need it. */
+/** Quotes a name from the catalogue as an SQL identifier, for statements about tables found at run time. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -1,6 +1,9 @@
 import pg from 'pg';
 
-/** Why the catalogue gave no answer. `missing`: it has no tables. `unreachable`: no connection. `slow`: no answer in time. `large`: more bytes than are read. */
+/**
+ * Failure of the prospect catalogue. `missing`: it has no tables. `unreachable`: no connection. `slow`: no answer in
+ * time. `large`: the answer exceeds the size limit.
+ */
 export class CatalogueError extends Error {
   readonly reason: 'missing' | 'unreachable' | 'slow' | 'large';
 
@@ -12,24 +15,26 @@ export class CatalogueError extends Error {
 }
 
 interface CatalogueReaderOptions {
-  /** postgres:// connection string of a role that may read. */
+  /** postgres:// connection string of a role with read access. */
   url: string;
-  /** Queries of this process at once; 4 when not given. */
+  /** Maximum number of concurrent queries of this process. Default 4. */
   slots?: number;
-  /** How long (ms) one query may take, with the wait for its slot and for a connection; 32 s when not given. */
+  /** Timeout (ms) of one query, including the wait for its slot and for a connection. Default 32 s. */
   deadlineMs?: number;
-  /** Bytes of text that one answer may have; 8 MiB when not given. */
+  /** Maximum size (bytes) of the text of one answer. Default 8 MiB. */
   maxAnswerBytes?: number;
-  /** Rows that a search looks at in the order of its list, at least, before it asks the indexes of its filters; 8,000 when not given. */
+  /**
+   * Minimum number of rows that a search scans in list order before it uses the indexes of its filters. Default 8,000.
+   */
   shortestWalk?: number;
 }
 
-/** Reads the prospect catalogue, over connections of its own: a slow search there takes none of PRIMARY_DB. */
+/** Reads the prospect catalogue over its own connections, so that a slow search uses no connection of PRIMARY_DB. */
 export interface CatalogueReader {
   readonly shortestWalk: number;
   /**
-   * Runs one statement with named bindings (`:name`), read-only.
-   * @throws CatalogueError for every failure that is not a fault of the statement
+   * Runs one read-only statement with named bindings (`:name`).
+   * @throws CatalogueError for every failure except a fault of the statement
    */
   query<Row>(text: string, bindings?: Readonly<Record<string, unknown>>): Promise<Row[]>;
   close(): Promise<void>;
@@ -41,11 +46,11 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 const SHORTEST_WALK = 8_000;
 const UNDEFINED_TABLE = '42P01';
 const UNDEFINED_COLUMN = '42703';
-/** Classes of answers with which PostgreSQL says that it does not serve: connections, resources, shutdown, sign-in, an unknown database. */
+/** SQLSTATE classes of a server that cannot serve: connections, resources, shutdown, sign-in, an unknown database. */
 const NOT_SERVING = /^(08|53|57|28|3D|42501)/;
 const CANCELED = '57014';
 
-/** Opens the way to the catalogue. No connection is made before the first query. */
+/** Creates a reader of the catalogue. It connects with the first query. */
 export function openCatalogue(options: CatalogueReaderOptions): CatalogueReader {
   const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
   const maxBytes = options.maxAnswerBytes ?? MAX_ANSWER_BYTES;
@@ -55,11 +60,12 @@ export function openCatalogue(options: CatalogueReaderOptions): CatalogueReader 
     connectionTimeoutMillis: deadlineMs,
     statement_timeout: deadlineMs,
     application_name: 'heron-catalogue',
-    // Searches take milliseconds: compiling one, which PostgreSQL begins for large tables, takes longer than running it. And what an index finds in ten million
-    // rows has to be remembered row by row: with less memory it is pages, of which every row is looked at.
+    // Disables JIT: searches take milliseconds, and compiling one takes longer than running it. Sets work_mem high
+    // enough for an index to remember ten million rows one by one. With less memory it remembers only pages, and every
+    // row of a page is read.
     options: '-c default_transaction_read_only=on -c jit=off -c work_mem=32MB',
   });
-  // An idle connection that ends is replaced by the next query.
+  // Ignores errors of idle connections: the next query opens a new one.
   pool.on('error', () => {});
   return {
     shortestWalk: options.shortestWalk ?? SHORTEST_WALK,
@@ -69,7 +75,7 @@ export function openCatalogue(options: CatalogueReaderOptions): CatalogueReader 
         throw new CatalogueError(/timeout/i.test(error.message) ? 'slow' : 'unreachable', error);
       });
       const outcome = await ask<Row>(client, numbered(text, bindings), until - performance.now(), maxBytes);
-      // A conversation that was left before its end cannot be used again.
+      // A connection whose query was abandoned cannot be reused.
       client.release(outcome instanceof CatalogueError && outcome.reason !== 'missing');
       if (Array.isArray(outcome)) return outcome;
       throw outcome;
@@ -78,7 +84,7 @@ export function openCatalogue(options: CatalogueReaderOptions): CatalogueReader 
   };
 }
 
-/** Runs a statement and collects its rows, up to a time (ms) and to a size. */
+/** Runs a statement and collects its rows, within a time limit (ms) and a size limit. */
 function ask<Row>(
   client: pg.PoolClient,
   statement: { text: string; values: unknown[] },
@@ -116,7 +122,9 @@ function faultOf(error: Error): Error {
   return NOT_SERVING.test(code) ? new CatalogueError('unreachable', error) : error;
 }
 
-/** A statement with the placeholders of the protocol; a name that occurs twice is one value. */
+/**
+ * Converts named bindings to the numbered placeholders of the protocol. A name that occurs twice becomes one value.
+ */
 function numbered(text: string, bindings: Readonly<Record<string, unknown>>): { text: string; values: unknown[] } {
   const names: string[] = [];
   const sql = text.replace(/(?<!:):(\w+)/g, (match, name: string) => {

@@ -1,11 +1,12 @@
 import type pg from 'pg';
 
 /*
- * The schema of the prospect catalogue: a database of its own beside PRIMARY_DB, shared by all workspaces. Heron only reads it; `heron catalogue load`
- * writes it. Keys (`*_key`) are the text as searches compare it, made by the loader; they sort by bytes, so that the order is the same on every server.
+ * This file defines the schema of the prospect catalogue: a separate database beside PRIMARY_DB, shared by all
+ * workspaces. Heron only reads it; `heron catalogue load` writes it. Keys (`*_key`) are the form of a text that
+ * searches compare, made by the loader. They sort by bytes, so that the order is the same on every server.
  */
 
-/** One step of the schema. Names are the record in every catalogue: append, never edit. */
+/** One migration of the catalogue. Every catalogue records the names: append, never edit. */
 interface CatalogueMigration {
   name: string;
   sql: string;
@@ -95,7 +96,8 @@ const MIGRATIONS: readonly CatalogueMigration[] = [
   },
   {
     name: '0002_places',
-    // The planner has to know how many rows a town has before it chooses between walking along the town and sorting all of it.
+    // The planner needs the number of rows per town to choose between an index scan of the town and sorting all its
+    // rows.
     sql: `
       alter table catalogue_people alter column city_key set statistics 1000, alter column state_key set statistics 1000;
       alter table catalogue_companies alter column city_key set statistics 1000, alter column state_key set statistics 1000;
@@ -104,27 +106,31 @@ const MIGRATIONS: readonly CatalogueMigration[] = [
 ];
 
 /**
- * Where brackets of the number of employees begin: round numbers, and those behind them, so that both `1 to 50` and `from 50` are a row of whole
- * brackets. They are part of indexes: other numbers need indexes of other names.
+ * Lower bounds of the brackets of employee numbers: round numbers and their successors. So both `1 to 50` and `from 50`
+ * consist of whole brackets. The bounds are part of indexes: other bounds need indexes with other names.
  */
 const BRACKETS_FROM = [
   1, 2, 5, 10, 11, 20, 50, 51, 100, 200, 201, 500, 501, 1_000, 1_001, 2_000, 5_000, 5_001, 10_000, 10_001, 20_000,
   50_000, 100_000, 200_000, 500_000, 1_000_000,
 ];
 
-/** The bracket of a number of employees, from 0. */
+/** Returns the index of the bracket that contains a number of employees, from 0. */
 export function bracketOf(employees: number): number {
   return BRACKETS_FROM.filter((from) => from <= employees).length;
 }
 
-/** The same of a row, as an array of one, which is NULL where the number is not known. Searches use an index only with this very expression. */
+/**
+ * SQL for the bracket of a row, as an array of one element. The element is NULL if the number is unknown. Searches use
+ * an index only with exactly this expression.
+ */
 export const BRACKET_OF_ROW = `array[cast(width_bucket(employees, cast('{${BRACKETS_FROM.join(',')}}' as integer[])) as smallint)]`;
 
 /**
- * The indexes of searches, by name; they are taken away for a first load and made after it. Each order of a list has one that begins with what a filter
- * fixes, so that any page costs the same. `…_exact` intersects any exact values and brackets, and costs as much as the rarest; `…_text` intersects parts of
- * texts with them inside one index, which reads a fraction of what an index for each of them would (docs/prospect-catalogue.md). A part that is too short
- * for the second one must not keep the others from an index, so there is the first.
+ * Search indexes by name. They are dropped before a first load and created after it. Each list order has an index that
+ * starts with the columns fixed by a filter, so that every page costs the same. `…_exact` intersects exact values and
+ * brackets, and costs as much as the rarest of them. `…_text` also intersects parts of texts inside one index, which
+ * reads far less than separate indexes (docs/prospect-catalogue.md). A text part that is too short for `…_text` must
+ * not keep the other conditions from an index, so `…_exact` exists too.
  */
 export const CATALOGUE_INDEXES: Readonly<Record<string, string>> = {
   catalogue_people_order: 'on catalogue_people (country_key, seniority, id)',
@@ -148,7 +154,10 @@ export const CATALOGUE_INDEXES: Readonly<Record<string, string>> = {
     using gin (tags, (${BRACKET_OF_ROW}), search_key gin_trgm_ops) with (fastupdate = off)`,
 };
 
-/** Indexes of earlier versions that those above replace. Searches still use them in a catalogue that has no others. */
+/**
+ * Indexes of earlier versions, replaced by the indexes above. Searches still use them in a catalogue without the new
+ * ones.
+ */
 export const REPLACED_INDEXES = [
   'catalogue_people_name',
   'catalogue_people_title',
@@ -157,10 +166,13 @@ export const REPLACED_INDEXES = [
   'catalogue_companies_tags',
 ];
 
-/** One writer of a catalogue at a time. */
+/** Key of the advisory lock that admits one writer of a catalogue at a time. */
 export const WRITER_LOCK = 0x6361_7461;
 
-/** Brings a catalogue to this build's schema; the caller holds the lock of the writer. Returns the names applied. */
+/**
+ * Migrates a catalogue to this build's schema. The caller holds the writer lock. Returns the names of the applied
+ * migrations.
+ */
 export async function migrateCatalogue(client: pg.ClientBase): Promise<string[]> {
   await client.query(
     'create table if not exists catalogue_migrations (name text primary key, applied_at timestamptz not null default now())',

@@ -7,16 +7,16 @@ import { CATALOGUE_INDEXES, migrateCatalogue, REPLACED_INDEXES, WRITER_LOCK } fr
 /** A row to copy: values in the order of the columns. */
 export type CopyRow = readonly (string | number | null | readonly string[])[];
 
-/** How far the load of one file is. Counts are of lines: those that were taken, by kind, and those that were refused. */
+/** Progress of loading one file. Counts are lines: accepted lines by kind, and refused lines. */
 export interface LoadProgress {
-  /** Line on which the last record of a stored chunk begins. */
+  /** Line number at which the last record of a stored chunk begins. */
   linesDone: number;
   people: number;
   companies: number;
   refused: number;
 }
 
-/** One load of a file, as `heron catalogue status` shows it. */
+/** Load of one file, as `heron catalogue status` shows it. */
 interface CatalogueLoad extends LoadProgress {
   fileName: string;
   fileBytes: number;
@@ -24,7 +24,7 @@ interface CatalogueLoad extends LoadProgress {
   endedAt: Date | null;
 }
 
-/** What a catalogue holds and lacks. */
+/** Contents of a catalogue, and its missing indexes. */
 export interface CatalogueStatus {
   people: number;
   companies: number;
@@ -35,7 +35,7 @@ export interface CatalogueStatus {
   loads: CatalogueLoad[];
 }
 
-/** Another writer has the catalogue. */
+/** Another process is writing the catalogue. */
 export class CatalogueBusy extends Error {
   constructor() {
     super('Another process is loading this catalogue');
@@ -43,7 +43,7 @@ export class CatalogueBusy extends Error {
   }
 }
 
-/** Tables that take rows, with the columns of their files. */
+/** Tables that accept rows, with the columns of their files. */
 interface CatalogueColumns {
   person: readonly string[];
   company: readonly string[];
@@ -52,8 +52,8 @@ interface CatalogueColumns {
 const LOADS = 20;
 
 /**
- * Writes the catalogue, as its owner, over one connection that keeps every other writer away. What a chunk brings and how far its file is then commit
- * together, so that a load that was killed goes on where it was.
+ * Writes the catalogue as its owner, over one connection that locks out every other writer. A chunk and the progress of
+ * its file are committed together, so that a killed load continues where it stopped.
  */
 export class CatalogueWriter {
   readonly #client: pg.Client;
@@ -65,8 +65,8 @@ export class CatalogueWriter {
   }
 
   /**
-   * Connects and brings the schema up to date.
-   * @param reader name of the role that searches: it is given the right to read
+   * Connects and migrates the schema.
+   * @param reader name of the role for searches, which is granted read access
    * @throws CatalogueBusy while another process writes
    */
   static async open(url: string, columns: CatalogueColumns, reader?: string): Promise<CatalogueWriter> {
@@ -88,7 +88,7 @@ export class CatalogueWriter {
     }
   }
 
-  /** The load of a file, begun or taken up again. A file that was loaded whole begins anew: its rows are the same, or newer. */
+  /** Starts or resumes the load of a file. A completely loaded file starts again: its rows are the same, or newer. */
   async begin(fingerprint: string, fileName: string, fileBytes: number): Promise<LoadProgress> {
     const { rows } = await this.#client.query<LoadProgress>(
       `insert into catalogue_loads as l (fingerprint, file_name, file_bytes) values ($1, $2, $3)
@@ -105,7 +105,10 @@ export class CatalogueWriter {
     return rows[0]!;
   }
 
-  /** Takes the indexes of searches away where the catalogue is empty: a first load is several times as fast, and `finish` makes them. */
+  /**
+   * Drops the search indexes if the catalogue is empty, which makes a first load several times as fast. `finish`
+   * creates them again.
+   */
   async dropIndexesWhereEmpty(): Promise<boolean> {
     const { rows } = await this.#client.query<{ filled: boolean }>(
       'select exists (select from catalogue_people) or exists (select from catalogue_companies) as filled',
@@ -117,7 +120,9 @@ export class CatalogueWriter {
     return true;
   }
 
-  /** Stores one chunk and how far the file is with it, in one transaction. Of rows with the same id the last one counts. */
+  /**
+   * Stores one chunk and the file's progress in one transaction. Of several rows with the same id the last one counts.
+   */
   async store(
     fingerprint: string,
     progress: LoadProgress,
@@ -139,8 +144,8 @@ export class CatalogueWriter {
   }
 
   /**
-   * Makes the indexes that are missing, each by itself, so that one that was ended goes on where it was; then takes those away that they replace.
-   * Searches go on meanwhile. Returns the names of what was made.
+   * Creates the missing indexes one by one, so that an interrupted call can continue, then drops the indexes that they
+   * replace. Searches continue meanwhile. Returns the names of the created indexes.
    */
   async index(onStep: (what: string) => void): Promise<string[]> {
     const missing = await this.#missingIndexes();
@@ -150,14 +155,15 @@ export class CatalogueWriter {
     }
     await this.#client.query(`drop index if exists ${REPLACED_INDEXES.join(', ')}`);
     onStep('statistics');
-    // New indexes mean that many rows are new: marked as seen by all, they are read without another look at who wrote them.
+    // New indexes mean that many rows are new. Vacuum marks them as visible to all, which saves later visibility
+    // checks.
     const how = missing.length > 0 ? 'vacuum (analyze)' : 'analyze';
     await this.#client.query(`${how} catalogue_companies`);
     await this.#client.query(`${how} catalogue_people`);
     return missing;
   }
 
-  /** Makes the indexes that are missing, counts what the catalogue holds, and marks the load as ended. */
+  /** Creates the missing indexes, counts the contents of the catalogue, and marks the load as ended. */
   async finish(
     fingerprint: string,
     about: { source?: string | undefined; sourcePeriod?: string | undefined },
@@ -175,7 +181,7 @@ export class CatalogueWriter {
     await this.#client.query('update catalogue_loads set ended_at = now() where fingerprint = $1', [fingerprint]);
   }
 
-  /** What the catalogue holds, which indexes it lacks, and its latest loads. */
+  /** Returns the contents of the catalogue, its missing indexes, and its latest loads. */
   async status(): Promise<CatalogueStatus> {
     const facts = await this.#client.query<Omit<CatalogueStatus, 'missingIndexes' | 'loads'>>(
       `select people::float8 as people, companies::float8 as companies, source, source_period as "sourcePeriod", counted_at as "countedAt"
@@ -219,11 +225,17 @@ export class CatalogueWriter {
   }
 }
 
-/** The tags of a person with those of the company `c` that people are searched by: its industries and technologies. */
+/**
+ * Returns SQL for the search tags of a person: the person's own tags, and the industries and technologies of the
+ * company `c`.
+ */
 const withCompanyTags = (ownTags: string): string =>
   `${ownTags} || coalesce((select array_agg(t) from unnest(c.tags) t where t like 'i:%' or t like 't:%'), '{}')`;
 
-/** Rows are stored in the order of their list, so that a page of a first load stands together. */
+/**
+ * Returns SQL that merges people. It inserts rows in list order, so that after a first load the rows of a page are
+ * adjacent on disk.
+ */
 function mergePeople(columns: readonly string[]): string {
   return `insert into catalogue_people (${columns.join(', ')}, domain, employees, tags)
     select ${columns.map((name) => `s.${name}`).join(', ')}, coalesce(c.domain, ''), c.employees, ${withCompanyTags('s.own_tags')}
@@ -237,7 +249,7 @@ function mergeCompanies(columns: readonly string[]): string {
     on conflict (id) do update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 }
 
-/** People of companies that came or changed. */
+/** SQL that updates the people of new and changed companies. */
 const FOLLOW_COMPANIES = `
   update catalogue_people p set domain = s.domain, employees = s.employees, tags = s.tags
   from (select p.id, c.domain, c.employees, ${withCompanyTags('p.own_tags')} as tags
@@ -260,7 +272,7 @@ async function grantReading(client: pg.Client, reader: string): Promise<void> {
 
 const BATCH_BYTES = 256 * 1024;
 
-/** Rows in the text format of COPY, in pieces of some size. */
+/** Yields rows in the text format of COPY, in chunks. */
 function* copyText(rows: Iterable<CopyRow>): Generator<string> {
   let piece = '';
   for (const row of rows) {

@@ -7,22 +7,25 @@ import * as baseline from './0001_baseline/index.ts';
 export interface Migration {
   name: string;
   up: (knex: Knex) => Promise<void>;
-  /** Effect on an installation that has data; every migration after the baseline states it. */
+  /** Effect on an installation with data. Required for every migration after the baseline. */
   impact?: MigrationImpact;
 }
 
 /**
- * All migrations in order. Until 1.0.0 is tagged the baseline is edited in place. From then on names are part of the record in every database:
- * append, never rename or edit one that was released.
+ * All migrations in order. Until 1.0.0 is tagged, the baseline is edited in place. From then on every database records
+ * the names: append, never rename or edit a released migration.
  */
 export const MIGRATIONS: Migration[] = [{ name: '0001_baseline', ...baseline }];
 
-/** Brings the database to this build's schema; safe to run from several processes at once. Returns the names applied. */
+/**
+ * Migrates the database to this build's schema. Several processes may call it at once. Returns the names of the applied
+ * migrations.
+ */
 export async function migrate(db: Db): Promise<string[]> {
   return run(db, MIGRATIONS);
 }
 
-/** Gives an empty database the schema that these migrations make, and no other: that of an earlier release. */
+/** Migrates an empty database to an earlier release's schema: exactly the named migrations. */
 export async function migrateTo(db: Db, names: readonly string[]): Promise<void> {
   await run(
     db,
@@ -30,13 +33,13 @@ export async function migrateTo(db: Db, names: readonly string[]): Promise<void>
   );
 }
 
-/** Migrations of the list that this build does not know: a later release made them. */
+/** Returns the names that this build does not know, because a later release added them. */
 export function unknownMigrations(names: readonly string[]): string[] {
   const known = new Set(MIGRATIONS.map(({ name }) => name));
   return names.filter((name) => !known.has(name));
 }
 
-/** Names of migrations this build has and the database lacks. */
+/** Returns the names of this build's migrations that the database lacks. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
   const knex = knexOf(db);
   const exists = await knex.schema.hasTable('heron_migrations');

@@ -4,12 +4,12 @@ import { fillSchema } from '../../test/harness/filled-schema.ts';
 import { measureMigration } from '../../test/harness/migration.ts';
 import { migrateTo, MIGRATIONS, type Migration } from './index.ts';
 
-/** The last migration of the last release; while there is none, the baseline. */
+/** The last migration of the last release. Before the first release, the baseline. */
 const RELEASED = '0001_baseline';
 const ROWS = 60;
 const released = MIGRATIONS.findIndex(({ name }) => name === RELEASED) + 1;
 
-/** A migration as the next release may have it. */
+/** An example of a migration in the next release. */
 const PLANTED: Migration = {
   name: '9999_planted',
   up: async (knex) => {
@@ -52,7 +52,7 @@ test('a migration that states no impact, states another lock than it takes, or l
   );
 });
 
-/** A filled database of the last release's schema, with the names of its tables. */
+/** Returns a filled database with the last release's schema, and the names of its tables. */
 async function releasedSchema(t: ExecutionContext): Promise<{ db: TestDatabase['db']; tables: string[] }> {
   const database = await createEmptyDatabase();
   t.teardown(() => database.drop());
@@ -65,7 +65,7 @@ async function releasedSchema(t: ExecutionContext): Promise<{ db: TestDatabase['
   return { db: database.db, tables };
 }
 
-/** Runs a migration on a filled schema, and lists the differences from what it states and promises. */
+/** Runs a migration on a filled schema, and returns the differences from its stated impact and from the rules. */
 async function faultsOf(db: TestDatabase['db'], migration: Migration, tables: readonly string[]): Promise<string[]> {
   const before = await counts(db, tables);
   const { locks } = await measureMigration(db, migration);
@@ -86,7 +86,7 @@ async function counts(db: TestDatabase['db'], tables: readonly string[]): Promis
   return found;
 }
 
-/** Has PostgreSQL check every reference once more, as it would have on the way in. */
+/** Makes PostgreSQL check every foreign key again, as when the rows were inserted. */
 async function assertReferences(t: ExecutionContext, db: TestDatabase['db'], tables: readonly string[]): Promise<void> {
   const { rows } = (await db.raw(
     `select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as definition

@@ -1,7 +1,7 @@
 import type { Row } from '../rows.ts';
 import { orgEntity } from './model.ts';
 
-/** What one API key or OAuth grant may do without a person. */
+/** Limits within which one API key or OAuth grant acts without a person. */
 export type AgentPolicyRow = Row<'agent_policies'>;
 
 /** An action that a policy can allow. */

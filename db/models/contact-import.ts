@@ -3,7 +3,7 @@ import { orgEntity } from './model.ts';
 
 export type { ColumnMapping } from '../json-columns.ts';
 
-/** One CSV import, its progress and result. */
+/** One CSV import, with its progress and result. */
 export type ContactImportRow = Row<'contact_imports'>;
 
 export const ContactImports = orgEntity('contact_imports', ['options']);

@@ -1,7 +1,7 @@
 import type { Row } from '../rows.ts';
 import { orgEntity } from './model.ts';
 
-/** A person of a workspace. */
+/** A person whom a workspace can write to. */
 export type ContactRow = Row<'contacts'>;
 
 export const Contacts = orgEntity('contacts', ['custom_fields']);

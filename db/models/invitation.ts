@@ -1,7 +1,7 @@
 import type { Row } from '../rows.ts';
 import { orgEntity } from './model.ts';
 
-/** An address asked to join an organization. Open until accepted, cancelled or expired. */
+/** An invitation of an address to an organization. Open until accepted, cancelled or expired. */
 export type InvitationRow = Row<'invitations'>;
 
 export const Invitations = orgEntity('invitations', []);

@@ -1,7 +1,7 @@
 import type { Row } from '../rows.ts';
 import { orgEntity } from './model.ts';
 
-/** A connected mailbox. */
+/** An email account that Heron sends from and reads. */
 export type MailboxRow = Row<'mailboxes'>;
 
 export const Mailboxes = orgEntity('mailboxes', ['smtp', 'imap']);

@@ -6,24 +6,24 @@ import { runStatement, type Bindings } from '../statement.ts';
 import type { EntityQuery } from '../table-query.ts';
 
 /**
- * An entity as the rest of the code uses it. The objection class is private to this folder, so a query without an
- * organization cannot be written; {@link OrgScope.query} makes queries.
- * @typeParam J its jsonb columns, which objection reads and writes as values
+ * An entity, as used outside this folder. The objection class stays private here, so that no query can be written
+ * without an organization. {@link OrgScope.query} creates queries.
+ * @typeParam J jsonb columns of the entity, which objection reads and writes as values
  */
 export interface OrgEntity<T extends OrgTable, J extends keyof Row<T>> {
   readonly table: T;
-  /** Only here for its type. */
+  /** Exists only for its type. */
   readonly json: readonly J[];
-  /** Objection's class; only this file opens it. */
+  /** objection's class. Use it only in this file. */
   readonly model: typeof Model;
 }
 
-/** A new row of an entity: as an insert takes it, with values in jsonb columns; the scope adds the organization. */
+/** A new row of an entity, with values in its jsonb columns. The scope adds the organization. */
 export type NewEntity<T extends OrgTable, J extends keyof Row<T>> = {
   [C in keyof NewOrgRow<T>]: C extends J ? Row<T>[C] : NewOrgRow<T>[C];
 };
 
-/** The entity of a table, with its jsonb columns. */
+/** Defines the entity of a table, with its jsonb columns. */
 export function orgEntity<T extends OrgTable, J extends keyof Row<T> & string = never>(
   table: T,
   json: readonly J[],
@@ -35,7 +35,7 @@ export function orgEntity<T extends OrgTable, J extends keyof Row<T> & string = 
   return { table, json, model };
 }
 
-/** A query on one organization's rows of an entity. */
+/** Starts a query on one organization's rows of an entity. */
 export function queryOrg<T extends OrgTable, J extends keyof Row<T>>(
   entity: OrgEntity<T, J>,
   knex: Knex,
@@ -49,8 +49,8 @@ export function queryOrg<T extends OrgTable, J extends keyof Row<T>>(
 }
 
 /**
- * Inserts a row of an entity, stamped with the organization, and returns it as stored. One text for all rows with the same columns: objection would build
- * the statement anew for each.
+ * Inserts a row of an entity for the organization and returns it as stored. Rows with the same columns share one
+ * statement text, which objection would build anew for each row.
  */
 export async function insertOrg<T extends OrgTable, J extends keyof Row<T>>(
   { table, json: jsonColumns }: OrgEntity<T, J>,

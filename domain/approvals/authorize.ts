@@ -6,35 +6,34 @@ import { isCredential, type Actor } from '../platform/kernel/actor.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { message, type Message } from '../../messages/index.ts';
 
-/** The credential that asks for an action, as a request has it or as a row remembers it. */
+/** The credential that requests an action, from the request or from a stored row. */
 export type Requester = Pick<Actor, 'kind' | 'apiKeyId' | 'oauthGrantId'>;
 
-/** What is about to happen. */
+/** An action to be authorized. */
 export interface Action {
   capability: Capability;
-  /** The mailboxes it would use; all of them must be in the policy. Empty for an order of mailboxes. */
+  /** Mailboxes that the action would use; all must be in the policy. Empty for an order of mailboxes. */
   mailboxIds: readonly string[];
-  /** People it would write to, cc and bcc included; 0 for an order of mailboxes. */
+  /** Number of people it would write to, including cc and bcc; 0 for an order of mailboxes. */
   recipients: number;
   /** Monthly total of an order of mailboxes, in cents. */
   spendCents?: number;
 }
 
-/** Whether an action happens at once, or waits for a person and why. */
+/** Result: the action is allowed now, or it waits for a person for the given reasons. */
 type Authorization =
   | { decision: 'execute' }
   | { decision: 'awaiting_approval'; reasons: [PolicyReason, ...PolicyReason[]] };
 
 /**
- * Decides whether an action happens at once. People who are signed in, and the installation itself, need no policy: what they may do is
- * decided by their role. A key or application needs a policy of its own that allows the action, the mailboxes and the numbers.
- * An action that happens is counted for the UTC day in this transaction, so that parallel requests cannot pass a limit together;
- * one that waits is not counted. Every reason is listed.
- *
- * Suppressions, holds, caps, health and limits of the organization are not looked at here: they rule whatever the policy says.
- *
- * Locks the policy and then the day's count until the commit: a policy that is changed or deleted allows nothing once that
- * request has been answered.
+ * Decides if an action may happen at once. Signed-in people and the installation itself need no policy, because their
+ * role decides. A key or application needs its own policy that allows the action, the mailboxes and the numbers. An
+ * allowed action is counted for the UTC day in this transaction, so that parallel requests cannot exceed a limit
+ * together. A refused action is not counted, and every reason is listed.
+ * Suppressions, holds, caps, health and limits of the organization are not checked here. They apply regardless of the
+ * policy.
+ * Locks the policy and then the day's count until the commit. So a policy allows nothing more once the request that
+ * changed or deleted it was answered.
  * @throws AppError unauthorized for a caller without a credential
  */
 export async function authorizeAction(tx: Tx, requester: Requester, action: Action): Promise<Authorization> {
@@ -61,8 +60,8 @@ async function lockPolicy(tx: Tx, requester: Requester): Promise<AgentPolicyRow 
 }
 
 /**
- * The mailboxes that a key or grant is restricted to now, none meaning all; undefined where it cannot be used any more. Work that was asked for earlier may be authorized
- * after its credential has gone.
+ * Returns the mailboxes to which a key or grant is currently restricted; an empty list means all. Undefined if the
+ * credential is no longer usable: work requested earlier may be authorized after its credential has ended.
  */
 async function usableMailboxes(tx: Tx, requester: Requester): Promise<readonly string[] | undefined> {
   const [credential] = await tx.org.sql<{ mailboxes: string[] }>(
@@ -75,7 +74,7 @@ async function usableMailboxes(tx: Tx, requester: Requester): Promise<readonly s
   return credential?.mailboxes;
 }
 
-/** What in a policy refuses an action, the day's numbers aside. */
+/** Lists the reasons for which a policy refuses an action, except the limits per day. */
 function policyReasons(
   policy: AgentPolicyRow,
   action: Action,
@@ -94,7 +93,7 @@ function policyReasons(
         message('approval_reason.capability_not_granted', { capability: action.capability }),
       ),
     );
-  // A policy lends a restricted key no mailbox that the key itself may not use.
+  // A policy cannot give a restricted key mailboxes that the key itself may not use.
   const mayUse = (id: string) => policy.mailbox_ids.includes(id) && (allowed.length === 0 || allowed.includes(id));
   const outside = new Set(action.mailboxIds.filter((id) => !mayUse(id)));
   if (outside.size > 0)
@@ -122,7 +121,10 @@ function spendReasons(policy: AgentPolicyRow, spendCents: number): PolicyReason[
   return [reason('spend_exceeded', message('approval_reason.spend_exceeded', { cents: spendCents, most: cap }))];
 }
 
-/** Counts an action for its UTC day, unless that would pass a limit; then says which. Waits for a parallel count of the same credential. */
+/**
+ * Counts an action for its UTC day, unless it would exceed a limit. Returns the exceeded limits. Waits for a parallel
+ * count of the same credential.
+ */
 async function countAction(
   tx: Tx,
   credentialId: string,

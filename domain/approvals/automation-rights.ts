@@ -7,22 +7,22 @@ import { isCredential, may, type Actor } from '../platform/kernel/actor.ts';
 import { message, type Message } from '../../messages/index.ts';
 
 /**
- * What an action of an automation may ask of its author beyond writing automations: what the route of the same deed asks for. People have permissions, keys
- * and applications the scope that stands for them.
+ * Rights that an automation's action may require of its author, in addition to writing automations. They equal those of
+ * the route for the same action. People have permissions; keys and applications have the matching scope.
  */
 const RIGHTS = {
   contacts: { permission: 'manage_contacts', scope: 'WRITE_CONTACTS' },
   crm: { permission: 'manage_contacts', scope: 'WRITE_CRM' },
   campaigns: { permission: 'manage_campaigns', scope: 'WRITE_CAMPAIGNS' },
   inbox: { permission: 'send_campaigns', scope: 'WRITE_UNIBOX' },
-  // To add leads without the policy that bounds what a key or application adds: people alone.
+  // Right to add leads without a policy. Only people have it, because a policy limits keys and applications.
   leads: null,
 } as const satisfies Record<string, { permission: OrgPermission; scope: Permission } | null>;
 
-/** A right that an action may need. Names are stored: one that is published is never renamed. */
+/** Name of a right that an action may require. Names are stored: never rename a published one. */
 export type AutomationRight = keyof typeof RIGHTS;
 
-/** The actions that Heron does by itself, with the rights that each needs. */
+/** Native actions, with the rights that each requires. */
 export const ACTION_RIGHTS = {
   'sendsets.add_tag': ['contacts'],
   'sendsets.remove_tag': ['contacts'],
@@ -37,11 +37,11 @@ export const ACTION_RIGHTS = {
   'sendsets.notify': [],
   'sendsets.webhook': [],
   'sendsets.wait': [],
-  // Those of the automation that it starts: see `startedProblems`.
+  // Requires the rights of the started automation: see `startedProblems`.
   'sendsets.run_automation': [],
 } as const satisfies Record<string, readonly AutomationRight[]>;
 
-/** The rights of whoever saves an automation. */
+/** Returns the rights of the actor who saves an automation. */
 export function authorRights(actor: Actor): AutomationRight[] {
   return (Object.keys(RIGHTS) as AutomationRight[]).filter((right) => {
     const needed = RIGHTS[right];
@@ -49,7 +49,7 @@ export function authorRights(actor: Actor): AutomationRight[] {
   });
 }
 
-/** A node whose action needs a right that is not there. */
+/** A node whose action requires a missing right. */
 interface Lacking {
   index: number;
   nodeId: string;
@@ -57,7 +57,10 @@ interface Lacking {
   right: AutomationRight;
 }
 
-/** The nodes of a graph that need more than these rights. Actions of providers need none: whoever writes automations may use connections. */
+/**
+ * Lists nodes of a graph that require more than these rights. Actions of providers require none: authors of automations
+ * may use connections.
+ */
 export function lackingRights({ nodes }: AutomationGraph, rights: readonly string[]): Lacking[] {
   return nodes.flatMap(({ id: nodeId, action = '' }, index) => {
     const needed: readonly AutomationRight[] = Object.hasOwn(ACTION_RIGHTS, action)
@@ -68,36 +71,39 @@ export function lackingRights({ nodes }: AutomationGraph, rights: readonly strin
 }
 
 /**
- * The rights of a run.
- * @param author rights of whoever saved its automation
- * @param caller of the run that asked for it; null where an event or a step of a campaign did
+ * Returns the rights of a run.
+ * @param author rights of the person who saved its automation
+ * @param caller rights of the run that requested it; null if an event or a campaign step did
  */
 export function runRights(author: readonly string[], caller: readonly string[] | null): string[] {
   return caller ? author.filter((right) => caller.includes(right)) : [...author];
 }
 
-/** The fault of an action that needs a right, with the name that the right has for the caller: `manage_contacts` or `WRITE_CRM`. */
+/**
+ * Returns the error of an action that requires a right, with the right's name for the caller: `manage_contacts` or
+ * `WRITE_CRM`.
+ */
 export function lackingRight(actor: Actor, action: string, right: AutomationRight): Message {
   const name = nameOf(actor, right);
   return name ? message('field.needs_right', { action, right: name }) : message('field.needs_person', { action });
 }
 
-/** Undefined of a right that only people have. */
+/** Returns the right's name for the actor; undefined for a right that only people have. */
 function nameOf(actor: Actor, right: AutomationRight): string | undefined {
   const needed = RIGHTS[right];
   return needed ? (isCredential(actor) ? needed.scope : needed.permission) : undefined;
 }
 
-/** A place that starts an automation: the path of its id in the request. */
+/** A reference that starts an automation: its id, and the path of the id in the request. */
 interface Start {
   automationId: string;
   path: string;
 }
 
 /**
- * What the actor may not do of that which automations do that are started here, and those that they start in turn, switched on or not: whoever starts an
- * automation borrows no rights of the person who saved it.
- * @param ownId an automation whose stored graph does not count, as it is being replaced
+ * Lists the actions of started automations that exceed the actor's rights, including automations that these start in
+ * turn, even if switched off. So starting an automation never gives the rights of the person who saved it.
+ * @param ownId an automation to ignore, because its stored graph is being replaced
  */
 export async function startedProblems(
   org: OrgScope,
@@ -141,8 +147,9 @@ function startsLacking(actor: Actor, automation: string, action: string, right: 
 }
 
 /**
- * Refuses steps of a campaign that do what their author may not do: by themselves in the CRM, or by an automation that they start.
- * @throws AppError forbidden, naming what is lacking
+ * Refuses campaign steps whose actions exceed the rights of their author: actions in the CRM, and automations that they
+ * start.
+ * @throws AppError forbidden, naming the missing rights
  */
 export async function assertMayWriteSteps(
   org: OrgScope,
@@ -171,5 +178,5 @@ export async function assertMayWriteSteps(
     );
 }
 
-/** Steps that ask of their author what the same action of an automation does. */
+/** Campaign step types that require the same rights as the equivalent automation action. */
 const OWN_ACTIONS: ReadonlySet<string> = new Set(['create_task', 'create_deal', 'move_deal_stage']);

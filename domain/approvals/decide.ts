@@ -11,18 +11,18 @@ import { subjectOf } from './subjects.ts';
 import { approvalEvent, approvalStatus, findApproval } from './view.ts';
 import { message } from '../../messages/index.ts';
 
-/** A person's decision. */
 interface Decision {
   decision: 'approved' | 'denied';
-  /** For the record and for who asked; empty is none. */
+  /** Shown to the requester and kept in the log; empty for none. */
   reason?: string | undefined;
 }
 
 /**
- * Takes a person's decision on an approval, once and before it expires, and carries out what it allows (POST /approvals/:id/decision). Where a
- * workflow has to carry it out, the action is handed to it. PostgreSQL says which of two decisions, or of a decision and the expiry, was first.
- * @returns the approval: executed where its action was carried out, expired where the action has changed since it was asked for
- * @throws AppError forbidden, not_found, conflict when it was decided before or its time has passed; the refusals of the subject
+ * Stores a person's decision on an approval, once and before it expires, and executes the approved action (POST
+ * /approvals/:id/decision). If a workflow must execute the action, the workflow is signalled. PostgreSQL decides
+ * between two concurrent decisions, or between a decision and the expiry.
+ * @returns the approval: executed if its action was executed, expired if the action has changed since it was requested
+ * @throws AppError forbidden, not_found, conflict when it was decided before or has expired; the errors of the subject
  */
 export async function decideApproval(ctx: Ctx, id: string, decision: Decision): Promise<ApprovalRow> {
   if (ctx.actor.kind !== 'session' || !may(ctx.actor, [], ['send_campaigns']))
@@ -81,10 +81,11 @@ function tooLate(approval: ApprovalRow, now: Date): AppError {
 }
 
 /**
- * Carries out an approved action of a locked subject, if it is still what the person saw; otherwise its approval ends, and the
- * subject needs another one. For the decision itself, and for a workflow to which the action was handed over.
- * @returns whether it was carried out
- * @throws AppError a refusal of the subject
+ * Executes the approved action of a locked subject if it still has the content that the person saw. Otherwise the
+ * approval ends, and the subject needs a new one. Called for the decision itself, and by a workflow that executes the
+ * action.
+ * @returns true if the action was executed
+ * @throws AppError an error of the subject
  */
 export async function carryOut<Subject>(
   tx: Tx,

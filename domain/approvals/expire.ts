@@ -6,8 +6,8 @@ import { subjectOf, type SubjectType } from './subjects.ts';
 import { approvalEvent, findApproval } from './view.ts';
 
 /**
- * Ends an approval whose time has passed without a decision, and refuses its subject.
- * @returns false when there is nothing to end: it was decided, ended before, or still has time
+ * Ends an approval that expired without a decision, and refuses its subject.
+ * @returns false if it was decided, ended before, or has not expired
  */
 export async function expireApproval(tx: Tx, id: string, config: Config): Promise<boolean> {
   const found = await findApproval(tx.org, id);
@@ -19,8 +19,8 @@ export async function expireApproval(tx: Tx, id: string, config: Config): Promis
 }
 
 /**
- * Ends those approvals whose time has passed without a decision. Their subjects are locked by the caller, who refuses them.
- * @returns those that ended now
+ * Ends the approvals that expired without a decision. The caller has locked their subjects and refuses them.
+ * @returns the approvals ended by this call
  */
 export async function expireApprovals(tx: Tx, ids: readonly string[]): Promise<ApprovalRow[]> {
   const ended = await tx.org.sql<ApprovalRow>(
@@ -33,9 +33,9 @@ export async function expireApprovals(tx: Tx, ids: readonly string[]): Promise<A
 }
 
 /**
- * Ends the approval of a subject that no longer waits for it: cancelled, deleted, or done by a person meanwhile. The caller has said so
- * to the workflow of the subject.
- * @returns false when none was pending or approved
+ * Ends the approval of a subject that no longer needs it: cancelled, deleted, or executed by a person meanwhile. The
+ * caller has signalled the subject's workflow.
+ * @returns false if none was pending or approved
  */
 export async function withdrawApproval(
   tx: Tx,
@@ -51,8 +51,8 @@ export async function withdrawApproval(
 }
 
 /**
- * Ends an approval that is pending, or approved and not carried out. Its subject is left to the caller.
- * @returns false when it had ended before
+ * Ends an approval that is pending, or approved but not executed. The caller handles its subject.
+ * @returns false if it had ended before
  */
 export async function endApproval(tx: Tx, id: string, why: string): Promise<boolean> {
   const [ended] = await tx.org.sql<ApprovalRow>(

@@ -20,19 +20,22 @@ export interface Held {
   requester: Requester;
   capability: Capability;
   subject: { type: SubjectType; id: string };
-  /** Why {@link authorizeAction} did not let it happen. */
+  /** Reasons for which {@link authorizeAction} did not allow the action. */
   reasons: readonly PolicyReason[];
-  /** The content that the approver sees and that is carried out: `content` of its subject. */
+  /** The content that the approver sees and that is executed: `content` of its subject. */
   content: ApprovalContent;
-  /** Report of the checks, as the approver sees it; no part of the hash, for it runs again before the action. */
+  /**
+   * Report of the checks for the approver. It is not part of the hash, because the checks run again before the action.
+   */
   preflight?: JsonObject | null;
 }
 
 /**
- * Makes an action wait for a person, with exactly what they decide on. A subject waits for one decision at a time: asked again
- * with the same content, the approval that is pending or approved is given; with other content it ends, and another takes over.
- * Those who may decide are told by the event and by mail, which the workflow `approval-mail/{approvalId}` sends.
- * @param config how long a person has, and the address of the link in the event
+ * Creates an approval with the exact content that a person decides on. A subject has at most one open approval. A
+ * repeated request with the same content returns the pending or approved one; a request with other content ends it and
+ * creates a new one. Approvers are notified by the event and by email, which the workflow `approval-mail/{approvalId}`
+ * sends.
+ * @param config time to decide, and the base URL of the link in the event
  */
 export async function holdForApproval(
   tx: Tx,
@@ -41,7 +44,7 @@ export async function holdForApproval(
 ): Promise<ApprovalRow> {
   if (held.content.samples.length > MAX_SAMPLES) throw new Error(`more than ${MAX_SAMPLES} samples`);
   const payloadHash = hashContent(held.content);
-  // Two requests for one subject: the second sees the approval of the first.
+  // Serializes two requests for one subject, so that the second sees the approval of the first.
   await tx.org.lock(`approval ${held.subject.type} ${held.subject.id}`);
   const open = await openApproval(tx, held.subject);
   if (open?.payload_hash === payloadHash && approvalStatus(open, tx.now) !== 'expired') return open;
@@ -85,7 +88,7 @@ export async function holdForApproval(
   return approval;
 }
 
-/** The approval of a subject that is pending, or approved and not carried out. */
+/** Returns the approval of a subject that is pending, or approved but not executed. */
 async function openApproval(tx: Tx, subject: Held['subject']): Promise<ApprovalRow | undefined> {
   return tx.org
     .query(Approvals)

@@ -3,12 +3,12 @@ import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } fro
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 
-/** A list of approvals, of one state or of all. */
+/** Filter and page of a list of approvals. Without `status` it includes all. */
 interface ApprovalFilter extends PageRequest {
   status?: ApprovalRow['status'] | undefined;
 }
 
-/** One that is pending and out of time is expired, whether or not that was written yet. */
+/** SQL conditions by status. A pending approval past its expiry counts as expired, even if this is not stored yet. */
 const IN_STATE: Record<ApprovalRow['status'], string> = {
   pending: `status = 'pending' and expires_at > :now`,
   approved: `status = 'approved'`,
@@ -17,7 +17,7 @@ const IN_STATE: Record<ApprovalRow['status'], string> = {
   executed: `status = 'executed'`,
 };
 
-/** Approvals of the organization, newest first (GET /approvals). */
+/** Lists the approvals of the organization, newest first (GET /approvals). */
 export async function listApprovals(ctx: Ctx, { status, ...request }: ApprovalFilter): Promise<Page<ApprovalRow>> {
   const after = decodeIdCursor('approvals', status ?? null, request.cursor);
   const rows = await reader(ctx).sql<ApprovalRow>(

@@ -8,21 +8,21 @@ import { approvalMail, type Approver } from './mail.ts';
 import { approvalStatus, findApproval } from './view.ts';
 import { toLanguage } from '../../messages/index.ts';
 
-/** A mail that this attempt alone may send. */
+/** An email that only this attempt may send. */
 interface Claim {
   approval: ApprovalRow;
   approver: Approver;
-  /** Set when it is the last mail that the person may get now: from when on there will be others. */
+  /** Set on the last email that the person may get for now: time from which further ones are sent. */
   nextAt: Date | null;
 }
 
 /**
- * Mails everyone who may decide on an approval: the members whose role may send, one email each. Nobody is mailed twice about one
- * approval, nor more than APPROVAL_MAILS_PER_HOUR times an hour in one workspace; the last of these says so, and the rest stands in the list
- * alone. An approval that was decided or has ended is not mailed. A mail whose fate is not known, because the server's answer was lost or the
- * worker died, is not sent again.
- * @returns how many were mailed now
- * @throws AppError internal_error when the mail server did not take the mail of somebody, who is mailed at the next attempt
+ * Emails every member whose role may decide on an approval, one email each. Nobody gets two emails about one approval,
+ * or more than APPROVAL_MAILS_PER_HOUR per hour in one workspace. The last of these announces the limit; further
+ * approvals appear only in the list. An approval that was decided or has ended is not emailed. An email with an unknown
+ * outcome is not sent again, for example after a lost answer or a dead worker.
+ * @returns the number of emails sent now, in `why`
+ * @throws AppError internal_error when the mail server refused an email temporarily; the next attempt sends it again
  */
 export async function mailApprovers(ctx: Ctx, approvalId: string): Promise<{ kind: 'done'; why: string }> {
   await settleLeftBehind(ctx, approvalId);
@@ -44,7 +44,10 @@ export async function mailApprovers(ctx: Ctx, approvalId: string): Promise<{ kin
   return { kind: 'done', why: `mailed ${mailed}` };
 }
 
-/** Only one attempt works at a time: what an earlier one was sending when it died may have arrived. */
+/**
+ * Marks emails left in state sending as uncertain. Only one attempt works at a time, so an earlier one died while it
+ * sent them, and they may have arrived.
+ */
 async function settleLeftBehind(ctx: Ctx, approvalId: string): Promise<void> {
   await reader(ctx)
     .table('approval_mails')
@@ -52,7 +55,7 @@ async function settleLeftBehind(ctx: Ctx, approvalId: string): Promise<void> {
     .update({ state: 'uncertain', settled_at: ctx.clock.now() });
 }
 
-/** People whose role may send, and who have no mail about the approval yet. */
+/** Returns people whose role may decide, and who have no email about the approval yet. */
 async function approversToMail(ctx: Ctx, approvalId: string): Promise<string[]> {
   const rows = await reader(ctx).sql<{ user_id: string }>(
     `select m.user_id from memberships m join roles r on r.id = m.role_id
@@ -64,10 +67,13 @@ async function approversToMail(ctx: Ctx, approvalId: string): Promise<string[]> 
   return rows.map(({ user_id: id }) => id);
 }
 
-/** Claims the mail to one person, unless the approval has ended, the person may no longer decide, or has had enough mails. */
+/**
+ * Claims the email to one person, unless the approval has ended, the person may no longer decide, or the hourly limit
+ * is reached.
+ */
 function claimMail(ctx: Ctx, approvalId: string, userId: string): Promise<Claim | 'ended' | 'not_now'> {
   return transact(ctx, async (tx) => {
-    // Claims of several approvals count the mails of one person one after the other.
+    // Serializes claims of several approvals, so that each counts the person's earlier emails.
     await tx.org.lock(`approval mails ${tx.org.organizationId} ${userId}`);
     const approval = await findApproval(tx.org, approvalId);
     if (approvalStatus(approval, tx.now) !== 'pending') return 'ended';
@@ -105,7 +111,7 @@ async function approverOf(tx: Tx, userId: string): Promise<Approver | undefined>
   return { userId, email: member.email, workspace: workspace!.name, language: toLanguage(member.language) };
 }
 
-/** When a person was mailed within the last hour, the oldest first. */
+/** Returns the times of a person's emails within the last hour, oldest first. */
 async function mailsOfHour(tx: Tx, userId: string): Promise<Date[]> {
   const rows = await tx.org.sql<{ claimed_at: Date }>(
     `select claimed_at from approval_mails
@@ -116,7 +122,10 @@ async function mailsOfHour(tx: Tx, userId: string): Promise<Date[]> {
   return rows.map(({ claimed_at: at }) => at);
 }
 
-/** Sends a claimed mail and settles it. Returns the failure of one that the server did not take now, and that is given back. */
+/**
+ * Sends a claimed email and stores the outcome. If the server refuses it temporarily, releases the claim and returns
+ * the error.
+ */
 async function sendClaimed(ctx: Ctx, { approval, approver, nextAt }: Claim): Promise<unknown> {
   const mail = reader(ctx)
     .table('approval_mails')

@@ -14,13 +14,13 @@ export interface Approver {
   language: Language | undefined;
 }
 
-/** Characters of a name or a title that are shown: an agent chose them. */
+/** Maximum characters shown of a name or title, because an agent chose it. */
 const LONGEST = 120;
 
 /**
- * The mail that tells a person what waits for their decision. Its one link leads to the page of the approval, where they sign in; nothing in the
- * mail decides by itself.
- * @param nextAt set on the last mail that the person gets for now: from then on there will be others
+ * Builds the email about a waiting approval. Its only link opens the approval's page, where the person signs in.
+ * Nothing in the email decides by itself.
+ * @param nextAt set on the last email that the person gets for now: time from which further ones are sent
  */
 export function approvalMail(
   config: Pick<Config, 'APP_URL'>,
@@ -85,7 +85,7 @@ function sendersOf([first, ...rest]: ApprovalRow['payload']['senders']): Message
     : message('mail.approval_more_senders', { email: first.email, count: rest.length });
 }
 
-/** On one line and not long, as agents choose it. */
+/** Shortens a text chosen by an agent to one line. */
 function oneLine(text: string): string {
   const line = headerText(text);
   return line.length <= LONGEST ? line : `${line.slice(0, LONGEST - 1).replace(/\p{Surrogate}$/u, '')}…`;

@@ -7,12 +7,12 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { message, joined } from '../../messages/index.ts';
 
 /**
- * Whether the caller may change what a campaign sends while it is active, or to whom. A start of a key or application goes by its policy, and what the
- * policy does not allow is shown to a person before it happens; a change of an active campaign would be shown to nobody. So such a change needs the
- * policy too, and is counted as an action with the leads that it adds; what the policy does not allow is refused. In any other state
- * of the campaign everything may be prepared: the next start asks.
+ * Checks that the caller may change the content or the recipients of an active campaign. A person reviews a start that
+ * exceeds a credential's policy, but nobody would review such a change. So the change must be within the policy, is
+ * counted as an action with the added leads, and is refused otherwise. In any other state the campaign may be changed
+ * freely, because the next start is checked.
  * @param campaign locked by the caller, with the senders that it has after the change
- * @param recipients leads that are added
+ * @param recipients number of added leads
  * @throws AppError forbidden, with every reason
  */
 export async function assertMayChangeActive(tx: Tx, campaign: CampaignRow, recipients = 0): Promise<void> {
@@ -21,8 +21,8 @@ export async function assertMayChangeActive(tx: Tx, campaign: CampaignRow, recip
 }
 
 /**
- * {@link assertMayChangeActive} for leads that are added, by which a completed campaign starts again. People need a role for campaigns, also where they add a
- * contact and name the campaigns with it.
+ * Variant of {@link assertMayChangeActive} for added leads, which also restart a completed campaign. People need a role
+ * for campaigns, even if they add a contact that names the campaigns.
  * @throws AppError forbidden, with every reason
  */
 export async function assertMayAddLeads(tx: Tx, campaign: CampaignRow, recipients: number): Promise<void> {
@@ -31,13 +31,13 @@ export async function assertMayAddLeads(tx: Tx, campaign: CampaignRow, recipient
   if (isCredential(tx.actor) && sendsToNewLeads(campaign)) await assertWithinPolicy(tx, campaign, recipients);
 }
 
-/** Whether leads that are added are sent to without a further start. */
+/** Returns true if added leads are mailed without a further start. */
 function sendsToNewLeads({ status }: Pick<CampaignRow, 'status'>): boolean {
   return status === 'active' || status === 'completed';
 }
 
 /**
- * Refuses people whose role is for contacts alone to have them mailed.
+ * Refuses people whose role covers only contacts, because added leads would be mailed.
  * @throws AppError forbidden
  */
 export function assertMayMail(actor: Actor, campaign: Pick<CampaignRow, 'status'>): void {
@@ -49,11 +49,11 @@ export function assertMayMail(actor: Actor, campaign: Pick<CampaignRow, 'status'
 }
 
 /**
- * A key or application imports no file into a campaign that sends, or starts again with new leads: how many people a file leads to is known only
- * when it has been read, after the policy was asked. An import that was begun before the start stops at its next page: whoever approved the start has
- * seen the leads of that moment, and no others are sent to.
- * @param campaign locked by the caller where leads are added
- * @param options.byCredential whether a key or application asked for the import
+ * Refuses a key's or application's import into a campaign that is active or would restart. The number of people in a
+ * file is known only after the policy was checked. An import that began before the start stops at its next page: the
+ * approver has seen only the leads of that moment.
+ * @param campaign locked by the caller if leads are added
+ * @param options.byCredential true if a key or application requested the import
  * @throws AppError forbidden
  */
 export function assertMayImportInto(campaign: CampaignRow, { byCredential }: { byCredential: boolean }): void {
@@ -64,9 +64,9 @@ export function assertMayImportInto(campaign: CampaignRow, { byCredential }: { b
 }
 
 /**
- * {@link assertMayChangeActive} for what emails get from outside of their campaign: a mailbox puts its name and its signature into them, the workspace its
- * words for opting out. Whoever approved the start has seen these too.
- * @param senders mailboxes whose emails of campaigns that send are changed; none where there are no such emails
+ * Variant of {@link assertMayChangeActive} for parts of emails defined outside the campaign: a mailbox's name and
+ * signature, and the workspace's opt-out text. The approver of a start has seen these too.
+ * @param senders mailboxes whose emails in active campaigns change; empty if there are none
  * @throws AppError forbidden, with every reason
  */
 export async function assertMayChangeEmails(tx: Tx, senders: readonly string[]): Promise<void> {

@@ -1,24 +1,24 @@
 import type { ApprovalContent } from '../../db/json-columns.ts';
 import { sha256 } from '../../lib/crypto.ts';
 
-/** Emails that an approver sees as their recipients would. */
+/** Maximum sample emails shown to an approver as their recipients would see them. */
 export const MAX_SAMPLES = 3;
 
 /**
- * The hash of what an approver decides on: equal for equal content, whatever the order of keys, and after it was stored and read
- * again. Properties that are undefined count as absent.
+ * Returns the hash of the content that an approver decides on. It is equal for equal content, independent of key order,
+ * and unchanged after storing and reading. Undefined properties count as absent.
  * @returns SHA-256, hex
  */
 export function hashContent(content: ApprovalContent): string {
   return sha256(canonicalJson(content));
 }
 
-/** The hash of a list of recipients, for `recipients.fingerprint`. Order and upper case make no difference. */
+/** Returns the hash of a list of recipients, for `recipients.fingerprint`. Order and case make no difference. */
 export function hashRecipients(addresses: readonly string[]): string {
   return sha256([...new Set(addresses.map((address) => address.toLowerCase()))].sort().join('\n'));
 }
 
-/** JSON with sorted keys and nothing between the tokens: one text per value. */
+/** Serializes a value as JSON with sorted keys and without spaces, so that equal values give equal texts. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     part !== null && typeof part === 'object' && !Array.isArray(part)

@@ -8,7 +8,10 @@ export interface ApprovalPlace {
   person_email: string;
 }
 
-/** The workspace of an approval, and the address of the signed-in person, who is a member of it: a mailed link names no workspace. Null otherwise. */
+/**
+ * Returns the workspace of an approval and the address of the signed-in person, if they are a member. Null otherwise. A
+ * mailed link does not name the workspace.
+ */
 export async function approvalPlace(ctx: Ctx, id: string): Promise<ApprovalPlace | null> {
   if (!isUuid(id)) return null;
   const [place] = await across(ctx.db, 'person').sql<ApprovalPlace>(

@@ -8,7 +8,10 @@ import { expireApproval } from './expire.ts';
 
 const PAGE = 500;
 
-/** Ends approvals of the whole installation whose time has passed and that no workflow ended; refuses their subjects. Returns how many. */
+/**
+ * Ends expired approvals of the whole installation that no workflow has ended, and refuses their subjects. Returns
+ * their number.
+ */
 export function sweepApprovals(deps: Deps): Promise<number> {
   const due = {
     rows: `approvals a where a.status = 'pending' and a.expires_at <= :now`,
@@ -18,12 +21,12 @@ export function sweepApprovals(deps: Deps): Promise<number> {
 }
 
 /**
- * Ends approvals of the whole installation, in the order of their ids, each in a transaction of its own. One that cannot be ended keeps none of the others
- * from it.
- * @param due the rows `a` and their conditions, as after `from`, and the bindings of these
- * @param end whether it ended the approval: somebody else may have meanwhile
- * @returns how many were ended
- * @throws AggregateError when some could not be, once the others were
+ * Ends approvals of the whole installation in the order of their ids, each in its own transaction. A failure does not
+ * stop the others.
+ * @param due SQL after `from`, with the rows as `a` and their conditions, and its bindings
+ * @param end ends one approval; returns false if it was ended concurrently
+ * @returns number of ended approvals
+ * @throws AggregateError when some failed, after all others were ended
  */
 export async function endInPages(
   deps: Deps,

@@ -3,13 +3,13 @@ import { message, type Message } from '../../messages/index.ts';
 import { CUSTOM_PREFIX } from '../directory/segments/fields.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 
-/** Records that a refusal names at most. */
+/** Maximum records named in a refusal. */
 const MAX_NAMED = 20;
 
-/** A thing that segments, automations and campaigns name: a category by its id, a custom field by its key. */
+/** A category (by id) or a custom field (by key) that segments, automations and campaigns may reference. */
 type Named = { category: string } | { field: string };
 
-/** A record whose conditions would mean other contacts without what they name. */
+/** A record whose conditions would match different contacts without the referenced category or field. */
 interface Namer {
   kind: 'segments' | 'automations' | 'campaigns';
   id: string;
@@ -17,8 +17,9 @@ interface Namer {
 }
 
 /**
- * Refuses to delete or rename what a condition names: "not in this category" would hold for everybody once the category is gone.
- * Segments are locked, so that none can name it meanwhile.
+ * Refuses to delete or rename a category or field that a condition references. For example, "not in this category"
+ * would match everybody once the category is deleted. Segments are locked, so that none can add a reference
+ * concurrently.
  * @throws AppError conflict naming up to 20 segments, automations and campaigns
  */
 export async function refuseWhileNamed(tx: Tx, named: Named): Promise<void> {
@@ -41,7 +42,7 @@ function toProblem({ kind, id, name }: Namer): Problem {
   return { path: `${kind}.${id}`, message: said[kind] };
 }
 
-/** A name in a condition, as its JSON text holds it. */
+/** Returns the LIKE pattern for a name in a condition's JSON text. */
 const inJson = (text: string): string => `%${JSON.stringify(text).replace(/[\\%_]/g, '\\$&')}%`;
 
 async function namersOf(tx: Tx, named: Named): Promise<Namer[]> {

@@ -10,7 +10,7 @@ export type CampaignLogRow = Columns<
 >;
 
 /**
- * The activity log of a campaign, newest first.
+ * Lists the activity log of a campaign, newest first.
  * @throws AppError not_found, bad_request for a bad cursor
  */
 export async function listLogs(ctx: Ctx, campaignId: string, page: PageRequest): Promise<Page<CampaignLogRow>> {

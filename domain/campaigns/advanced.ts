@@ -12,7 +12,7 @@ import { lockCampaign } from '../sending/control/status.ts';
 import { reschedule } from '../sending/control/reschedule.ts';
 import { message } from '../../messages/index.ts';
 
-/** What a campaign overrides of the organization's outreach settings. */
+/** A campaign's overrides of the organization's outreach settings. */
 interface AdvancedSettings {
   campaign_id: string;
   overrides: PartialSettings;
@@ -20,7 +20,7 @@ interface AdvancedSettings {
 }
 
 /**
- * A campaign's overrides as they were given; an empty set when it has none.
+ * Returns a campaign's overrides as they were given; an empty set if it has none.
  * @throws AppError not_found
  */
 export async function getAdvanced(ctx: Ctx, campaignId: string): Promise<AdvancedSettings> {
@@ -29,10 +29,10 @@ export async function getAdvanced(ctx: Ctx, campaignId: string): Promise<Advance
 }
 
 /**
- * Replaces a campaign's overrides. The slots of an active campaign are allocated anew, as send-time optimization may change
- * them.
- * @param options.expectedUpdatedAt the `updated_at` that the caller has seen, null where there was none
- * @throws AppError not_found, invalid_setting, conflict when it has another `updated_at` by now
+ * Replaces a campaign's overrides. Reallocates the slots of an active campaign, because send-time optimization may
+ * change them.
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen, null if there was none
+ * @throws AppError not_found, invalid_setting, conflict if `updated_at` has changed
  */
 export async function replaceAdvanced(
   ctx: Ctx,

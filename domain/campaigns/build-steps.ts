@@ -20,14 +20,14 @@ export interface NewStep extends GraphStep {
   thread_reply: boolean;
 }
 
-/** Default of the days before a step: none before the first, three before a follow-up. */
+/** Default days before a step: none before the first, three before a follow-up. */
 export function defaultWaitAfter(position: number): number {
   return position === 0 ? 0 : 3;
 }
 
 /**
- * The steps of a create request, connected in order. Given `conditions` are kept; targets that are an index in `steps` become
- * by ids.
+ * Builds the steps of a create request, connected in order. Given `conditions` are kept; targets given as an index in
+ * `steps` are replaced by ids.
  */
 export function buildSteps(inputs: readonly StepInput[]): { steps: NewStep[]; problems: Problem[] } {
   const ids = inputs.map(() => newId());
@@ -65,7 +65,7 @@ export function buildSteps(inputs: readonly StepInput[]): { steps: NewStep[]; pr
   return { steps, problems };
 }
 
-/** The kind of a step without one, by its action. */
+/** Derives the kind of a step from its action. */
 export function kindOf(action: GraphStep['action']): GraphStep['kind'] {
   if (!action) return 'email';
   return action.type === 'wait' || action.type === 'wait_for_event' ? 'wait' : 'action';
@@ -89,7 +89,10 @@ function resolveTargets(
 
 const COPY: readonly MessageField[] = ['subject', 'body_plain', 'body_html'];
 
-/** Template faults of a step's copy and merge tags of other tools, one line each. They only warn: a draft may be unfinished. */
+/**
+ * Lists template errors in a step's copy, and merge tags of other tools, one line each. These are only warnings: a
+ * draft may be unfinished.
+ */
 export function copyWarnings(copy: Partial<Record<MessageField, string>>): string[] {
   return COPY.flatMap((field) => {
     const source = copy[field];

@@ -11,8 +11,9 @@ import type { CampaignSettings, SenderInput } from './input.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Faults in the values of campaign settings: zone, days, times, windows, dates, contact order. Dates count as set now.
- * @param current the campaign as it is, for an update
+ * Lists problems in the values of campaign settings: zone, days, times, windows, dates, contact order. Dates are
+ * checked as if they were set now.
+ * @param current the stored campaign, for an update
  */
 export function settingsProblems(input: CampaignSettings, now: Date, current?: CampaignRow): Problem[] {
   const zone = input.timezone ?? current?.timezone;
@@ -36,7 +37,7 @@ function pick<T>(given: T | undefined, stored: T | Date | null): T | Date | null
   return given === undefined ? stored : given;
 }
 
-/** Faults of label ids: each must be one of the organization's tags, folders or categories. */
+/** Lists problems of label ids: each must be a tag, folder or category of the organization. */
 export async function labelProblems(
   org: OrgScope,
   registry: 'tag' | 'folder' | 'category',
@@ -53,7 +54,7 @@ export async function labelProblems(
 }
 
 /**
- * Faults of an explicit sender pool: each must be a mailbox of the organization, once.
+ * Lists problems of an explicit sender pool: each entry must be a mailbox of the organization, without repetition.
  * @throws AppError forbidden when the caller's key may not use one of them
  */
 export async function senderProblems(
@@ -78,7 +79,7 @@ export async function senderProblems(
   return problems;
 }
 
-/** A one-time campaign has at most one email step. */
+/** Lists a problem if a one-time campaign has more than one email step. */
 export function oneTimeProblems(campaignKind: CampaignRow['kind'], steps: readonly CheckedStep[]): Problem[] {
   if (campaignKind !== 'one_time') return [];
   return steps
@@ -87,10 +88,7 @@ export function oneTimeProblems(campaignKind: CampaignRow['kind'], steps: readon
     .map(({ path }) => ({ path: `${path}.kind`, message: message('campaigns.one_email_step') }));
 }
 
-/**
- * The settings of a request as columns; settings that it does not name are left out. Call after {@link
- * settingsProblems}.
- */
+/** Converts the given settings of a request to columns. Call after {@link settingsProblems}. */
 export function settingsColumns(input: CampaignSettings, current?: CampaignRow): Partial<CampaignRow> {
   const { start_date, end_date, tracking_domain, ...same } = input;
   const columns: Partial<CampaignRow> = defined(same);

@@ -29,10 +29,10 @@ interface WrittenCampaign {
 }
 
 /**
- * Creates a draft with everything the request gives: settings, senders, connected steps, variants of the first email,
- * advanced overrides. Faults of copy come back as warnings.
- * @throws AppError bad_request with all faults; invalid_setting; forbidden for a pool with mailboxes the key may not use;
- *   rate_limit_exceeded past ORG_CAMPAIGNS_PER_DAY
+ * Creates a draft with everything in the request: settings, senders, connected steps, variants of the first email,
+ * advanced overrides. Returns problems of the copy as warnings.
+ * @throws AppError bad_request with all problems; invalid_setting; forbidden for a pool with mailboxes the key may not
+ * use; rate_limit_exceeded past ORG_CAMPAIGNS_PER_DAY
  */
 export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<WrittenCampaign> {
   return transact(ctx, async (tx) => {
@@ -49,7 +49,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<W
     } = input;
     const { steps, problems } = buildSteps(stepInputs);
     const found = [...(await newCampaignProblems(tx.org, ctx.actor, input, tx.now)), ...problems];
-    // Overrides that are all that is wrong have a code of their own.
+    // If only overrides are wrong, the error has its own code, invalid_setting.
     if (found.some(({ path }) => !path.startsWith(OVERRIDES))) refuseProblems(found);
     await assertMayWriteSteps(
       tx.org,
@@ -89,7 +89,8 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<W
 }
 
 /**
- * Faults of a new campaign beyond the shape of its fields and the graph of its steps; of as many fields as are given.
+ * Lists problems of a new campaign beyond the format of its fields and the graph of its steps. Checks only the given
+ * fields.
  * @throws AppError forbidden when the caller's key may not use a mailbox of the pool
  */
 export async function newCampaignProblems(
@@ -118,7 +119,7 @@ export async function newCampaignProblems(
   ];
 }
 
-/** Tells of a new campaign: event and audit row. */
+/** Emits the event of a new campaign and writes its audit row. */
 export function announceCreated(tx: Tx, campaign: CampaignRow): void {
   tx.emit('campaign.created', { campaign_id: campaign.id, name: campaign.name, status: campaign.status });
   tx.audit({ action: 'create', entityType: 'campaign', entityId: campaign.id, changes: { name: campaign.name } });

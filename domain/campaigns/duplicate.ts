@@ -17,7 +17,7 @@ import { message } from '../../messages/index.ts';
 const MAX_NAME = 50;
 const SUFFIX = ' (copy)';
 
-/** The default name of a copy, within the 50 characters that a given one may have. */
+/** Default name of a copy, within the limit of 50 characters for given names. */
 function copyName(name: string): string {
   return `${[...name]
     .slice(0, MAX_NAME - SUFFIX.length)
@@ -26,11 +26,12 @@ function copyName(name: string): string {
 }
 
 /**
- * A new draft with the source's settings, steps (links pointing at the new steps), tags, folders, senders, variants and
- * advanced settings. Leads, progress, log, counters, ramp level and past dates stay behind; the
- * copy belongs to the caller.
- * @throws AppError not_found, rate_limit_exceeded past ORG_CAMPAIGNS_PER_DAY, forbidden for a pool with mailboxes the key may
- *   not use, and for a step that starts an automation that does what the caller may not do
+ * Creates a draft with the source's settings, steps, tags, folders, senders, variants and advanced settings. Links
+ * point at the new steps. Leads, progress, log, counters, ramp level and past dates are not copied. The copy belongs to
+ * the caller.
+ * @throws AppError not_found, rate_limit_exceeded past ORG_CAMPAIGNS_PER_DAY
+ * @throws AppError forbidden for a pool with mailboxes the key may not use, and for a step that starts an automation
+ * beyond the caller's rights
  */
 export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: string): Promise<CampaignRow> {
   return transact(ctx, async (tx) => {
@@ -76,7 +77,8 @@ export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: strin
 }
 
 /**
- * Copies steps and variants under new ids. Links between steps, and variants' links to steps, point at the copies. The caller is the author of the copies.
+ * Copies steps and variants under new ids. Links between steps, and variants' links to steps, point at the copies. The
+ * caller is the author of the copies.
  * @throws AppError forbidden as {@link assertMayWriteSteps}
  */
 async function copySteps({ actor }: Ctx, tx: Tx, sourceId: string, copyId: string): Promise<void> {
@@ -89,7 +91,7 @@ async function copySteps({ actor }: Ctx, tx: Tx, sourceId: string, copyId: strin
   );
   const ids = new Map(steps.map((step) => [step.id, newId()]));
   for (const step of steps) {
-    // PostgreSQL derives these from the action.
+    // PostgreSQL derives these columns from the action.
     const { app_connection_id: _, automation_id: __, ...columns } = step;
     const conditions = retargetConditions(toGraphStep(step).conditions, (to) => ids.get(to));
     await tx.org.create(CampaignSteps, { ...columns, ...fresh(), id: ids.get(step.id)!, conditions });

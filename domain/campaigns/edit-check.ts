@@ -10,9 +10,9 @@ import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Changes steps or variants of a locked campaign. While it is active, an edit must not bring in what a start would refuse;
- * errors it has already may be mended one by one. Contacts whose email could not be written are tried again.
- * @throws AppError bad_request with the errors that the edit would bring in; forbidden as {@link assertMayChangeActive}
+ * Changes steps or variants of a locked campaign. An edit of an active campaign must not add an error that a start
+ * would refuse; existing errors may be fixed one by one. Retries contacts whose email could not be composed.
+ * @throws AppError bad_request with the errors that the edit would add; forbidden as {@link assertMayChangeActive}
  */
 export async function editSteps<T>(tx: Tx, campaign: CampaignRow, edit: () => Promise<T>): Promise<T> {
   await assertMayChangeActive(tx, campaign);
@@ -28,13 +28,12 @@ export async function editSteps<T>(tx: Tx, campaign: CampaignRow, edit: () => Pr
   return result;
 }
 
-/** An error of a step. */
 interface StepError {
   stepId: string | null;
   message: Said;
 }
 
-/** What a start would refuse of the steps: their errors, and emails without a text or a subject of their own. */
+/** Lists the errors of the steps that a start would refuse, including emails without their own text or subject. */
 async function editErrors(org: OrgScope, campaign: CampaignRow): Promise<StepError[]> {
   const written = await readWritten(org, campaign.id);
   return [

@@ -23,7 +23,7 @@ import { resolveSenders, type PoolChoice } from '../sending/campaign/sender-pool
 interface EstimateRequest {
   segmentIds: readonly string[];
   emailTagIds: readonly string[];
-  /** Settings of the campaign; a new one's where left out. */
+  /** Settings of the campaign. Missing fields default to those of a new campaign. */
   plan: Pick<CampaignSettings, SchedulePart | 'daily_limit'>;
 }
 
@@ -38,7 +38,7 @@ const NEW_CAMPAIGN = {
   daily_limit: 50,
 } as const;
 
-/** Faults of a request for an estimate beyond its shape; of as many fields as are given. */
+/** Lists problems of an estimate request beyond its format. Checks only the given fields. */
 export async function estimateProblems(
   org: OrgScope,
   {
@@ -53,8 +53,8 @@ export async function estimateProblems(
 }
 
 /**
- * Projects how long a campaign to these segments would take (POST /campaigns-estimate): one email to each contact who may be
- * mailed, by the schedule of the request. Nothing is written.
+ * Estimates the duration of a campaign to these segments (POST /campaigns-estimate): one email to each contact who may
+ * be mailed, by the schedule of the request. Writes nothing.
  * @throws AppError bad_request for a bad schedule or unknown tags; an unknown segment counts as empty
  */
 export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Promise<Estimate> {
@@ -87,15 +87,16 @@ function toDate(moment: string | null | undefined): Date | null {
 }
 
 /**
- * Projects how long a campaign would take over every email that its leads may still get (POST /campaigns-estimate with `campaign_id`), by its own
- * schedule or with the fields of `plan` instead. Waits between steps are not part of it. Nothing is written.
+ * Estimates the time for every email that a campaign's leads may still get (POST /campaigns-estimate with
+ * `campaign_id`). Uses the campaign's schedule, overridden by the fields of `plan`. Waits between steps are not
+ * counted. Writes nothing.
  * @throws AppError not_found, bad_request for a bad schedule
  */
 export async function estimateRest(ctx: Ctx, campaignId: string, plan: CampaignSettings): Promise<Estimate> {
   const org = reader(ctx);
   const now = ctx.clock.now();
   const stored = await findCampaign(org, campaignId);
-  // Dates of the past are no fault of a question: a campaign that runs has its begin behind it.
+  // Past dates are allowed here: a running campaign has a start date in the past.
   refuseProblems(scheduleProblems(plan).map(({ path, message }) => ({ path: `body.${path}`, message })));
   const campaign = { ...stored, ...settingsColumns(plan, stored) } as CampaignRow;
   return estimateSending({
@@ -109,8 +110,9 @@ export async function estimateRest(ctx: Ctx, campaignId: string, plan: CampaignS
 }
 
 /**
- * Emails that the leads of a campaign may still get, if everyone takes all of its steps. Leads are kept as counts. Who waits to be launched has got none, so only
- * the emails of those under way are looked up, lead by lead: what was sent over months to those who are through is not read.
+ * Counts the emails that the leads of a campaign may still get, if every lead takes all steps. Numbers of leads come
+ * from stored counts. Pending leads have received nothing, so only emails of active leads are counted from rows. Emails
+ * of finished leads are not read.
  */
 async function emailsLeft(org: OrgScope, campaignId: string): Promise<number> {
   const [left] = await org.sql<{ emails: number }>(
@@ -125,7 +127,7 @@ async function emailsLeft(org: OrgScope, campaignId: string): Promise<number> {
   return left!.emails;
 }
 
-/** The ramp of a campaign as a projection takes it: from where it is now. */
+/** Returns the ramp of a campaign for an estimate, from its current level. */
 export function rampOf({
   ramp_enabled: ramped,
   ramp_start: start,
@@ -137,7 +139,7 @@ export function rampOf({
 }
 
 /**
- * The mailboxes a campaign may send from, as a projection sees them: caps, gaps, what they have given out, when they rest, and the warmup of coming
+ * Returns the campaign's mailboxes for an estimate: caps, gaps, allotted slots, rest periods, and the warmup of coming
  * days.
  */
 export async function projectedMailboxes(org: OrgScope, pool: PoolChoice, now: Date): Promise<ProjectedMailbox[]> {

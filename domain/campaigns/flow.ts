@@ -4,31 +4,32 @@ import { findCampaign } from '../sending/campaign/find.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 
-/** Where the leads of a campaign stand in its graph, which ways they went, and what became of the emails of each wording. */
+/** Positions of a campaign's leads in its graph, the links they took, and the results of each wording. */
 export interface CampaignFlow {
   campaignId: string;
-  /** Leads who have not begun. */
+  /** Number of leads that have not begun. */
   pending: number;
   steps: StepStanding[];
-  /** Ways that leads went from a step to the next one they met; of steps that were removed as well. */
+  /** Number of leads that went from one step to the next, including steps removed since. */
   links: { from: string; to: string; leads: number }[];
-  /** By step and variant; `variantId` is null for the step's own wording. */
+  /** Results by step and variant; `variantId` is null for the step's own wording. */
   wordings: { stepId: string; variantId: string | null; counts: Counts }[];
 }
 
-/** Leads at one step, removed steps included. */
+/** Number of leads at one step. Removed steps are included. */
 interface StepStanding {
   stepId: string;
-  /** Under way and at this step now. */
+  /** Active leads that are at this step now. */
   standing: number;
-  /** Their way ended here, whatever ended it. */
+  /** Leads whose sequence ended at this step, for any reason. */
   ended: number;
-  /** Have been here, those who are here now included. */
+  /** Leads that have reached this step, including those at it now. */
   reached: number;
 }
 
 /**
- * Where the leads of a campaign are in its graph (GET /campaigns/:id/flow), from counts that triggers keep: as quick for a million leads as for ten.
+ * Returns the positions of a campaign's leads in its graph (GET /campaigns/:id/flow). Reads counts kept by triggers, so
+ * the cost does not depend on the number of leads.
  * @throws AppError not_found
  */
 export async function readCampaignFlow(ctx: Ctx, id: string): Promise<CampaignFlow> {

@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.ts';
 
-/** Undefined for what is gone; any other error is thrown. */
+/** Returns undefined for a not_found error, and rethrows any other error. */
 export function undefinedIfGone(error: unknown): undefined {
   if (error instanceof AppError && error.code === 'not_found') return undefined;
   throw error;

@@ -7,7 +7,7 @@ import { conditionsSchema } from '../sending/campaign/graph.ts';
 import { says } from '../../lib/issue-message.ts';
 
 const MAX_LIST = 200;
-/** Steps one campaign may have. */
+/** Maximum steps of one campaign. */
 export const MAX_STEPS = 100;
 
 const address = z.string().overwrite(addressKey).pipe(z.email().max(254));
@@ -22,7 +22,8 @@ const hostname = z
     /^$|^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/,
     says('campaigns.host_name'),
   );
-// Only the types of zones, times, windows and dates are checked here: their faults are listed with those of ids and steps.
+// Checks only the types of zones, times, windows and dates. Problems of their values are listed together with those of
+// ids and steps.
 const window = z.strictObject({ start: z.number(), end: z.number() });
 
 const text = z.string().max(256 * 1024);
@@ -32,7 +33,7 @@ const waitAfter = z.int().min(0).max(60);
 /** Replies of one person that end the sequence for the others at their company. */
 export const COMPANY_REPLIES = ['off', 'any', 'positive_or_opt_out'] as const;
 
-/** Settings that creating and updating share. */
+/** Settings common to creating and updating. */
 const settings = {
   description: z.string().max(5000),
   stop_on_reply: z.boolean(),
@@ -76,7 +77,10 @@ const settings = {
 
 const name = z.string().trim().min(1).max(255);
 
-/** What an email offers, how it argues and what it asks for, as reports of acquisition group emails; empty: unnamed. */
+/**
+ * Labels by which acquisition reports group emails: what an email offers, how it argues and what it asks for. Empty
+ * means unnamed.
+ */
 const labels = {
   offer: z.string().trim().max(100),
   angle: z.string().trim().max(100),
@@ -90,7 +94,7 @@ export const senderInputSchema = z.strictObject({
   enabled: z.boolean().default(true),
 });
 
-/** In a create request a branch may name its target by its index in `steps`, because the ids are not known yet. */
+/** In a create request a branch may name its target by the index in `steps`, because the ids are not known yet. */
 const createConditionsSchema = conditionsSchema.extend({
   branches: z
     .array(

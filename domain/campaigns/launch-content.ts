@@ -13,7 +13,7 @@ import type { MessageContact } from '../mail/messages/values.ts';
 import { effectiveSettings } from '../sending/campaign/outreach-settings.ts';
 import { message } from '../../messages/index.ts';
 
-/** Addresses are listed one by one up to this number. */
+/** Maximum recipients whose addresses are listed one by one. */
 const FEW = 20;
 
 type Sender = Columns<
@@ -22,9 +22,9 @@ type Sender = Columns<
 >;
 
 /**
- * What the launch of a campaign would send, for the person who approves it: every recipient (as a number and a hash), the
- * senders, the schedule, the whole template, and three emails as their recipients would see them. The same campaign gives the same content, so
- * that it can be compared right before the launch.
+ * Builds the content that a person approves for the launch of a campaign. It holds every recipient (as a number and a
+ * hash), the senders, the schedule, the whole template, and three sample emails. The same campaign gives the same
+ * content, so that it can be compared right before the launch.
  */
 export async function launchContent(
   org: OrgScope,
@@ -51,7 +51,7 @@ export async function launchContent(
   };
 }
 
-/** Addresses of the leads that have not finished, in one order. */
+/** Returns the addresses of unfinished leads in a fixed order. */
 async function recipientsOf(org: OrgScope, campaign: CampaignRow): Promise<string[]> {
   const rows = await org.sql<Columns<'contacts', 'email'>>(
     `select c.email from enrollments e join contacts c on c.id = e.contact_id
@@ -61,7 +61,7 @@ async function recipientsOf(org: OrgScope, campaign: CampaignRow): Promise<strin
   return rows.map(({ email }) => email);
 }
 
-/** The senders of the campaign, held ones included: a hold comes and goes without a person. */
+/** Returns the senders of the campaign, including held ones, because a hold may begin and end without a person. */
 function sendersOf(org: OrgScope, campaign: CampaignRow): Promise<Sender[]> {
   return org.sql<Sender>(
     `select m.id, m.email, m.name, m.reply_to, m.send_as_email, m.signature_html, m.signature_plain from ${POOL_TABLES}
@@ -84,7 +84,7 @@ function scheduleOf(campaign: CampaignRow) {
   };
 }
 
-/** Settings that change what recipients get. */
+/** Returns the settings that change what recipients get. */
 function settingsOf(campaign: CampaignRow) {
   return {
     stop_on_reply: campaign.stop_on_reply,
@@ -100,7 +100,7 @@ function settingsOf(campaign: CampaignRow) {
   };
 }
 
-/** Variants of an email; those without a step belong to the first email. */
+/** Returns the variants of an email. Variants without a step belong to the first email. */
 function variantsOf(
   step: CampaignStepRow,
   steps: readonly CampaignStepRow[],
@@ -110,7 +110,7 @@ function variantsOf(
   return variants.filter(({ step_id: of }) => of === step.id || (of === null && step.id === first?.id));
 }
 
-/** A step of the template; links that do not lead to the next step are shown by the place of their target. */
+/** Converts a step to its approved template. Links show the index of their target step. */
 function templateOf(
   row: CampaignStepRow,
   steps: readonly CampaignStepRow[],
@@ -146,7 +146,9 @@ interface Sampled {
   variants: readonly CampaignVariantRow[];
 }
 
-/** The first email of up to three recipients, with signature and opt-out; the variants in turn. */
+/**
+ * Builds the first email of up to three recipients, with signature and opt-out. The variants are used in rotation.
+ */
 async function samplesOf(
   org: OrgScope,
   { campaign, config, senders, steps, variants }: Sampled,
@@ -183,7 +185,7 @@ async function samplesOf(
         body_html: copy.body_html,
         threadReply: first.thread_reply,
       },
-      // Tracking adds nothing that a recipient sees, and would count the approver.
+      // Tracking adds nothing visible to a recipient, and would count the approver's opens and clicks.
       campaign: {
         name: campaign.name,
         textOnly: campaign.text_only,

@@ -12,13 +12,16 @@ import {
 } from '../sending/campaign/graph.ts';
 import { message } from '../../messages/index.ts';
 
-/** Where a step is put: behind another one, on its normal way or on one of its branches (by index); null: at the beginning. */
+/**
+ * Position of a step: behind step `after`, on its default link or on the branch with this index. `after` null: at the
+ * beginning.
+ */
 export interface StepPlace {
   after: string | null;
   branch?: number | undefined;
 }
 
-/** A step as its place makes it. */
+/** A step with its new position and links. */
 interface PlacedStep {
   id: string;
   position: number;
@@ -26,10 +29,10 @@ interface PlacedStep {
 }
 
 /**
- * The steps of a campaign after one of them was put in another place: links to it lead on to where it led, it takes over the link it is put into,
- * and its own normal way goes on to where that link went. Its other branches stay.
- * @param steps all of them, in order; the moved one is among them, linked or not
- * @throws AppError bad_request where there is no such place, or the steps would go round in a circle
+ * Moves a step to another place. Links to the step are redirected to its default successor. The step is inserted into
+ * the link at the new place, and its default link leads to that link's former target. Its other branches stay.
+ * @param steps all steps in order, including the moved one, linked or not
+ * @throws AppError bad_request if the place does not exist, or if the steps would form a cycle
  */
 export function placeStep(steps: readonly GraphStep[], stepId: string, { after, branch }: StepPlace): PlacedStep[] {
   refuseProblems(placeProblems(steps, { after, branch }, stepId));
@@ -47,7 +50,7 @@ export function placeStep(steps: readonly GraphStep[], stepId: string, { after, 
   return placed;
 }
 
-/** Links a step to the one that is put behind it. @returns where that link went before */
+/** Inserts a step behind another one. @returns former target of the link */
 function putBehind(before: GraphStep, stepId: string, branch: number | undefined): string | null {
   const { branches } = before.conditions;
   if (branch !== undefined) {
@@ -63,18 +66,18 @@ function putBehind(before: GraphStep, stepId: string, branch: number | undefined
   return normal?.to ?? null;
 }
 
-/** The links of the moved step: its normal way, and whatever led to the same step, goes on to `next`. */
+/** Redirects the default link of the moved step, and every branch with the same target, to `next`. */
 function leadOn(moved: GraphStep, next: string | null): StepConditions {
   const { branches } = moved.conditions;
   if (branches.length === 0) return { ...moved.conditions, ...defaultConditions(moved.action, next) };
   const links = relink(moved, next);
   const last = links.at(-1)!;
-  // A plain link to nowhere at the end says what no link says.
+  // A plain link to nowhere at the end means the same as no link.
   const isIdle = last.to === null && (last.when ?? []).length === 0;
   return { ...moved.conditions, branches: isIdle ? links.slice(0, -1) : links };
 }
 
-/** The branches of a step whose normal way, and whatever leads to the same step, lead to another one. */
+/** Redirects a step's default link, and every branch with the same target, to another step. */
 function relink(step: GraphStep, to: string | null): Branch[] {
   const normal = normalBranch(step);
   return step.conditions.branches.map((link) =>
@@ -82,7 +85,7 @@ function relink(step: GraphStep, to: string | null): Branch[] {
   );
 }
 
-/** Why a campaign has no such place for a step; `stepId` is left out for a new one. */
+/** Lists problems of a place in a campaign. Omit `stepId` for a new step. */
 export function placeProblems(steps: readonly GraphStep[], { after, branch }: StepPlace, stepId?: string): Problem[] {
   if (after === null) return [];
   const before = steps.find(({ id }) => id === after && id !== stepId);

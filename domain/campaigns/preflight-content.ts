@@ -5,10 +5,10 @@ import { message, type Message, type MessageCode } from '../../messages/index.ts
 import type { OutreachSettings } from '../sending/campaign/outreach-settings.ts';
 import { infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
 
-/** One wording that goes out: of a step, or of a variant in its stead. */
+/** One wording that is sent: a step's own, or a variant in its place. */
 export interface EmailCopy {
   stepId: string;
-  /** Of the step, and of the variant where it is one. */
+  /** Name of the step, and of the variant if it is one. */
   name: string;
   subject: string;
   bodyPlain: string;
@@ -16,14 +16,17 @@ export interface EmailCopy {
   isReply: boolean;
 }
 
-/** The emails of a campaign as they go out, and the variants in use. */
+/** The emails of a campaign as they are sent, and the active variants. */
 export interface CampaignCopy {
   copies: EmailCopy[];
   variants: WrittenVariant[];
   firstEmailId: string | null;
 }
 
-/** The copy of a campaign: of each email step the variant that has won, else those that are drawn from, else its own. */
+/**
+ * Returns the copy of a campaign. Each email step contributes its promoted variant, or else its variants with a weight
+ * above 0, or else its own text.
+ */
 export function copyOf({ text_only: textOnly }: Pick<CampaignRow, 'text_only'>, written: Written): CampaignCopy {
   const { variants } = written;
   const steps = written.steps.filter(({ kind }) => kind === 'email');
@@ -38,7 +41,7 @@ export function copyOf({ text_only: textOnly }: Pick<CampaignRow, 'text_only'>, 
       name: name === '' ? label : `${label}, variant ${name}`,
       subject: subject || step.subject,
       bodyPlain,
-      // A campaign of text alone sends HTML only where it has to make its text of it.
+      // A text-only campaign uses the HTML only if its plain text is empty and must be derived from the HTML.
       bodyHtml: textOnly && bodyPlain.trim() !== '' ? '' : html,
       isReply: step.thread_reply && index > 0,
     }));
@@ -46,14 +49,15 @@ export function copyOf({ text_only: textOnly }: Pick<CampaignRow, 'text_only'>, 
   return { copies, variants, firstEmailId: steps[0]?.id ?? null };
 }
 
-/** The active variants of a step; those of no step belong to the first email. */
+/** Returns the active variants of a step. Variants without a step belong to the first email. */
 function variantsOf(stepId: string, { variants, firstEmailId }: Omit<CampaignCopy, 'copies'>): WrittenVariant[] {
   return variants.filter(({ step_id: of }) => (of ?? firstEmailId) === stepId);
 }
 
 /**
- * What content filters may hold against the copy. A warning where an email scores below what the workspace asks for; what is
- * only less than perfect is named without one. Never an error: content keeps no email from leaving.
+ * Lists issues that content filters may find in the copy. An email that scores below the workspace's minimum, or has a
+ * severe issue, gets warnings; other issues are only information. Content is never an error, because it does not
+ * prevent sending.
  */
 export function contentFindings({ copies }: CampaignCopy, least: number): WeighedFinding[] {
   return copies.flatMap((copy) => {
@@ -75,7 +79,10 @@ export function contentFindings({ copies }: CampaignCopy, least: number): Weighe
   });
 }
 
-/** A test of one wording compares nothing, and one with weight 0 is never sent. */
+/**
+ * Warns about a test with a single variant, which compares nothing, and about variants with weight 0, which are never
+ * sent.
+ */
 export function variantFindings({ variants, firstEmailId }: CampaignCopy): WeighedFinding[] {
   const found: WeighedFinding[] = [];
   for (const stepId of new Set(variants.map(({ step_id: of }) => of ?? firstEmailId))) {
@@ -92,7 +99,7 @@ export function variantFindings({ variants, firstEmailId }: CampaignCopy): Weigh
   return found;
 }
 
-/** How recipients can opt out of what the campaign sends. */
+/** Checks that recipients can opt out of the campaign's emails. */
 export function unsubscribeFindings(
   campaign: Pick<CampaignRow, 'unsubscribe_header'>,
   { unsubscribe }: Pick<OutreachSettings, 'unsubscribe'>,

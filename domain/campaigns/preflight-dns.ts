@@ -17,27 +17,28 @@ import {
 } from './preflight-findings.ts';
 import { pointsAt, trackingHost } from './tracking-domain.ts';
 
-/** What DNS says of the domains of a campaign, as of one moment. */
+/** DNS records of a campaign's domains, read at one moment. */
 export interface CampaignDns {
   senders: SenderDns[];
-  /** Sending domains beyond the most used ones, which were not looked up. */
+  /** Number of sending domains that were not queried, because only the most used ones are. */
   leftOut: number;
-  /** Whether the campaign's own tracking domain points at this installation; null when nothing is known. */
+  /** True if the campaign's own tracking domain points at this installation; null if unknown. */
   trackingPoints: boolean | null;
-  /** The tracking domain that was looked up; empty when the campaign has none. */
+  /** The queried tracking domain; empty if the campaign has none. */
   trackingDomain: string;
 }
 
-/** Most sending domains that are looked up, the most used first, how many at once, and what it all may take. */
+/** Maximum sending domains queried (the most used ones), maximum concurrent queries, and the time limit for all. */
 const MAX_DOMAINS = 40;
 const DOMAINS_AT_ONCE = 4;
 const DEADLINE_MS = 10_000;
 
 /**
- * Asks DNS about a campaign's sending domains and tracking domain. Dials out: run it before a transaction opens, and hand the
- * answer to `preflightCampaign`. What has no answer after `timeoutMs` counts as not known.
- * @param options.lately takes what this process was told of a sending domain within the last minute. For programs that check one campaign
- *   after the other: a domain is about 35 questions
+ * Reads the DNS records of a campaign's sending domains and tracking domain. Uses the network: call it before a
+ * transaction opens, and pass the result to `preflightCampaign`. Records without an answer after `timeoutMs` count as
+ * unknown.
+ * @param options.lately reuses answers about a sending domain from the last minute. Useful for checking many campaigns,
+ * because a domain needs about 35 queries
  * @throws AppError not_found
  */
 export async function readCampaignDns(
@@ -69,8 +70,8 @@ export async function readCampaignDns(
 }
 
 /**
- * What {@link readCampaignDns} would say, from what this process was told `lately`; asks nothing, so it may be called inside a transaction.
- * Undefined where a question is needed.
+ * Returns the result of {@link readCampaignDns} from recent answers of this process, without a query, so it may be
+ * called inside a transaction. Undefined if a query is needed.
  */
 export async function recallCampaignDns(
   org: OrgScope,
@@ -85,7 +86,7 @@ export async function recallCampaignDns(
   return { senders, leftOut: domains.length - asked.length, trackingPoints: null, trackingDomain: '' };
 }
 
-/** Reads a domain for everyone who asks for it meanwhile, with a time limit of its own. */
+/** Reads the DNS records of a domain with a separate time limit. All concurrent callers share the result. */
 async function readBounded(records: DnsRecords, domain: string, timeoutMs: number): Promise<SenderDns> {
   const { dns, end } = until(records, timeoutMs);
   try {
@@ -95,7 +96,7 @@ async function readBounded(records: DnsRecords, domain: string, timeoutMs: numbe
   }
 }
 
-/** The domains the campaign's pool sends from, most used first. */
+/** Returns the domains the campaign's pool sends from, most used first. */
 async function sendingDomains(org: OrgScope, campaign: CampaignRow): Promise<string[]> {
   const rows = await org.sql<{ domain: string }>(
     `select split_part(coalesce(nullif(m.send_as_email, ''), m.email), '@', 2) as domain from ${POOL_TABLES}
@@ -105,7 +106,7 @@ async function sendingDomains(org: OrgScope, campaign: CampaignRow): Promise<str
   return rows.map(({ domain }) => domain).filter((domain) => domain !== '');
 }
 
-/** The same DNS, in which every question that is open after a while has no answer. `end` gives the timer back. */
+/** Wraps DNS with a time limit: queries still open after it have no answer. Call `end` to clear the timer. */
 function until(dns: DnsRecords, timeoutMs: number): { dns: DnsRecords; end: () => void } {
   let over = false;
   let end = () => {};
@@ -123,7 +124,7 @@ function until(dns: DnsRecords, timeoutMs: number): { dns: DnsRecords; end: () =
   return { dns: { txt: bounded(dns.txt), mx: bounded(dns.mx), cname: bounded(dns.cname) }, end };
 }
 
-/** What can be wrong with the records of a sending domain. A record that DNS gave no answer for is never at fault. */
+/** Possible faults in the records of a sending domain. A record without a DNS answer is never a fault. */
 const RECORD_FAULTS: readonly {
   code: 'spf_missing' | 'spf_twice' | 'spf_open' | 'dkim_missing' | 'dmarc_missing' | 'mx_missing';
   points: number;
@@ -138,7 +139,7 @@ const RECORD_FAULTS: readonly {
   { code: 'mx_missing', points: 10, record: 'MX', isFaulty: ({ takesMail }) => !takesMail },
 ];
 
-/** What the records of the sending domains leave to wish for: a finding for each fault, which names the domains. */
+/** Returns one finding for each fault in the records of the sending domains, naming the domains. */
 export function senderFindings({ senders, leftOut }: CampaignDns): WeighedFinding[] {
   const check: PreflightCheckKey = 'sending_domains';
   const found = RECORD_FAULTS.flatMap(({ code, points, record, isFaulty }) => {
@@ -152,14 +153,14 @@ export function senderFindings({ senders, leftOut }: CampaignDns): WeighedFindin
   return found;
 }
 
-/** The first three domains, and how many more there are. */
+/** Names the first three domains, and the number of the rest. */
 function named(domains: readonly SenderDns[]): readonly string[] | Message {
   const names = domains.slice(0, 3).map(({ domain }) => domain);
   const more = domains.length - names.length;
   return more === 0 ? names : message('preflight.domains_and_more', { domains: names.join(', '), count: more });
 }
 
-/** Whether the campaign's tracking domain works; only of a campaign that tracks. */
+/** Checks that the tracking domain of a campaign works. Skipped for a campaign without tracking. */
 export function trackingFindings(campaign: CampaignRow, dns: CampaignDns): WeighedFinding[] {
   const { tracking_domain: domain, tracking_domain_verified: verified } = campaign;
   if (campaign.text_only || !(campaign.open_tracking || campaign.link_tracking)) return [];

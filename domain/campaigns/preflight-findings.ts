@@ -2,7 +2,10 @@ import type { PreflightCheck, PreflightFinding } from '../../db/json-columns.ts'
 import { found } from '../../lib/finding.ts';
 import type { Message } from '../../messages/index.ts';
 
-/** The most that each check can take from the score. What its passing means is the sentence `preflight.passes.<check>`. */
+/**
+ * Maximum points that each check can subtract from the score. The message `preflight.passes.<check>` describes a passed
+ * check.
+ */
 export const PREFLIGHT_CHECKS = {
   launch: 60,
   sending_domains: 30,
@@ -18,23 +21,23 @@ export const PREFLIGHT_CHECKS = {
 
 export type PreflightCheckKey = keyof typeof PREFLIGHT_CHECKS;
 
-/** A finding, and what it takes from the score. */
+/** A finding with the points it subtracts from the score. */
 export interface WeighedFinding extends PreflightFinding {
   check: PreflightCheckKey;
   points: number;
 }
 
-/** What an error takes, and what a score with one cannot exceed: such a campaign does not start. */
+/** Points of an error, and the maximum score with an error: such a campaign does not start. */
 const ERROR_POINTS = 40;
 const MOST_WITH_ERROR = 40;
 const RANK = { error: 0, warning: 1, info: 2 } as const;
 
-/** A finding that keeps the campaign from starting. */
+/** Creates a finding that prevents the campaign from starting. */
 export function errorFinding(check: PreflightCheckKey, said: Message, stepId?: string | null): WeighedFinding {
   return { ...found('error', said), check, points: ERROR_POINTS, ...placed(stepId) };
 }
 
-/** A finding that costs points and nothing else. */
+/** Creates a finding that only costs points. */
 export function warningFinding(
   check: PreflightCheckKey,
   points: number,
@@ -44,7 +47,7 @@ export function warningFinding(
   return { ...found('warning', said), check, points, ...placed(stepId) };
 }
 
-/** A finding that costs nothing: worth knowing, or not known. */
+/** Creates a finding without points, for information or an unknown result. */
 export function infoFinding(check: PreflightCheckKey, said: Message, stepId?: string | null): WeighedFinding {
   return { ...found('info', said), check, points: 0, ...placed(stepId) };
 }
@@ -53,9 +56,9 @@ function placed(stepId: string | null | undefined): { step_id?: string } {
   return stepId ? { step_id: stepId } : {};
 }
 
-/** What a report says over its findings. */
+/** The summary of a report. */
 interface Verdict {
-  /** No finding is an error. */
+  /** True if no finding is an error. */
   passed: boolean;
   /** 0 to 100. */
   score: number;
@@ -64,7 +67,10 @@ interface Verdict {
   findings: PreflightFinding[];
 }
 
-/** Weighs findings: 100 less the points of each check, of which each check can take so much and no more; at most 40 with an error. */
+/**
+ * Computes the score: 100 minus the points of each check, limited to the check's maximum. With an error the score is at
+ * most 40.
+ */
 export function weighFindings(found: readonly WeighedFinding[], looked: readonly PreflightCheckKey[]): Verdict {
   const ordered = found.toSorted((a, b) => RANK[a.severity] - RANK[b.severity] || b.points - a.points);
   const passed = ordered.every(({ severity }) => severity !== 'error');
@@ -76,7 +82,7 @@ export function weighFindings(found: readonly WeighedFinding[], looked: readonly
     passed,
     score: Math.max(0, Math.min(passed ? 100 : MOST_WITH_ERROR, 100 - lost)),
     checks: looked.map((key) => {
-      // They are ordered: the first of a check is its worst.
+      // The findings are sorted, so the first of a check is its worst.
       const severity = ordered.find(({ check }) => check === key)?.severity ?? 'info';
       return { key, passed: severity === 'info', severity };
     }),

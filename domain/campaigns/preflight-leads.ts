@@ -7,7 +7,10 @@ import type { EmailCopy } from './preflight-content.ts';
 import { message, type Message } from '../../messages/index.ts';
 import { infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
 
-/** Addresses of a function and not a person (RFC 2142, and usual ones): they are read by many, and reported as spam more often. */
+/**
+ * Local parts of role addresses (RFC 2142, and common ones). Several people read them, and they are reported as spam
+ * more often.
+ */
 const ROLE_ADDRESSES = [
   'abuse',
   'accounting',
@@ -63,12 +66,12 @@ const ROLE_ADDRESSES = [
   'www',
 ];
 
-/** Shares of a list above which it is worth a word. */
+/** Shares of a list above which a finding is reported. */
 const UNVERIFIED_SHARE = 0.3;
 const ROLE_SHARE = 0.1;
 const FREE_MAIL_SHARE = 0.5;
 
-/** Where merge fields find their value, by the name a template gives it. */
+/** SQL expressions for the merge fields of contact columns, by template name. */
 const BUILT_IN: Record<string, string> = {
   FirstName: 'c.first_name',
   LastName: 'c.last_name',
@@ -76,29 +79,32 @@ const BUILT_IN: Record<string, string> = {
   Phone: 'c.phone',
 };
 
-/** A merge field that leaves a hole in the text of a lead who has no value for it. */
+/** A merge field whose value is missing for some leads, which leaves a gap in their text. */
 interface WantedField {
   name: string;
   stepId: string;
-  /** Leads without a value. */
+  /** Number of leads without a value. */
   missing: number;
 }
 
-/** What the leads that are still to be mailed are like. */
+/** Properties of the leads that are still to be mailed. */
 export interface LeadFacts {
   /** Leads that are not finished. */
   open: number;
-  /** Those of them that no email has been planned for yet. */
+  /** Open leads for which no email has been planned yet. */
   waiting: number;
   unverified: number;
   role: number;
   freeMail: number;
-  /** An email of any campaign to them bounced. */
+  /** Open leads to whom an email of any campaign has bounced. */
   bounced: number;
   fields: WantedField[];
 }
 
-/** Reads in one statement what the unfinished leads of a campaign are like, and which of the copy's merge fields they lack. */
+/**
+ * Reads the properties of a campaign's unfinished leads in one statement, and counts those without a value for the
+ * copy's merge fields.
+ */
 export async function readLeads(
   org: OrgScope,
   campaign: Pick<CampaignRow, 'id'>,
@@ -135,10 +141,10 @@ export async function readLeads(
   };
 }
 
-/** Most merge fields that are counted: each is a column of the statement. */
+/** Maximum merge fields counted. Each is a column of the statement. */
 const MAX_FIELDS = 60;
 
-/** The fields of contacts that the copy prints without a default, each with the first step that does. */
+/** Returns the contact fields that the copy prints without a default, each with the first step that uses it. */
 function wantedFields(copies: readonly EmailCopy[]): { name: string; stepId: string }[] {
   const found = new Map<string, string>();
   for (const { stepId, subject, bodyPlain, bodyHtml } of copies) {
@@ -154,19 +160,22 @@ function wantedFields(copies: readonly EmailCopy[]): { name: string; stepId: str
   return [...found].slice(0, MAX_FIELDS).map(([name, stepId]) => ({ name, stepId }));
 }
 
-/** Merge fields that leave a hole in some leads' emails. Fields that no lead has are findings of the steps already. */
+/**
+ * Warns about merge fields without a value for some leads. Custom fields that no lead has are already reported for the
+ * steps.
+ */
 export function variableFindings({ open, fields }: LeadFacts): WeighedFinding[] {
   return fields
     .filter(({ name, missing }) => missing > 0 && (missing < open || name in BUILT_IN))
     .map(({ name, missing, stepId }) => {
       const said = message('finding.variable_empty', { tag: `{{.${name}}}`, missing, open });
-      // For the fix.
+      // Example shown in the finding's fix.
       said.values.example = `{{.${name} | default "there"}}`;
       return warningFinding('variables', missing * 10 > open ? 6 : 3, said, stepId);
     });
 }
 
-/** What the list puts at risk. */
+/** Warns about risks in the list of leads. */
 export function listFindings({ open, unverified, role, freeMail, bounced }: LeadFacts): WeighedFinding[] {
   if (open === 0) return [];
   const found: WeighedFinding[] = [];

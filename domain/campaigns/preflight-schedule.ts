@@ -11,12 +11,12 @@ import { errorFinding, infoFinding, warningFinding, type WeighedFinding } from '
 /** Campaign emails per mailbox and day above which receivers begin to limit a sender. */
 const MODERATE_PER_MAILBOX = 50;
 
-/** The mailboxes of the campaign's pool, as a projection takes them. */
+/** Returns the mailboxes of the campaign's pool, as input of an estimate. */
 export function readMailboxes(org: OrgScope, campaign: CampaignRow, now: Date): Promise<ProjectedMailbox[]> {
   return projectedMailboxes(org, campaign, now);
 }
 
-/** Finds mailboxes that are asked for more a day than receivers like. */
+/** Warns about mailboxes that would send more per day than receivers tolerate. */
 export function volumeFindings(campaign: CampaignRow, mailboxes: readonly ProjectedMailbox[]): WeighedFinding[] {
   const most = (cap: number) =>
     Math.min(
@@ -35,7 +35,7 @@ export function volumeFindings(campaign: CampaignRow, mailboxes: readonly Projec
 }
 
 /**
- * Whether the first emails of the leads who wait leave within the campaign's windows and dates, by the projection of
+ * Checks that the first emails of pending leads are sent within the campaign's windows and dates, by the estimate of
  * POST /campaigns-estimate.
  */
 export async function scheduleFindings(
@@ -45,7 +45,7 @@ export async function scheduleFindings(
   now: Date,
 ): Promise<WeighedFinding[]> {
   const schedule = scheduleOf(campaign);
-  // That an end has passed is said by what a start checks.
+  // A past end date is already reported by the checks of a start.
   if (campaign.end_date !== null && campaign.end_date <= now) return [];
   if (nextOpening(schedule, now) === null) return [errorFinding('schedule', message('finding.schedule_never_opens'))];
   if (waiting === 0 || mailboxes.length === 0) return [];
@@ -60,7 +60,10 @@ export async function scheduleFindings(
   return [projectionFinding(projected, campaign.end_date !== null)];
 }
 
-/** @param ends true where the campaign has an end date, by which the emails would have to leave */
+/**
+ * Converts an estimate to a finding.
+ * @param ends true if the campaign has an end date, by which the emails must be sent
+ */
 function projectionFinding(projected: Estimate, ends: boolean): WeighedFinding {
   const { recipients: waiting, sending_days: days, daily_capacity: capacity, estimated_finish_at: finish } = projected;
   if (finish !== null) {

@@ -23,12 +23,13 @@ import { campaignProblems, type CampaignProblem } from './validate.ts';
 /** A stored report of the checks before a launch. */
 type PreflightReport = Row<'preflight_reports'>;
 
-/** Reports kept of a campaign. */
+/** Number of reports kept per campaign. */
 const KEPT_REPORTS = 20;
 
 /**
- * Checks a campaign before its launch and stores the report. An error is what a start would refuse, and what would make the emails
- * useless; warnings only cost points. `dns` is what {@link readCampaignDns} said, asked before the transaction opens.
+ * Checks a campaign before its launch and stores the report. Errors are conditions that a start would refuse or that
+ * make the emails useless; warnings only cost points. `dns` is the result of {@link readCampaignDns}, read before the
+ * transaction opens.
  * @throws AppError not_found
  */
 export async function preflightCampaign(ctx: Ctx, campaignId: string, dns?: CampaignDns): Promise<PreflightReport> {
@@ -36,7 +37,9 @@ export async function preflightCampaign(ctx: Ctx, campaignId: string, dns?: Camp
   return transact(ctx, async (tx) => preflightFound(tx, await findCampaign(tx.org, campaignId), records));
 }
 
-/** {@link preflightCampaign} for a campaign that the caller has read or locked, in the caller's transaction. */
+/**
+ * Variant of {@link preflightCampaign} for a campaign that the caller has read or locked, in the caller's transaction.
+ */
 export async function preflightFound(tx: Tx, campaign: CampaignRow, dns: CampaignDns): Promise<PreflightReport> {
   const { findings, looked } = await lookAt(tx, campaign, dns);
   const { passed, score, checks, findings: ordered } = weighFindings(findings, looked);
@@ -73,14 +76,14 @@ export async function preflightFound(tx: Tx, campaign: CampaignRow, dns: Campaig
   };
 }
 
-/** Everything that is looked at; the workspace and the campaign can switch off what is advice. */
+/** Runs all checks. The workspace and the campaign can switch off advisory ones. */
 async function lookAt(
   tx: Tx,
   campaign: CampaignRow,
   dns: CampaignDns,
 ): Promise<{ findings: WeighedFinding[]; looked: PreflightCheckKey[] }> {
   const { org, now } = tx;
-  // One after the other only where one needs the answer of another: they are sent together.
+  // Queries that do not depend on each other are sent together.
   const [settings, mailboxes, { problems, copy, leads }] = await Promise.all([
     effectiveSettings(org, campaign.id),
     readMailboxes(org, campaign, now),

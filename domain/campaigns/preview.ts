@@ -29,10 +29,10 @@ interface TemplatePreview extends MessagePreview {
 }
 
 /**
- * Renders copy for a contact, or for the built-in sample. Missing parts of the request are taken from the step it names.
- * Writes nothing.
- * @throws AppError not_found for any id that is not the organization's; forbidden without the right to see contacts, or
- *   for a mailbox the key may not use
+ * Renders copy for a contact, or for the built-in sample. Missing parts of the request are taken from the step it
+ * names. Writes nothing.
+ * @throws AppError not_found for any id of another organization; forbidden without the right to see contacts, or for a
+ * mailbox the key may not use
  */
 export async function previewTemplate(ctx: Ctx, request: PreviewRequest): Promise<TemplatePreview> {
   const org = reader(ctx);

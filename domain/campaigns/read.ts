@@ -11,7 +11,7 @@ import { PAUSED_STATUSES } from '../sending/control/status.ts';
 export { CAMPAIGN_STATUSES } from '../../db/models/campaign.ts';
 export type { CampaignRow } from '../../db/models/campaign.ts';
 
-/** Values of the `status` filter; `paused` means every paused status (GET /campaigns). */
+/** Values of the `status` filter (GET /campaigns). `paused` matches every paused status. */
 export const STATUS_FILTERS = ['draft', 'active', 'paused', 'completed'] as const;
 
 interface CampaignFilters {
@@ -24,7 +24,7 @@ interface CampaignFilters {
 }
 
 /**
- * One campaign (GET /campaigns/:id).
+ * Returns one campaign (GET /campaigns/:id).
  * @throws AppError not_found
  */
 export async function getCampaign(ctx: Ctx, id: string): Promise<CampaignRow> {
@@ -32,8 +32,8 @@ export async function getCampaign(ctx: Ctx, id: string): Promise<CampaignRow> {
 }
 
 /**
- * Campaigns, newest first, with the number that match (GET /campaigns). The cursor is the id of the last
- * campaign of the page before.
+ * Lists campaigns, newest first, with the total of matches (GET /campaigns). The cursor is the id of the last campaign
+ * of the previous page.
  * @throws AppError bad_request for a cursor that is no campaign id
  */
 export async function listCampaigns(ctx: Ctx, filters: CampaignFilters, page: PageRequest): Promise<Page<CampaignRow>> {
@@ -68,7 +68,7 @@ interface CampaignOverview {
   folders: { folder_id: string; total: number }[];
 }
 
-/** How many campaigns have which status (GET /campaigns-overview). */
+/** Counts campaigns by status (GET /campaigns-overview). */
 export async function campaignsOverview(ctx: Ctx): Promise<CampaignOverview> {
   const org = reader(ctx);
   const groups = await org.sql<Columns<'campaigns', 'status' | 'kind'> & { total: number }>(
@@ -83,7 +83,7 @@ export async function campaignsOverview(ctx: Ctx): Promise<CampaignOverview> {
   return {
     total: sum(() => true),
     active: sum(({ status }) => status === 'active'),
-    // Without `paused_undeliverable`: a person cannot resume a campaign whose leads are all undeliverable.
+    // Excludes `paused_undeliverable`: a person cannot resume a campaign whose leads are all undeliverable.
     paused: sum(
       ({ status }) => status === 'paused' || status === 'paused_no_accounts' || status === 'paused_trial_expired',
     ),

@@ -11,13 +11,13 @@ import { releaseReservedSends } from '../sending/control/release.ts';
 import { lockCampaign } from '../sending/control/status.ts';
 
 const REASON = 'the campaign was deleted';
-/** Runs that are cancelled with one statement. */
+/** Maximum runs cancelled with one statement. */
 const PAGE = 5_000;
 
 /**
- * Deletes a campaign in any status: steps, leads and progress, activity log, senders, variants,
- * advanced settings and counters are deleted; contacts, sent emails, suppressions and tracked links stay. Open runs are
- * cancelled in the same transaction; an email that a worker is sending is finished.
+ * Deletes a campaign in any status, with its steps, leads, progress, activity log, senders, variants, advanced settings
+ * and counters. Contacts, sent emails, suppressions and tracked links stay. Open runs are cancelled in the same
+ * transaction. An email that a worker is sending is still delivered.
  * @throws AppError not_found
  */
 export async function deleteCampaign(ctx: Ctx, campaignId: string): Promise<void> {
@@ -28,7 +28,7 @@ export async function deleteCampaign(ctx: Ctx, campaignId: string): Promise<void
     await releaseReservedSends(tx, { campaignId: id });
     await cancelRuns(tx, id);
     tx.intend(cancel(campaignWorkflow, { organizationId: tx.org.organizationId, campaignId: id }, REASON));
-    // In bulk, so that the foreign keys find no rows to delete one by one.
+    // Updated and deleted in bulk, so that the foreign keys find no rows to process one by one.
     await tx.org.sql(
       'update sends set campaign_id = null, enrollment_id = null where organization_id = :org and campaign_id = :id',
       { id },
@@ -55,7 +55,7 @@ export async function deleteCampaign(ctx: Ctx, campaignId: string): Promise<void
   });
 }
 
-/** Locks leads before their campaign and its slots, the order of every writer. */
+/** Locks leads before their campaign and its slots, as every writer does. */
 async function lockLeads(org: OrgScope, campaignId: string): Promise<void> {
   if (!isUuid(campaignId)) return;
   await org.sql(
@@ -64,7 +64,7 @@ async function lockLeads(org: OrgScope, campaignId: string): Promise<void> {
   );
 }
 
-/** Writes one cancel intent per run that may be open, in pages: there can be as many as contacts in flight. */
+/** Writes one cancel intent per possibly open run, in pages: there can be one for each active contact. */
 async function cancelRuns({ trx, org }: Tx, campaignId: string): Promise<void> {
   const { organizationId } = org;
   let after: string | undefined;

@@ -21,12 +21,12 @@ type CampaignSenderRow = Columns<'campaign_senders', 'mailbox_id' | 'weight' | '
 /** The explicit pool of a campaign. */
 export interface SenderPool {
   senders: CampaignSenderRow[];
-  /** When the campaign was changed, its pool or anything else of it. */
+  /** Time of the last change to the campaign, including its pool. */
   updatedAt: Date;
 }
 
 /**
- * The explicit sender pool of a campaign.
+ * Returns the explicit sender pool of a campaign.
  * @throws AppError not_found
  */
 export async function listSenders(ctx: Ctx, campaignId: string): Promise<SenderPool> {
@@ -36,11 +36,11 @@ export async function listSenders(ctx: Ctx, campaignId: string): Promise<SenderP
 }
 
 /**
- * Replaces the explicit pool at once. Slots of an active campaign are released and allocated anew; an empty explicit
- * pool pauses it.
+ * Replaces the explicit pool at once. Slots of an active campaign are released and reallocated; an empty explicit pool
+ * pauses the campaign.
  * @param options.expectedUpdatedAt the `updated_at` of the pool or the campaign that the caller has seen
- * @throws AppError not_found, bad_request with all faults, forbidden for a mailbox the key may not use, conflict when the
- *   campaign has another `updated_at` by now
+ * @throws AppError not_found, bad_request with all problems, forbidden for a mailbox the key may not use, conflict if
+ * the campaign's `updated_at` has changed
  */
 export async function replaceSenders(
   ctx: Ctx,

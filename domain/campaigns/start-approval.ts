@@ -8,8 +8,8 @@ import { startContent, startOrHold, type StartOptions } from './start.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * The start of a campaign, as a person approves it: with its approval it happens after all checks of a start. A start that does not happen stands in the
- * campaign's log, where the key that asked for it can read so.
+ * Approval of a campaign start. An approved start still runs all checks of a start. A start that does not happen is
+ * written to the campaign's log, where the requesting key can read it.
  */
 export const campaignStart: ApprovalSubject<CampaignRow> = {
   type: 'campaign',

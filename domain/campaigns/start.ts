@@ -14,20 +14,20 @@ import { activateCampaign, hasOpenLeads, lockCampaign, pauseCampaign } from '../
 import { message, type Message } from '../../messages/index.ts';
 
 export interface StartOptions {
-  /** Start although the projected bounce rate is high. */
+  /** Allows a start despite a high projected bounce rate. */
   acknowledgeListRisk?: boolean;
 }
 
-/** The outcome of a start; the campaign was started where neither is set. */
+/** The outcome of a start. The campaign was started if neither field is set. */
 export interface Start {
-  /** The approval that the start waits for, with everything that would be sent. */
+  /** The approval that the start waits for, with all content that would be sent. */
   held?: ApprovalRow;
-  /** Verification refuses every lead: the campaign was parked, so the caller must not roll back. */
+  /** Set if verification refuses every lead. The campaign was parked, so the caller must not roll back. */
   refused?: AppError;
 }
 
 /**
- * Starting and stopping needs the right to send, also when an edit of `status` does it.
+ * Checks the right to send, which starting and stopping require, also through an edit of `status`.
  * @throws AppError forbidden
  */
 export function assertMaySend(actor: Actor): void {
@@ -36,10 +36,10 @@ export function assertMaySend(actor: Actor): void {
 }
 
 /**
- * Starts or resumes a campaign (POST /campaigns/:id/start). One whose leads have all finished becomes continuous and waits for more.
- * A key or application starts it only within its policy; otherwise the start waits for a person.
+ * Starts or resumes a campaign (POST /campaigns/:id/start). A campaign whose leads have all finished becomes continuous
+ * and waits for more. A key or application starts it only within its policy; otherwise the start waits for a person.
  * @throws AppError not_found, bad_request when it is active, forbidden for mailboxes the key may not use, and the
- *   refusals of {@link launchRefusal}
+ * refusals of {@link launchRefusal}
  */
 export async function startCampaign(ctx: Ctx, campaignId: string, options: StartOptions = {}): Promise<Start> {
   return transact(ctx, async (tx) => {
@@ -48,7 +48,10 @@ export async function startCampaign(ctx: Ctx, campaignId: string, options: Start
   });
 }
 
-/** {@link startCampaign} for a campaign the caller has locked: the steps of a start, each once. It parks nothing. */
+/**
+ * Variant of {@link startCampaign} for a campaign that the caller has locked. Runs every check of a start once, and
+ * parks nothing.
+ */
 export async function startOrHold(
   config: Ctx['config'],
   tx: Tx,
@@ -66,9 +69,9 @@ export async function startOrHold(
 }
 
 /**
- * Parks a locked campaign at paused_undeliverable when its start was refused because verification refuses every lead it has left.
- * @param error that of the start, whose writes are rolled back
- * @throws the error itself, where it is another one or the campaign is active
+ * Parks a locked campaign at paused_undeliverable if verification refuses every remaining lead.
+ * @param error error of the start, whose writes are rolled back
+ * @throws `error` itself if it has another cause or the campaign is active
  */
 export async function park(tx: Tx, campaign: CampaignRow, error: unknown): Promise<Start> {
   if (!(error instanceof AppError) || error.code !== 'leads_undeliverable' || campaign.status === 'active') throw error;
@@ -77,8 +80,8 @@ export async function park(tx: Tx, campaign: CampaignRow, error: unknown): Promi
 }
 
 /**
- * Asks the policy of a key or application. People need none, and neither does a campaign that is active.
- * @returns the approval that the start waits for; undefined where it is allowed
+ * Checks the policy of a key or application. People and active campaigns need no policy.
+ * @returns the approval that the start waits for; undefined if it is allowed
  */
 async function holdUnlessAllowed(
   config: Ctx['config'],
@@ -100,8 +103,9 @@ async function holdUnlessAllowed(
 }
 
 /**
- * Asks the policy of a credential about the launch of a campaign, as it is now: senders and recipients may have changed since it was asked for.
- * @param leads that have not finished
+ * Checks a credential's policy for the launch of a campaign with its current senders and recipients, which may have
+ * changed since the request.
+ * @param leads number of unfinished leads
  */
 export async function authorizeLaunch(tx: Tx, requester: Requester, campaign: CampaignRow, leads: number) {
   return authorizeAction(tx, requester, {
@@ -116,7 +120,7 @@ function subjectOf({ id }: CampaignRow) {
   return { type: 'campaign', id } as const;
 }
 
-/** What an approver of a start decides on; an accepted list risk is part of it. */
+/** Builds the content that an approver of a start decides on, including an accepted list risk. */
 export async function startContent(
   tx: Tx,
   campaign: CampaignRow,
@@ -162,7 +166,7 @@ export async function stopCampaign(ctx: Ctx, campaignId: string): Promise<void> 
   await transact(ctx, async (tx) => stopLocked(tx, await lockCampaign(tx, campaignId)));
 }
 
-/** {@link stopCampaign} for a campaign the caller has locked. */
+/** Variant of {@link stopCampaign} for a campaign that the caller has locked. */
 export async function stopLocked(tx: Tx, campaign: CampaignRow): Promise<void> {
   if (!(await pauseCampaign(tx, campaign.id, 'paused', message('log.campaign_stopped')))) {
     throw new AppError('bad_request', message('campaigns.not_active'), {

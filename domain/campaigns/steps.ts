@@ -38,7 +38,7 @@ interface WrittenStep {
 }
 
 /**
- * The steps of a campaign in order.
+ * Lists the steps of a campaign in order.
  * @throws AppError not_found
  */
 export async function listSteps(ctx: Ctx, campaignId: string): Promise<CampaignStepRow[]> {
@@ -48,9 +48,10 @@ export async function listSteps(ctx: Ctx, campaignId: string): Promise<CampaignS
 }
 
 /**
- * Appends a step (by default an empty email), and links the step before it, when that one ends the flow
- * without being an `end`; with a place it is put there instead.
- * @throws AppError not_found, bad_request with all faults, without such a place or when the campaign has its steps; forbidden as {@link assertMayWriteSteps}
+ * Appends a step (by default an empty email). Links the step before it, if that step ends the flow without being an
+ * `end`. With `place`, the step is inserted there instead.
+ * @throws AppError not_found; bad_request with all problems, for an unknown place or when the campaign has its maximum
+ * of steps; forbidden as {@link assertMayWriteSteps}
  */
 export async function appendStep(
   ctx: Ctx,
@@ -70,7 +71,8 @@ export async function appendStep(
     await assertMayWriteSteps(tx.org, ctx.actor, [{ action: input.action, path: 'body' }]);
     assertNotFull(rows.length, { most: MAX_STEPS, what: message('steps.most') });
     const stepId = newId();
-    // An active campaign's errors are looked up before the step is there, so that its own count as new.
+    // The errors of an active campaign are collected before the step exists, so that errors of the new step count as
+    // new.
     const action = await editSteps(tx, campaign, async () => {
       const step = await insertLast(tx, campaign, rows, stepId, { isLinked: !place });
       if (Object.keys(input).length === 0 && !place) return null;
@@ -86,7 +88,10 @@ export async function appendStep(
   });
 }
 
-/** Inserts an empty email behind the last step and links that one to it, if it ends the flow without being an `end` and it is asked for. */
+/**
+ * Inserts an empty email behind the last step. With `isLinked`, links the last step to it if that step ends the flow
+ * without being an `end`.
+ */
 async function insertLast(
   tx: Tx,
   campaign: CampaignRow,
@@ -113,11 +118,11 @@ async function insertLast(
 }
 
 /**
- * Changes a step; contacts who have not passed it get the new one. A changed kind or action resets the links to the defaults
- * of its new type, unless they were set by hand or are part of the request.
+ * Changes a step for all contacts who have not passed it. A changed kind or action resets links to the defaults of the
+ * new type, unless they were set by hand or are part of the request.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
- * @param options.place where it is put, after the other changes
- * @throws AppError not_found, bad_request with all faults, conflict when it has another `updated_at` by now
+ * @param options.place new position, applied after the other changes
+ * @throws AppError not_found, bad_request with all problems, conflict if `updated_at` has changed
  */
 export async function updateStep(
   ctx: Ctx,
@@ -138,7 +143,7 @@ export async function updateStep(
       return stored;
     });
     const moves = ['wait_after', 'kind', 'action', 'conditions'] as const;
-    // Whoever waits by the old step must look at the new one.
+    // Runs that wait at the old step must read the new one.
     const signalRuns =
       place !== undefined || moves.some((field) => JSON.stringify(row[field]) !== JSON.stringify(change.after[field]));
     await moveWaits(tx, row.id, action);
@@ -148,8 +153,9 @@ export async function updateStep(
 }
 
 /**
- * Stores the change of a step of a locked campaign, checked with the other steps. Returns the action it has now.
- * @throws AppError bad_request with all faults
+ * Stores the change of a step of a locked campaign, checked together with the other steps. Returns the step's current
+ * action.
+ * @throws AppError bad_request with all problems
  */
 async function storeChange(
   tx: Tx,
@@ -169,7 +175,7 @@ async function storeChange(
   return action;
 }
 
-/** Puts a step of a locked campaign in another place. @throws AppError bad_request without such a place */
+/** Moves a step of a locked campaign to another place. @throws AppError bad_request for an unknown place */
 async function storePlace(tx: Tx, campaignId: string, stepId: string, place: StepPlace): Promise<void> {
   const { rows } = await lockSteps(tx, campaignId);
   const before = new Map(rows.map((row) => [row.id, row]));
@@ -185,7 +191,7 @@ async function written(tx: Tx, stepId: string): Promise<WrittenStep> {
   return { step, warnings: copyWarnings(step) };
 }
 
-/** A step as it would be after an edit. */
+/** Returns a step as it would be after an edit. */
 function edited(row: CampaignStepRow, input: StepUpdate) {
   const before = toGraphStep(row);
   const kind = input.kind ?? row.kind;
@@ -217,7 +223,7 @@ async function changeProblems(
 }
 
 /**
- * Faults of an edit of a step beyond the shape of its fields; of as many fields as are given.
+ * Lists problems of a step edit beyond the format of its fields. Checks only the given fields.
  * @throws AppError not_found
  */
 export async function stepEditProblems(
@@ -237,7 +243,7 @@ export async function stepEditProblems(
 }
 
 /**
- * Faults of the action of a new step, and of the place where it is put.
+ * Lists problems of a new step's action and place.
  * @throws AppError not_found
  */
 export async function newStepProblems(
@@ -256,8 +262,8 @@ export async function newStepProblems(
 }
 
 /**
- * Removes a step. Steps that led to it lead to the step after it; its variants are removed with it.
- * @throws AppError not_found, bad_request when an active campaign would be left with what a start refuses
+ * Removes a step with its variants. Steps that linked to it link to the step after it.
+ * @throws AppError not_found, bad_request when an active campaign would be left with an error that a start refuses
  */
 export async function deleteStep(ctx: Ctx, campaignId: string, stepId: string): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -307,7 +313,7 @@ function checkable(row: CampaignStepRow, path: string) {
   return { kind, action, path };
 }
 
-/** Default of `thread_reply` for an appended email: whether it replies in the conversation before it. */
+/** Returns the default of `thread_reply` for an appended email: true if it continues the previous conversation. */
 function threading(rows: readonly CampaignStepRow[], kind: GraphStep['kind'], input: StepUpdate): StepUpdate {
   if (kind !== 'email' || input.thread_reply !== undefined || input.subject === undefined) return {};
   let conversation = '';
@@ -317,7 +323,7 @@ function threading(rows: readonly CampaignStepRow[], kind: GraphStep['kind'], in
   return { thread_reply: defaultThreadReply(input.subject, conversation) };
 }
 
-/** The links of a step whose action changed: default links follow the action, links set by hand stay. */
+/** Returns the links of a step after its action changed. Default links follow the action; links set by hand stay. */
 function followAction(before: GraphStep, action: GraphStep['action']): GraphStep['conditions'] {
   const to = before.conditions.branches[0]?.to ?? null;
   const asDefault = JSON.stringify(defaultConditions(before.action, to).branches);
@@ -330,7 +336,7 @@ async function store(tx: Tx, stepId: string, columns: Partial<CampaignStepRow>):
 
 /**
  * Raises the graph version, so that runs read the steps again, and announces the change.
- * @param options.signalRuns have the launcher signal every run: some may wait without a timer
+ * @param options.signalRuns makes the launcher signal every run, because some may wait without a timer
  */
 async function stepsChanged(
   tx: Tx,

@@ -10,21 +10,22 @@ import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { message } from '../../messages/index.ts';
 
-/** What DNS says of a tracking domain that points here. */
+/** DNS result for a tracking domain that points at this installation. */
 interface CheckedDomain {
   domain: string;
-  /** Workspaces that the owner of the domain names in its TXT records. */
+  /** Ids of the workspaces that the domain's owner names in its TXT records. */
   named: readonly string[];
 }
 
 const PROOF = 'heron-workspace=';
 
 /**
- * Checks that the campaign's tracking domain is a CNAME of this installation's tracking host, and that its owner gives it
- * to this workspace: a CNAME alone would let any workspace of the installation take the domain of another one. The owner
- * says so once, with a TXT record; the workspace then holds the domain. A domain that does not point here loses its
- * mark at once, in a transaction of its own. A query that fails reads as "no record": the caller is to check its DNS either
- * way. Dials out, so it runs before the request's transaction.
+ * Checks that the campaign's tracking domain is a CNAME of this installation's tracking host, and that its owner
+ * assigns it to this workspace. With a CNAME alone, any workspace of the installation could claim another workspace's
+ * domain. The owner assigns it once, by a TXT record; the workspace then holds the domain.
+ * A domain that fails the check loses its verification at once, in a separate transaction. A failed DNS query counts as
+ * a missing record, because the caller must check the DNS in both cases. Uses the network, so call it before the
+ * request's transaction.
  * @throws AppError not_found; bad_request when no domain is set, it points elsewhere, or the proof is missing
  */
 export async function checkTrackingDomain(
@@ -70,7 +71,7 @@ export async function checkTrackingDomain(
 }
 
 /**
- * Marks a checked tracking domain as verified; links of the campaign carry it from now on.
+ * Marks a checked tracking domain as verified. From now on the campaign's links use it.
  * @throws AppError not_found; conflict when the domain was changed since the check, or another workspace holds it
  */
 export async function markTrackingDomain(
@@ -98,8 +99,8 @@ export async function markTrackingDomain(
 }
 
 /**
- * Makes the workspace the one that holds a domain. One held by another goes over when its owner names this workspace and
- * no longer that one; the other's campaigns and mailboxes lose their mark with it.
+ * Makes the workspace the holder of a domain. Another workspace's domain is transferred if its owner names this
+ * workspace and no longer the other one. The other workspace's campaigns and mailboxes then lose their verification.
  * @throws AppError conflict
  */
 async function claimDomain(tx: Tx, domain: string, named: readonly string[]): Promise<void> {
@@ -123,12 +124,12 @@ async function claimDomain(tx: Tx, domain: string, named: readonly string[]): Pr
     await all.table(table).where({ organization_id: holder, tracking_domain: domain }).update(lost);
 }
 
-/** The host that tracking domains must point at. */
+/** Returns the host that tracking domains must point at. */
 export function trackingHost({ config }: Pick<Ctx, 'config'>): string {
   return canonical(new URL(config.TRACKING_DOMAIN).hostname);
 }
 
-/** Whether one of a host's CNAME records is `target` ({@link trackingHost}). */
+/** Returns true if one of a host's CNAME records is `target` ({@link trackingHost}). */
 export function pointsAt(names: readonly string[], target: string): boolean {
   return names.some((name) => canonical(name) === target);
 }

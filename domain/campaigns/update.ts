@@ -27,16 +27,16 @@ const SCHEDULE = [
   'schedule_windows',
   'entry_delay_minutes',
 ] as const;
-/** Fields that change nothing that is sent. */
+/** Fields that do not affect sending. */
 const UNSENT = new Set(['description', 'folders']);
-/** Fields that decide which mailboxes may send; slots of mailboxes that leave the pool are released. */
+/** Fields that decide which mailboxes may send. Slots of mailboxes that leave the pool are released. */
 const POOL = ['sender_strategy', 'email_tags', 'esp_match_mode'] as const;
 
 /**
- * Changes a campaign; fields that the request leaves out stay (PATCH /campaigns/:id). `status` may be `active` or `paused`
- * and is applied by start and stop, with their checks and rights.
- * @throws AppError not_found, bad_request with all faults, forbidden for a status without the right to
- *   send, or a pool with mailboxes that the key may not use
+ * Changes the given fields of a campaign (PATCH /campaigns/:id). A `status` of `active` or `paused` starts or stops it,
+ * with the same checks and rights.
+ * @throws AppError not_found, bad_request with all problems, forbidden for a status without the right to send, or for a
+ * pool with mailboxes that the key may not use
  */
 export async function updateCampaign(ctx: Ctx, campaignId: string, input: UpdateCampaign): Promise<CampaignRow> {
   const { campaign, refused } = await editCampaign(ctx, campaignId, input);
@@ -45,10 +45,10 @@ export async function updateCampaign(ctx: Ctx, campaignId: string, input: Update
 }
 
 /**
- * {@link updateCampaign}, with the outcome of the start that it asks for. The other changes are made also where that waits for a person,
- * and not where it is refused.
+ * Variant of {@link updateCampaign} that returns the outcome of a requested start. The other changes are kept if the
+ * start waits for a person, and rolled back if it is refused.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
- * @throws AppError conflict when it has another one by now
+ * @throws AppError conflict if `updated_at` has changed
  */
 export async function editCampaign(
   ctx: Ctx,
@@ -68,7 +68,7 @@ export async function editCampaign(
   });
 }
 
-/** Changes a locked campaign, and starts or stops it where that is asked for. */
+/** Changes a locked campaign, and starts or stops it if requested. */
 async function applyEdit(ctx: Ctx, tx: Tx, campaign: CampaignRow, input: UpdateCampaign): Promise<Start> {
   const { name, status, email_tags: tags, folders, ...settings } = input;
   refuseProblems(await campaignEditProblems(tx.org, input, tx.now, campaign));
@@ -97,7 +97,7 @@ async function applyEdit(ctx: Ctx, tx: Tx, campaign: CampaignRow, input: UpdateC
   return {};
 }
 
-/** Faults of an edit beyond the shape of its fields; of as many fields as are given. */
+/** Lists problems of an edit beyond the format of its fields. Checks only the given fields. */
 export async function campaignEditProblems(
   org: OrgScope,
   { status, email_tags: tags = [], folders = [], ...settings }: UpdateCampaign,
@@ -124,12 +124,12 @@ async function moveTo({ config }: Ctx, tx: Tx, campaign: CampaignRow, status: st
   return {};
 }
 
-/** Applies an edit of an active campaign to contacts in flight. */
+/** Applies an edit of an active campaign to its open runs. */
 async function applyToRuns(tx: Tx, campaignId: string, changed: readonly string[]): Promise<void> {
   const touches = (fields: readonly string[]) => fields.some((field) => changed.includes(field));
   if (touches(SCHEDULE)) await reschedule(tx, campaignId, message('log.schedule_changed'));
   if (touches(POOL)) await poolChanged(tx, campaignId);
-  // The launcher reads limits, order and `continuous` by itself.
+  // The launcher itself reads limits, order and `continuous`.
   if (changed.length > 0) signalLauncher(tx, campaignId, 'edited');
 }
 

@@ -14,13 +14,13 @@ export type { CampaignProblem } from '../sending/campaign/step-findings.ts';
 
 interface CampaignValidation {
   campaignId: string;
-  /** Whether there is no error among the problems. */
+  /** True if no problem is an error. */
   valid: boolean;
   problems: CampaignProblem[];
 }
 
 /**
- * Everything that would prevent a start, and every fault of the steps, at once. Stores nothing.
+ * Lists everything that would prevent a start, and every problem of the steps. Stores nothing.
  * @throws AppError not_found
  */
 export async function validateCampaign(ctx: Ctx, campaignId: string): Promise<CampaignValidation> {
@@ -31,7 +31,7 @@ export async function validateCampaign(ctx: Ctx, campaignId: string): Promise<Ca
   return { campaignId: campaign.id, valid: problems.every(({ severity }) => severity !== 'error'), problems };
 }
 
-/** What a start would refuse now, and every fault of the steps. */
+/** Lists reasons for which a start would be refused now, and every problem of the steps. */
 export async function campaignProblems(
   org: OrgScope,
   campaign: CampaignRow,
@@ -45,10 +45,10 @@ export async function campaignProblems(
   return [...refusals.flatMap(fromRefusal), ...findings];
 }
 
-/** A refused start as findings: one per step it names, or one for the campaign. */
+/** Converts a refused start to findings: one per step that it names, or one for the campaign. */
 function fromRefusal({ said, problems = [] }: AppError): CampaignProblem[] {
   const steps = problems.map(({ path }) => /^steps\.([^.]+)\./.exec(path)?.[1]).filter((id) => id !== undefined);
-  // Every refusal of a start says a finding.
+  // The message of every refused start is a finding.
   const finding = found('error', said as Message);
   return (steps.length > 0 ? steps : [null]).map((stepId) => ({ ...finding, stepId }));
 }

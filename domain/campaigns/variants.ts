@@ -24,11 +24,11 @@ interface WrittenVariant {
   warnings: string[];
 }
 
-/** More than a comparison can tell apart; bounds what the list answers, as it is not paged. */
+/** Maximum variants, far more than a comparison can distinguish. The list is not paged. */
 const MAX_VARIANTS = 200;
 
 /**
- * The A/B variants of a campaign, oldest first.
+ * Lists the A/B variants of a campaign, oldest first.
  * @throws AppError not_found
  */
 export async function listVariants(ctx: Ctx, campaignId: string): Promise<CampaignVariantRow[]> {
@@ -39,7 +39,7 @@ export async function listVariants(ctx: Ctx, campaignId: string): Promise<Campai
 
 /**
  * Adds a variant to the campaign, or to one of its email steps.
- * @throws AppError not_found for the campaign or a step that is not its own; bad_request when the campaign has as many as it may
+ * @throws AppError not_found for the campaign or a step of another campaign; bad_request at the limit of variants
  */
 export async function createVariant(ctx: Ctx, campaignId: string, input: VariantInput): Promise<WrittenVariant> {
   return transact(ctx, async (tx) => {
@@ -60,9 +60,9 @@ export async function createVariant(ctx: Ctx, campaignId: string, input: Variant
 }
 
 /**
- * Changes a variant; fields that the request leaves out stay.
+ * Changes the given fields of a variant.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
- * @throws AppError not_found, conflict when it has another `updated_at` by now
+ * @throws AppError not_found, conflict if `updated_at` has changed
  */
 export async function updateVariant(
   ctx: Ctx,
@@ -74,7 +74,7 @@ export async function updateVariant(
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     const { id, step_id: stepId, updated_at: updatedAt } = await findVariant(tx, campaign.id, variantId);
-    // Under the lock of its campaign, which everybody who changes a variant takes.
+    // Checked under the campaign's lock, which every change of a variant takes.
     assertAsSeen('variant', updatedAt, expectedUpdatedAt);
     if (COMPARED.some((field) => input[field] !== undefined)) await reopenTest(tx, campaign.id, stepId);
     const variant = (await editSteps(tx, campaign, async () =>
@@ -86,7 +86,7 @@ export async function updateVariant(
 }
 
 /**
- * Removes a variant; emails already sent with it keep its id.
+ * Removes a variant. Emails already sent with it keep its id.
  * @throws AppError not_found
  */
 export async function deleteVariant(ctx: Ctx, campaignId: string, variantId: string): Promise<void> {
@@ -98,10 +98,13 @@ export async function deleteVariant(ctx: Ctx, campaignId: string, variantId: str
   });
 }
 
-/** What a comparison of variants rests on. */
+/** Fields whose change affects the comparison of variants. */
 const COMPARED = ['subject', 'body_html', 'body_plain', 'weight', 'is_active'] as const;
 
-/** The variants of a step are not those that were compared: a winner among them is one no longer. Those of no step are compared with those of the first email. */
+/**
+ * Clears the winner of a step's test, because its variants differ from those compared. Variants without a step are
+ * compared with those of the first email.
+ */
 async function reopenTest(tx: Tx, campaignId: string, stepId: string | null): Promise<void> {
   await tx.org.sql(
     `with first as (

@@ -19,7 +19,7 @@ export const ACTIVITY_TYPES = [
 ] as const;
 export type ActivityType = (typeof ACTIVITY_TYPES)[number];
 
-/** What was done, and to whom it is shown: a contact, a deal, a task. */
+/** A logged activity, with the contact, deal or task for which it is shown. */
 export interface Activity {
   type: ActivityType;
   contactId: string | null;
@@ -34,7 +34,7 @@ export type ActivityRow = Columns<
   'id' | 'organization_id' | 'user_id' | 'metadata' | 'created_at'
 > & { contact_id: string; activity_type: ActivityType; first_name: string | null; last_name: string | null };
 
-/** Stores what was done about deals, tasks and meetings, in the transaction that does it. */
+/** Stores activities of deals, tasks and meetings, in the transaction of the change. */
 export async function recordActivities(tx: Tx, activities: readonly Activity[]): Promise<void> {
   if (activities.length === 0) return;
   await tx.org.insert(
@@ -55,7 +55,7 @@ export async function recordActivities(tx: Tx, activities: readonly Activity[]):
 const LIST = 'crm.activities';
 
 /**
- * What was done about a contact, newest first.
+ * Lists the activities of a contact, newest first.
  * @throws AppError not_found, bad_request for a cursor of another list
  */
 export async function listActivities(ctx: Ctx, contactId: string, page: PageRequest): Promise<Page<ActivityRow>> {

@@ -11,23 +11,24 @@ import { taskActivity, type TaskPriority, type TaskStatus } from './tasks.ts';
 
 const MAX_IDS = 1_000;
 const MAX_SELECTED = 50_000;
-/** Rows of one insert of activities. */
+/** Maximum activities inserted at once. */
 const CHUNK = 5_000;
 
-/** The tasks of a bulk call: ids, or all that match the filters, except some. */
+/** Tasks of a bulk call: by id, or all that match the filters except some. */
 interface TaskSelection {
   tasks?: readonly string[] | undefined;
   all?: boolean | undefined;
   filters?: TaskFilters | undefined;
-  /** Counts only with `all`. */
+  /** Used only with `all`. */
   exclude?: readonly string[] | undefined;
 }
 
 type Selected = Columns<'crm_tasks', 'id' | 'contact_id' | 'deal_id' | 'type' | 'status' | 'priority'>;
 
 /**
- * Sets state and priority of many tasks. Those that become completed are stamped, and stand in their contacts' logs. crm.task_updated fires
- * once, with `bulk` and `count`. Returns how many tasks were selected; unknown ids are none.
+ * Sets status and priority of many tasks. Newly completed tasks get a time stamp and an entry in their contact's log.
+ * crm.task_updated is emitted once, with `bulk` and `count`. Returns the number of selected tasks; unknown ids are not
+ * counted.
  * @throws AppError too_many_tasks, selection_too_large, invalid_filter
  */
 export async function updateTasks(
@@ -60,7 +61,7 @@ export async function updateTasks(
   });
 }
 
-/** Deletes many tasks. Returns how many. @throws AppError too_many_tasks, selection_too_large, invalid_filter */
+/** Deletes many tasks. Returns their number. @throws AppError too_many_tasks, selection_too_large, invalid_filter */
 export async function deleteTasks(ctx: Ctx, selection: TaskSelection): Promise<number> {
   return transact(ctx, async (tx) => {
     const selected = await lockSelection(tx.org, selection, tx.now);
@@ -73,12 +74,12 @@ export async function deleteTasks(ctx: Ctx, selection: TaskSelection): Promise<n
   });
 }
 
-/** Faults of a selection beyond its types: ids in its filters that are none. */
+/** Lists problems of a selection beyond its types: malformed ids in its filters. */
 export function selectionProblems({ all, filters }: TaskSelection): Problem[] {
   return all && filters ? taskFilterProblems(filters, 'body.filters') : [];
 }
 
-/** The tasks of a selection, locked in one order. */
+/** Returns the tasks of a selection, locked in one order. */
 async function lockSelection(org: OrgScope, selection: TaskSelection, now: Date): Promise<Selected[]> {
   const columns = 't.id, t.contact_id, t.deal_id, t.type, t.status, t.priority';
   if (!selection.all) {

@@ -5,9 +5,10 @@ import type { NewDeal } from './deals.ts';
 import type { NewTask, TaskPriority } from './tasks.ts';
 
 /**
- * The task that an automation or a step of a campaign asks for, its texts filled in; due so many days from now.
- * @param config as `taskFields` has it (records/crm-actions.ts)
- * @throws AppError conflict where nothing is left of the title
+ * Builds the task requested by an automation or a campaign step, with its texts filled in. `due_in_days` counts from
+ * now.
+ * @param config as defined by `taskFields` (domain/sending/campaign/crm-actions.ts)
+ * @throws AppError conflict if the title is empty
  */
 export function configuredTask(config: Readonly<Record<string, unknown>>, now: Date): NewTask {
   const { title, description, priority, due_in_days: days, assigned_to: assigned } = config;
@@ -21,9 +22,9 @@ export function configuredTask(config: Readonly<Record<string, unknown>>, now: D
 }
 
 /**
- * The deal that an automation or a step of a campaign asks for, its name filled in.
- * @param config as `dealFields` has it (records/crm-actions.ts)
- * @throws AppError conflict where nothing is left of the name
+ * Builds the deal requested by an automation or a campaign step, with its name filled in.
+ * @param config as defined by `dealFields` (domain/sending/campaign/crm-actions.ts)
+ * @throws AppError conflict if the name is empty
  */
 export function configuredDeal(config: Readonly<Record<string, unknown>>): NewDeal {
   return {
@@ -36,26 +37,26 @@ export function configuredDeal(config: Readonly<Record<string, unknown>>): NewDe
   };
 }
 
-/** A text whose fields are filled in, cut to its length. @throws AppError conflict for one that came out empty */
+/** Trims a rendered text and cuts it to its maximum length. @throws AppError conflict for an empty text */
 export function filledIn(value: unknown, maxLength: number): string {
   const words = text(value).trim().slice(0, maxLength);
   if (words === '') throw new AppError('conflict', message('crm.action_text_empty'));
   return words;
 }
 
-/** The reason why an action was refused: its first fault, or the refusal itself. */
+/** Returns the reason why an action was refused: its first problem, or the error itself. */
 export function refusalReason({ said, problems = [] }: AppError): Said {
   const [problem] = problems;
   if (!problem) return said;
   return message('crm.field_fault', { field: problem.path.replace('body.', ''), problem: problem.message });
 }
 
-/** A value that is a text; anything else is none. */
+/** Returns a text value unchanged, and an empty string for any other value. */
 export function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A text that says something; undefined for any other value. */
+/** Returns a non-empty text; undefined for any other value. */
 export function optional(value: unknown): string | undefined {
   return text(value) || undefined;
 }

@@ -9,7 +9,7 @@ import { DEFAULT_CURRENCY } from '../sending/campaign/crm-actions.ts';
 import type { DealRow, DealStatus } from './deals.ts';
 import { searchPage, type SortKey } from './search-page.ts';
 
-/** Which deals; an empty list is no condition. Bounds are inclusive. */
+/** Filters of deals. An empty list is no condition; bounds are inclusive. */
 interface DealFilters {
   /** Part of the name, in any case. */
   query?: string | undefined;
@@ -18,7 +18,7 @@ interface DealFilters {
   stage_ids?: readonly string[] | undefined;
   assigned_to?: readonly string[] | undefined;
   campaign_ids?: readonly string[] | undefined;
-  /** As amounts are written, whatever the currency. */
+  /** As written, in major units and independent of the currency. */
   min_value?: number | undefined;
   max_value?: number | undefined;
   close_after?: Date | undefined;
@@ -30,18 +30,18 @@ interface DealFilters {
 export const DEAL_SORTS = ['created_at', 'updated_at', 'value', 'expected_close_date', 'name'] as const;
 export interface DealSearch extends DealFilters {
   sort_by?: (typeof DEAL_SORTS)[number] | undefined;
-  /** True is ascending. */
+  /** True for ascending order. */
   reverse?: boolean | undefined;
 }
 
-/** A deal in lists, with what it names. */
+/** A deal in lists, with its referenced records. */
 export interface FoundDeal extends DealRow {
   contact: Columns<'contacts', 'id' | 'email' | 'first_name' | 'last_name' | 'company'> | null;
   stage: Columns<'crm_stages', 'id' | 'name' | 'color' | 'position'>;
   campaign_name: string | null;
 }
 
-/** How many deals match, and what they are worth. */
+/** Number and value of matching deals. */
 interface DealsSummary {
   total: number;
   open_count: number;
@@ -55,7 +55,7 @@ interface DealsSummary {
   mixed_currency: boolean;
 }
 
-// Deals without a value or date come after all others in a descending order.
+// Sort keys. Deals without a value or date come last in descending order.
 const SORT: Record<(typeof DEAL_SORTS)[number], SortKey> = {
   created_at: { expression: 'd.created_at', type: 'timestamptz' },
   updated_at: { expression: 'd.updated_at', type: 'timestamptz' },
@@ -72,7 +72,7 @@ const JOINS = `left join contacts c on c.id = p.contact_id join crm_stages s on 
 const LIST = 'crm.deals';
 
 /**
- * Deals, newest first. Any page costs the same.
+ * Lists deals, newest first. Every page costs the same.
  * @throws AppError bad_request for a cursor of another list or other filters
  */
 export async function listDeals(
@@ -96,7 +96,7 @@ export async function listDeals(
 }
 
 /**
- * Deals that match, with their exact number.
+ * Searches deals, with the exact number of matches.
  * @throws AppError bad_request for a cursor of another search
  */
 export async function searchDeals(ctx: Ctx, page: PageRequest, search: DealSearch): Promise<Page<FoundDeal>> {
@@ -119,7 +119,10 @@ export async function searchDeals(ctx: Ctx, page: PageRequest, search: DealSearc
   return { ...found, total: Number(count!.total) };
 }
 
-/** Number and value of the deals that match. Where they are in several currencies the values are added as numbers, and say so. */
+/**
+ * Returns number and value of the matching deals. Values in several currencies are added as plain numbers, and
+ * `mixed_currency` is set.
+ */
 export async function summarizeDeals(ctx: Ctx, filters: DealFilters): Promise<DealsSummary> {
   const where = boundOf(filters);
   const sums = isFaceted(filters) ? ['d.deals', 'd.value_minor'] : ['1', 'd.value_minor'];
@@ -140,7 +143,7 @@ function summaryOf(
   const counts = { open: 0, won: 0, lost: 0 };
   const values = { open: new Money(), won: new Money(), lost: new Money() };
   const currencies = new Map<string, number>();
-  // Deals without a value have a currency too, often the one that is given to all that name none: it says nothing of the sums.
+  // Counts only deals with a value. Deals without one often have just the default currency.
   const ofValues = new Map<string, number>();
   const stages = new Map<string, { count: number; value: Money }>();
   for (const { stage_id, status, currency, deals, minor } of rows) {
@@ -168,7 +171,7 @@ function summaryOf(
   };
 }
 
-/** A sum of amounts: exact in each currency; of several currencies the sum of their numbers. */
+/** Sum of amounts: exact within each currency; over several currencies, the sum of the plain numbers. */
 class Money {
   readonly #minor = new Map<string, bigint>();
 
@@ -181,7 +184,9 @@ class Money {
   }
 }
 
-/** Whether the counts that are kept can answer: they know pipelines, stages, states, members and campaigns. */
+/**
+ * Returns true if the stored counts can answer: they cover only pipelines, stages, statuses, members and campaigns.
+ */
 function isFaceted({
   statuses: _s,
   pipeline_ids: _p,

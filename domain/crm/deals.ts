@@ -16,14 +16,14 @@ export type DealRow = Row<'crm_deals'>;
 export const DEAL_STATUSES = ['open', 'won', 'lost'] as const;
 export type DealStatus = (typeof DEAL_STATUSES)[number];
 
-/** What of a deal can be changed; undefined leaves it as it is, null empties it. */
+/** Editable fields of a deal. Undefined leaves a field unchanged, null empties it. */
 interface DealEdit {
   stage_id?: string | undefined;
   contact_id?: string | null | undefined;
   name?: string | undefined;
-  /** As it is written, such as 19.99. */
+  /** In major units as written, such as 19.99. */
   value?: number | null | undefined;
-  /** ISO 4217, upper-case. */
+  /** ISO 4217, upper case. */
   currency?: string | undefined;
   status?: DealStatus | undefined;
   expected_close_date?: Date | null | undefined;
@@ -31,7 +31,7 @@ interface DealEdit {
   assigned_to?: string | null | undefined;
 }
 
-/** A new deal. */
+/** Fields of a new deal. It is created in status open. */
 export interface NewDeal extends Omit<DealEdit, 'status' | 'lost_reason'> {
   pipeline_id: string;
   stage_id: string;
@@ -40,14 +40,14 @@ export interface NewDeal extends Omit<DealEdit, 'status' | 'lost_reason'> {
   source_mailbox_id?: string | null | undefined;
 }
 
-/** One deal. @throws AppError not_found */
+/** Returns one deal. @throws AppError not_found */
 export async function readDeal(ctx: Ctx, id: string): Promise<DealRow> {
   const deal = isUuid(id) ? await reader(ctx).table('crm_deals').where({ id }).first() : undefined;
   if (!deal) throw notFound('deal');
   return deal;
 }
 
-/** The newest open deal of a contact. @throws AppError conflict without one */
+/** Returns the id of the newest open deal of a contact. @throws AppError conflict without one */
 export async function openDealOf(org: OrgScope, contactId: string): Promise<string> {
   const [deal] = await org.sql<{ id: string }>(
     `select id from crm_deals where organization_id = :org and contact_id = :contact and status = 'open' order by id desc limit 1`,
@@ -57,7 +57,10 @@ export async function openDealOf(org: OrgScope, contactId: string): Promise<stri
   return deal.id;
 }
 
-/** Faults of a new deal that its schema cannot see: ids of nothing, a stage of another pipeline, an amount that its currency cannot hold. */
+/**
+ * Lists problems of a new deal that its schema cannot detect: unknown ids, a stage of another pipeline, an amount that
+ * its currency cannot express.
+ */
 export async function newDealProblems(
   org: OrgScope,
   deal: Partial<NewDeal>,
@@ -70,15 +73,15 @@ export async function newDealProblems(
   ];
 }
 
-/** Faults of a change of a deal that its schema cannot see; none for a deal that is not there. */
+/** Lists problems of a deal edit that its schema cannot detect. Empty for a deal that does not exist. */
 export async function dealEditProblems(ctx: Ctx, id: string, edit: DealEdit): Promise<Problem[]> {
   const deal = isUuid(id) ? await reader(ctx).table('crm_deals').where({ id }).first() : undefined;
   return deal ? editProblems(reader(ctx), deal, edit) : [];
 }
 
 /**
- * Stores a deal, open. crm.deal_created fires, and the contact's log has it.
- * @throws AppError bad_request as {@link newDealProblems} finds
+ * Stores an open deal. Emits crm.deal_created and adds an entry to the contact's log.
+ * @throws AppError bad_request as found by {@link newDealProblems}
  */
 export async function createDeal(ctx: Ctx, input: NewDeal): Promise<DealRow> {
   return transact(ctx, async (tx) => {
@@ -109,10 +112,10 @@ export async function createDeal(ctx: Ctx, input: NewDeal): Promise<DealRow> {
 }
 
 /**
- * Changes a deal. A stage it comes to, and that it was won or lost, stand in the contact's log; won and lost stamp when, once, and a deal
- * that is open again has neither stamp. crm.deal_updated fires where something changed.
+ * Changes a deal. A new stage, a win and a loss are added to the contact's log. A win or loss gets a time stamp once;
+ * reopening the deal clears both stamps. Emits crm.deal_updated if anything changed.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
- * @throws AppError not_found, bad_request as {@link dealEditProblems} finds, conflict when it has another `updated_at` by now
+ * @throws AppError not_found, bad_request as found by {@link dealEditProblems}, conflict if `updated_at` has changed
  */
 export async function updateDeal(
   ctx: Ctx,
@@ -152,7 +155,7 @@ export async function updateDeal(
   });
 }
 
-/** Deletes a deal; its tasks stay, without it. @throws AppError not_found */
+/** Deletes a deal. Its tasks stay, without the deal. @throws AppError not_found */
 export async function deleteDeal(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const deal = await lockDeal(tx, id);
@@ -162,12 +165,12 @@ export async function deleteDeal(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** The value of a deal as it is written; null without one. */
+/** Returns the value of a deal in major units, as written; null without one. */
 export function dealValue({ value_minor: minor, currency }: Pick<DealRow, 'value_minor' | 'currency'>): number | null {
   return minor === null ? null : fromMinorUnits(minor, currency);
 }
 
-/** The deals of a contact, newest first. @throws AppError not_found */
+/** Lists the deals of a contact, newest first. @throws AppError not_found */
 export async function listDealsOfContact(ctx: Ctx, contactId: string): Promise<DealRow[]> {
   const org = reader(ctx);
   const [contact] = isUuid(contactId)
@@ -180,14 +183,17 @@ export async function listDealsOfContact(ctx: Ctx, contactId: string): Promise<D
   );
 }
 
-/** That list is not paged. */
+/** Maximum deals listed per contact, because the list is not paged. */
 const MAX_OF_CONTACT = 1_000;
 
 async function editProblems(org: OrgScope, deal: DealRow, edit: DealEdit): Promise<Problem[]> {
   return [...(await referenceProblems(org, edit)), ...(await ownProblems(org, deal, edit))];
 }
 
-/** Faults of a change that depend on the deal: the stage belongs to its pipeline, the amount fits the currency it will have. */
+/**
+ * Lists problems of an edit that depend on the deal: the stage must belong to its pipeline, and the amount must fit its
+ * resulting currency.
+ */
 async function ownProblems(org: OrgScope, deal: DealRow, edit: DealEdit, { lock = false } = {}): Promise<Problem[]> {
   const currency = edit.currency ?? deal.currency;
   const value = edit.value === undefined ? dealValue(deal) : edit.value;
@@ -199,7 +205,10 @@ async function ownProblems(org: OrgScope, deal: DealRow, edit: DealEdit, { lock 
   ];
 }
 
-/** Faults of pipeline and stage. The stage is kept until the transaction ends, so that it is not deleted under the deal. */
+/**
+ * Lists problems of pipeline and stage. With `lock`, the stage is locked until the transaction ends, so that it is not
+ * deleted concurrently.
+ */
 async function placeProblems(
   org: OrgScope,
   { pipeline_id: pipeline, stage_id: stage }: Partial<Pick<NewDeal, 'pipeline_id' | 'stage_id'>>,
@@ -234,7 +243,7 @@ async function lockDeal(tx: Tx, id: string): Promise<DealRow> {
   return deal;
 }
 
-/** The fields of an edit that differ from what is stored, with the stamps that follow from them. */
+/** Returns the fields of an edit that differ from the stored ones, with the resulting time stamps. */
 function changesOf(deal: DealRow, edit: DealEdit, now: Date): DealEdit & Pick<Partial<DealRow>, 'won_at' | 'lost_at'> {
   const changes: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(edit)) {
@@ -258,7 +267,7 @@ function columnsOf(deal: DealRow, { value, ...changes }: ReturnType<typeof chang
 function amountColumns(value: number | null, currency: string): Pick<DealRow, 'value_minor' | 'value_scaled'> {
   if (value === null) return { value_minor: null, value_scaled: null };
   const minor = exactMinorUnits(value, currency)!;
-  // A bigint column takes the digits; as a number they could be rounded.
+  // A bigint column takes the digits as text, because a number could be rounded.
   return { value_minor: minor, value_scaled: String(scaledOf(minor, currency)) as unknown as number };
 }
 

@@ -2,8 +2,8 @@ import { performStepAction } from './step-actions.ts';
 import { declareSubscriber } from '../platform/events/subscriber.ts';
 
 /**
- * Makes the tasks and deals that steps of campaigns ask for, and moves deals; once for each run of a step. From the beginning, as nothing else does what is asked for: in a
- * roll-out a worker may ask before the first process that reacts has been replaced.
+ * Creates tasks and deals and moves deals for campaign steps, once per step run. It starts from the first event: during
+ * a roll-out, a worker may request an action before the first process with this subscriber runs.
  */
 export const performStepActions = declareSubscriber({
   name: 'perform_step_actions',

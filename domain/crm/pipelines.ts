@@ -8,31 +8,31 @@ import { assertNotFull } from '../platform/full-list.ts';
 import { storePositions } from '../platform/positions.ts';
 
 type PipelineRow = Row<'crm_pipelines'>;
-/** A stage; `deal_count` where a pipeline is read. */
+/** A stage. `deal_count` is set when a pipeline is read. */
 export type StageRow = Row<'crm_stages'> & { deal_count?: number };
 
-/** A pipeline with its stages in their order. */
+/** A pipeline with its stages in order. */
 export interface Pipeline extends PipelineRow {
   stages: StageRow[];
 }
 
-/** A stage as people write it. */
+/** A stage to be created. */
 export interface NewStage {
   name: string;
   /** `#rrggbb` */
   color: string;
 }
 
-/** More than people have; bounds what a list answers, as it is not paged. */
+/** Maximum pipelines and stages, more than people need. The lists are not paged. */
 export const MAX_PIPELINES = 200;
 export const MAX_STAGES = 100;
 
-/** All pipelines in their order, each with its stages and how many deals stand in each. */
+/** Lists all pipelines in order, each with its stages and their numbers of deals. */
 export async function listPipelines(ctx: Ctx): Promise<Pipeline[]> {
   return readPipelines(ctx, null);
 }
 
-/** One pipeline, as in the list. @throws AppError not_found */
+/** Returns one pipeline, as in the list. @throws AppError not_found */
 export async function readPipeline(ctx: Ctx, id: string): Promise<Pipeline> {
   const [pipeline] = isUuid(id) ? await readPipelines(ctx, id) : [];
   if (!pipeline) throw notFound('pipeline');
@@ -40,8 +40,8 @@ export async function readPipeline(ctx: Ctx, id: string): Promise<Pipeline> {
 }
 
 /**
- * Appends a pipeline; its stages have the order in which they are named.
- * @throws AppError bad_request when the workspace has as many as it may
+ * Appends a pipeline with its stages in the given order.
+ * @throws AppError bad_request at the workspace's limit of pipelines
  */
 export async function createPipeline(ctx: Ctx, name: string, stages: readonly NewStage[]): Promise<Pipeline> {
   return transact(ctx, async (tx) => {
@@ -85,8 +85,8 @@ export async function renamePipeline(ctx: Ctx, id: string, name: string | undefi
 }
 
 /**
- * Deletes a pipeline with its stages; those behind it move up.
- * @throws AppError not_found, conflict while deals stand in it: they would be lost with it
+ * Deletes a pipeline with its stages; later pipelines move up.
+ * @throws AppError not_found, conflict while it contains deals, which would be lost
  */
 export async function deletePipeline(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -114,7 +114,10 @@ export async function deletePipeline(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** The stages of a pipeline in their order, locked: deals that come into one meanwhile wait, and so does who changes the order. */
+/**
+ * Locks and returns the stages of a pipeline in order. Concurrent deals that enter a stage wait, and so do changes of
+ * the order.
+ */
 export async function lockStages(tx: Tx, pipelineId: string): Promise<StageRow[]> {
   await tx.org.lock(`crm-stages/${pipelineId}`);
   return tx.org.sql<StageRow>(
@@ -123,7 +126,7 @@ export async function lockStages(tx: Tx, pipelineId: string): Promise<StageRow[]
   );
 }
 
-/** The refusal to delete a pipeline or stage in which deals stand. */
+/** Builds the error for deleting a pipeline or stage that contains deals. */
 export function inUseError(what: 'pipeline' | 'stage'): AppError {
   return new AppError('conflict', message(`crm.${what}_has_deals`), { fix: message(`crm.${what}_has_deals.fix`) });
 }
@@ -154,7 +157,7 @@ async function readPipelines(ctx: Ctx, id: string | null): Promise<Pipeline[]> {
   }));
 }
 
-/** The pipelines in their order; of two who add or delete one at once, the second waits. */
+/** Locks and returns the pipelines in order, which serializes additions and deletions. */
 async function lockPipelines(tx: Tx): Promise<PipelineRow[]> {
   await tx.org.lock(`crm-pipelines/${tx.org.organizationId}`);
   return tx.org.sql<PipelineRow>('select * from crm_pipelines where organization_id = :org order by position, id');

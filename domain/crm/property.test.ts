@@ -33,7 +33,7 @@ interface ModelTask {
   priority: TaskPriority;
   deal: string | null;
 }
-/** What should be there: plain lists and maps. */
+/** Reference model: plain lists and maps. */
 interface Model {
   pipelines: { id: string; stages: string[] }[];
   deals: Map<string, ModelDeal>;
@@ -70,7 +70,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const nth = <T>(all: readonly T[], n: number): T | undefined => (all.length === 0 ? undefined : all[n % all.length]);
 const isConflict = (error: unknown): boolean => error instanceof AppError && error.code === 'conflict';
 
-/** Does a step to the workspace and to the model. */
+/** Applies a step to the workspace and to the model. */
 async function apply(ctx: Ctx, model: Model, [name, ...args]: Step): Promise<void> {
   const pipeline = nth(model.pipelines, args[0] as number);
   const stage = pipeline && nth(pipeline.stages, args[1] as number);
@@ -233,7 +233,7 @@ test('pipelines, stages, deals and tasks are what a plain model says, whatever i
         Object.fromEntries([...model.deals].map(([id, deal]) => [id, [deal.stage, deal.status, deal.cents]])),
       );
       for (const deal of deals) t.is(deal.stamp, deal.status !== 'open');
-      // From the counts that are kept, and from the deals themselves.
+      // Without a filter the stored counts answer; with one, the deals themselves.
       for (const filters of [{}, { created_after: new Date(0) }])
         t.like(await summarizeDeals(ctx, filters), {
           total: deals.length,

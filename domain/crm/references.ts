@@ -2,7 +2,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import type { Problem } from '../../lib/errors.ts';
 import { message, type MessageCode } from '../../messages/index.ts';
 
-/** Ids by which deals and tasks name other rows of their workspace; well-formed UUIDs. */
+/** Ids of other rows of the workspace in deals and tasks; well-formed UUIDs. */
 export interface References {
   contact_id?: string | null | undefined;
   deal_id?: string | null | undefined;
@@ -22,9 +22,9 @@ const TARGETS = {
 } as const satisfies Record<keyof References, { from: string; fault: MessageCode }>;
 
 /**
- * A problem for each id that names no row of the workspace.
- * @param lock keeps the named rows until the transaction ends. To be called before a deal or task is locked: who deletes a contact, deal or
- *   team locks it first and its deals and tasks after it.
+ * Lists a problem for each id that matches no row of the workspace.
+ * @param lock locks the referenced rows until the transaction ends. Call it before locking a deal or task: deleting a
+ * contact, deal or team locks that row first, then its deals and tasks.
  */
 export async function referenceProblems(org: OrgScope, named: References, { lock = false } = {}): Promise<Problem[]> {
   const problems: Problem[] = [];

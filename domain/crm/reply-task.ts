@@ -6,16 +6,18 @@ import { effectiveSettings } from '../sending/campaign/outreach-settings.ts';
 import { changeTask, insertTask, type TaskPriority } from './tasks.ts';
 import { taskTypeNamed, usualTaskType } from './task-types.ts';
 
-/** An answer to a campaign, as its event names it. */
+/** A reply to a campaign, from its event. */
 interface Answer {
   campaignId: string | null;
   contactId: string | null;
   intent: string | null;
-  /** The same for every telling of the same answer: its Message-ID, or the id of the event where a client reported it. */
+  /**
+   * Id of the reply that is the same in all its events: its Message-ID, or the event's id if a client reported it.
+   */
   answer: string;
 }
 
-/** What the task is, by intent: its title before the campaign's name, and how soon it matters. */
+/** Title and priority of the task, by intent. The title comes before the campaign's name. */
 const WORDS: Record<string, { title: string; priority: TaskPriority }> = {
   positive: { title: 'Answer an interested reply', priority: 'high' },
   question: { title: 'Answer a question', priority: 'high' },
@@ -28,8 +30,9 @@ const TYPE = 'Follow-up';
 const MAX_TITLE = 255;
 
 /**
- * Opens tasks for answers, where `auto_create_crm_task` is on and `crm_task_intents` has the intent, by the settings of the campaign; once
- * per answer. They are about the contact, and say nothing of them in their texts, so that nothing is left of an erased contact.
+ * Creates tasks for replies, once per reply. The settings of the campaign must have `auto_create_crm_task` on and list
+ * the reply's intent in `crm_task_intents`. Tasks refer to the contact but do not name it in their texts, so that
+ * nothing remains of an erased contact.
  */
 export async function openTasksForReplies(tx: Tx, answers: readonly Answer[]): Promise<void> {
   const wanted = await withoutTask(tx, await wantedAnswers(tx, answers));
@@ -80,7 +83,7 @@ function sourceOf({ answer }: Pick<Answer, 'answer'>): string {
   return `reply/${sha256(answer)}`;
 }
 
-/** An answer that a task is to be opened for, and what makes the task. */
+/** A reply for which a task is to be created, with the data of the task. */
 interface WantedAnswer {
   campaignId: string;
   contactId: string;
@@ -88,7 +91,7 @@ interface WantedAnswer {
   source: string;
 }
 
-/** The answers that the settings of their campaigns want a task for; the first of each. */
+/** Returns the replies for which the settings of their campaigns want a task; only the first event of each reply. */
 async function wantedAnswers(tx: Tx, answers: readonly Answer[]): Promise<Map<string, WantedAnswer>> {
   const wanted = new Map<string, WantedAnswer>();
   const intentsOf = new Map<string, readonly string[]>();

@@ -3,7 +3,7 @@ import { decodeCursor, encodeCursor, isTimestampText, pageOf, type Page, type Pa
 import { isUuid } from '../../lib/ids.ts';
 import type { Conditions } from '../platform/conditions.ts';
 
-/** What a search can be ordered by: an expression that is never null and has an index with the id, and its type. */
+/** A sort key of a search: an expression that is never null and has an index together with the id, and its type. */
 export interface SortKey {
   expression: string;
   type: 'text' | 'timestamptz' | 'bigint' | 'integer';
@@ -18,9 +18,9 @@ const IS_KEY: Record<SortKey['type'], (value: unknown) => value is string> = {
   integer: (value): value is string => typeof value === 'string' && /^\d$/.test(value),
 };
 
-/** One page of a search: what matches, in which order, from where. */
+/** Parameters of one page of a search. */
 interface Search {
-  /** Binds the cursor to its search. */
+  /** Name and filters of the search, to which the cursor is bound. */
   list: string;
   bound: unknown;
   sort: SortKey;
@@ -28,14 +28,14 @@ interface Search {
   where: Conditions;
   /** The table, with the alias that `where` and the sort expression use. */
   from: `${string} ${string}`;
-  /** Select list and joins around the page `p`, whose rows are whole rows of the table. */
+  /** Select list and joins for the page `p`, whose rows are whole rows of the table. */
   columns: string;
   joins: string;
 }
 
 /**
- * A page of a search. Its cursor says behind which row it goes on, so that any page costs the same and no row is missed or comes twice when
- * others are added meanwhile.
+ * Returns a page of a search. The cursor names the last row, so every page costs the same, and no row is missed or
+ * repeated when others are added.
  * @throws AppError bad_request for a cursor of another search
  */
 export async function searchPage<Found extends { id: string }>(

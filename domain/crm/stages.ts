@@ -7,14 +7,14 @@ import { assertNotFull } from '../platform/full-list.ts';
 import { movedTo, storePositions } from '../platform/positions.ts';
 import { inUseError, lockStages, MAX_STAGES, type NewStage, type StageRow } from './pipelines.ts';
 
-/** What of a stage can be changed; a position is counted from 1. */
+/** Editable fields of a stage. Positions are counted from 1. */
 interface StageEdit {
   name?: string | undefined;
   color?: string | undefined;
   position?: number | undefined;
 }
 
-/** Appends a stage to a pipeline. @throws AppError not_found, bad_request when the pipeline has as many as it may */
+/** Appends a stage to a pipeline. @throws AppError not_found, bad_request at the pipeline's limit of stages */
 export async function appendStage(ctx: Ctx, pipelineId: string, { name, color }: NewStage): Promise<StageRow> {
   return transact(ctx, async (tx) => {
     const stages = await lockPipelineStages(tx, pipelineId);
@@ -41,7 +41,8 @@ export async function appendStage(ctx: Ctx, pipelineId: string, { name, color }:
 }
 
 /**
- * Renames, recolours or moves a stage; the others make room, and there is never a gap. A position behind the last is the last.
+ * Renames, recolours or moves a stage. The other positions adjust without gaps. A position beyond the last means the
+ * last.
  * @throws AppError not_found
  */
 export async function updateStage(ctx: Ctx, pipelineId: string, stageId: string, edit: StageEdit): Promise<StageRow> {
@@ -68,7 +69,7 @@ export async function updateStage(ctx: Ctx, pipelineId: string, stageId: string,
   });
 }
 
-/** Deletes a stage; those behind it move up. @throws AppError not_found, conflict while deals stand in it */
+/** Deletes a stage; later ones move up. @throws AppError not_found, conflict while it contains deals */
 export async function deleteStage(ctx: Ctx, pipelineId: string, stageId: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const stages = await lockPipelineStages(tx, pipelineId);
@@ -92,7 +93,9 @@ export async function deleteStage(ctx: Ctx, pipelineId: string, stageId: string)
   });
 }
 
-/** The stages of a pipeline, locked; their lock comes before the pipeline's row, as where a pipeline is deleted. */
+/**
+ * Locks and returns the stages of a pipeline. Locks them before the pipeline's row, as the deletion of a pipeline does.
+ */
 async function lockPipelineStages(tx: Tx, pipelineId: string): Promise<StageRow[]> {
   if (!isUuid(pipelineId)) throw notFound('pipeline');
   const stages = await lockStages(tx, pipelineId.toLowerCase());

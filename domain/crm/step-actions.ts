@@ -13,7 +13,7 @@ import { configuredDeal, configuredTask, optional, refusalReason, text } from '.
 import { createDeal, openDealOf, updateDeal } from './deals.ts';
 import { createTask } from './tasks.ts';
 
-/** Fields of such an action that are templates. */
+/** Config fields of a CRM step action that are templates. */
 const TEXTS = ['title', 'description', 'name'] as const;
 
 type Contact = Columns<'contacts', 'id' | 'email' | 'first_name' | 'last_name' | 'company' | 'phone' | 'custom_fields'>;
@@ -24,9 +24,10 @@ interface StepRun {
 }
 
 /**
- * Does what a step of a campaign asks of the CRM, about its contact as it is now; once for each run of the step, however often it is applied: what was made
- * stands in the run. What cannot be made (its stage is gone, there is no open deal) is said by the run and by the campaign's log; the contact goes on.
- * @param hops reactions in a row that led to the request
+ * Performs the CRM action of a campaign step for its contact, once per step run: the run stores the created record. If
+ * the action is impossible (deleted stage, no open deal), the run and the campaign's log store the reason, and the
+ * contact continues.
+ * @param hops number of consecutive reactions that led to the request
  */
 export async function performStepAction(
   tx: Tx,
@@ -35,7 +36,7 @@ export async function performStepAction(
   hops: number,
 ): Promise<void> {
   const { step_run_id: runId, contact_id: contactId, campaign_id: campaignId, step_id: stepId, action } = request;
-  // Before the run: whoever deletes a contact comes to its runs after it.
+  // Locks the contact before the run, the lock order of deleting a contact.
   const [contact] = await tx.org.sql<Contact>(
     `select id, email, first_name, last_name, company, phone, custom_fields from contacts
      where organization_id = :org and id = :id for key share`,
@@ -50,7 +51,7 @@ export async function performStepAction(
   if (!contact || !run) return;
   const store = (columns: { output: string } | { detail: string }) =>
     tx.org.table('step_runs').where({ id: runId }).update(columns);
-  // What the verbs emit counts one reaction more than what asked for it.
+  // Events of the called verbs have a hop count one higher than the request.
   await transact({ ...ctx, trx: tx.trx, hops: hops + 1 }, async (outer) => {
     try {
       const made = await withSavepoint(outer, (own) =>
@@ -95,7 +96,7 @@ async function perform(ctx: Ctx, tx: Tx, { config, about }: Wanted): Promise<Rec
   }
 }
 
-/** An action with its texts filled in, which together may take as much work as one email. @throws AppError conflict */
+/** Renders the texts of an action, which together may take as much work as one email. @throws AppError conflict */
 function filled(
   action: Readonly<Record<string, unknown>>,
   contact: Contact,
@@ -113,7 +114,9 @@ function filled(
   return { ...action, ...Object.fromEntries(texts) };
 }
 
-/** The reason why nothing was made. @throws what is no fault of the action: it is tried again */
+/**
+ * Returns the reason why nothing was created. Rethrows errors that are no fault of the action, so that it is retried.
+ */
 function reasonOf(error: unknown): Said {
   if (error instanceof AppError) return refusalReason(error);
   if (isRefusedRow(error)) return message('crm.refused_row');

@@ -5,7 +5,7 @@ import { message } from '../../messages/index.ts';
 import { Conditions, likeLiteral } from '../platform/conditions.ts';
 import type { TaskPriority, TaskStatus } from './tasks.ts';
 
-/** Which tasks; an empty list is no condition. Bounds are inclusive. */
+/** Filters of tasks. An empty list is no condition; bounds are inclusive. */
 export interface TaskFilters {
   /** Part of the title, in any case. */
   query?: string | undefined;
@@ -14,7 +14,7 @@ export interface TaskFilters {
   /** Names of task types. */
   types?: readonly string[] | undefined;
   assigned_to?: readonly string[] | undefined;
-  /** Tasks of these teams, and of their members. */
+  /** Tasks of these teams and of their members. */
   team_ids?: readonly string[] | undefined;
   contact_id?: string | undefined;
   deal_id?: string | undefined;
@@ -24,14 +24,17 @@ export interface TaskFilters {
   overdue?: boolean | undefined;
 }
 
-// What tasks are ordered by: a task without a due date has the lowest.
+// Sort key of tasks. A task without a due date has the lowest value.
 const DUE = `coalesce(t.due_date, '-infinity')`;
 
-/** A task `t` that is past due at a moment that is bound as `at`: written as its index `crm_tasks_open_due` is. */
+/**
+ * SQL condition for tasks `t` that are past due at the time bound as `at`. It is written like the condition of the
+ * index `crm_tasks_open_due`.
+ */
 export const overdueSql = (at: string): string =>
   `t.status in ('pending', 'in_progress') and ${DUE} > '-infinity' and ${DUE} < ${at}`;
 
-/** Faults of ids in filters of tasks. @param path of the filters in the request */
+/** Lists problems of ids in task filters. @param path of the filters in the request */
 export function taskFilterProblems(filters: TaskFilters, path: string): Problem[] {
   const fault = message('directory.not_id');
   const problems: Problem[] = [];
@@ -45,12 +48,12 @@ export function taskFilterProblems(filters: TaskFilters, path: string): Problem[
   return problems;
 }
 
-/** @throws AppError invalid_filter naming every id that is none */
+/** Checks the ids in task filters. @throws AppError invalid_filter naming every malformed id */
 export function assertTaskFilters(filters: TaskFilters, path: string): void {
   refuseFilters(taskFilterProblems(filters, path));
 }
 
-/** @throws AppError invalid_filter naming every one that is no id */
+/** Checks the given ids. @throws AppError invalid_filter naming every malformed id */
 export function assertIds(ids: Readonly<Record<string, string | undefined>>, path: string): void {
   refuseFilters(
     Object.entries(ids).flatMap(([field, id]) =>
@@ -63,7 +66,7 @@ function refuseFilters(problems: Problem[]): void {
   if (problems.length > 0) throw new AppError('invalid_filter', message('crm.filter_not_id'), { problems });
 }
 
-/** Whether the counts that are kept can answer: they know states, priorities, types, members and teams. */
+/** Returns true if the stored counts can answer: they cover only statuses, priorities, types, members and teams. */
 export function isFaceted({
   statuses: _s,
   priorities: _p,
@@ -75,7 +78,7 @@ export function isFaceted({
   return Object.values(others).every((value) => value === undefined || value === '' || value === false);
 }
 
-/** Conditions on `crm_tasks t`, or on the counts `t` where {@link isFaceted}; all values are bound. */
+/** Compiles conditions on `crm_tasks t`, or on the counts `t` if {@link isFaceted}; all values are bound. */
 export function compileTaskFilters(filters: TaskFilters, now: Date): Conditions {
   const where = new Conditions('f');
   const among = (column: string, values: readonly string[] | undefined, type: 'uuid[]' | 'text[]') => {

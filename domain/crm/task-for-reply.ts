@@ -3,9 +3,9 @@ import { openTasksForReplies, retitleTaskOfReply } from './reply-task.ts';
 import { declareSubscriber } from '../platform/events/subscriber.ts';
 
 /**
- * Opens CRM tasks for answers to campaigns. People's answers come as replies; away messages and other automatic answers are no replies
- * and come as received emails. Each answer makes one task, however often it is told: the order of events does not matter. A corrected reading changes the
- * task, and a request to erase data makes one with the legal deadline.
+ * Creates CRM tasks for replies to campaigns. People's replies arrive as reply events; away messages and other
+ * automatic answers arrive as received emails. Each reply creates one task, in whatever order and however often its
+ * events arrive. A corrected reading changes the task. A request to erase data creates one with the legal deadline.
  */
 export const taskForReply = declareSubscriber({
   name: 'task_for_reply',

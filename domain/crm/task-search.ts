@@ -16,11 +16,11 @@ import type { TaskRow, TaskStatus } from './tasks.ts';
 export const TASK_SORTS = ['created_at', 'due_date', 'priority', 'title', 'updated_at'] as const;
 export interface TaskSearch extends TaskFilters {
   sort_by?: (typeof TASK_SORTS)[number] | undefined;
-  /** True is ascending. */
+  /** True for ascending order. */
   reverse?: boolean | undefined;
 }
 
-/** How many tasks match, by state; `high_priority_count` are those of high and urgent priority. */
+/** Number of matching tasks by status. `high_priority_count` counts tasks of high and urgent priority. */
 interface TasksSummary {
   total: number;
   pending_count: number;
@@ -31,7 +31,7 @@ interface TasksSummary {
   high_priority_count: number;
 }
 
-// Tasks without a due date come after all others in a descending order.
+// Sort keys. Tasks without a due date come last in descending order.
 const SORT: Record<(typeof TASK_SORTS)[number], SortKey> = {
   created_at: { expression: 't.created_at', type: 'timestamptz' },
   updated_at: { expression: 't.updated_at', type: 'timestamptz' },
@@ -43,7 +43,7 @@ const SORT: Record<(typeof TASK_SORTS)[number], SortKey> = {
 const LIST = 'crm.tasks';
 
 /**
- * Tasks, newest first. Any page costs the same.
+ * Lists tasks, newest first. Every page costs the same.
  * @throws AppError invalid_filter, bad_request for a cursor of another list or other filters
  */
 export async function listTasks(
@@ -78,7 +78,7 @@ export async function listTasks(
 }
 
 /**
- * Tasks that match, with their exact number.
+ * Searches tasks, with the exact number of matches.
  * @throws AppError invalid_filter, bad_request for a cursor of another search
  */
 export async function searchTasks(ctx: Ctx, page: PageRequest, search: TaskSearch): Promise<Page<TaskRow>> {
@@ -109,7 +109,7 @@ export async function searchTasks(ctx: Ctx, page: PageRequest, search: TaskSearc
   return { ...found, total: Number(count!.total) };
 }
 
-/** Number of the tasks that match, by state. @throws AppError invalid_filter */
+/** Counts the matching tasks by status. @throws AppError invalid_filter */
 export async function summarizeTasks(ctx: Ctx, filters: TaskFilters): Promise<TasksSummary> {
   assertTaskFilters(filters, 'body');
   const now = ctx.clock.now();

@@ -14,21 +14,24 @@ export type TaskTypeRow = Row<'crm_task_types'>;
 const NEUTRAL = '#94a3b8';
 const MAX_TYPES = 100;
 
-/** What of a task type can be changed; a position is counted from 1. */
+/** Editable fields of a task type. Positions are counted from 1. */
 interface TaskTypeEdit {
   name?: string | undefined;
   color?: string | undefined;
   position?: number | undefined;
 }
 
-/** All task types in their order. A workspace that has never had any gets the first ones. */
+/** Lists all task types in order. A workspace that has never had any gets the default ones. */
 export async function listTaskTypes(ctx: Ctx): Promise<TaskTypeRow[]> {
   const org = reader(ctx);
   if (await isSeeded(org)) return orderedTypes(org);
   return transact(ctx, lockTaskTypes);
 }
 
-/** Appends a task type. @throws AppError bad_request when the list is full, conflict for a name that is there in any case */
+/**
+ * Appends a task type. @throws AppError bad_request when the list is full, conflict for a name that exists, ignoring
+ * case
+ */
 export async function createTaskType(
   ctx: Ctx,
   { name, color }: { name: string; color?: string | undefined },
@@ -46,9 +49,9 @@ export async function createTaskType(
 }
 
 /**
- * Renames, recolours or moves a task type; the others make room, and there is never a gap. Tasks keep the name that they have. A position
- * behind the last is the last.
- * @throws AppError not_found, conflict for a name that another one has
+ * Renames, recolours or moves a task type. The other positions adjust without gaps, and a position beyond the last
+ * means the last. Tasks keep the old name.
+ * @throws AppError not_found, conflict for the name of another type
  */
 export async function updateTaskType(ctx: Ctx, id: string, edit: TaskTypeEdit): Promise<TaskTypeRow> {
   return transact(ctx, async (tx) => {
@@ -74,7 +77,7 @@ export async function updateTaskType(ctx: Ctx, id: string, edit: TaskTypeEdit): 
   });
 }
 
-/** Deletes a task type; those behind it move up, and its tasks keep its name. @throws AppError not_found */
+/** Deletes a task type. Later ones move up, and its tasks keep the name. @throws AppError not_found */
 export async function deleteTaskType(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const types = await lockTaskTypes(tx);
@@ -89,17 +92,20 @@ export async function deleteTaskType(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** The name of a task type as the list has it; undefined for one that is not in it. */
+/** Returns the stored spelling of a task type's name; undefined for an unknown type. */
 export function taskTypeNamed(types: readonly { name: string }[], name: string): string | undefined {
   return types.find((type) => isTaskTypeNamed(type, name))?.name;
 }
 
-/** The type of a task for which nobody has named one. */
+/** Returns the default type of a task, which is the first of the list. */
 export function usualTaskType(types: readonly { name: string }[]): string {
   return types[0]?.name ?? FIRST_TASK_TYPES[0].name;
 }
 
-/** The types in their order, locked: of two who change the list at once, the second waits. Makes the first ones where there were never any. */
+/**
+ * Locks and returns the types in order, which serializes changes of the list. Creates the default ones if there were
+ * never any.
+ */
 async function lockTaskTypes(tx: Tx): Promise<TaskTypeRow[]> {
   await tx.org.lock(`crm-task-types/${tx.org.organizationId}`);
   if (!(await isSeeded(tx.org))) {

@@ -15,13 +15,13 @@ import {
 import { referenceProblems, type References } from './references.ts';
 import { taskTypeNamed, usualTaskType } from './task-types.ts';
 
-/** A task without what its index and its origin need. */
+/** A task without columns used only for its index and its origin. */
 export type TaskRow = Omit<Row<'crm_tasks'>, 'source' | 'priority_rank'>;
 export const TASK_STATUSES = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];
 
-/** What of a task can be changed; undefined leaves it as it is, null empties it. */
+/** Editable fields of a task. Undefined leaves a field unchanged, null empties it. */
 interface TaskEdit {
   title?: string | undefined;
   assigned_to?: string | null | undefined;
@@ -34,21 +34,21 @@ interface TaskEdit {
   status?: TaskStatus | undefined;
 }
 
-/** A new task; it is pending, and of medium priority unless it says more. */
+/** A new task. It is pending, and of medium priority by default. */
 export interface NewTask extends Omit<TaskEdit, 'status'> {
   title: string;
   contact_id?: string | null | undefined;
   deal_id?: string | null | undefined;
 }
 
-/** One task. @throws AppError not_found */
+/** Returns one task. @throws AppError not_found */
 export async function readTask(ctx: Ctx, id: string): Promise<TaskRow> {
   const task = isUuid(id) ? await reader(ctx).table('crm_tasks').where({ id }).first() : undefined;
   if (!task) throw notFound('task');
   return task;
 }
 
-/** Faults of a task, or of a change of one, that its schema cannot see: ids of nothing, a type that is not in the list. */
+/** Lists problems of a task or of an edit that its schema cannot detect: unknown ids, an unknown type. */
 export async function taskProblems(ctx: Ctx, task: References & Pick<TaskEdit, 'type'>): Promise<Problem[]> {
   const org = reader(ctx);
   return [...(await referenceProblems(org, task)), ...(await taskTypeProblems(org, namedType(task)))];
@@ -59,8 +59,8 @@ function namedType({ type }: Pick<TaskEdit, 'type'>): { path: string; name: stri
 }
 
 /**
- * Stores a task. crm.task_created fires, and the contact's log has it.
- * @throws AppError bad_request as {@link taskProblems} finds
+ * Stores a task. Emits crm.task_created and adds an entry to the contact's log.
+ * @throws AppError bad_request as found by {@link taskProblems}
  */
 export async function createTask(ctx: Ctx, input: NewTask): Promise<TaskRow> {
   return transact(ctx, async (tx) => {
@@ -73,9 +73,9 @@ export async function createTask(ctx: Ctx, input: NewTask): Promise<TaskRow> {
 }
 
 /**
- * Stores a task whose ids and type are known to be right.
- * @param source what makes it where no person does: there is one task for each
- * @returns undefined where the source has one already
+ * Stores a task whose ids and type have been checked.
+ * @param source origin of a task that no person creates; each source has at most one task
+ * @returns undefined if the source has a task already
  */
 export async function insertTask(
   tx: Tx,
@@ -110,9 +110,10 @@ export async function insertTask(
 }
 
 /**
- * Changes a task. Completed stamps when, once; a task that is taken up again has no stamp. crm.task_updated fires where something changed.
+ * Changes a task. Completing it sets a time stamp once; reopening it clears the stamp. Emits crm.task_updated if
+ * anything changed.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
- * @throws AppError not_found, bad_request as {@link taskProblems} finds, conflict when it has another `updated_at` by now
+ * @throws AppError not_found, bad_request as found by {@link taskProblems}, conflict if `updated_at` has changed
  */
 export async function updateTask(
   ctx: Ctx,
@@ -164,7 +165,7 @@ export async function deleteTask(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** The line of a task in its contact's log. */
+/** Returns the entry of a task for its contact's log. */
 export function taskActivity(
   task: Pick<TaskRow, 'id' | 'contact_id' | 'deal_id' | 'type'>,
   type: 'task_created' | 'task_completed',

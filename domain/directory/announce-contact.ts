@@ -1,16 +1,19 @@
 import type { Tx } from '../platform/kernel/transact.ts';
 import { contactUpdate, viewContacts } from './contact-view.ts';
 
-/** Emits contact.updated for a contact, as it is now; nothing when it was deleted. */
+/** Emits contact.updated with a contact's current state. Does nothing if the contact was deleted. */
 export async function announceUpdate(tx: Tx, contactId: string): Promise<void> {
   const [contact] = await viewContacts(tx.org, [contactId]);
   if (contact) tx.emit('contact.updated', contactUpdate(contact));
 }
 
-/** Contacts that a transaction has changed and announces at its end. */
+/** Contacts that a transaction has changed, to be announced at its end. */
 const changed = new WeakMap<Tx, Set<string>>();
 
-/** Has contact.updated emitted for a contact at the end of the transaction, once and as it is then. For changes that come many at a time. */
+/**
+ * Emits contact.updated for a contact once at the end of the transaction, with its state at that time. Use it for
+ * changes that come many at a time.
+ */
 export function announceAtEnd(tx: Tx, contactId: string): void {
   const ids = changed.get(tx) ?? new Set();
   changed.set(tx, ids.add(contactId));
@@ -19,7 +22,7 @@ export function announceAtEnd(tx: Tx, contactId: string): void {
   });
 }
 
-/** Emits one contact.updated for many contacts; nothing when there were none. */
+/** Emits one contact.updated for many contacts. Does nothing for 0. */
 export function announceUpdates(tx: Tx, count: number): void {
   if (count > 0) tx.emit('contact.updated', { metadata: { bulk: true, count } });
 }

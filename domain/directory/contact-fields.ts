@@ -1,4 +1,4 @@
-/** Lengths of a contact's fields at most, in characters; the API, the import and the editor share them. */
+/** Maximum lengths (characters) of a contact's fields, shared by the API, the import and the editor. */
 export const CONTACT_LIMITS = {
   name: 200,
   company: 200,
@@ -6,23 +6,26 @@ export const CONTACT_LIMITS = {
   customFields: 100,
   customKey: 64,
   customValue: 5000,
-  /** Names and values of all custom fields of a contact together. A page of contacts has a hundred of them, a bulk answer fifty thousand. */
+  /**
+   * Maximum total length of the names and values of a contact's custom fields. A page has a hundred contacts, a bulk
+   * response fifty thousand.
+   */
   customTotal: 50_000,
 } as const;
 
-/** Whether a contact may have all of these custom fields together. */
+/** Returns true if a contact may have all of these custom fields together. */
 export function fitCustomFields(fields: Readonly<Record<string, string>>): boolean {
   const entries = Object.entries(fields);
   const total = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
   return entries.length <= CONTACT_LIMITS.customFields && total <= CONTACT_LIMITS.customTotal;
 }
 
-/** Values of the sentences about custom fields that do not {@link fitCustomFields}. */
+/** Values for messages about custom fields that exceed {@link fitCustomFields}. */
 export const MOST_FIELDS = { max: CONTACT_LIMITS.customFields, characters: CONTACT_LIMITS.customTotal };
 
 /**
- * SQL condition: what becomes of a contact's custom fields is within the limits, or no more than it has had. Nothing but merging makes more of them than a
- * request may name.
+ * Returns an SQL condition: a contact's new custom fields are within the limits, or do not exceed the limits more than
+ * before. Only merging contacts can create more fields than a request may contain.
  */
 export function fieldsFit(before: string, after: string): string {
   const count = (fields: string) => `(select count(*) from jsonb_object_keys(${fields}))`;
@@ -32,15 +35,18 @@ export function fieldsFit(before: string, after: string): string {
     and ${total(after)} <= greatest(${CONTACT_LIMITS.customTotal}, ${total(before)})))`;
 }
 
-/** The one name that a field cannot have: assigned like any other, it changes the kind of the object, and is no field of it. */
+/**
+ * The only name that a custom field cannot have. Assigning it changes the prototype of the object instead of adding a
+ * field.
+ */
 export const LOST_NAME = '__proto__';
 
-/** Whether a custom field may have this name. */
+/** Returns true if a custom field may have this name. */
 export function isCustomKey(name: string): boolean {
   return name.length > 0 && name.length <= CONTACT_LIMITS.customKey && !name.includes('\0') && name !== LOST_NAME;
 }
 
-/** The fields of a contact to store; empty text means "not given". `email` is lower-case. */
+/** Fields of a contact to store. Empty text means "not given". `email` is lower-case. */
 export interface ContactDraft {
   email: string;
   firstName: string;
@@ -48,16 +54,16 @@ export interface ContactDraft {
   company: string;
   phone: string;
   customFields: Record<string, string>;
-  /** False when the data says that the person has opted out. */
+  /** False if the data states that the person has opted out. */
   subscribed: boolean;
 }
 
-/** Text in composed form (NFC), without the surrounding space, and without NUL, which PostgreSQL cannot store. */
+/** Returns text in composed form (NFC), trimmed, and without NUL, which PostgreSQL cannot store. */
 export function cleanText(text: string): string {
   return (text.includes('\0') ? text.replaceAll('\0', '') : text).normalize('NFC').trim();
 }
 
-/** Custom fields with clean keys and values; empty values are left out unless `keepEmpty`. */
+/** Returns custom fields with clean keys and values. Empty values are omitted unless `keepEmpty` is set. */
 export function cleanCustomFields(
   fields: Readonly<Record<string, string>>,
   { keepEmpty = false }: { keepEmpty?: boolean } = {},

@@ -19,7 +19,7 @@ export const LEAD_STATUSES = [
 ] as const;
 export type LeadStatus = (typeof LEAD_STATUSES)[number];
 
-/** What a contact did, or did not do, with a campaign's emails. */
+/** Engagement filters: what a contact did or did not do with a campaign's emails. */
 export const ENGAGEMENTS = [
   'opened',
   'not_opened',
@@ -30,7 +30,7 @@ export const ENGAGEMENTS = [
   'bounced',
 ] as const;
 
-/** The filters of a contact search. */
+/** Filters of a contact search. A contact must match all given filters. */
 export interface ContactFilters {
   query?: string | undefined;
   custom_field_filters?:
@@ -49,7 +49,7 @@ export interface ContactFilters {
   updated_before?: Date | undefined;
 }
 
-/** How many campaigns a contact `c` is in. */
+/** SQL: the number of campaigns that a contact `c` is in. */
 export const CAMPAIGN_COUNT = '(select count(*) from enrollments x where x.contact_id = c.id)';
 
 const ENGAGED: Record<string, string> = {
@@ -65,7 +65,7 @@ const PATTERN = {
   contains: (value: string) => `%${value}%`,
 } as const;
 
-/** The state of an enrollment `e` in answers: a held one is `paused`. */
+/** Returns SQL for the API state of an enrollment `e`. A held enrollment is `paused`. */
 export function leadStatusSql(where: Conditions, now: Date): string {
   const at = where.bind(now, 'timestamptz');
   return `(case when e.state in ('pending', 'active') and e.hold_since is not null and (e.hold_until is null or e.hold_until > ${at})
@@ -73,8 +73,8 @@ export function leadStatusSql(where: Conditions, now: Date): string {
 }
 
 /**
- * Conditions on `contacts c` for a set of filters; all values are bound. Text is compared without regard to case; times
- * "after" are inclusive, "before" exclusive; malformed ids match no contact.
+ * Compiles filters to conditions on `contacts c`; all values are bound. Text is compared ignoring case. Times "after"
+ * are inclusive, "before" exclusive. Malformed ids match no contact.
  * @throws AppError invalid_lead_status, invalid_engagement, lead_filter_requires_campaign
  */
 export function compileFilters(filters: ContactFilters, now: Date): Conditions {
@@ -99,13 +99,16 @@ export function compileFilters(filters: ContactFilters, now: Date): Conditions {
   return where;
 }
 
-/** Contacts `c` whose name, email or company contains a text, in any case; empty text is no condition. */
+/**
+ * Adds a condition for contacts `c` whose name, email or company contains a text, ignoring case. Empty text adds
+ * nothing.
+ */
 export function addTextSearch(where: Conditions, query: string | undefined): void {
   const text = cleanText(query ?? '');
   if (!text) return;
-  // Exactly the expression of the trigram index contacts_search.
+  // Must equal the expression of the trigram index contacts_search.
   const searched = `heron_fold(c.email || ' ' || c.first_name || ' ' || c.last_name || ' ' || c.company)`;
-  // Addresses are stored with the A-labels of their domains.
+  // Addresses are stored with their domains in A-labels.
   const texts = new Set([foldCase(text), foldCase(/[^\0-\x7f]/.test(text) ? asciiAddress(text) : text)]);
   const found = [...texts].map((each) => `${searched} like ${where.bind(`%${likeLiteral(each)}%`, 'text')}`);
   where.add(found.length === 1 ? found[0]! : `(${found.join(' or ')})`);
@@ -140,7 +143,7 @@ function addMemberships(where: Conditions, filters: ContactFilters, now: Date): 
   }
 }
 
-/** Faults of filters beyond their types. */
+/** Returns problems of filters that their types cannot detect. */
 export function filterProblems(filters: ContactFilters): Problem[] {
   const { lead_status: status, engagement } = filters;
   const problems: Problem[] = [];
@@ -153,7 +156,7 @@ export function filterProblems(filters: ContactFilters): Problem[] {
   return problems;
 }
 
-/** The code of a refusal is that of its first fault; it names all of them. */
+/** Throws an error with the code of the first problem, listing all of them. */
 function assertLeadFilters(filters: ContactFilters): void {
   const problems = filterProblems(filters);
   switch (problems[0]?.path) {

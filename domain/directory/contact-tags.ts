@@ -1,7 +1,10 @@
 import type { Tx } from '../platform/kernel/transact.ts';
 import { announceAtEnd } from './announce-contact.ts';
 
-/** Files a contact under a category, unless it is, or one of them is gone. @returns whether something changed */
+/**
+ * Adds a contact to a category, unless one of them is deleted.
+ * @returns true if something changed
+ */
 export async function addContactTag(tx: Tx, contactId: string, categoryId: string): Promise<boolean> {
   const [filed] = await tx.org.sql(
     `insert into contact_categories (organization_id, contact_id, label_id)
@@ -13,7 +16,10 @@ export async function addContactTag(tx: Tx, contactId: string, categoryId: strin
   return filed !== undefined;
 }
 
-/** Takes a contact out of a category. @returns whether something changed */
+/**
+ * Removes a contact from a category.
+ * @returns true if something changed
+ */
 export async function removeContactTag(tx: Tx, contactId: string, categoryId: string): Promise<boolean> {
   const removed = await tx.org
     .table('contact_categories')
@@ -23,7 +29,10 @@ export async function removeContactTag(tx: Tx, contactId: string, categoryId: st
   return removed > 0;
 }
 
-/** Files a contact under one category alone, unless the category is gone. @returns whether something changed */
+/**
+ * Makes a category the only one of a contact, unless the category is deleted.
+ * @returns true if something changed
+ */
 export async function setContactTag(tx: Tx, contactId: string, categoryId: string): Promise<boolean> {
   const [change] = await tx.org.sql<{ changed: boolean }>(
     `with wanted as (

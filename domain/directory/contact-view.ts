@@ -2,13 +2,13 @@ import type { Row } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { EventData } from '../platform/kernel/event-payloads.ts';
 
-/** A contact in answers: the row, its campaigns, its categories. */
+/** A contact in API responses: the row, its campaigns, its categories. */
 export interface ContactView extends Omit<Row<'contacts'>, 'organization_id'> {
   campaigns: { id: string; name: string }[];
   categories: { id: string; title: string; color: string }[];
 }
 
-/** Select list of a {@link ContactView} over `contacts c`: one statement, so a page costs one round trip. */
+/** SQL select list of a {@link ContactView} over `contacts c`. One statement, so that a page costs one round trip. */
 export const CONTACT_VIEW = `c.id, c.email, c.first_name, c.last_name, c.company, c.phone, c.custom_fields, c.subscribed,
   c.verification_status, c.verification_reason, c.is_catch_all, c.verification_checked_at, c.esp_provider, c.esp_resolved_at,
   c.source, c.source_detail, c.created_at, c.updated_at,
@@ -17,7 +17,7 @@ export const CONTACT_VIEW = `c.id, c.email, c.first_name, c.last_name, c.company
   (select coalesce(json_agg(json_build_object('id', l.id, 'title', l.title, 'color', l.color) order by l.position, l.id), '[]')
      from contact_categories f join labels l on l.id = f.label_id where f.contact_id = c.id) as categories`;
 
-/** Contacts by id, in the order of the ids; unknown ids are left out. */
+/** Returns contacts by id, in the order of the ids. Unknown ids are omitted. */
 export async function viewContacts(org: OrgScope, ids: readonly string[]): Promise<ContactView[]> {
   if (ids.length === 0) return [];
   return org.sql<ContactView>(
@@ -28,7 +28,7 @@ export async function viewContacts(org: OrgScope, ids: readonly string[]): Promi
   );
 }
 
-/** The payload of contact.created, and of contact.updated beside its `entity_id`. */
+/** Returns the payload of contact.created. It is also part of the payload of contact.updated, beside `entity_id`. */
 export function contactPayload(contact: ContactView): EventData<'contact.created'> {
   return {
     contact_id: contact.id,
@@ -47,7 +47,7 @@ export function contactPayload(contact: ContactView): EventData<'contact.created
   };
 }
 
-/** The payload of contact.updated for one contact. */
+/** Returns the payload of contact.updated for one contact. */
 export function contactUpdate(contact: ContactView): EventData<'contact.updated'> {
   return { entity_id: contact.id, ...contactPayload(contact), updated_at: contact.updated_at.toISOString() };
 }

@@ -2,12 +2,13 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { eraseFiles } from '../platform/erase-files.ts';
 
 /**
- * Erases what is kept elsewhere of these contacts: the words of their messages and of emails to them, what servers and
- * browsers said about them. Rows that reports count, and that keep a message from being read in again, stay without it. Called before the
- * contacts are deleted, after which nothing says any more whose they were; what refers to a contact goes with it by itself.
+ * Erases data about contacts that other tables keep: texts of their messages and of emails to them, and reports of
+ * servers and browsers. Rows stay without this data if reports count them, or if they prevent a message from being read
+ * in again. Call it before deleting the contacts, because afterwards nothing links the data to them. Rows that
+ * reference a contact are deleted with it.
  *
- * Emails of people and agents that have not left are cancelled before (`cancelUnsent`); one that a worker has at this moment keeps its words. Emails that left
- * keep the address, which a late bounce, complaint or opt-out suppresses.
+ * Unsent emails of people and agents are cancelled before (`cancelUnsent`). An email that a worker is sending at this
+ * moment keeps its text. Sent emails keep the address, because a late bounce, complaint or opt-out must suppress it.
  */
 export async function eraseTraces(tx: Tx, contactIds: readonly string[]): Promise<void> {
   const bindings = { contacts: [...contactIds] };
@@ -16,7 +17,7 @@ export async function eraseTraces(tx: Tx, contactIds: readonly string[]): Promis
 }
 
 const THEIRS = 'contact_id = any(cast(:contacts as uuid[]))';
-/** Addresses of the contacts, those that they had before included. */
+/** SQL: addresses of the contacts, including former ones. */
 const ADDRESSES = `select email from contacts where organization_id = :org and id = any(cast(:contacts as uuid[]))
   union select i.value from people p join person_identifiers i on i.person_id = p.id and i.kind = 'email'
     where p.organization_id = :org and p.${THEIRS}`;
@@ -40,7 +41,7 @@ const STATEMENTS = [
    from theirs where m.organization_id = :org and m.id = theirs.id`,
   `update direct_sends set to_emails = '{}', cc_emails = '{}', bcc_emails = '{}', subject = '', body_plain = '', body_html = null, error_detail = null
    where organization_id = :org and ${THEIRS} and finished_at is not null`,
-  // What a person decided on stays as a decision, without the email and whom it went to.
+  // A person's decision stays recorded, without the email and its recipients.
   `update approvals a set payload = (a.payload #- '{recipients,addresses}') || jsonb_build_object('title', 'Email to a deleted contact', 'steps', '[]'::jsonb,
        'samples', '[]'::jsonb, 'details', '{}'::jsonb)
    from direct_sends d where d.organization_id = :org and a.organization_id = :org and a.subject_type = 'direct_send' and a.subject_id = d.id and d.${THEIRS}`,
@@ -64,7 +65,7 @@ const STATEMENTS = [
    where organization_id = :org and ${THEIRS}`,
   `update deliverability_events set contact_id = null, recipient_email = '', reason = '', metadata = '{}'
    where organization_id = :org and (${THEIRS} or recipient_email in (${ADDRESSES}))`,
-  // The address stays suppressed; what servers wrote about it goes.
+  // The address stays suppressed, but the servers' text about it is deleted.
   `update suppressions set reason = '', metadata = '{}'
    where organization_id = :org and kind = 'email' and source in ('bounce', 'complaint', 'unsubscribe') and email in (${ADDRESSES})`,
   `update automation_runs set data = '{}' where organization_id = :org and ${THEIRS}`,

@@ -3,12 +3,12 @@ import type { Said } from '../../lib/errors.ts';
 import type { Message } from '../../messages/index.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 
-/** An action at a provider that waits for its turn, and who asked for it. */
+/** A pending action at a provider, with its requester. */
 type WaitingAction = Columns<'integration_deliveries', 'id' | 'connection_id' | 'action' | 'source'>;
 
 /**
- * Ends what waits for providers of a connection or of contacts that are about to be deleted, and tells those who asked for it that it is not done. The caller
- * holds the rows, so that nothing is added meanwhile.
+ * Ends pending actions at providers of a connection or of contacts that are about to be deleted, and reports them to
+ * their requesters as not done. The caller has locked the rows, so that nothing is added meanwhile.
  * @param why reason for people
  */
 export async function abandonDeliveries(
@@ -28,7 +28,7 @@ export async function abandonDeliveries(
   for (const row of rows) emitSettled(tx, row, why);
 }
 
-/** Says what became of an action to those who asked for it; `error` is null where it is done. */
+/** Reports the outcome of an action to its requester. `error` is null if the action was done. */
 export function emitSettled(tx: Tx, { id, connection_id, action, source }: WaitingAction, error: Said | null): void {
   if (!source) return;
   tx.emit('integration.action_settled', { delivery_id: id, connection_id, action, source, ok: error === null, error });

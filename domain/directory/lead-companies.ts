@@ -1,8 +1,8 @@
 import type { Tx } from '../platform/kernel/transact.ts';
 
 /**
- * What is counted of contacts, `o` being what was done about one: each by what happened to it, whatever happened later; `enrolled`, `fresh` and `reachable` by
- * its status.
+ * SQL conditions of the counts on a row `o` of contact_outreach. Most counts depend on events, whatever happened later.
+ * `enrolled`, `fresh` and `reachable` depend on the current status.
  */
 const CONDITIONS = {
   people: 'true',
@@ -17,20 +17,20 @@ const CONDITIONS = {
   reachable: `o.outreach_status = 'fresh' and o.verification_status <> 'invalid'`,
 } as const;
 type LeadCount = keyof typeof CONDITIONS;
-/** The names of these counts. */
+/** Names of the contact counts kept per company domain. */
 export const LEAD_COUNTS = Object.keys(CONDITIONS) as LeadCount[];
 
-/** What is kept of the contacts of a company domain. */
+/** Stored figures of a company domain. */
 export const COMPANY_MEASURES = [...LEAD_COUNTS, 'last_contacted_at'] as const;
 
-/** Columns that count contacts `o`. */
+/** Returns SQL columns that count contacts `o`. */
 export function leadCountColumns(names: readonly LeadCount[] = LEAD_COUNTS): string {
   return names.map((name) => `(count(*) filter (where ${CONDITIONS[name]}))::int as ${name}`).join(', ');
 }
 
 /**
- * The company domains of an organization with the counts that triggers keep; contacts without a company are under the empty domain. Where the contact that
- * was contacted last may have lost that moment, contacts are asked for it.
+ * SQL: company domains of an organization with the counts kept by triggers. Contacts without a company are under the
+ * empty domain. If a row is stale, the time of the last contact is computed from the contacts.
  */
 export const KEPT_COMPANIES = `select k.company_domain, ${LEAD_COUNTS.map((name) => `k.${name}`).join(', ')},
        case when k.is_stale then (select max(o.last_contacted_at) from contact_outreach o where o.organization_id = :org and o.company_domain = k.company_domain)
@@ -41,13 +41,13 @@ export const KEPT_COMPANIES = `select k.company_domain, ${LEAD_COUNTS.map((name)
        from lead_company_counts where organization_id = :org group by company_domain
      ) k where k.people <> 0`;
 
-/** The same, counted anew from what was done about contacts. */
+/** SQL: the same rows as {@link KEPT_COMPANIES}, counted again from contact_outreach. */
 export const COUNTED_COMPANIES = `select o.company_domain, ${leadCountColumns()}, max(o.last_contacted_at) as last_contacted_at
      from contact_outreach o where o.organization_id = :org group by 1`;
 
-/** Counts the contacts of every company domain anew, in one statement: what changes meanwhile adds its difference. */
+/** Recounts the contacts of every company domain in one statement. Concurrent changes add their differences. */
 export async function recountLeadCompanies(tx: Tx): Promise<void> {
-  // The lock of the fold, which takes rows away as this does.
+  // The fold takes the same lock, because it also deletes rows.
   await tx.org.lock(`lead-companies/${tx.org.organizationId}`);
   await tx.org.sql(
     `with gone as (delete from lead_company_counts where organization_id = :org)

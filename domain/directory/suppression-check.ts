@@ -15,13 +15,13 @@ export interface SuppressionHit {
 
 type EntryRow = Columns<'suppressions', 'id' | 'kind' | 'email' | 'source' | 'reason' | 'expires_at' | 'created_at'>;
 
-/** The host part of an address, in its one form; empty when there is none. */
+/** Returns the canonical host part of an address, or an empty text if there is none. */
 export function hostOf(email: string): string {
   return asciiHost(email.slice(email.lastIndexOf('@') + 1));
 }
 
 /**
- * An SQL condition: whether the address in column `email` is suppressed at `:now`. {@link suppressedAmong} also returns
+ * Returns an SQL condition: the address in column `email` is suppressed at `:now`. {@link suppressedAmong} also returns
  * the reason.
  */
 export const suppressedNow = (organization: string, email: string): string =>
@@ -33,10 +33,10 @@ export const askedNow = (organization: string, email: string): string =>
   `exists (select 1 from opt_out_questions q where q.organization_id = ${organization} and q.email = ${email})`;
 
 /**
- * The suppressed ones of the addresses, keyed by the address as given. A domain entry covers exactly its host, not
- * subdomains; where both an address and its domain are listed the address entry is returned. Expired entries don't
+ * Returns the suppressed addresses among those given, keyed as given. A domain entry covers exactly its host, not
+ * subdomains. If both the address and its domain are listed, the address entry is returned. Expired entries do not
  * count.
- * @param now the moment for expiry, UTC
+ * @param now time for the expiry check, UTC
  */
 export async function suppressedAmong(
   org: OrgScope,

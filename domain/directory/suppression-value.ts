@@ -1,21 +1,21 @@
 import { asciiHost, isAddress, parseAddresses, withoutShapeless } from '../../lib/address.ts';
 
-/** A parsed suppression value. `email` is in its one form; the bare host for a domain. */
+/** A parsed suppression value. `email` is a canonical address, or the bare host for a domain. */
 export interface SuppressionTarget {
   kind: 'email' | 'domain';
   email: string;
 }
 
 export const SUPPRESSION_FAULTS = ['empty', 'not_an_address', 'not_a_domain'] as const;
-/** Why a value of POST /suppressions was not taken. */
+/** Reason why a value of POST /suppressions was refused. */
 export type SuppressionFault = (typeof SUPPRESSION_FAULTS)[number];
 
 /** Text before a listed host: `@host`, `*@host`, `*.host`, a URL. */
 const BEFORE_HOST = /^(?:https?:\/\/)?(?:\*?@|\*\.)?/;
 
 /**
- * Parses a value of POST /suppressions: with an `@` inside, one or several addresses; a bare host with or without a leading
- * `@` a domain. Says why when it is neither.
+ * Parses a value of POST /suppressions. With an `@` inside it is one or several addresses, a bare host with or without
+ * a leading `@` is a domain. Returns the reason if it is neither.
  */
 export function parseSuppression(value: string): SuppressionTarget[] | SuppressionFault {
   const emails = parseAddresses(value);

@@ -7,11 +7,11 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Refuses to give a key or an application permissions that the actor lacks: a key or token no scope that is not in
- * its mask, a signed-in person none whose routes their role does not open.
+ * Refuses to give a key or an application permissions that the actor lacks. A key or token can give only scopes in its
+ * mask. A signed-in person can give only scopes whose routes their role opens.
  * @param permissions mask of lib/permissions.ts
- * @throws AppError forbidden naming what is missing; unauthorized when the credential has just been revoked: its caller
- *   may still be cached for a moment, long enough for a thief to make something that outlives it
+ * @throws AppError forbidden naming the missing permissions; unauthorized when the credential has just been revoked.
+ * Its caller may still be cached for a moment, long enough for a thief to create a credential that outlives it
  */
 export async function assertActorGrants(tx: Tx, actor: Actor, permissions: number): Promise<void> {
   const extra = namesOf(permissions & ~(await grantablePermissions(tx, actor)));
@@ -21,7 +21,7 @@ export async function assertActorGrants(tx: Tx, actor: Actor, permissions: numbe
 }
 
 /**
- * The permissions an actor may give to others, as a mask.
+ * Returns the mask of permissions that an actor may give to others.
  * @throws AppError unauthorized when the credential has just been revoked
  */
 export async function grantablePermissions(tx: Tx, actor: Actor): Promise<number> {

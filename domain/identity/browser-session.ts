@@ -10,14 +10,15 @@ import { refreshSession, SESSION_MS, type TokenPair } from './sessions.ts';
 type Needs = Pick<Deps, 'db' | 'config'>;
 
 /**
- * How long (ms) the value before the last one is taken: two tabs may ask at once, and an answer with a new cookie may be lost. A copy that is
- * used later ends the session.
+ * Time (ms) for which the previous cookie value stays valid: two tabs may renew at once, and a response with a new
+ * cookie may be lost. A later use of the old value ends the session.
  */
 const GRACE_MS = 60_000;
 
 /**
- * What a browser keeps of a sign-in: a token that renews its session, as the value of a cookie that no script reads. It is no refresh token of
- * the API. The session is listed, and can be ended, like every other. It is valid for {@link SESSION_MS} from the last time it was renewed.
+ * Starts a browser session: a renewal token as the value of a cookie that scripts cannot read. It is not a refresh
+ * token of the API. The session is listed, and can be ended, like every other. It is valid for {@link SESSION_MS} after
+ * its last renewal.
  */
 export async function browserSession(
   { db, config }: Needs,
@@ -31,7 +32,10 @@ export async function browserSession(
   return { value, maxAgeMs: SESSION_MS };
 }
 
-/** The person of a browser's cookie; null when it was never issued, was replaced a while ago, or its session has ended. */
+/**
+ * Returns the person of a browser's cookie. Null if the value was never issued, was replaced a while ago, or its
+ * session has ended.
+ */
 export async function browserActor(
   deps: Needs & Pick<Deps, 'clock'>,
   value: string,
@@ -49,8 +53,8 @@ export async function browserActor(
 }
 
 /**
- * Renews a browser's session: a short access token for its scripts, and a new value for the cookie.
- * @throws AppError unauthorized when there is no such session (any more); a value that was replaced a while ago also ends its session
+ * Renews a browser's session: a short access token for its scripts, and a new cookie value.
+ * @throws AppError unauthorized without an open session. A value that was replaced a while ago also ends its session
  */
 export async function renewBrowserSession(
   ctx: Ctx,
@@ -66,7 +70,7 @@ export async function renewBrowserSession(
   return { tokens, value: tokens.refreshToken, maxAgeMs: SESSION_MS };
 }
 
-/** Keyed, so that the value of a cookie is of no use where a refresh token is asked for. */
+/** Keyed hash, so that a cookie value cannot be used as a refresh token. */
 function hashOf(config: Pick<Deps, 'config'>['config'], value: string): string {
   return hmac(config.AUTH_SECRET, `browser/${value}`).toString('base64url');
 }

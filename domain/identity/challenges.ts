@@ -8,14 +8,14 @@ import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { message } from '../../messages/index.ts';
 
-/** How long a mailed code is valid, in minutes. */
+/** Validity (minutes) of an emailed code. */
 export const CODE_MINUTES = 10;
-/** How long a reset link is valid, in minutes. */
+/** Validity (minutes) of a reset link. */
 export const RESET_MINUTES = 30;
-/** Wrong codes after which a challenge is void. */
+/** Number of wrong codes after which a challenge is void. */
 export const MAX_ATTEMPTS = 5;
 const SWEEP_AFTER_MS = 24 * 3600_000;
-/** Ended sessions are kept this long, because they identify known devices (sessions.ts, DEVICE_MS). */
+/** Time (ms) for which ended sessions are kept, because they identify known devices (sessions.ts, DEVICE_MS). */
 const SESSION_KEPT_MS = 90 * 24 * 3600_000;
 const SWEEP_ROWS = 200;
 
@@ -29,8 +29,8 @@ interface Challenge {
 }
 
 /**
- * Opens a pending proof. The client holds `handle`, the mail carries `code`; only hashes are stored, that of the code
- * keyed with AUTH_SECRET, because a plain hash of six digits could be reversed from a stolen table.
+ * Opens a pending proof. The client holds `handle`, the email contains `code`. Only hashes are stored. The hash of the
+ * code is keyed with AUTH_SECRET, because a plain hash of six digits could be reversed from a stolen table.
  */
 export async function openChallenge(
   ctx: Ctx,
@@ -58,9 +58,10 @@ export async function openChallenge(
 }
 
 /**
- * Settles a proof: runs `effect` for the first caller with the right code, in the transaction that uses the challenge up.
- * A guess is counted, and committed, before it is compared.
- * @throws AppError unauthorized (401) for unknown, expired, used, guessed at too often and wrong alike
+ * Settles a proof: runs `effect` for the first caller with the right code, in the transaction that uses the challenge
+ * up. Each guess is counted and committed before the comparison.
+ * @throws AppError unauthorized (401), the same for an unknown, expired or used challenge, too many guesses, and a
+ * wrong code
  */
 export async function settleChallenge<T>(
   ctx: Ctx,
@@ -96,8 +97,8 @@ export async function settleChallenge<T>(
 }
 
 /**
- * A challenge that is still open, by its handle alone. Nothing is counted or used up.
- * @throws AppError unauthorized (401) unknown, expired, used up or guessed at too often
+ * Finds an open challenge by its handle alone. Nothing is counted or used up.
+ * @throws AppError unauthorized (401), the same for an unknown, expired or used challenge and too many guesses
  */
 export async function findChallenge(ctx: Ctx, kind: ChallengeKind, handle: string): Promise<{ email: string }> {
   const found = await across(ctx.db, 'credential')
@@ -111,7 +112,7 @@ export async function findChallenge(ctx: Ctx, kind: ChallengeKind, handle: strin
   return found;
 }
 
-/** The one answer to a proof that does not hold. */
+/** Returns the same error for every invalid proof. */
 export function refused(): AppError {
   return new AppError('unauthorized', message('account.code_invalid'), {
     fix: message('account.code_invalid.fix'),
@@ -123,8 +124,8 @@ function codeHash(ctx: Ctx, id: string, code: string): string {
 }
 
 /**
- * Deletes a few long-expired rows whenever a new one is made, so that these tables stay small.
- * Rows that others have locked are skipped.
+ * Deletes a few long-expired rows whenever a new row is made, so that these tables stay small. Skips rows locked by
+ * others.
  */
 async function sweep({ db }: Ctx, now: Date): Promise<void> {
   const remove = (

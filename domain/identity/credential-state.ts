@@ -3,19 +3,19 @@ import { grantableWith } from '../../lib/grantable.ts';
 import type { Deps } from '../platform/kernel/context.ts';
 import type { Caller } from './resolve-actor.ts';
 
-/** The credential of an open connection: an API key or session by its id, an OAuth token by its hash. */
+/** Credential of an open connection: an API key or session by its id, an OAuth token by its hash. */
 export interface HeldCredential {
   kind: 'api_key' | 'session' | 'oauth';
-  /** Id of the key or session; SHA-256 of the access token. */
+  /** Id of the key or session, or SHA-256 of the access token. */
   id: string;
 }
 
-/** One name for a credential of any kind. */
+/** Returns a unique key for a credential of any kind. */
 export function credentialKey({ kind, id }: HeldCredential): string {
   return `${kind}/${id}`;
 }
 
-/** The rights of a caller, as text that changes when they change. */
+/** Returns the rights of a caller as text that changes when they change. */
 export function rightsOf({ actor, allowedIps }: Caller): string {
   if (actor.kind === 'api_key') return keyRights(actor.permissions, actor.allowedMailboxes ?? [], allowedIps);
   if (actor.kind === 'session') return sessionRights(actor.organizationId, [...actor.orgPermissions]);
@@ -35,8 +35,8 @@ function sessionRights(organizationId: string | null, permissions: readonly stri
 }
 
 /**
- * The present rights of many credentials: by {@link credentialKey}, the text {@link rightsOf} gives. One that was
- * revoked or deleted, has expired or is unknown is missing.
+ * Returns the current rights of many credentials: by {@link credentialKey}, the text of {@link rightsOf}. Revoked,
+ * deleted, expired and unknown credentials are missing.
  */
 export async function credentialStates(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,

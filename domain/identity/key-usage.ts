@@ -1,16 +1,22 @@
 import { across } from '../../db/across.ts';
 import type { Deps } from '../platform/kernel/context.ts';
 
-/** A credential's last use is written at most this often (ms). */
+/** Minimum time (ms) between two writes of a credential's last use. */
 export const USAGE_EVERY_MS = 60_000;
-/** How long (ms) a use waits for others to be written with it. */
+/** Milliseconds for which a use waits, so that several are written together. */
 const GATHER_MS = 5_000;
 
-/** Keeps `last_used_at` and `last_request_ip` of API keys or OAuth grants, without a write per request. One of each per process. */
+/**
+ * Maintains `last_used_at` and `last_request_ip` of API keys or OAuth grants, without a write per request. Create one
+ * of each per process.
+ */
 interface KeyUsage {
-  /** Notes a use of a row, in memory. */
+  /** Records a use of a row in memory. */
   touch(id: string, ipAddress: string): void;
-  /** Writes what is due: rows not written for {@link USAGE_EVERY_MS}. Called by a timer while there is something to write. */
+  /**
+   * Writes the due rows: those not written for {@link USAGE_EVERY_MS}. A timer calls it while there is something to
+   * write.
+   */
   writeDue(): Promise<void>;
   /** Writes everything; for shutdown. */
   flush(): Promise<void>;
@@ -21,7 +27,7 @@ interface Use {
   ipAddress: string;
 }
 
-/** Makes the recorder of one process for one kind of credential. */
+/** Creates the recorder of one process for one kind of credential. */
 export function createKeyUsage(
   { db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>,
   table: 'api_keys' | 'oauth_grants' = 'api_keys',

@@ -5,14 +5,14 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { CODE_MINUTES, RESET_MINUTES } from './challenges.ts';
 
 /*
- * Mails that a request sends at once. A person reads the language of their account; for an address without one it is that of the
- * request, as nothing else is known of its reader.
+ * Emails that a request sends at once. They use the language of the recipient's account. For an address without an
+ * account they use the language of the request.
  */
 
-/** The account that a mail is for; undefined where the address has none. */
+/** The account of an email's recipient. Undefined if the address has none. */
 type Reader = { language: string | null } | undefined;
 
-/** The code that finishes a sign-in or a sign-up. */
+/** Makes the email with the code for a sign-in or sign-up. */
 export function codeMail(
   ctx: Ctx,
   to: string,
@@ -30,7 +30,7 @@ export function codeMail(
   };
 }
 
-/** The link that sets a new password. */
+/** Makes the email with the link for setting a new password. */
 export function resetMail(ctx: Ctx, to: string, handle: string, reader: Reader): SystemMessage {
   const say = speaker(ctx, reader);
   const lasts = say(message('mail.reset_lasts', { minutes: RESET_MINUTES }));
@@ -43,7 +43,9 @@ export function resetMail(ctx: Ctx, to: string, handle: string, reader: Reader):
   };
 }
 
-/** Sent to an address without an account when a reset is asked for: the same work as for one that has an account. */
+/**
+ * Makes the email for a requested reset of an address without an account. The work is the same as with an account.
+ */
 export function noAccountMail(ctx: Ctx, to: string): SystemMessage {
   const say = speaker(ctx, undefined);
   const why = say(message('mail.no_account', { url: ctx.config.APP_URL }));
@@ -54,11 +56,11 @@ interface Invited {
   to: string;
   workspace: string;
   token: string;
-  /** Validity of the link. */
+  /** Validity (days) of the link. */
   days: number;
 }
 
-/** The link that makes an address a member of a workspace. */
+/** Makes the email with the link for joining a workspace. */
 export function invitationMail(ctx: Ctx, { to, workspace, token, days }: Invited, reader: Reader): SystemMessage {
   const say = speaker(ctx, reader);
   return {

@@ -5,7 +5,8 @@ import type { Deps } from '../platform/kernel/context.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Refuses a workspace on the free plan what is sold. Only an installation with REQUIRE_PAID_PLAN sells anything: elsewhere every workspace counts as one that pays.
+ * Refuses paid features to a workspace on the free plan. Applies only with REQUIRE_PAID_PLAN. Otherwise every workspace
+ * counts as paying.
  * @throws AppError forbidden
  */
 export async function assertPaidPlan(

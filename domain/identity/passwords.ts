@@ -2,15 +2,15 @@ import { hashPassword, newSecret, verifyPassword } from '../../lib/crypto.ts';
 import { badRequest, type Problem } from '../../lib/errors.ts';
 import { message, type Message } from '../../messages/index.ts';
 
-/** Shortest and longest password accepted for an account, in characters. */
+/** Minimum and maximum length (characters) of an account's password. */
 export const PASSWORD_LENGTH = { min: 10, max: 200 } as const;
 const MIN_DISTINCT = 5;
 
 let unusable: Promise<string> | undefined;
 
 /**
- * Whether a password is the account's. An unknown account costs the same argon2id work as a wrong password, so the time
- * of the answer does not say which addresses have accounts.
+ * Returns true if the password matches the account. An unknown account costs the same argon2id work as a wrong
+ * password, so the response time does not reveal which addresses have accounts.
  */
 export async function passwordFits(account: { password_hash: string } | undefined, password: string): Promise<boolean> {
   unusable ??= hashPassword(newSecret());
@@ -28,8 +28,8 @@ export function assertStrong(password: string, email: string, field = 'password'
 }
 
 /**
- * Faults of a new password that is weak.
- * @param email undefined where it is not known whose password it will be
+ * Returns the problems of a weak new password.
+ * @param email address of the account; undefined if it is not known yet
  */
 export function passwordProblems(
   password: string | undefined,

@@ -18,7 +18,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Limiters as two processes would open them, each with a pool of its own. */
+/** Opens limiters like two processes, each with its own pool. */
 function twoLimiters(env: Record<string, string>) {
   const clock = new ManualClock();
   const open = () => {
@@ -74,7 +74,7 @@ withRedis(
     t.teardown(() => redis.stop());
     const { clock, one, other } = twoLimiters({ RATE_LIMIT_STORE: 'redis', REDIS_URL: `redis://127.0.0.1:${port}` });
     t.teardown(() => Promise.all([one.close(), other.close()]));
-    // Until the connections are open each limiter counts for itself: then two requests with limit 1 pass.
+    // Until the connections are open, each limiter counts for itself, so two requests with limit 1 pass.
     let round = 0;
     await eventually(async () => {
       round += 1;

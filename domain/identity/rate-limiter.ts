@@ -4,7 +4,7 @@ import { createRateLimiter, memoryCounters, postgresCounters, redisCounters } fr
 import type { PgQuery, RateLimiter } from '../../lib/rate-limit.ts';
 import type { Deps } from '../platform/kernel/context.ts';
 
-/** The limiter that RATE_LIMIT_STORE asks for. Close it with the server it serves. */
+/** Opens the rate limiter of RATE_LIMIT_STORE. Close it together with its server. */
 export function openRateLimiter({
   clock,
   config,
@@ -26,7 +26,10 @@ export function openRateLimiter({
   }
 }
 
-/** Runs statements of the library on a connection of our pool; plans are kept only where DB_PREPARED_STATEMENTS allows. */
+/**
+ * Returns a function that runs the library's statements on a connection of our pool. Plans are kept only with
+ * DB_PREPARED_STATEMENTS.
+ */
 function queryOn(db: Db): PgQuery {
   return (query) => across(db, 'engine').foreign(query);
 }

@@ -8,13 +8,17 @@ const MAC_BYTES = 16;
 
 type Secret = Pick<Config, 'AUTH_SECRET'>;
 
-/** What keeps a token: a client of the API as its refresh token, or a browser as the value of a cookie. Neither is any use as the other. */
+/**
+ * Holder of a renewal token: a client of the API (refresh token), or a browser (cookie value). A token is valid for its
+ * own kind of holder only.
+ */
 export type TokenKeeper = 'client' | 'browser';
 
 /**
- * A secret that renews a session: 256 random bits, the session's id before them, and behind both a keyed hash. By it one that was replaced any
- * number of renewals ago is still known to have been issued for its session, and nobody can make one up to end the session of somebody else.
- * @param random 32 bytes; new ones unless given
+ * Returns a secret that renews a session: the session's id, 256 random bits, and a keyed hash. The hash proves that a
+ * token was issued for its session, however many renewals ago it was replaced. So nobody can forge a token to end the
+ * session of somebody else.
+ * @param random 32 bytes; random by default
  */
 export function newRenewalToken(
   config: Secret,
@@ -26,7 +30,7 @@ export function newRenewalToken(
   return Buffer.concat([issued, macOf(config, keeper, issued)]).toString('base64url');
 }
 
-/** The session that a token of this keeper was issued for, at whatever time; undefined for anything else. */
+/** Returns the session that a token of this kind was issued for, at any time. Undefined for anything else. */
 export function sessionOfToken(config: Secret, keeper: TokenKeeper, token: string): string | undefined {
   const bytes = Buffer.from(token.slice(0, 200), 'base64url');
   if (bytes.length !== ID_BYTES + RANDOM_BYTES + MAC_BYTES) return undefined;

@@ -12,17 +12,17 @@ import { createKeyUsage } from './key-usage.ts';
 import { verifySessionToken } from './session-token.ts';
 import { message } from '../../messages/index.ts';
 
-/** Requests per minute of a key that sets none, and of an OAuth grant. */
+/** Requests per minute of a key without its own limit, and of an OAuth grant. */
 export const DEFAULT_KEY_RATE = 60;
 /**
- * A resolved key or access token is cached this long (ms): after revocation it stops within one second in every process.
- * Sessions are read every time, because a person who has just selected a workspace or signed out expects the next request
- * to reflect that.
+ * Time (ms) for which a resolved key or access token is cached. After revocation it stops working within one second in
+ * every process. Sessions are read every time, because after selecting a workspace or signing out a person expects the
+ * next request to reflect it.
  */
 const TRUST_MS = 900;
 const CACHE_MAX = 10_000;
 
-/** A caller with the rate of its credential. */
+/** A caller with the rate limit of its credential. */
 export interface Caller {
   actor: Actor;
   rate: { key: string; perMinute: number } | null;
@@ -35,20 +35,20 @@ export interface Origin {
   userAgent: string;
 }
 
-/** Resolves bearer credentials to actors. One per process. */
+/** Resolves bearer credentials to actors. Create one per process. */
 export interface ActorResolver {
   /**
-   * @param identified called with the actor as soon as it is known, also when the call is then refused
+   * @param identified called with the actor as soon as it is known, even if the request is then refused
    * @throws AppError unauthorized (401) unknown, expired or revoked; forbidden (403) source IP not allowed
    */
   resolve(token: string, origin: Origin, identified?: (actor: Actor) => void): Promise<Caller>;
   /** Empties the cache; for tests. */
   forget(): void;
-  /** Writes the last use of keys and grants that is still in memory; call it when the process stops. */
+  /** Writes the last uses of keys and grants that are still in memory. Call it when the process stops. */
   flush(): Promise<void>;
 }
 
-/** Makes the resolver of one process. */
+/** Creates the resolver of one process. */
 export function createActorResolver(deps: Pick<Deps, 'db' | 'clock' | 'config' | 'log'>): ActorResolver {
   const keyUse = createKeyUsage(deps);
   const grantUse = createKeyUsage(deps, 'oauth_grants');
@@ -59,7 +59,7 @@ export function createActorResolver(deps: Pick<Deps, 'db' | 'clock' | 'config' |
     find: (deps: Pick<Deps, 'db'>, hash: string) => Promise<Caller | null>,
   ): Promise<Caller | null> {
     const hash = sha256(token);
-    // The time before the look-up: a revocation right after it must not be cached longer than others.
+    // Taken before the look-up, so that a revocation right after it is not cached longer than others.
     const start = performance.now();
     const known = cache.get(hash);
     if (known) return known.caller;
@@ -143,8 +143,9 @@ const FIND_TOKEN = `
   where t.token_hash = :tokenHash and t.kind = 'access' and t.revoked_at is null and g.revoked_at is null`;
 
 /**
- * An access token is valid while its grant is and the person who gave it is a member. It carries what was granted, as far as
- * the application is still registered for it, the newest approval includes it and the person could still grant it.
+ * Returns the caller of an access token. A token is valid while its grant is active and the person who gave it is a
+ * member. It carries the granted scopes that the application is still registered for, the newest approval includes, and
+ * the person may still grant.
  */
 async function accessTokenCaller({ db }: Pick<Deps, 'db'>, tokenHash: string): Promise<Caller | null> {
   const [row] = await across(db, 'credential').sql<StandingToken>(FIND_TOKEN, { tokenHash });
@@ -169,7 +170,7 @@ async function accessTokenCaller({ db }: Pick<Deps, 'db'>, tokenHash: string): P
   };
 }
 
-/** A session with the person's role in its organization; null without one. */
+/** A session with the person's role in its organization. The role is null without an organization. */
 type StandingSession = Columns<'sessions', 'id' | 'user_id' | 'expires_at'> &
   Columns<'users', 'is_platform_admin'> &
   Nullable<Columns<'memberships', 'organization_id'> & Columns<'roles', 'permissions' | 'is_owner'>>;
@@ -182,7 +183,7 @@ const FIND_SESSION = `
   left join roles r on r.id = m.role_id
   where s.id = :sessionId and s.revoked_at is null`;
 
-/** The person of a session that has not ended, in the workspace it has selected. */
+/** Returns the person of an open session, in the workspace it has selected. */
 export async function sessionCaller({ db }: Pick<Deps, 'db'>, sessionId: string): Promise<Caller | null> {
   const [row] = await across(db, 'credential').sql<StandingSession>(FIND_SESSION, { sessionId });
   if (!row) return null;
@@ -206,7 +207,7 @@ export async function sessionCaller({ db }: Pick<Deps, 'db'>, sessionId: string)
   };
 }
 
-/** Whether an address is one of the allowed addresses or in one of the allowed CIDR ranges. */
+/** Returns true if an address is one of the allowed addresses or in an allowed CIDR range. */
 function ipAllowed(address: string, allowed: readonly string[]): boolean {
   if (!ipaddr.isValid(address)) return false;
   const source = ipaddr.process(address);

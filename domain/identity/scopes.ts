@@ -1,29 +1,29 @@
 import { ALL_PERMISSIONS, maskOf, namesOf, PERMISSIONS, type Permission } from '../../lib/permissions.ts';
 
-/** Scopes that a client that registered itself can never get. */
+/** Scopes that a self-registered client can never get. */
 const NEVER_SELF_REGISTERED: readonly Permission[] = ['SEND_CAMPAIGNS', 'API_KEYS'];
 
-/** All other scopes: the most that such a client can get, as a mask. */
+/** Mask of all other scopes: the maximum of a self-registered client. */
 export const SELF_REGISTERED_MAX = ALL_PERMISSIONS & ~maskOf(NEVER_SELF_REGISTERED);
 
 const BY_SCOPE = new Map(PERMISSIONS.map((entry) => [entry.name.toLowerCase(), entry.name]));
 
-/** A permission as an OAuth scope: its name in lower case. */
+/** Returns a permission as an OAuth scope: its name in lower case. */
 export function scopeName(permission: Permission): string {
   return permission.toLowerCase();
 }
 
-/** The scopes of a mask, in the catalogue's order. */
+/** Returns the scopes of a mask, in the order of the permission catalogue. */
 export function scopesOf(mask: number): string[] {
   return namesOf(mask).map(scopeName);
 }
 
-/** The scopes of a mask as OAuth writes them: separated by spaces. */
+/** Returns the scopes of a mask in OAuth's form, separated by spaces. */
 export function scopeText(mask: number): string {
   return scopesOf(mask).join(' ');
 }
 
-/** Reads scope names; unknown ones are in `unknown`. Names are case-sensitive (RFC 6749, section 3.3). */
+/** Reads scope names. Unknown names are in `unknown`. Names are case-sensitive (RFC 6749, section 3.3). */
 export function readScopes(names: readonly string[]): { mask: number; unknown: string[] } {
   const known = names.flatMap((name) => BY_SCOPE.get(name) ?? []);
   return { mask: maskOf(known), unknown: [...new Set(names.filter((name) => !BY_SCOPE.has(name)))] };

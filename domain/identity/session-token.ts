@@ -2,7 +2,7 @@ import { jwtVerify, SignJWT } from 'jose';
 import type { Clock } from '../../lib/clock.ts';
 import type { Config } from '../../lib/config/index.ts';
 
-/** Lifetime of a session's access token, in seconds. */
+/** Lifetime (seconds) of a session's access token. */
 const ACCESS_TOKEN_SECONDS = 15 * 60;
 const ISSUER = 'heron';
 
@@ -14,7 +14,8 @@ interface SignedSessionToken {
 }
 
 /**
- * Signs a token of a session (HS256 over AUTH_SECRET). It names the session; its rights are read from PostgreSQL.
+ * Signs a token of a session (HS256 over AUTH_SECRET). It contains only the session; the rights are read from
+ * PostgreSQL.
  */
 export async function signSessionToken(
   config: Config,
@@ -33,7 +34,7 @@ export async function signSessionToken(
   return { token, expiresAt: new Date((now + ACCESS_TOKEN_SECONDS) * 1000) };
 }
 
-/** The session id in a token, or undefined when the signature, issuer, audience or expiry is wrong. */
+/** Returns the session id in a token, or undefined if the signature, issuer, audience or expiry is wrong. */
 export async function verifySessionToken(config: Config, clock: Clock, token: string): Promise<string | undefined> {
   try {
     const { payload } = await jwtVerify(token, Buffer.from(config.AUTH_SECRET), {

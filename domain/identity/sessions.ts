@@ -12,12 +12,12 @@ import { newRenewalToken, sessionOfToken, type TokenKeeper } from './renewal-tok
 import { signSessionToken } from './session-token.ts';
 import { message } from '../../messages/index.ts';
 
-/** A session ends this long (ms) after its last refresh. */
+/** Time (ms) after its last refresh at which a session ends. */
 export const SESSION_MS = 30 * 24 * 3600_000;
-/** A device is remembered this long (ms) after its last sign-in. */
+/** Time (ms) for which a device is remembered after its last sign-in. */
 export const DEVICE_MS = 90 * 24 * 3600_000;
 
-/** The tokens of a signed-in client. `deviceToken` is present only when this sign-in made the device known. */
+/** Tokens of a signed-in client. `deviceToken` is set only if this sign-in made the device known. */
 export interface TokenPair {
   accessToken: string;
   accessTokenExpiresAt: Date;
@@ -34,8 +34,8 @@ export type SessionRow = Columns<
 >;
 
 /**
- * Signs a person in: a session with a workspace selected, by default the one they used last, or their first.
- * @param options.device the token of a known or newly known device; it is stored as a hash
+ * Signs a person in. The session selects the workspace used last, or else their first one.
+ * @param options.device token of a known or newly known device; stored as a hash
  */
 export async function openSession(
   ctx: Ctx,
@@ -70,13 +70,15 @@ export async function openSession(
   return tokenPair(ctx, { id, userId }, refreshToken, expiresAt);
 }
 
-/** A context in which a person who has just signed in acts in an organization, inside an open transaction. */
+/**
+ * Returns the context in which a person who has just signed in acts in an organization, inside an open transaction.
+ */
 export function actingAs(ctx: Ctx, trx: Trx, userId: string, organizationId: string): Ctx {
   const actor: Actor = { ...ctx.actor, kind: 'session', userId, organizationId };
   return { ...ctx, trx, actor };
 }
 
-/** Records changes that people make to their own account in the audit log of the workspace they have selected, if any. */
+/** Records a person's change of their own account in the audit log of their selected workspace, if any. */
 export async function auditOwn(ctx: Ctx, entry: AuditEntry): Promise<void> {
   if (ctx.actor.organizationId) await transact(ctx, async (tx) => tx.audit(entry));
 }
@@ -91,7 +93,10 @@ async function usualOrganization(trx: Trx, userId: string): Promise<string | nul
   return row?.organization_id ?? null;
 }
 
-/** Whether a device token was issued to this person at a sign-in of the last {@link DEVICE_MS} and not withdrawn since. */
+/**
+ * Returns true if a device token was issued to this person at a sign-in within {@link DEVICE_MS} and not withdrawn
+ * since.
+ */
 export async function deviceKnown(ctx: Ctx, userId: string, deviceToken: string): Promise<boolean> {
   const since = new Date(ctx.clock.now().getTime() - DEVICE_MS);
   const row = await across(ctx.db, 'person')
@@ -102,25 +107,33 @@ export async function deviceKnown(ctx: Ctx, userId: string, deviceToken: string)
   return row !== undefined;
 }
 
-/** Renewals after which a token that arrives late, beside others of the same browser, is no sign of a copy; see {@link refreshSession}. */
+/**
+ * Maximum number of renewals by which a browser's token may arrive late without counting as a copy; see
+ * {@link refreshSession}.
+ */
 const LATE_RENEWALS = 3;
 
-/** How a kind of refresh token is stored and followed. */
+/** Rules for storing and replacing one kind of refresh token. */
 interface RenewalRules {
   keeper: TokenKeeper;
-  /** For how long, from its first use, the token before the last one is taken all the same; how often it is used makes it no longer. */
+  /**
+   * Time (ms) for which the previous token stays valid, from its first replacement. Further uses do not extend it.
+   */
   graceMs: number;
-  /** How tokens of this kind are stored. */
+  /** Returns the hash under which a token of this kind is stored. */
   hash(token: string): string;
-  /** The token that follows one, so that whoever uses one again meanwhile gets the same: no use pushes another's token out. */
+  /**
+   * Returns the successor of a token. With a grace it is the same for every use, so that concurrent uses do not replace
+   * each other's token.
+   */
   successor(token: string, sessionId: string): string;
 }
 
 /**
- * Exchanges a refresh token for a new pair. A refresh token works once: one that is used a second time was copied, so its session ends, however
- * often the session was renewed since. With a grace, a browser's requests may overtake each other: a token that was replaced a few renewals ago, the
- * last of them within the grace, is refused and no more.
- * @param rules of API clients unless given: no grace
+ * Exchanges a refresh token for a new pair. A refresh token works once. A second use means that it was copied, so its
+ * session ends, however often the session was renewed since. With a grace, requests of a browser may overtake each
+ * other. Then a token that was replaced a few renewals ago, the last of them within the grace, is only refused.
+ * @param rules defaults to those of API clients, without a grace
  * @throws AppError unauthorized
  */
 export async function refreshSession(ctx: Ctx, refreshToken: string, rules = apiRules(ctx)): Promise<TokenPair> {
@@ -165,7 +178,10 @@ function apiRules({ config }: Ctx): RenewalRules {
   };
 }
 
-/** The session of a token that does not name it, as they were before; only the last one and the one before it are known. */
+/**
+ * Returns the session of an old-style token, which does not contain its session. Only the current and the previous
+ * token are known.
+ */
 async function sessionOfHash(ctx: Ctx, hash: string): Promise<string | undefined> {
   const [row] = await across(ctx.db, 'person').sql<Columns<'sessions', 'id'>>(
     'select id from sessions where refresh_hash = :hash or previous_refresh_hash = :hash',
@@ -223,7 +239,7 @@ export async function endSessions(ctx: Ctx, trx: Trx, userId: string, keep?: str
   await others().whereNull('revoked_at').update({ revoked_at: ctx.clock.now() });
 }
 
-/** Ends the caller's sessions and forgets their devices; `others` keeps the current one. */
+/** Ends the caller's sessions and forgets their devices. `others` keeps the current session. */
 export async function signOutEverywhere(ctx: Ctx, which: 'all' | 'others'): Promise<void> {
   const userId = ctx.actor.userId!;
   await inTransaction(ctx.db, async (trx) => {
@@ -235,7 +251,7 @@ export async function signOutEverywhere(ctx: Ctx, which: 'all' | 'others'): Prom
   });
 }
 
-/** The open sessions of the caller: the current one first, then the most recently active. */
+/** Lists the open sessions of the caller: the current one first, then the most recently active. */
 export async function listSessions(ctx: Ctx): Promise<SessionRow[]> {
   const rows = (await across(ctx.db, 'person')
     .table('sessions')
@@ -257,7 +273,7 @@ export async function listSessions(ctx: Ctx): Promise<SessionRow[]> {
 
 /**
  * Ends one session of the caller and forgets its device.
- * @throws AppError not_found, also for another person's session and one that has ended
+ * @throws AppError not_found, also for another person's session and for one that has ended
  */
 export async function revokeSession(ctx: Ctx, id: string): Promise<void> {
   if (!isUuid(id)) throw notFound('session');

@@ -6,25 +6,28 @@ import { sha256 } from '../../lib/crypto.ts';
 import { tooManyRequests } from '../../lib/errors.ts';
 import { message } from '../../messages/index.ts';
 
-/** Throttled attempts: how many a window, the window (ms), and their name in the refusal. */
+/** Rules for throttled attempts: number per window, the window (ms), and the name used in the refusal. */
 const RULES = {
   /** Passwords tried for one account from one source. */
   sign_in: { limit: 10, windowMs: 15 * MINUTE_MS, what: message('attempts.sign_in') },
-  /** Passwords tried from one source, right or wrong, for any account: each costs a processor tens of milliseconds. */
+  /**
+   * Passwords tried from one source for any account, right or wrong. Each costs tens of milliseconds of processor time.
+   */
   sign_in_source: { limit: 300, windowMs: 15 * MINUTE_MS, what: message('attempts.sign_in_source') },
-  // Lists of stolen passwords: what an office of honest people gets wrong on a day on which everybody signs in for the first time.
+  // Limits against lists of stolen passwords. They leave room for the mistakes of an office on a day on which everybody
+  // signs in for the first time.
   /** Wrong passwords from one source, over all accounts that have not signed in from it. */
   sign_in_failures: { limit: 30, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_in_failures') },
-  /** The same from the /48 of an IPv6 address. */
+  /** Wrong passwords from the /48 of an IPv6 address, counted like `sign_in_failures`. */
   sign_in_site_failures: { limit: 100, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_in_site_failures') },
-  /** Sign-ups asked for from one source. */
+  /** Sign-ups requested from one source. */
   sign_up_source: { limit: 30, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_up_source') },
-  /** Resets asked for from one source. */
+  /** Password resets requested from one source. */
   reset_source: { limit: 30, windowMs: 60 * MINUTE_MS, what: message('attempts.reset_source') },
   /** Reset links tried from one source. */
   reset_confirm_source: { limit: 100, windowMs: 60 * MINUTE_MS, what: message('attempts.reset_confirm_source') },
-  // Each kind of mail to an address has a budget of its own: no inbox is flooded through us, and whoever asks for
-  // sign-ups in another's name does not keep them from a new password or an invitation.
+  // Each kind of email to an address has its own budget. So no inbox can be flooded, and requesting sign-ups in
+  // another's name does not block their password resets or invitations.
   sign_up_mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_up_mail') },
   reset_mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: message('attempts.reset_mail') },
   /** Invitations of one organization to one address. */
@@ -32,26 +35,26 @@ const RULES = {
   /** Invitations of all organizations to one address. */
   invitation_mail_total: { limit: 20, windowMs: 60 * MINUTE_MS, what: message('attempts.invitation_mail') },
   sign_in_mail: { limit: 20, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_in_mail') },
-  /** Invitations of one organization. */
+  /** Invitations sent by one organization to any address. */
   invitations: { limit: 200, windowMs: 60 * MINUTE_MS, what: message('attempts.invitations') },
-  /** Organizations founded by one person. */
+  /** Organizations created by one person. */
   organizations: { limit: 20, windowMs: 24 * 60 * MINUTE_MS, what: message('attempts.organizations') },
-  /** Current passwords tried when changing it. */
+  /** Current passwords tried when changing the password. */
   password: { limit: 10, windowMs: 15 * MINUTE_MS, what: message('attempts.password') },
-  /** OAuth clients that register themselves, from one source; the limit is a setting. */
+  /** Self-registrations of OAuth clients from one source. A setting overrides the limit. */
   client_registrations: { limit: 20, windowMs: 60 * MINUTE_MS, what: message('attempts.client_registrations') },
 } as const;
 
-/** Passwords for one account that may be wrong, wherever they come from, before each further one has to wait. */
+/** Number of wrong passwords for one account, from all sources, before each further one has to wait. */
 const FREE_GUESSES = 10;
-/** Wait (ms) after the first wrong password beyond those; it doubles from one to the next. */
+/** Wait (ms) after the first wrong password beyond `FREE_GUESSES`. It doubles with each further one. */
 const FIRST_WAIT_MS = 1_000;
-/** Longest wait (ms). */
+/** Maximum wait (ms). */
 const LONGEST_WAIT_MS = 15 * MINUTE_MS;
-/** Wrong passwords are forgotten when none came for this long (ms). */
+/** Time (ms) without a wrong password after which earlier ones are forgotten. */
 const FORGET_AFTER_MS = 12 * 60 * MINUTE_MS;
 
-/** For how long (ms) a source is known from which an account has signed in. */
+/** Time (ms) for which a source is remembered after an account has signed in from it. */
 const KNOWN_FOR_MS = 30 * DAY_MS;
 
 type ThrottleRule = keyof typeof RULES;
@@ -61,9 +64,9 @@ function keyOf(rule: ThrottleRule | 'account_guesses' | 'known_source', subject:
 }
 
 /**
- * Counts one attempt. It is counted in PostgreSQL and at once, outside any transaction of the caller: every process sees
- * it, a restart keeps it, and a failing attempt cannot roll it back.
- * @param limit instead of the rule's own; 0 is unlimited
+ * Counts one attempt, at once in PostgreSQL and outside any transaction of the caller. So every process sees the count,
+ * a restart keeps it, and a failing attempt cannot roll it back.
+ * @param limit replaces the rule's limit; 0 is unlimited
  * @throws AppError rate_limit_exceeded (429) with Retry-After
  */
 export async function throttle(
@@ -87,9 +90,9 @@ export async function throttle(
 }
 
 /**
- * Counts one password tried for an account, over all sources. After {@link FREE_GUESSES} each further one has to wait, the
- * longer the more there were: whoever guesses from many addresses gets about a hundred a day. One that comes too early is
- * refused and not counted. Counted at once and outside any transaction, as by {@link throttle}.
+ * Counts one password tried for an account, over all sources. After {@link FREE_GUESSES} each further one has to wait,
+ * longer each time, so guessing from many addresses allows about a hundred a day. An attempt that comes too early is
+ * refused and not counted. Counts at once and outside any transaction, like {@link throttle}.
  * @throws AppError rate_limit_exceeded (429) with Retry-After
  */
 export async function throttleGuesses({ db, clock }: Pick<Deps, 'db' | 'clock'>, account: string): Promise<void> {
@@ -119,17 +122,17 @@ export async function throttleGuesses({ db, clock }: Pick<Deps, 'db' | 'clock'>,
   throw tooManyRequests(Math.max(waitMs, 1), message('attempts.sign_in'));
 }
 
-/** Forgets the passwords tried for an account whose owner has proved who they are. */
+/** Forgets the passwords tried for an account, after its owner has signed in. */
 export async function forgiveGuesses({ db }: Pick<Deps, 'db'>, account: string): Promise<void> {
   await across(db, 'credential').table('auth_throttles').where('key', keyOf('account_guesses', account)).delete();
 }
 
-/** Forgets the attempts of a subject that has proved itself. */
+/** Forgets the attempts of a subject, after it has proved its identity. */
 export async function resetThrottle({ db }: Pick<Deps, 'db'>, rule: ThrottleRule, subject: string): Promise<void> {
   await across(db, 'credential').table('auth_throttles').where('key', keyOf(rule, subject)).delete();
 }
 
-/** Takes one counted attempt back: what it was counted for did not come about. */
+/** Takes one counted attempt back, because the counted failure did not happen. */
 export async function returnAttempt({ db }: Pick<Deps, 'db'>, rule: ThrottleRule, subject: string): Promise<void> {
   await across(db, 'credential').sql(
     'update auth_throttles set attempts = greatest(attempts - 1, 0) where key = :key returning 1',
@@ -137,7 +140,10 @@ export async function returnAttempt({ db }: Pick<Deps, 'db'>, rule: ThrottleRule
   );
 }
 
-/** Remembers for 30 days that an account has signed in from a source. `subject` names both, and changes with the password. */
+/**
+ * Remembers for 30 days that an account has signed in from a source. `subject` contains both, and changes with the
+ * password.
+ */
 export async function rememberSource({ db, clock }: Pick<Deps, 'db' | 'clock'>, subject: string): Promise<void> {
   await across(db, 'credential').sql(
     `insert into auth_throttles (key, attempts, window_ends) values (:key, 1, :ends)
@@ -146,7 +152,7 @@ export async function rememberSource({ db, clock }: Pick<Deps, 'db' | 'clock'>, 
   );
 }
 
-/** Whether {@link rememberSource} was called for the same subject within 30 days. */
+/** Returns true if {@link rememberSource} was called for the same subject within 30 days. */
 export async function isKnownSource({ db, clock }: Pick<Deps, 'db' | 'clock'>, subject: string): Promise<boolean> {
   const row = await across(db, 'credential')
     .table('auth_throttles')

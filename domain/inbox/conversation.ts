@@ -1,7 +1,7 @@
-/** States of an email that has left, as far as is known; a list for SQL. */
+/** SQL list: states of an email that was sent, as far as known. */
 export const LEFT_STATES = `('sent', 'uncertain', 'bounced')`;
 
-/** SQL: ids of our emails in the conversation `:thread`, those of campaigns and those a person or an agent wrote. */
+/** SQL: ids of sent emails in the conversation `:thread`, from campaigns and from people or agents. */
 export const OUR_EMAILS = `
   select id from sends where organization_id = :org and message_id = :thread
   union
@@ -12,7 +12,10 @@ export const OUR_EMAILS = `
   union
   select id from direct_sends where organization_id = :org and thread_id = :thread`;
 
-/** SQL: a further condition on the table `alias`, that its mailbox is one of `:mailboxes`; none where all may be read. */
+/**
+ * Returns an SQL condition that the mailbox of table `alias` is one of `:mailboxes`. Empty if all mailboxes may be
+ * read.
+ */
 export function inMailboxes(alias: string, mailboxes: readonly string[] | null): string {
   return mailboxes ? `and ${alias}.mailbox_id = any(cast(:mailboxes as uuid[]))` : '';
 }

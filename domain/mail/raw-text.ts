@@ -1,6 +1,6 @@
 import { TokenizerMode, type Tokenizer } from 'parse5';
 
-/** Elements whose content is text even where it looks like markup. */
+/** Elements whose content is text even if it looks like markup, with their tokenizer states. */
 const RAW_TEXT_MODES = new Map<string, Tokenizer['state']>([
   ['title', TokenizerMode.RCDATA],
   ['textarea', TokenizerMode.RCDATA],
@@ -14,8 +14,8 @@ const RAW_TEXT_MODES = new Map<string, Tokenizer['state']>([
 ]);
 
 /**
- * Makes a tokenizer read the content of the element that has just been opened as HTML says. The tree builder of parse5
- * does this; a tokenizer that runs by itself takes everything for markup.
+ * Sets the tokenizer's mode for the content of the element that was just opened, as HTML requires. parse5's tree
+ * builder does this by itself. A tokenizer alone would read everything as markup.
  */
 export function setTokenizerMode(tokenizer: Tokenizer, tagName: string): void {
   const mode = RAW_TEXT_MODES.get(tagName);

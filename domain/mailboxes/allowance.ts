@@ -4,24 +4,24 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, type Tx } from '../platform/kernel/transact.ts';
 import { message } from '../../messages/index.ts';
 
-/** Mailboxes of a free workspace. A paid one is not limited here. */
+/** Maximum number of mailboxes of a free workspace. Paid workspaces have no limit here. */
 const FREE_MAILBOXES = 10;
 
-/** How many more mailboxes a workspace may connect. `limit` and `remaining` are null without a limit. */
+/** Number of mailboxes a workspace may still connect. `limit` and `remaining` are null without a limit. */
 export interface Allowance {
   limit: number | null;
   used: number;
   remaining: number | null;
 }
 
-/** The mailbox allowance of the workspace (GET /emails/allowance). */
+/** Returns the mailbox allowance of the workspace (GET /emails/allowance). */
 export async function mailboxAllowance(ctx: Ctx): Promise<Allowance> {
   return read(reader(ctx));
 }
 
 /**
- * Refuses more mailboxes than the allowance has left.
- * @param count mailboxes that are to be added
+ * Throws if the allowance has fewer than `count` mailboxes left.
+ * @param count number of mailboxes to add
  * @throws AppError mailbox_allowance_reached
  */
 export async function assertRoom(org: OrgScope, count = 1): Promise<void> {
@@ -37,8 +37,8 @@ export async function assertRoom(org: OrgScope, count = 1): Promise<void> {
 }
 
 /**
- * Refuses to begin connecting a mailbox whose address is not known yet, where the allowance is used up and no mailbox of the
- * provider could be the one that is connected anew.
+ * Checks the allowance before a consent starts, when the address is still unknown. Passes if the workspace has a
+ * mailbox of the provider, because the consent may reconnect that one.
  * @throws AppError mailbox_allowance_reached
  */
 export async function assertReconnectable(org: OrgScope, provider: string): Promise<void> {
@@ -49,7 +49,7 @@ export async function assertReconnectable(org: OrgScope, provider: string): Prom
   if (!known) await assertRoom(org);
 }
 
-/** Serializes connects of a workspace, so that two cannot both be the last one allowed. */
+/** Serializes connects of a workspace, so that two cannot both take the last free place. */
 export async function lockAllowance(tx: Tx): Promise<void> {
   await tx.org.sql(`select pg_advisory_xact_lock(hashtextextended('mailbox-allowance/' || cast(:org as text), 0))`);
 }

@@ -5,19 +5,19 @@ import { readSenderDns } from '../sending/senders/sender-dns.ts';
 import { findMailbox } from './read.ts';
 import { message, type Message } from '../../messages/index.ts';
 
-/** The DNS records of a sending domain. */
+/** DNS records of a sending domain. */
 export interface AuthCheck {
   domain: string;
   spfRecord: string | null;
   dkimSelectors: string[];
-  /** The whole policy tag (`none`, `quarantine`, `reject`); null without a DMARC record. */
+  /** Value of the policy tag (`none`, `quarantine`, `reject`). Null without a DMARC record. */
   dmarcPolicy: string | null;
   allAligned: boolean;
   summary: Message;
 }
 
 /**
- * Looks up SPF, DKIM (under usual selectors) and DMARC of the domain a mailbox sends from. A query that fails reads as "not
+ * Reads SPF, DKIM (under usual selectors) and DMARC of a mailbox's sending domain. A failed query counts as "not
  * found".
  * @throws AppError not_found
  */

@@ -13,21 +13,21 @@ import { transact } from '../platform/kernel/transact.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
 import { message, type Message } from '../../messages/index.ts';
 
-/** Which servers to dial, with the passwords. It is stored sealed, and only during the check. */
+/** Servers to check, with the passwords. Stored encrypted, and only during the check. */
 export interface CheckRequest {
   smtp: SmtpTarget | null;
   imap: ImapTarget | null;
 }
 
-/** A sealed request expires after this long (ms), in case its row was not deleted. */
+/** Time (ms) after which a sealed request expires, in case its row was not deleted. */
 const REQUEST_MS = 120_000;
-/** How long (ms) a caller waits for the worker's answer. */
+/** Maximum time (ms) that a caller waits for the worker's result. */
 const WAIT_MS = 45_000;
 
 /**
- * Has a worker dial the servers. The credentials are sealed in a row that is always deleted afterwards;
- * Temporal gets an id. Must run outside of the caller's transaction: the worker reads the row.
- * @throws AppError service_unavailable when no worker answers
+ * Makes a worker sign in to the servers. The credentials are encrypted in a row that is always deleted afterwards;
+ * Temporal only gets its id. Must run outside the caller's transaction, because the worker reads the row.
+ * @throws AppError service_unavailable when no worker responds
  */
 export async function dialServers(ctx: Ctx, request: CheckRequest): Promise<MailboxCheckResult> {
   const checkId = newId();
@@ -48,7 +48,7 @@ export async function dialServers(ctx: Ctx, request: CheckRequest): Promise<Mail
   }
 }
 
-/** Without this a client would wait until the timeout when no worker is alive. */
+/** Fails at once when no worker is alive. Otherwise the client would wait until the timeout. */
 async function assertWorkers(ctx: Ctx): Promise<void> {
   let cause: unknown;
   try {
@@ -63,7 +63,7 @@ async function assertWorkers(ctx: Ctx): Promise<void> {
   });
 }
 
-/** The field of a mail service that a failed stage points to. */
+/** Field of a mail service that a failed stage refers to. */
 const FIELD: Record<CheckStage, string> = {
   dns: 'host',
   connect: 'host',
@@ -73,7 +73,7 @@ const FIELD: Record<CheckStage, string> = {
   session: 'username',
 };
 
-/** The faults of a check as problems of the request body. */
+/** Converts a failed check to problems of the request body. */
 function problemsOf(result: MailboxCheckResult): Problem[] {
   const of = (side: 'smtp' | 'imap', outcome: SideResult): Problem[] =>
     outcome && !outcome.ok
@@ -88,7 +88,7 @@ function problemsOf(result: MailboxCheckResult): Problem[] {
 }
 
 /**
- * Dials before anything is stored (POST /emails).
+ * Checks the servers before anything is stored (POST /emails).
  * @throws AppError mailbox_auth_failed listing side and stage; service_unavailable
  */
 export async function assertServersWork(ctx: Ctx, request: CheckRequest): Promise<void> {

@@ -22,10 +22,10 @@ import { wakeSync } from './sync-state.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
 import { message } from '../../messages/index.ts';
 
-/** A mail service with its password, as the request gives it. */
+/** A mail service with its password, as in the request. */
 export type MailServiceInput = MailService & { password: string };
 
-/** POST /emails. `email` is lower-case. */
+/** Input of POST /emails. `email` is lower-case. */
 export interface ConnectInput {
   email: string;
   name: string;
@@ -35,7 +35,7 @@ export interface ConnectInput {
   min_wait_time?: number | undefined;
 }
 
-/** A mailbox whose person has consented at its provider. `email` is lower-case. */
+/** A mailbox connected by OAuth consent. `email` is lower-case. */
 interface ConsentedMailbox {
   email: string;
   provider: ConsentProvider;
@@ -43,26 +43,26 @@ interface ConsentedMailbox {
   imap: MailService;
   tokens: MailboxTokens;
   accessExpiresAt: Date;
-  /** Null where the provider publishes no addresses to send as. */
+  /** Null when the provider lists no send-as addresses. */
   sendAs: SendAsAddress[] | null;
 }
 
-/** What connecting writes, whichever way the mailbox was connected. */
+/** Data that connecting writes, for passwords and for consent. */
 interface Connection {
   email: string;
   provider: MailboxRow['provider'];
-  /** Kept, or empty, when not given. */
+  /** If absent, the stored name is kept. New mailboxes get an empty name. */
   name?: string;
   campaign_limit?: number | undefined;
   min_wait_time?: number | undefined;
-  /** Columns of servers and credentials. */
+  /** Returns the columns of servers and credentials. */
   services: (mailboxId: string) => Pick<MailboxRow, 'smtp' | 'imap' | 'credentials'>;
   tokens?: Pick<ConsentedMailbox, 'tokens' | 'accessExpiresAt' | 'sendAs'>;
 }
 
 /**
- * Checks before a mailbox is connected: room in the allowance, unless it is connected already, and servers that accept
- * the credentials. Runs before the transaction, as it waits for the network.
+ * Checks before a mailbox is connected. A new mailbox must fit in the allowance, and the servers must accept the
+ * credentials. Runs before the transaction, because it waits for the network.
  * @throws AppError mailbox_allowance_reached, mailbox_auth_failed, service_unavailable, forbidden
  */
 export async function prepareConnect(ctx: Ctx, input: ConnectInput): Promise<void> {
@@ -73,8 +73,8 @@ export async function prepareConnect(ctx: Ctx, input: ConnectInput): Promise<voi
 }
 
 /**
- * Connects a mailbox whose credentials have been dialed, or (known address) gives it new ones: reconnecting never counts
- * against the allowance, keeps settings and history, and lifts a hold (`mailbox_allowance_reached`).
+ * Connects a mailbox whose credentials were checked. A known address gets the new credentials: reconnecting does not
+ * count against the allowance, keeps settings and history, and lifts a hold.
  * @throws AppError mailbox_allowance_reached, forbidden
  */
 export async function connectMailbox(ctx: Ctx, input: ConnectInput): Promise<MailboxView> {
@@ -88,7 +88,7 @@ export async function connectMailbox(ctx: Ctx, input: ConnectInput): Promise<Mai
 }
 
 /**
- * Connects a mailbox by the consent that its person gave, under the same rules as {@link connectMailbox}.
+ * Connects a mailbox by OAuth consent, under the same rules as {@link connectMailbox}.
  * @throws AppError mailbox_allowance_reached, forbidden
  */
 export async function connectConsented(
@@ -105,8 +105,8 @@ export async function connectConsented(
 }
 
 /**
- * Connects a mailbox that the workspace has ordered and paid, with the credentials that its provider made. There was room for it in
- * the allowance when it was ordered; what was paid is not refused now.
+ * Connects an ordered and paid mailbox with the credentials from its provider. Ignores the allowance, which was checked
+ * at the time of the order.
  */
 export async function connectOrdered(ctx: Ctx, tx: Tx, input: ConnectInput): Promise<MailboxView> {
   return connect(
@@ -139,7 +139,10 @@ async function connect(
   return (await view(tx.org, [mailbox]))[0]!;
 }
 
-/** A key restricted to mailboxes may give them new credentials, but not add others. */
+/**
+ * Throws if the caller's key is restricted to other mailboxes. A restricted key may renew credentials of its mailboxes,
+ * but not add mailboxes.
+ */
 export function assertMayConnect(ctx: Ctx, known: MailboxRow | undefined): void {
   if (known) return assertMailboxAllowed(ctx.actor, known.id);
   if (ctx.actor.allowedMailboxes) {
@@ -208,7 +211,7 @@ function limitsOf({ campaign_limit: limit, min_wait_time: wait }: Connection) {
   };
 }
 
-/** Keeps the tokens of a consent, and forgets those of an earlier one. */
+/** Stores the tokens of a consent, and deletes those of an earlier one. */
 async function storeTokens(ctx: Ctx, tx: Tx, mailboxId: string, given: Connection['tokens']): Promise<void> {
   await tx.org.table('mailbox_tokens').where({ mailbox_id: mailboxId }).delete();
   if (!given) return;
@@ -222,7 +225,7 @@ async function storeTokens(ctx: Ctx, tx: Tx, mailboxId: string, given: Connectio
   });
 }
 
-/** Gives a mailbox with passwords new servers or passwords, which have been dialed; see {@link replaceServices}. */
+/** Stores checked new servers or passwords of a mailbox with passwords; see {@link replaceServices}. */
 export async function storeServices(
   ctx: Ctx,
   tx: Tx,
@@ -237,8 +240,8 @@ export async function storeServices(
 }
 
 /**
- * Gives a mailbox other servers or credentials: connections with the old ones end, a hold ends, and reading from a new IMAP
- * server starts at the present end of its mail.
+ * Replaces the servers or credentials of a mailbox. Connections with the old ones close, and holds are lifted. Reading
+ * from a new IMAP server starts at the present end of its mail.
  */
 async function replaceServices(
   tx: Tx,

@@ -15,29 +15,29 @@ import { getMailbox, type MailboxDetail } from './read.ts';
 import { message } from '../../messages/index.ts';
 import type { StoredIssue } from '../../db/json-columns.ts';
 
-/** How long (ms) a person has for a consent. */
+/** Time (ms) in which a person must give the consent. */
 const CONSENT_MS = 15 * MINUTE_MS;
-/** The result can be asked for this long (ms) afterwards. */
+/** Time (ms) after expiry for which the result stays readable. */
 const KEPT_MS = DAY_MS;
 
 export type ConsentRow = Row<'mailbox_consents'>;
 
-/** What the sealed part of a consent holds before the provider has answered. */
+/** Sealed part of a consent before the provider has answered. */
 export interface ConsentSecrets {
   verifier: string;
   nonce: string;
 }
 
-/** What a program gets that has begun a consent. */
+/** Result for a program that has started a consent. */
 export interface StartedConsent {
-  /** Where a person consents, at the provider. */
+  /** URL at the provider where a person consents. */
   url: string;
-  /** Names the consent when asking for its result; a secret. */
+  /** Secret that identifies the consent when its result is requested. */
   session: string;
   expiresInMs: number;
 }
 
-/** What became of a consent. */
+/** Result of a consent. */
 export interface ConsentResult {
   status: 'pending' | 'done' | 'failed';
   provider: ConsentProvider;
@@ -45,14 +45,14 @@ export interface ConsentResult {
   error: StoredIssue | null;
 }
 
-/** The address to which the provider sends the browser back. */
+/** Returns the URL to which the provider redirects the browser. */
 export function consentCallback(appUrl: string): string {
   return `${appUrl}/mailboxes/consent`;
 }
 
 /**
- * Begins to connect a mailbox by consent: the address at which a person consents, and a secret to ask for the result with. The
- * request to the provider is bound to this consent by its state, a nonce and PKCE.
+ * Starts connecting a mailbox by OAuth consent. Returns the URL at which a person consents, and a secret for requesting
+ * the result. State, nonce and PKCE bind the request to this consent.
  * @throws AppError mailbox_provider_not_configured, mailbox_allowance_reached, forbidden
  */
 export async function startConsent(ctx: Ctx, name: ConsentProvider): Promise<StartedConsent> {
@@ -96,8 +96,9 @@ export async function startConsent(ctx: Ctx, name: ConsentProvider): Promise<Sta
 }
 
 /**
- * What became of a consent.
- * @throws AppError not_found for a session that this workspace does not have, mailbox_consent_expired when its time is over
+ * Returns the result of a consent.
+ * @throws AppError not_found for a session that this workspace does not have, mailbox_consent_expired when its time is
+ * over
  */
 export async function readConsent(ctx: Ctx, session: string): Promise<ConsentResult> {
   const [row] = await reader(ctx).sql<ConsentRow>(

@@ -18,25 +18,25 @@ import { fetchSendAs } from './send-as.ts';
 import { message, type Message } from '../../messages/index.ts';
 import { json } from '../../db/connection.ts';
 
-/** What the provider's redirect carries: a code, or why there is none. */
+/** Parameters of the provider's redirect: a code or an error. */
 interface ConsentAnswer {
   state: string;
   code: string;
   error: string;
 }
 
-/** A consent that has been given at the provider, and that its person is still to confirm here. */
+/** A consent given at the provider that its person must still confirm here. */
 export interface OfferedConsent {
-  /** Names the consent in the form; known to this browser alone. */
+  /** Secret that identifies the consent in the form. Only this browser has it. */
   secret: string;
   email: string;
   provider: string;
   organization: string;
-  /** The person who began it, or whose key did; empty when unknown. */
+  /** Name of the person who started the consent, or whose key did. Empty when unknown. */
   askedBy: string;
 }
 
-/** What the sealed part of a consent holds once the provider has answered. */
+/** Sealed part of a consent after the provider has answered. */
 interface GivenTokens {
   access_token: string;
   refresh_token: string;
@@ -47,8 +47,8 @@ const REQUEST_MS = 15_000;
 const CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
 /**
- * The provider has sent a browser back: exchanges the code, once. The mailbox is not connected yet, because whoever began the
- * consent may be somebody else than the person who gave it, who is shown the workspace first.
+ * Handles the provider's redirect: exchanges the code, once. Does not connect the mailbox yet, because the person who
+ * consented may not be the one who started the consent. A page first shows the workspace to the person who consented.
  * @throws AppError mailbox_consent_expired, mailbox_auth_failed, service_unavailable
  */
 export async function receiveConsent(anonymous: Ctx, { state, code, error }: ConsentAnswer): Promise<OfferedConsent> {
@@ -103,9 +103,11 @@ export async function receiveConsent(anonymous: Ctx, { state, code, error }: Con
 }
 
 /**
- * The person confirms: a worker signs in to both servers with the token, and the mailbox is connected as whoever began the consent.
- * When no worker answers, it can be confirmed again.
- * @throws AppError mailbox_consent_expired, mailbox_auth_failed, mailbox_allowance_reached, forbidden, service_unavailable
+ * Handles the person's confirmation: a worker signs in to both servers, and the mailbox is connected. The connection is
+ * made on behalf of the person or key that started the consent. If no worker responds, the consent can be confirmed
+ * again.
+ * @throws AppError mailbox_consent_expired, mailbox_auth_failed, mailbox_allowance_reached, forbidden,
+ * service_unavailable
  */
 export async function confirmConsent(anonymous: Ctx, secret: string): Promise<{ email: string }> {
   const row = await findConsent(anonymous, secret, 'confirming', 'connecting');
@@ -155,13 +157,16 @@ export async function confirmConsent(anonymous: Ctx, secret: string): Promise<{ 
   }
 }
 
-/** The person does not want the mailbox in this workspace; the tokens are forgotten. @throws AppError mailbox_consent_expired */
+/**
+ * Handles a refusal to connect the mailbox to this workspace. Deletes the tokens.
+ * @throws AppError mailbox_consent_expired
+ */
 export async function declineConsent(anonymous: Ctx, secret: string): Promise<void> {
   const row = await findConsent(anonymous, secret, 'confirming', 'connecting');
   await fail(await contextOf(anonymous, row), row.id, 'mailbox_auth_failed', message('consents.declined'));
 }
 
-/** Takes a consent from one status to the next by its secret, so that each step happens once. */
+/** Moves a consent from one status to the next by its secret, so that each step happens once. */
 async function findConsent(
   ctx: Ctx,
   secret: string,
@@ -183,7 +188,7 @@ function expired(): AppError {
 }
 
 /**
- * Acts as whoever began the consent, if that credential still counts.
+ * Returns a context that acts as the credential which started the consent, if it is still valid.
  * @throws AppError forbidden when it has been revoked since
  */
 async function contextOf(anonymous: Ctx, row: ConsentRow): Promise<Ctx> {
@@ -236,8 +241,8 @@ async function exchange(
 }
 
 /**
- * The mailbox that an id token names. It came from the provider itself over TLS, so its signature need not be checked (OpenID Connect Core 3.1.3.7);
- * audience, expiry and nonce bind it to this consent.
+ * Returns the address in an id token. The token came directly from the provider over TLS, so its signature need not be
+ * checked (OpenID Connect Core 3.1.3.7). Audience, expiry and nonce bind it to this consent.
  */
 function mailboxIn({ idToken }: TokenAnswer, provider: MailProvider, nonce: string, now: Date): string | undefined {
   if (!idToken) return undefined;
@@ -258,7 +263,7 @@ function mailboxIn({ idToken }: TokenAnswer, provider: MailProvider, nonce: stri
     : undefined;
 }
 
-/** Ends a consent without a mailbox; its tokens are forgotten. Returns the error to throw. */
+/** Ends a consent without a mailbox and deletes its tokens. Returns the error to throw. */
 async function fail(ctx: Ctx, id: string, code: AppError['code'], said: Message): Promise<AppError> {
   await singleStatement(ctx).sql(
     `update mailbox_consents set status = 'failed', sealed = null, error_code = :code, error_message = cast(:said as jsonb)

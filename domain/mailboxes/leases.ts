@@ -8,19 +8,19 @@ export interface SyncLease {
   mailboxId: string;
   organizationId: string;
   email: string;
-  /** Version of the servers and passwords of the watcher; a later version means that it must start again. */
+  /** Version of servers and passwords that the watcher uses. On a later version the watcher must restart. */
   credentialsVersion: number;
 }
 
 type LeaseRow = Columns<'mailbox_sync', 'mailbox_id' | 'organization_id'> &
   Columns<'mailboxes', 'email' | 'credentials_version'>;
 
-/** Mailboxes that are to be watched. */
+/** SQL condition: mailboxes to watch. */
 const SYNCABLE = `m.status = 'active' and m.imap is not null`;
 
 /**
- * Claims up to `limit` mailboxes that no process watches, longest unwatched first. Two processes never get the same one; times are
- * the database's, so clocks of machines need not agree.
+ * Claims up to `limit` mailboxes that no process watches, longest unwatched first. Two processes never get the same
+ * mailbox. Times are the database's, so clocks of machines need not agree.
  */
 export async function claimLeases(db: Db, workerId: string, leaseMs: number, limit: number): Promise<SyncLease[]> {
   const rows = await across(db, 'engine').sql<LeaseRow>(
@@ -41,7 +41,7 @@ export async function claimLeases(db: Db, workerId: string, leaseMs: number, lim
   }));
 }
 
-/** Extends the leases of watched mailboxes. Returns the credentials versions of those that this process keeps. */
+/** Extends the leases of watched mailboxes. Returns the credentials versions of the mailboxes this process keeps. */
 export async function renewLeases(
   db: Db,
   workerId: string,
@@ -58,7 +58,7 @@ export async function renewLeases(
   return new Map(rows.map((row) => [row.mailbox_id, row.credentials_version]));
 }
 
-/** Releases a mailbox; any process may claim it at once. */
+/** Releases a mailbox, so that any process may claim it at once. */
 export async function releaseLease(db: Db, workerId: string, mailboxId: string): Promise<void> {
   await across(db, 'engine')
     .table('mailbox_sync')
@@ -66,7 +66,10 @@ export async function releaseLease(db: Db, workerId: string, mailboxId: string):
     .update({ owner: null, lease_until: null });
 }
 
-/** Releases a mailbox that could not be read, for a later time: `delayOf` gives the delay (ms) for that many failures in a row. */
+/**
+ * Releases a mailbox whose reading failed, to be claimed again after a delay. `delayOf` returns the delay (ms) for a
+ * number of successive failures.
+ */
 export async function failLease(
   db: Db,
   workerId: string,
@@ -95,7 +98,7 @@ export async function failLease(
   });
 }
 
-/** Records that a process is alive, and returns how many mailboxes each process should watch. */
+/** Records that a process is alive. Returns how many mailboxes each process should watch. */
 export async function fairShare(db: Db, workerId: string, aliveMs: number): Promise<number> {
   await across(db, 'engine').sql(
     `insert into sync_workers (id, alive_until) values (:worker, now() + :alive * interval '1 millisecond')
@@ -110,7 +113,7 @@ export async function fairShare(db: Db, workerId: string, aliveMs: number): Prom
   return Math.ceil(mailboxes / Math.max(1, workers));
 }
 
-/** Removes a process from the count, with others that recorded nothing for a day. */
+/** Removes a process from the count, with all processes that recorded nothing for a day. */
 export async function leaveWorkers(db: Db, workerId: string): Promise<void> {
   await across(db, 'engine').sql(
     `delete from sync_workers where id = :worker or alive_until < now() - interval '1 day'`,

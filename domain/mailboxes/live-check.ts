@@ -20,15 +20,15 @@ import { wakeSync } from './sync-state.ts';
 import { message, type Message } from '../../messages/index.ts';
 import type { StoredIssue } from '../../db/json-columns.ts';
 
-/** The result of a live check. */
+/** Result of a live check. */
 export interface LiveCheck {
   mailbox: MailboxRow;
   smtp: boolean;
   imap: boolean;
-  /** Neither server refused the credentials. */
+  /** True if neither server refused the credentials. */
   auth: boolean;
   healthy: boolean;
-  /** `active`, `held`, or the status the mailbox was given. */
+  /** `held` for an active mailbox with a hold, otherwise the mailbox's status. */
   sendingStatus: string;
   campaigns: SendingCampaign[];
   recentErrors: MailboxError[];
@@ -36,7 +36,8 @@ export interface LiveCheck {
 }
 
 /**
- * Dials the stored credentials, for {@link liveCheck}. Runs before the transaction. Null when no worker could.
+ * Signs in with the stored credentials, for {@link liveCheck}. Runs before the transaction. Returns null when no worker
+ * could check.
  * @throws AppError not_found
  */
 export async function dialMailbox(ctx: Ctx, id: string): Promise<MailboxCheckResult | null> {
@@ -59,12 +60,13 @@ export async function dialMailbox(ctx: Ctx, id: string): Promise<MailboxCheckRes
 }
 
 /**
- * Makes a checklist of the servers' answers. Credentials that stopped working hold the mailbox; ones that work again
- * end such a hold.
+ * Returns a checklist of the servers' results. Refused credentials hold the mailbox. Working credentials end a hold for
+ * a refused sign-in.
  */
 export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult | null): Promise<LiveCheck> {
   return transact(ctx, async (tx) => {
-    // A consent that has ended holds the mailbox until it is given anew; a refused sign-in would only hold it for a while.
+    // An ended consent holds the mailbox until a person consents again. A refused sign-in would hold it for a limited
+    // time only.
     const before = await findMailbox(tx.org, id);
     if (dialed && before.hold_code !== 'consent_ended') {
       const until = new Date(tx.now.getTime() + AUTH_HOLD_MS);
@@ -95,7 +97,7 @@ export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult
   });
 }
 
-/** The mailbox can be read: ends what kept sync workers from it. */
+/** Makes a mailbox readable for sync workers at once, because the sign-in works: resets failures and retry time. */
 async function readNow(tx: Tx, id: string): Promise<void> {
   await clearHold(tx, id, 'imap_auth_failed');
   await tx.org.table('mailbox_sync').where({ mailbox_id: id }).update({ retry_at: null, failures: 0 });

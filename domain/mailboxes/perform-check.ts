@@ -11,12 +11,12 @@ import { withoutSecrets } from '../../lib/without-secrets.ts';
 import { message, type Message } from '../../messages/index.ts';
 import { words } from '../platform/words.ts';
 
-/** How long (ms) one server may take. */
+/** Timeout (ms) per server. */
 const SIDE_MS = 20_000;
 
 /**
- * The worker's part of a check: opens the sealed request and signs in to both servers in parallel.
- * @throws AppError not_found when the request is gone or too old
+ * Runs a check in the worker: decrypts the request and signs in to both servers in parallel.
+ * @throws AppError not_found when the request is deleted or too old
  */
 export async function performCheck(ctx: Ctx, smtp: SmtpSender, checkId: string): Promise<MailboxCheckResult> {
   const row = await reader(ctx)
@@ -35,7 +35,7 @@ export async function performCheck(ctx: Ctx, smtp: SmtpSender, checkId: string):
   return { smtp: sending, imap: reading };
 }
 
-/** Bounds one server, so that a slow one does not delay the result of the other. */
+/** Limits the time of one server, so that a slow one does not delay the other's result. */
 async function inTime(dial: Promise<SideResult>): Promise<SideResult> {
   return within(dial, SIDE_MS, () => ({
     ok: false,
@@ -74,7 +74,7 @@ async function dialImap(target: CheckRequest['imap'] & object, allowPrivate: boo
   }
 }
 
-/** A server that could not be reached. TLS says in its own words what it did not accept. */
+/** Returns the message for an unreachable server. TLS errors contain their own description. */
 function unreachable(stage: CheckStage, detail: string): Message {
   return stage === 'tls' || stage === 'auth' ? words(detail) : message(`mailboxes.unreachable_${stage}`);
 }

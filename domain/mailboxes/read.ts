@@ -12,7 +12,7 @@ import { reader } from '../platform/kernel/transact.ts';
 import { message, type Message } from '../../messages/index.ts';
 import { holdTitle } from '../sending/control/hold-codes.ts';
 
-/** A mailbox in answers: the row, its tags, how far it has been read. */
+/** A mailbox for responses: the row, its tags and its reading progress. */
 export interface MailboxView {
   mailbox: MailboxRow;
   tags: string[];
@@ -20,14 +20,16 @@ export interface MailboxView {
   lastSyncedAt: Date | null;
 }
 
-/** Why a mailbox rests. `until` null is until a person does something. */
+/** Reason and end of a hold. `until` null lasts until a person acts. */
 interface MailboxRest {
   code: string;
   reason: Message;
   until: Date | null;
 }
 
-/** What a mailbox is held for, sending or reading; of two holds the one that lasts longer. Those that have run out count too. */
+/**
+ * Returns the hold of a mailbox for sending or reading; of two holds the one that lasts longer. Includes expired holds.
+ */
 export function holdOf(mailbox: MailboxRow): MailboxRest | null {
   const holds = [
     { code: mailbox.hold_code, reason: mailbox.hold_reason, until: mailbox.hold_until },
@@ -40,7 +42,7 @@ export function holdOf(mailbox: MailboxRow): MailboxRest | null {
   );
 }
 
-/** The status of a mailbox that is not active, as a sentence. */
+/** Describes the status of an inactive mailbox. */
 export function statusMessage(status: MailboxRow['status']): Message {
   return message(status === 'revoked' ? 'mailboxes.is_revoked' : 'mailboxes.is_off');
 }
@@ -66,7 +68,8 @@ const MAX_CAMPAIGNS = 100;
 const MAX_ERRORS = 10;
 
 /**
- * Mailboxes, newest first; `q` is part of address or name, `tag` a tag id. A key restricted to mailboxes sees those.
+ * Lists mailboxes, newest first. `q` matches part of address or name; `tag` is a tag id. A key restricted to mailboxes
+ * sees only those.
  * @throws AppError bad_request for a cursor of another list or filter
  */
 export async function listMailboxes(
@@ -101,7 +104,7 @@ export async function listMailboxes(
 }
 
 /**
- * One mailbox with the campaigns it sends for and its latest errors (GET /emails/:id).
+ * Returns a mailbox with the campaigns that it sends for and its latest errors (GET /emails/:id).
  * @throws AppError not_found
  */
 export async function getMailbox(ctx: Ctx, id: string): Promise<MailboxDetail> {
@@ -112,7 +115,7 @@ export async function getMailbox(ctx: Ctx, id: string): Promise<MailboxDetail> {
 }
 
 /**
- * The row of a mailbox.
+ * Returns the row of a mailbox.
  * @throws AppError not_found for an unknown, malformed or foreign id
  */
 export async function findMailbox(
@@ -128,12 +131,12 @@ export async function findMailbox(
   return mailbox;
 }
 
-/** The mailbox a watcher is to read, or undefined when it is gone or off. */
+/** Returns the mailbox of a watcher, or undefined when it is deleted or switched off. */
 export async function watchedMailbox(ctx: Ctx, mailboxId: string): Promise<MailboxRow | undefined> {
   return reader(ctx).query(Mailboxes).findOne({ id: mailboxId, status: 'active' });
 }
 
-/** Campaigns that are not finished and whose pool the mailbox belongs to, newest first. */
+/** Returns unfinished campaigns whose pool includes the mailbox, newest first. */
 export async function findSendingCampaigns(org: OrgScope, mailboxId: string): Promise<SendingCampaign[]> {
   return org.sql<SendingCampaign>(
     `select k.id, k.name, k.status from campaigns k join mailboxes m on m.organization_id = k.organization_id and m.id = :id
@@ -145,7 +148,7 @@ export async function findSendingCampaigns(org: OrgScope, mailboxId: string): Pr
   );
 }
 
-/** The latest errors of a mailbox, settled ones included. */
+/** Returns the latest errors of a mailbox, including resolved ones. */
 export async function findMailboxErrors(org: OrgScope, mailboxId: string): Promise<MailboxError[]> {
   return org.sql<MailboxError>(
     `select id, error_code, severity, message, created_at, resolved_at from mailbox_errors
@@ -154,7 +157,7 @@ export async function findMailboxErrors(org: OrgScope, mailboxId: string): Promi
   );
 }
 
-/** Rows with their tags and reading progress, in the same order. */
+/** Adds tags and reading progress to rows, in the same order. */
 export async function view(org: OrgScope, mailboxes: readonly MailboxRow[]): Promise<MailboxView[]> {
   const ids = mailboxes.map(({ id }) => id);
   const rows = await org.sql<{ id: string; tags: string[]; last_uid: number | null; last_synced_at: Date | null }>(

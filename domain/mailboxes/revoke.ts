@@ -9,15 +9,18 @@ import { openTokens } from '../sending/senders/mailbox-credentials.ts';
 
 type Revocation = Row<'mailbox_revocations'>;
 
-/** Attempts in one go; each may take as long as a request. */
+/** Maximum number of attempts per call. Each may last as long as a request. */
 const PAGE = 20;
 const REQUEST_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const FIRST_RETRY_MS = MINUTE_MS;
-/** After so many attempts, some three weeks, the consent is left to its person. */
+/** Maximum number of attempts, over about three weeks. After that only the person can end the consent. */
 const MAX_ATTEMPTS = 30;
 
-/** Notes the consent of a mailbox that is about to be removed, so that it is ended at its provider. Microsoft has no address for that. */
+/**
+ * Stores a revocation for the consent of a mailbox that is about to be removed. Only for Google, because Microsoft
+ * offers no revocation URL.
+ */
 export async function noteRevocation(tx: Tx, { id, email, provider }: MailboxRow): Promise<void> {
   if (provider !== 'gmail') return;
   await tx.org.sql(
@@ -28,10 +31,10 @@ export async function noteRevocation(tx: Tx, { id, email, provider }: MailboxRow
 }
 
 /**
- * Ends consents of removed mailboxes at their providers: those that are due, with the time of the next attempt stored before each. A provider
- * that does not answer is asked again after a minute, doubling, up to a day. The account of a mailbox that is connected
- * anywhere in this installation keeps its consent, which is one for all of them.
- * @returns consents that need no further attempt
+ * Revokes due consents of removed mailboxes at their providers. Stores the time of the next attempt before each
+ * request. Retries after a minute, doubling, up to a day. Keeps the consent of an account that is connected anywhere in
+ * this installation, because the consent covers all its mailboxes.
+ * @returns the number of consents that need no further attempt
  */
 export async function revokeConsents(
   deps: Pick<Deps, 'db' | 'clock' | 'config' | 'keyring' | 'egress' | 'log'>,
@@ -58,7 +61,7 @@ export async function revokeConsents(
   return done;
 }
 
-/** Asks the provider to end a consent. Returns whether it has ended, or had before. */
+/** Asks the provider to revoke a consent. Returns true if it is revoked now or was before. */
 async function revoke(
   { config, keyring, egress, log }: Pick<Deps, 'config' | 'keyring' | 'egress' | 'log'>,
   { mailbox_id: mailboxId, provider: name, sealed }: Revocation,
@@ -75,11 +78,11 @@ async function revoke(
       timeoutMs: REQUEST_MS,
       maxResponseBytes: MAX_ANSWER_BYTES,
     });
-    // 400 is the answer to a token that is not good any more.
+    // Status 400 means that the token is not valid any more.
     if (status === 200 || status === 400) return true;
     log.warn({ mailboxId, status }, 'a provider did not end a consent');
   } catch (error) {
-    // Tokens that cannot be opened too: the others are due all the same, and the key may come back.
+    // Also for tokens that cannot be decrypted: the key may return, and the other consents must still be revoked.
     log.warn({ mailboxId, err: error }, 'a provider could not be asked to end a consent');
   }
   return false;

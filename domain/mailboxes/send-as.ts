@@ -16,8 +16,8 @@ const MAX_ANSWER_BYTES = 512 * 1024;
 const MAX_ADDRESSES = 200;
 
 /**
- * The addresses as which a mailbox may send, as its provider lists them; null where it publishes no list.
- * @throws Error when the provider does not give them now
+ * Returns the addresses as which a mailbox may send, from its provider. Null when the provider has no such list.
+ * @throws Error when the request fails
  */
 export async function fetchSendAs(
   egress: Egress,
@@ -43,15 +43,15 @@ export async function fetchSendAs(
       name: typeof entry.displayName === 'string' ? entry.displayName.slice(0, 200) : '',
       isPrimary,
       isDefault: entry.isDefault === true,
-      // The provider gives no status for the mailbox's own address, which needs none.
+      // The mailbox's own address has no status and needs no verification.
       verified: isPrimary || entry.verificationStatus === 'accepted',
     };
   });
 }
 
 /**
- * Reads the list of a mailbox from its provider again when an address is chosen that the stored list does not have: it may have been
- * verified a moment ago. Runs before the transaction; a provider that does not answer leaves the list as it is.
+ * Reads a mailbox's send-as addresses again if the chosen one is not in the stored list, because it may have been
+ * verified just now. Runs before the transaction. Keeps the stored list when the provider does not respond.
  */
 export async function refreshSendAs(ctx: Ctx, mailbox: MailboxRow, chosen: string): Promise<void> {
   const provider = mailbox.provider === 'smtp_imap' ? undefined : configuredProvider(ctx.config, mailbox.provider);
@@ -72,7 +72,7 @@ export async function refreshSendAs(ctx: Ctx, mailbox: MailboxRow, chosen: strin
 }
 
 /**
- * Refuses an address that a mailbox may not send as. Its own address and none at all are always right.
+ * Refuses an address that a mailbox may not send as. Its own address and no address are always allowed.
  * @throws AppError mailbox_send_as_unsupported, mailbox_send_as_unknown
  */
 export async function assertSendAs(org: OrgScope, mailbox: MailboxRow, sendAs: string | undefined): Promise<void> {

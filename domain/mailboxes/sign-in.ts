@@ -6,12 +6,12 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 import { imapTargetOf, smtpTargetOf } from '../sending/senders/mailbox-credentials.ts';
 
-/** How to sign in to a mailbox's servers now; or why that cannot be, for one that was connected by consent. */
+/** Data for signing in to a mailbox's servers, or the reason why an OAuth mailbox cannot sign in now. */
 type SignIn =
   | { kind: 'ready'; smtp: SmtpTarget; imap: ImapTarget | null; byConsent: boolean }
   | Exclude<Access, { kind: 'valid' }>;
 
-/** How to sign in to a mailbox's servers; an access token that runs out is renewed first. */
+/** Returns the data for signing in to a mailbox's servers. Renews an expiring access token first. */
 export async function readSignIn(ctx: Ctx, mailbox: MailboxRow): Promise<SignIn> {
   const findTokens = () => reader(ctx).table('mailbox_tokens').where({ mailbox_id: mailbox.id }).first('sealed');
   let tokens = (await findTokens())?.sealed ?? null;

@@ -4,24 +4,24 @@ import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { clearHold, holdMailbox } from '../sending/control/mailbox-hold.ts';
 import { words } from '../platform/words.ts';
 
-/** Channel on which sync workers are notified of added, changed and removed mailboxes. */
+/** PostgreSQL channel that notifies sync workers of added, changed and removed mailboxes. */
 export const MAILBOXES_CHANNEL = 'heron_mailboxes';
 
-/** Notifies sync workers once this transaction commits. Without it they would notice a little later. */
+/** Notifies sync workers when this transaction commits. Without the notification they would notice later. */
 export async function wakeSync(tx: Tx): Promise<void> {
   await across(tx.trx, 'engine').sql(`select pg_notify('${MAILBOXES_CHANNEL}', '')`);
 }
 
-/** How far a folder has been read. */
+/** Reading progress of a folder. */
 interface FolderProgress {
   /** Null before the first reading. */
   uidValidity: number | null;
   lastUid: number;
-  /** Mail after this moment has not been read under another UIDVALIDITY. */
+  /** Mail after this time has not been read under another UIDVALIDITY. */
   since: Date;
 }
 
-/** How far a folder has been read; creates its row at the first reading. */
+/** Returns the reading progress of a folder. Creates its row at the first reading. */
 export async function readFolderProgress(ctx: Ctx, mailboxId: string, folder: string): Promise<FolderProgress> {
   const org = reader(ctx);
   await org.insert('mailbox_sync', { mailbox_id: mailboxId, folder }).onConflict(['mailbox_id', 'folder']).ignore();
@@ -33,7 +33,7 @@ export async function readFolderProgress(ctx: Ctx, mailboxId: string, folder: st
   return { uidValidity: row!.uid_validity, lastUid: row!.last_uid, since: row!.since };
 }
 
-/** Starts reading a folder, or starts again under another UIDVALIDITY: everything up to `lastUid` counts as read. */
+/** Starts reading a folder, or restarts under another UIDVALIDITY. Everything up to `lastUid` counts as read. */
 export async function startFolderAt(
   ctx: Ctx,
   mailboxId: string,
@@ -66,7 +66,7 @@ export async function recordFolderRead(
   });
 }
 
-/** How many times in a row the mailbox could not be read. */
+/** Returns the number of successive failures to read the mailbox. */
 export async function syncFailures(ctx: Ctx, mailboxId: string): Promise<number> {
   const row = await reader(ctx)
     .table('mailbox_sync')
@@ -75,12 +75,15 @@ export async function syncFailures(ctx: Ctx, mailboxId: string): Promise<number>
   return row?.failures ?? 0;
 }
 
-/** The server accepted the sign-in: ends a hold for a refused one. */
+/** Ends a hold for a refused sign-in, after the server has accepted one. */
 export async function signedIn(ctx: Ctx, mailboxId: string): Promise<void> {
   await transact(ctx, (tx) => clearHold(tx, mailboxId, 'imap_auth_failed'));
 }
 
-/** The server refused the sign-in: holds the mailbox, which must not send while replies and bounces cannot be read. */
+/**
+ * Holds the mailbox after the server refused the sign-in. The mailbox must not send while replies and bounces cannot be
+ * read.
+ */
 export async function signInRefused(ctx: Ctx, mailboxId: string, reason: string, holdMs: number): Promise<void> {
   await transact(ctx, (tx) =>
     holdMailbox(tx, mailboxId, {

@@ -2,10 +2,10 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact } from '../platform/kernel/transact.ts';
 import { unreadableWaitMs } from '../sending/outcomes/record-inbound.ts';
 
-/** Times a message that could not be read is looked at again: some five days. */
+/** Maximum number of attempts to read a message, over about five days. */
 const MAX_TRIES = 10;
 
-/** Messages of a folder that could not be read and are to be looked at again now, oldest first. */
+/** Returns the UIDs of unreadable messages in a folder that are due for another attempt, earliest due first. */
 export async function unreadableDue(
   ctx: Ctx,
   mailboxId: string,
@@ -22,7 +22,7 @@ export async function unreadableDue(
   return rows.map(({ uid }) => uid);
 }
 
-/** A message could still not be read: it is looked at again later, and after its last time no more. */
+/** Schedules another attempt at an unreadable message, or none after the last attempt. */
 export async function postponeUnreadable(
   ctx: Ctx,
   mailboxId: string,

@@ -18,7 +18,7 @@ import { assertSendAs, refreshSendAs } from './send-as.ts';
 import { wakeSync } from './sync-state.ts';
 import { message } from '../../messages/index.ts';
 
-/** PATCH /emails/:id; absent fields stay. Servers come with their password, always. */
+/** Input of PATCH /emails/:id. Absent fields are kept. Server settings always include the password. */
 export interface MailboxEdit {
   name?: string | undefined;
   status?: MailboxRow['status'] | undefined;
@@ -44,11 +44,11 @@ export interface MailboxEdit {
   imap?: MailServiceInput | undefined;
 }
 
-/** What recipients see of a mailbox, and where their replies go. */
+/** Fields that recipients see, or that determine where their replies go. */
 const SEEN = ['name', 'reply_to', 'send_as_email', 'signature_plain', 'signature_html'] as const;
 
 /**
- * Dials servers that are about to change, as a connect does. Runs before the transaction.
+ * Checks changed servers as a connect does. Runs before the transaction.
  * @throws AppError not_found, mailbox_auth_failed, mailbox_provider_requires_oauth, service_unavailable
  */
 export async function prepareUpdate(
@@ -68,9 +68,11 @@ export async function prepareUpdate(
 }
 
 /**
- * Changes a mailbox. Switching it off, or taking a tag from it, releases its reserved slots; switching it on, or new servers, ends a hold.
+ * Changes a mailbox. Switching it off or removing a tag releases its reserved slots. Switching it on or setting new
+ * servers ends a hold.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
- * @throws AppError not_found, bad_request (unknown tags), mailbox_send_as_unsupported, mailbox_send_as_unknown, conflict when it has another `updated_at` by now; forbidden as {@link assertMayChangeEmails}
+ * @throws AppError not_found, bad_request (unknown tags), mailbox_send_as_unsupported, mailbox_send_as_unknown,
+ * conflict when `updated_at` has changed; forbidden as {@link assertMayChangeEmails}
  */
 export async function updateMailbox(
   ctx: Ctx,
@@ -82,12 +84,13 @@ export async function updateMailbox(
     const { status, tags, smtp, imap, ...settings } = edit;
     const before = await findMailbox(tx.org, id);
     await assertSendAs(tx.org, before, settings.send_as_email);
-    // Sends before mailboxes, the lock order of every writer. Without a tag it may leave pools that it has slots of.
+    // Locks sends before mailboxes, the order of all writers. Without the tag the mailbox may leave pools in which it
+    // has slots.
     if ((status && status !== 'active') || (tags && (await losesTag(tx, id, tags))))
       await releaseReservedSends(tx, { mailboxId: id });
     const senderOf = await findActiveCampaigns(tx, id);
     const isSeen = SEEN.some((field) => settings[field] !== undefined && settings[field] !== before[field]);
-    // A new password for the same server is nothing that anybody sees.
+    // A new password for the same server is invisible to recipients.
     const isElsewhere = smtp !== undefined && smtp.host !== before.smtp.host;
     if ((isSeen || isElsewhere) && senderOf.length > 0) await assertMayChangeEmails(tx, [id]);
     const mailbox = await findMailbox(tx.org, id, 'for update');
@@ -117,8 +120,8 @@ export async function updateMailbox(
 }
 
 /**
- * Removes a mailbox with everything under it; emails already sent stay on record, and a consent is ended at its provider afterwards. A send that a worker has claimed finishes;
- * watchers stop when they next renew their lease.
+ * Removes a mailbox with its data. Sent emails stay on record, and an OAuth consent is revoked at its provider
+ * afterwards. A send that a worker has claimed finishes. Watchers stop at their next lease renewal.
  * @throws AppError not_found
  */
 export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
@@ -136,7 +139,9 @@ export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** Signals campaigns that may send from the mailbox since the edit, or no longer. The end of a hold was announced already. */
+/**
+ * Signals campaigns whose pool the mailbox joined or left by the edit. The end of a hold has been announced before.
+ */
 async function tellCampaigns(
   tx: Tx,
   before: MailboxRow,
@@ -151,13 +156,13 @@ async function tellCampaigns(
   const then = wasActive ? senderOf : [];
   const left = then.filter(({ id }) => !now.some((one) => one.id === id));
   const joined = now.filter(({ id }) => !then.some((one) => one.id === id));
-  // As if it were named among their senders.
+  // A mailbox that joins by its tag needs the same permission as one named among the senders.
   if (retagged && joined.length > 0) await assertMayChangeEmails(tx, [before.id]);
   await announcePoolChange(tx, before.id, left, { type: 'sender_removed', message: message('log.mailbox_left_pool') });
   await announcePoolChange(tx, before.id, joined, { type: 'sender_back', message: message('log.mailbox_joined_pool') });
 }
 
-/** Whether a higher limit or a shorter gap lets somebody's email leave who was told to wait until later. */
+/** Returns true if a higher limit or a shorter gap may let postponed emails be sent earlier. */
 function maySendMore(before: MailboxRow, { campaign_limit: limit, min_wait_time: gap }: MailboxEdit): boolean {
   return (
     (limit ?? before.campaign_limit) > before.campaign_limit || (gap ?? before.min_wait_time) < before.min_wait_time
@@ -180,7 +185,7 @@ function changed(mailbox: MailboxRow, edit: Record<string, unknown>): Record<str
   );
 }
 
-/** Whether a mailbox has a tag that is not among these. */
+/** Returns true if a mailbox has a tag that is not in the list. */
 async function losesTag(tx: Tx, mailboxId: string, tags: readonly string[]): Promise<boolean> {
   const lost = await tx.org
     .table('mailbox_tags')
@@ -202,7 +207,7 @@ async function replaceTags(tx: Tx, mailboxId: string, tags: readonly string[]): 
     );
 }
 
-/** Ids that are no tags of the workspace. */
+/** Returns a problem for each id that is no tag of the workspace. */
 export async function tagProblems(org: OrgScope, tags: readonly string[]): Promise<Problem[]> {
   const known = await existingIds(org, 'labels', tags, { registry: 'tag' });
   return unknownIdProblems(tags, known, (index) => `body.tags.${index}`, message('campaigns.unknown_tag'));

@@ -2,9 +2,9 @@ import { AppError, thingMessage, type Thing } from '../../lib/errors.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Refuses to overwrite what another person changed meanwhile: the caller's copy is as of `expected`, the row was changed at `updatedAt`. Without
- * `expected` the last one to write wins. Null is for what was never written.
- * @param updatedAt of the row as it is locked by the transaction that changes it
+ * Refuses to overwrite another person's change: throws if the row changed after the caller read it. `expected` is the
+ * `updated_at` that the caller saw; null means the row did not exist. Without `expected` the last writer wins.
+ * @param updatedAt of the row, which the changing transaction has locked
  * @throws AppError conflict
  */
 export function assertAsSeen(what: Thing, updatedAt: Date | null, expected: Date | null | undefined): void {

@@ -5,12 +5,15 @@ import { newId } from '../../lib/ids.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { Tx } from './kernel/transact.ts';
 
-/** Bytes of one stored chunk: small enough to have many in memory, large enough that a gigabyte is a few thousand rows. */
+/**
+ * Size (bytes) of a stored chunk: small enough to hold many in memory, large enough to store a gigabyte in a few
+ * thousand rows.
+ */
 export const CHUNK_BYTES = 256 * 1024;
 
 /*
- * Bytes are stored in PostgreSQL, in the transaction of what they belong to, so that neither is ever there without the other. Where
- * BLOB_PROVIDER names another place, a worker moves them there afterwards.
+ * Files are stored in PostgreSQL, in the transaction of the row that they belong to, so that neither exists without the
+ * other. If BLOB_PROVIDER names another store, a worker moves them there afterwards.
  */
 
 /** Copies a file from disk into the database, chunk by chunk, inside the transaction. Returns the blob's id. */
@@ -40,9 +43,9 @@ async function storeChunks(tx: Tx, chunks: AsyncIterable<Buffer> | Iterable<Buff
 }
 
 /**
- * The bytes of a blob, piece by piece, wherever they are; none when the blob is gone. A worker may move them meanwhile: then the rest comes
- * from where they are now.
- * @throws Error when bytes are missing, or their store does not answer
+ * Yields the bytes of a blob in chunks, from PostgreSQL or another store. Yields nothing when the blob is deleted. If a
+ * worker moves the blob meanwhile, the rest is read from the new store.
+ * @throws Error when bytes are missing, or their store does not respond
  */
 export async function* readBlob(org: OrgScope, blobs: BlobStores, id: string): AsyncGenerator<Buffer> {
   let read = 0;
@@ -60,7 +63,10 @@ export async function* readBlob(org: OrgScope, blobs: BlobStores, id: string): A
   }
 }
 
-/** Removes a blob with its chunks; bytes outside of PostgreSQL are deleted soon after (domain/operations/system/move-blobs.ts). */
+/**
+ * Deletes a blob and its chunks. Bytes outside PostgreSQL are deleted soon after
+ * (`domain/operations/system/move-blobs.ts`).
+ */
 export async function deleteBlob(org: OrgScope, id: string): Promise<void> {
   await org.table('blobs').where({ id }).delete();
 }

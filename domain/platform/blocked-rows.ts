@@ -4,25 +4,28 @@ import type { WorkflowContract } from '../../workflows/contract.ts';
 import type { BlockedRuns, DeadLetterKind } from './kernel/tx.ts';
 import type { Tx } from './kernel/transact.ts';
 
-/** A kind of run that has a row each, in which one column marks it as blocked. */
+/** Describes the table of a kind of run, with the column that marks a run as blocked. */
 export interface MarkedRow
   extends Pick<DeadLetterKind, 'taskType' | 'restricted'>, Partial<Pick<DeadLetterKind, 'retry'>> {
   table: OrgTable;
-  /** The column of the id. Default: id. */
+  /** Column of the run's id. Default: `id`. */
   key?: string | undefined;
-  /** SQL condition of a row whose run has not ended. */
+  /** SQL condition: the row's run has not ended. */
   open: string;
-  /** The column of the mark. Default: blocked_reason. */
+  /** Column of the mark. Default: `blocked_reason`. */
   mark?: string;
-  /** `updated_at` says when the row was marked. */
+  /** True if marking also sets `updated_at`. */
   isStamped?: true;
-  /** The signal of a retry. Default: retry. */
+  /** Name of the retry signal. Default: `retry`. */
   signal?: string;
-  /** Writes more in the transaction that sets the mark. */
+  /** Makes additional writes in the transaction that sets the mark. */
   andThen?(tx: Tx, taskId: string, reason: string): Promise<void>;
 }
 
-/** Blocks and retries runs whose row is marked by one UPDATE, and cleared by another. The workflow id has one part. */
+/**
+ * Returns functions that mark a run's row as blocked, and that clear the mark and signal the run. The workflow id must
+ * have one part.
+ */
 export function blockedRows(contract: WorkflowContract<any, any>, marked: MarkedRow): BlockedRuns {
   const { taskType, restricted, table, key = 'id', open, mark = 'blocked_reason', isStamped, andThen } = marked;
   const [part] = contract.parts as [string];
@@ -43,7 +46,7 @@ export function blockedRows(contract: WorkflowContract<any, any>, marked: Marked
     },
     async retry(tx, id, cause) {
       if (marked.retry) return marked.retry(tx, id, cause);
-      // The mark of a run that has ended goes too.
+      // Clears the mark even if the run has ended.
       const [row] = await setMark(tx, id, null, 'true');
       const args = { organizationId: tx.org.organizationId, [part]: id };
       if (row?.open) tx.intend(signal(contract, args, marked.signal ?? 'retry', { cause }));

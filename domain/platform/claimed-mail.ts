@@ -1,16 +1,17 @@
 import { MailFailure, type SystemMessage } from '../../lib/mail/index.ts';
 import type { Ctx } from './kernel/context.ts';
 
-/** The row of a mail that this attempt alone may send. */
+/** Row of a mail that only this attempt may send. */
 interface ClaimedRow {
   update(fields: { state: 'sent' | 'refused' | 'uncertain'; settled_at: Date }): PromiseLike<unknown>;
   delete(): PromiseLike<unknown>;
 }
 
 /**
- * Sends a claimed mail of the installation and settles its row: as uncertain where the server's answer was lost.
+ * Sends a claimed mail of the installation and settles its row. If the server's answer was lost, the mail is uncertain.
  * @param about ids for the log
- * @returns the failure of one that the server did not take now, whose row is deleted so that it can be claimed again; undefined otherwise
+ * @returns the error of a temporary failure, after deleting the row so that the mail can be claimed again; undefined
+ * otherwise
  */
 export async function sendClaimedMail(
   ctx: Ctx,

@@ -3,56 +3,61 @@ import { newId } from '../../lib/ids.ts';
 import type { Tx } from './kernel/transact.ts';
 import type { Said } from '../../lib/errors.ts';
 
-/** A campaign's email that could not be handed over. Each kind of task belongs to a family (`activities/<family>.ts`), which retries it. */
+/**
+ * A campaign email that could not be delivered. Each task type belongs to a family (`activities/<family>.ts`), which
+ * retries it.
+ */
 export const FAILED_EMAIL = 'campaign_email';
-/** An email that a person or an agent wrote and that could not be handed over. */
+/** An undeliverable email that a person or an agent wrote. */
 export const FAILED_DIRECT_EMAIL = 'direct_email';
-/** Money that is to go back, and did not: replaying it asks the payment provider again. */
+/** A failed refund. Replaying it asks the payment provider again. */
 export const REFUND = 'order_refund';
-/** The renewal of a managed domain that needs a person: replaying it tries it again. */
+/** The renewal of a managed domain that needs a person. Replaying it tries again. */
 export const RENEWAL = 'domain_renewal';
-/** The email may have left: replaying it is the decision to send it again. */
+/** An email that may have been sent. Replaying it is a person's decision to send it again. */
 export const UNCERTAIN_EMAIL = 'uncertain_email';
 
-/** What an order of mailboxes made at its provider and could not undo. */
+/** Objects that an order of mailboxes created at its provider and could not remove. */
 export const UNDO_OF_ORDER = 'mailbox_order_undo';
 
-/** What a provider refused, or did not answer for too long. */
+/** A delivery that a provider refused, or did not answer for too long. */
 export const INTEGRATION_DELIVERY = 'integration_delivery';
-/** What waited for an account that nobody connected again, and was dropped: a person who has read it settles it. */
+/** Deliveries dropped because nobody reconnected their account. A person settles the dead letter after reading it. */
 export const INTEGRATION_BACKLOG = 'integration_backlog';
-/** A webhook of a scheduling provider that could not be read: replaying it reads it again. */
+/** A webhook of a scheduling provider that could not be parsed. Replaying it parses it again. */
 export const INTEGRATION_WEBHOOK = 'integration_webhook';
-/** The deliveries of a connection, whose run kept failing. */
+/** The deliveries of a connection whose run kept failing. */
 export const INTEGRATION_RUN = 'integration_run';
 
 /** The replay of a goal that kept failing. */
 export const REPLAY = 'goal_replay';
-/** An event that the replay of a goal passed over, because it kept failing: replaying it replays the goal at its moment. */
+/**
+ * An event that a goal's replay skipped because it kept failing. Replaying it replays the goal at the event's time.
+ */
 export const REPLAY_EVENT = 'goal_replay_event';
 
-/** An automation that started itself, by others, too often in a row. */
+/** An automation that triggered itself too often in a row, directly or through others. */
 export const AUTOMATION_LOOP = 'automation_loop';
 /** A run of an automation that kept failing. */
 export const AUTOMATION_RUN = 'automation_run';
 
-/** Work that failed for the last time. */
+/** Work that failed permanently. */
 interface GivenUp {
-  /** The row that the work belongs to. */
+  /** Id of the row that the work belongs to. */
   taskId: string;
   taskType: string;
-  /** Ids that lead to it. */
+  /** Ids for finding the work. */
   payload: Record<string, string | null>;
-  /** The reason: a sentence, or words that are not ours, at most 500 characters of them. */
+  /** The reason: a message, or external text, cut at 500 characters. */
   error: Said;
   attempts: number;
-  /** Attempts it may have; 0 when they are not limited. */
+  /** Maximum number of attempts; 0 for unlimited. */
   maxAttempts: number;
-  /** When the sweep retries it; null when only a person does. */
+  /** Time at which the sweep retries it. Null when only a person does. */
   nextRetryAt: Date | null;
 }
 
-/** Records failed work as a dead letter. A task has one pending dead letter: a later one updates it. */
+/** Records failed work as a dead letter. Updates the pending dead letter of the task, if there is one. */
 export async function addDeadLetter(tx: Tx, given: GivenUp): Promise<void> {
   await tx.org.sql(
     `insert into dead_letters (id, organization_id, task_id, task_type, payload, last_error, attempts, max_attempts, next_retry_at, created_at, updated_at)
@@ -74,14 +79,14 @@ export async function addDeadLetter(tx: Tx, given: GivenUp): Promise<void> {
   );
 }
 
-/** Takes the pending dead letter of a task away: there is nothing left to replay. */
+/** Deletes the pending dead letter of a task, when nothing is left to replay. */
 export async function dropDeadLetter(tx: Tx, taskType: string, taskId: string): Promise<void> {
   await tx.org.table('dead_letters').where({ task_type: taskType, task_id: taskId, status: 'pending' }).delete();
 }
 
 /**
- * Marks the pending dead letter of a task as replayed: the task has been started again.
- * @returns false when there is none: another replay was first
+ * Marks the pending dead letter of a task as replayed, because the task was started again.
+ * @returns false when there is none, because another replay was first
  */
 export async function replayDeadLetter(tx: Tx, taskType: string, taskId: string): Promise<boolean> {
   const changed = await tx.org

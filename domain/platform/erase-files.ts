@@ -1,13 +1,13 @@
 import type { Tx } from './kernel/transact.ts';
 
 /**
- * Deletes what is kept of the HTML and the files of messages of these contacts, and the files of emails to them that have left. Called
- * before the contacts are deleted, after which nothing says any more whose they were.
+ * Deletes the stored HTML and files of messages from these contacts, and the files of emails sent to them. Call it
+ * before deleting the contacts, because afterwards nothing links the files to them.
  */
 export async function eraseFiles(tx: Tx, contactIds: readonly string[]): Promise<void> {
   const bindings = { contacts: [...contactIds] };
   const theirs = `select id from inbound_messages where organization_id = :org and contact_id = any(cast(:contacts as uuid[]))`;
-  // A trigger deletes the bytes of a file with it.
+  // A trigger deletes the bytes together with the row.
   await tx.org.sql(
     `delete from inbound_attachments where organization_id = :org and message_id in (${theirs})`,
     bindings,

@@ -6,28 +6,30 @@ import { signal, start, type Attributes, type Intent } from '../../temporal/disp
 import type { SignalPayload, WorkflowContract } from '../../workflows/contract.ts';
 import type { ExpectedRuns } from './kernel/tx.ts';
 
-/** The rows of a family's runs. A row under the condition `open` (SQL) must have an open run. */
+/** Table of a family's runs. Each row that meets the SQL condition `open` must have an open run. */
 export interface RunRows {
   table: OrgTable;
-  /** The column of the id. A workflow id with several parts takes each from the column of its name. Default: id. */
+  /**
+   * Column of the id. Default: `id`. A workflow id with several parts takes each part from the column of the same name.
+   */
   key?: string;
   open: string;
-  /** The column of a search attribute that does not follow from the arguments. */
+  /** Columns of search attributes that do not follow from the arguments. */
   attributes?: Readonly<Partial<Record<keyof Attributes, string>>>;
 }
 
-/** A query of its own for the runs that must be open. */
+/** A custom query for the runs that must be open. */
 export interface RunQuery {
   /**
-   * Selects the id of a row as `position`, and the arguments of the contract. It ends where `and` with a condition on
-   * that id can follow, and then `order by`.
+   * Selects a row's id as `position`, and the arguments of the contract. Must end so that `and` with a condition on the
+   * id, and then `order by`, can follow.
    */
   rows: string;
-  /** The column of the position. */
+  /** Column of the position. */
   key: string;
-  /** The query of a page, where it is not `rows` with a limit; `:after` and `:limit` are bound. */
+  /** Query of one page, if it is not `rows` with a limit. `:after` and `:limit` are bound. */
   pageSql?: string;
-  /** Opens a run by a signal instead of a start. */
+  /** Signal that opens the run, instead of a plain start. */
   signal?: { name: string; payload: SignalPayload };
 }
 
@@ -36,7 +38,7 @@ interface Found {
   attributes?: Attributes;
 }
 
-/** The queries that find the runs of a contract that must be open. */
+/** Returns the queries for the runs of a contract that must be open. */
 export function expectedRuns<Args>(contract: WorkflowContract<Args, any>, rows: RunRows | RunQuery): ExpectedRuns {
   const query = 'table' in rows ? queryOf(contract, rows) : rows;
   const key = query.key;

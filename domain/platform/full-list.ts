@@ -3,16 +3,16 @@ import { badRequest, type Said } from '../../lib/errors.ts';
 import type { Tx } from './kernel/transact.ts';
 import { message } from '../../messages/index.ts';
 
-/** A list that is answered and read as a whole, and so has a bound. */
+/** Maximum length of a list that is returned as a whole. */
 interface Bound {
   most: number;
-  /** Its entries, in the plural: `automations`. */
+  /** Name of its entries, in the plural: `automations`. */
   what: Said;
 }
 
 /**
- * Refuses another row for a list that is full.
- * @param count rows that it has, counted where nobody else adds one meanwhile
+ * Refuses another row in a full list.
+ * @param count current number of rows, counted under a lock against concurrent additions
  * @throws AppError bad_request
  */
 export function assertNotFull(count: number, { most, what }: Bound): void {
@@ -21,8 +21,9 @@ export function assertNotFull(count: number, { most, what }: Bound): void {
 }
 
 /**
- * {@link assertNotFull} for rows of one table. Those who add to it at the same time wait for each other.
- * @param where which rows are one list; all of the workspace by default
+ * Variant of {@link assertNotFull} for rows of one table. Locks the list, so that concurrent additions wait for each
+ * other.
+ * @param where condition for the rows of the list; by default all rows of the workspace
  * @throws AppError bad_request
  */
 export async function assertRoomFor(

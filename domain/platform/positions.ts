@@ -1,8 +1,8 @@
 import type { Tx } from './kernel/transact.ts';
 
 /**
- * Stores the order of rows that have a position: the ids have positions from `first` on, without gaps. Rows that stay where they are are not
- * written.
+ * Stores the order of rows with a position: the ids get positions from `first` on without gaps. Writes only rows whose
+ * position changes.
  */
 export async function storePositions(
   tx: Tx,
@@ -19,7 +19,7 @@ export async function storePositions(
   );
 }
 
-/** The ids with one of them at an index; behind the last is the last. */
+/** Returns the ids with `id` moved to an index. An index past the end moves it to the end. */
 export function movedTo(ids: readonly string[], id: string, index: number): string[] {
   const order = ids.filter((other) => other !== id);
   order.splice(index, 0, id);

@@ -3,7 +3,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import type { Problem, Said } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 
-/** Faults of ids that must name rows of the organization. */
+/** Returns problems of ids that must refer to rows of the organization. */
 export async function idProblems(
   org: OrgScope,
   table: ReferenceTable,
@@ -26,7 +26,7 @@ type ReferenceTable =
   | 'crm_stages'
   | 'memberships';
 
-/** Which of the ids name rows of the organization; of memberships, their users. */
+/** Returns the ids that refer to rows of the organization. For memberships, returns user ids. */
 export async function existingIds(
   org: OrgScope,
   table: ReferenceTable,
@@ -44,7 +44,7 @@ export async function existingIds(
   return new Set(rows.map((row) => row.id));
 }
 
-/** A problem for each id that is not among the known ones; `path` is the path of the ids in the request. */
+/** Returns a problem for each unknown id. `path` is the path of the ids in the request. */
 export function unknownIdProblems(
   ids: readonly string[],
   known: ReadonlySet<string>,

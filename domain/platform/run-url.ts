@@ -2,8 +2,8 @@ import type { Config } from '../../lib/config/index.ts';
 import type { WorkflowContract } from '../../workflows/contract.ts';
 
 /**
- * The address of a run in the Temporal UI; undefined when TEMPORAL_UI_URL is not set.
- * @param parts those of the workflow id
+ * Returns the URL of a run in the Temporal UI, or an empty object when TEMPORAL_UI_URL is not set.
+ * @param parts values of the workflow id
  */
 export function runUrl<Args>(
   { TEMPORAL_UI_URL: ui, TEMPORAL_NAMESPACE: namespace }: Pick<Config, 'TEMPORAL_UI_URL' | 'TEMPORAL_NAMESPACE'>,
@@ -11,7 +11,7 @@ export function runUrl<Args>(
   parts: Omit<Args, 'organizationId'>,
 ): { temporal_url?: string } {
   if (!ui) return {};
-  // The workflow id does not contain the organization.
+  // The cast is safe, because the workflow id does not contain the organization.
   const id = contract.id(parts as Args);
   const path = `namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(id)}`;
   return { temporal_url: `${ui.replace(/\/$/, '')}/${path}` };

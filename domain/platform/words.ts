@@ -1,8 +1,8 @@
 import { message, type Message } from '../../messages/index.ts';
 
 /**
- * Words that are not ours, as a message: what a mail server answered, what a person wrote.
- * @param max characters that are kept
+ * Wraps external text in a message, such as a mail server's answer or text written by a person.
+ * @param max maximum number of characters kept
  */
 export function words(text: string, max = 500): Message {
   return message('words', { words: text.slice(0, max) });

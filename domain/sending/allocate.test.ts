@@ -215,7 +215,7 @@ test.serial('the ramp raises what a day may hold', async (t) => {
   t.is(slots(await ask(given, given.candidates.slice(2))).length, 5);
 });
 
-/** Takes a slot of a mailbox for another campaign, at a moment. */
+/** Reserves a slot of a mailbox at a time (ISO 8601), as another campaign would. */
 async function occupy(given: Setup, mailboxId: string, at: string): Promise<void> {
   const { organizationId } = given.tenant;
   const id = newId();
@@ -232,7 +232,7 @@ async function occupy(given: Setup, mailboxId: string, at: string): Promise<void
   });
 }
 
-/** Emails a mailbox has given others on the first day. */
+/** Counts emails of a mailbox for other campaigns on the first day. */
 async function count(given: Setup, mailboxId: string, emails: number): Promise<void> {
   await world.deps.db('daily_counters').insert({
     organization_id: given.tenant.organizationId,
@@ -249,7 +249,7 @@ test.serial('a busy mailbox with the least load does not keep the pool waiting',
     { min_wait_time: 60, campaign_limit: 50 },
   ]);
   const [busy, free] = given.mailboxIds as [string, string];
-  // The first has sent nothing today, but holds a slot that is near; the second has sent, and is free.
+  // The first mailbox has sent nothing today but has a reserved slot soon. The second has sent emails and is free.
   await occupy(given, busy, '2026-03-02T08:20:00Z');
   await count(given, free, 10);
   const [slot] = slots(await ask(given, given.candidates.slice(0, 1)));
@@ -264,7 +264,7 @@ test.serial('a slot reserved for later leaves the time before it to others', asy
 });
 
 test.serial('a cap that is used up today counts for today: the next UTC day is another', async (t) => {
-  // Sydney is eleven hours ahead: its ten o'clock is 23:00 UTC of the day before.
+  // Sydney is eleven hours ahead: 10:00 there is 23:00 UTC of the previous day.
   clock.set(new Date('2026-03-02T23:00:00Z'));
   t.teardown(() => clock.set(MONDAY));
   const given = await setup(1, [{ campaign_limit: 1 }], {
@@ -293,7 +293,7 @@ test.serial('prefer takes another mailbox where those that match have nothing le
 test.serial('the ramp holds for each mailbox, not for their sum', async (t) => {
   const given = await setup(4, [{}, {}], { ramp_enabled: true, ramp_start: 1, ramp_increment: 1, ramp_ceiling: 50 });
   const [first] = given.mailboxIds;
-  // Conversations that all belong to one mailbox.
+  // All conversations are bound to one mailbox.
   const bound = given.candidates.map((candidate) => ({ ...candidate, isFirst: false, stickyMailboxId: first! }));
   t.is(slots(await ask(given, bound)).length, 1);
 });
@@ -318,7 +318,7 @@ test.serial(
     const { sendId, mailboxId } = first as Extract<Allocation, { kind: 'slot' }>;
     await transact(world.system(given.tenant.organizationId), (tx) => releaseReservedSends(tx, { sendId }));
     t.like(await ask(given, [four]), [{ kind: 'slot', mailboxId }]);
-    // Another share is another key: nothing has to be forgotten when the campaign is edited.
+    // A changed share gives another key, so an edit of the campaign need not clear `spent_days`.
     await world.deps.db('campaigns').where({ id: given.campaignId }).update({ ramp_level: 2 });
     t.is(slots(await ask(given, [three])).length, 1);
   },
@@ -363,11 +363,11 @@ test.serial('a contact whose mailbox is decided locks no other', async (t) => {
   const given = await setup(1, [{}, {}, {}]);
   const [own, other] = given.mailboxIds as [string, string];
   const { db } = world.deps;
-  // Another transaction holds a second mailbox of the pool all the while.
+  // Another transaction holds the lock of a second mailbox of the pool.
   await db.transaction(async (trx) => {
     await trx('mailboxes').where({ id: other }).forUpdate().first();
     const bound = [{ ...given.candidates[0]!, isFirst: false, stickyMailboxId: own }];
-    // A wait for that mailbox has no end, as its holder waits here.
+    // Waiting for that mailbox would never end, because its holder waits here.
     t.not(await Promise.race([ask(given, bound), sleep(60_000, 'waits', { ref: false })]), 'waits');
   });
 });
@@ -435,21 +435,21 @@ test.serial('new leads leave follow-ups of the day the room in the mailboxes the
       .sort(),
     [kept, other].sort(),
   );
-  // One is left in each; that of the first mailbox is spoken for.
+  // Each mailbox has one email left. That of the first mailbox is reserved.
   const [slot, later] = await ask2(2, { keepBack: keepBack(1, [kept]) });
   t.like(slot, { kind: 'slot', mailboxId: other });
   t.like(later, { kind: 'later', at: new Date(MONDAY.getTime() + 3_600_000) });
-  // Those it is kept for ask in twenty minutes; then it may be left.
+  // The contacts with the reservation ask in twenty minutes. After that the email may be free.
   const soon = MONDAY.getTime() + 20 * 60_000;
   t.like((await ask2(3, { keepBack: keepBack(1, [kept], soon) }))[0], { kind: 'later', at: new Date(soon + 1_000) });
   t.like((await ask2(3, {}))[0], { kind: 'slot', mailboxId: kept });
 });
 
 test.serial('the part of a day that lies on the next UTC day counts when gaps are lengthened', async (t) => {
-  // Nothing is left of this UTC day; eight hours and eight emails are left of the campaign's.
+  // No quota is left on this UTC day. Eight hours and eight emails are left on the campaign's day.
   clock.set(new Date('2026-03-02T23:00:00Z'));
   t.teardown(() => clock.set(MONDAY));
-  // How much a gap grows is drawn: one world would be luck.
+  // The growth of gaps is random, so one run proves nothing.
   for (let world = 0; world < 10; world += 1) {
     const given = await setup(8, [{ campaign_limit: 8, min_wait_time: 3600 }], {
       timezone: 'Australia/Sydney',
@@ -462,7 +462,7 @@ test.serial('the part of a day that lies on the next UTC day counts when gaps ar
 });
 
 test.serial('a contact whose hour ends before a mailbox is free keeps no other waiting', async (t) => {
-  // Nothing is left of this UTC day; the next begins in five minutes, when the first contact's last hour ends.
+  // No quota is left on this UTC day. The next begins in five minutes, when the first contact's last hour ends.
   clock.set(new Date('2026-03-02T23:55:00Z'));
   t.teardown(() => clock.set(MONDAY));
   const given = await setup(2, [{ campaign_limit: 1 }], { timezone: 'Asia/Tokyo' });

@@ -21,32 +21,32 @@ import { isRampBefore, advanceRamp, rampToday } from './ramp-day.ts';
 import { freeFrom, lockDecided, occupySlot, type Decided, type Seat, type SeatDay } from './seats.ts';
 import { message, type Message, type MessageCode } from '../../messages/index.ts';
 
-/** One contact that wants to send one step. */
+/** A contact that needs a slot for one step. */
 export interface Candidate {
   enrollmentId: string;
   contactId: string;
   stepId: string;
   stepRunId: string | null;
-  /** The email itself, where it is one to be sent again. */
+  /** Id of the existing email that is to be sent again. Absent for a new email. */
   sendId?: string;
-  /** Attempts to hand this email over so far, with slots that were given back. */
+  /** Earlier delivery attempts of this email whose slots were given back. */
   attempts: number;
   recipient: string;
-  /** Mail provider family of the recipient, for esp_match_mode; empty when unknown. */
+  /** Mail provider family of the recipient, used by `esp_match_mode`. Empty when unknown. */
   espProvider: string;
-  /** The contact's own timezone field, for send-time optimization. */
+  /** The contact's own `timezone` field, used by send-time optimization. */
   contactTimezone: string | null;
-  /** The contact's first email in this campaign. */
+  /** True for the contact's first email in this campaign. */
   isFirst: boolean;
-  /** The mailbox the conversation began with; emails after the first come from it. */
+  /** The mailbox that began the conversation. Follow-up emails are sent from the same mailbox. */
   stickyMailboxId: string | null;
   notBefore: Date | null;
   variantId: string | null;
 }
 
 /**
- * What the allocator answers: a slot, a later moment to ask again, a hold until something changes, or never. `concerns` says
- * who else would get the same answer now: everybody of the campaign, or contacts of this kind only.
+ * The allocator's answer: a slot, a later time to ask again, a hold until something changes, or never. `concerns` says
+ * who else would get the same answer now: the whole campaign, or only contacts like this one.
  */
 export type Allocation =
   | { kind: 'slot'; sendId: string; at: Date; mailboxId: string }
@@ -54,17 +54,20 @@ export type Allocation =
   | { kind: 'hold'; why: 'no_mailbox'; concerns: 'campaign' | 'contact' }
   | { kind: 'never'; why: 'campaign_ended' | 'no_window' };
 
-/** A limit of a day that many may wait for: the campaign's, that of its new leads, or that of the mailbox of a conversation. */
+/**
+ * A daily limit that many contacts may wait for: the campaign's, its new-lead limit, or the limit of a conversation's
+ * mailbox.
+ */
 export type QueueKind = 'campaign' | 'newLeads' | 'mailbox';
 
-/** What somebody waits for whom such a limit refused: so many emails on every day from an opening on. */
+/** Queue of contacts refused by a daily limit: `perDay` emails may be sent on each day from `from` on. */
 export interface DailyQueue {
   kind: QueueKind;
   from: Date;
   perDay: number;
 }
 
-/** The reason that a lead in such a queue waits. */
+/** Reason shown for a lead that waits in such a queue. */
 export const LIMIT_REACHED = {
   campaign: 'wait.limit_campaign',
   newLeads: 'wait.limit_new_leads',
@@ -72,41 +75,43 @@ export const LIMIT_REACHED = {
 } as const satisfies Record<QueueKind, MessageCode>;
 
 export interface AllocationLimits {
-  /** How far ahead (ms) slots may lie; the rest of the campaign-local day unless said. */
+  /** Maximum distance (ms) of a slot from now. Defaults to the rest of the campaign-local day. */
   horizonMs?: number;
   keepBack?: KeepBack;
 }
 
-/** Emails of today that belong to others, such as due follow-ups, and are not given to these candidates. */
+/** Emails of today's quota reserved for other contacts, such as due follow-ups. */
 export interface KeepBack {
   emails: number;
-  /** Those that must leave from one mailbox, by its id. */
+  /** Reserved emails that must be sent from one mailbox, by mailbox id. */
   mailboxes: ReadonlyMap<string, number>;
-  /** Mailboxes that have no room beside them. */
+  /** Ids of mailboxes whose whole quota is reserved. */
   full: readonly string[];
-  /** When the last of those who keep room of a mailbox has asked for it (epoch ms). */
+  /** Time (epoch ms) by which all contacts with a reservation have asked for their slots. */
   until: number;
 }
 
 const NOTHING_KEPT: KeepBack = { emails: 0, mailboxes: new Map(), full: [], until: Infinity };
-/** How soon (ms) to ask again for what was kept back, at the latest: those it is kept for may leave, or be held. */
+/** Maximum delay (ms) before asking again for reserved quota. The reserved emails may be sent or held by then. */
 const KEPT_MS = HOUR_MS;
-/** And at the earliest. */
+/** Minimum delay (ms) before asking again for reserved quota. */
 const SOONEST_KEPT_MS = 5 * MINUTE_MS;
 
-/** Contacts that must wait for another day ask again a little apart, not all in the same second. */
+/**
+ * Period (ms) over which contacts that wait for another day are spread, so that they do not all ask in the same second.
+ */
 const SPREAD_MS = 60_000;
-/** The longest part of a minimum gap by which it may grow. */
+/** Maximum growth of a minimum gap, as a share of the gap. */
 const SPREAD_SHARE = 0.2;
-/** How soon (ms) to ask again where another transaction holds the mailboxes. */
+/** Delay (ms) before asking again when another transaction has locked the mailboxes. */
 const CONTENDED_MS = 1_000;
 
 /**
- * Gives out send slots for one campaign: window, days, dates, caps of campaign and mailbox, ramp, new-lead cap, rotation,
- * provider match, gap per mailbox, send-time optimization. Slots lie within the present campaign-local day. Of the
- * mailboxes that are free when a contact can be written to, the one with the least load for its weight is taken; a
- * slot reserved for later leaves the time before it to others. Runs under a lock of the campaign and of the mailboxes it
- * looks at, so two callers never take the same slot; `sends` rows and counts are written in the caller's transaction.
+ * Reserves send slots for one campaign. Respects sending window, days, dates, caps of campaign and mailbox, ramp,
+ * new-lead cap, rotation, provider match, minimum gap per mailbox and send-time optimization. Slots lie within the
+ * current campaign-local day. Chooses the mailbox with the least load for its weight among those free at the wished
+ * time. A slot reserved for later does not block earlier times for other contacts. Locks the campaign and the mailboxes
+ * it reads, so two callers never take the same slot. Writes `sends` rows and counts in the caller's transaction.
  */
 export async function allocate(
   tx: Tx,
@@ -124,10 +129,11 @@ export async function allocate(
   }
   const dayEnds = startOfNextDay(campaign.timezone, opening);
   const on: SeatDay = { day: dayKey(schedule, opening), from: opening.getTime(), until: dayEnds.getTime() };
-  // The campaign's row before its slots and mailboxes, as every verb of the campaign and its launcher take them.
+  // Locks the campaign's row before its slots and mailboxes, in the same order as the verbs of campaigns and the
+  // launcher.
   const level = await rampToday(tx, campaign, on);
   const bound = candidates.flatMap((one) => (one.stickyMailboxId && !one.isFirst ? [one.stickyMailboxId] : []));
-  // Sent together; what is read second is read under the lock.
+  // Both queries are sent together. PostgreSQL runs the second one after the lock is held.
   const [, decided] = await Promise.all([
     tx.org.lock(`campaign/${campaign.id}`, { keepPlans: true }),
     lockDecided(tx, campaign, [...new Set(bound)], on),
@@ -159,7 +165,7 @@ export async function allocate(
   return answers;
 }
 
-/** One call of the allocator: what it has read, and what it has given out so far. */
+/** State of one allocator call: the data it has read and the slots it has given out so far. */
 interface Round extends CampaignInEffect {
   tx: Tx;
   on: SeatDay;
@@ -167,12 +173,12 @@ interface Round extends CampaignInEffect {
   schedule: Schedule;
   horizonMs: number;
   tomorrow: Date | null;
-  /** Emails the campaign may still send on the day, and first emails among them. */
+  /** Emails the campaign may still send on the day. `newRoom` counts the first emails among them. */
   room: number;
   newRoom: number;
   kept: KeepBack;
   decided: Decided;
-  /** Seats found so far, by provider family; '' is any. */
+  /** Seats found so far, by provider family; `''` means any family. */
   pools: Map<string, Pool>;
   slots: Record<string, unknown>[];
   changes: CounterChange[];
@@ -180,9 +186,11 @@ interface Round extends CampaignInEffect {
 
 interface Pool {
   seats: Seat[];
-  /** No other mailbox of the pool is free within the horizon. */
+  /** True when no other mailbox of the pool is free within the horizon. */
   isAll: boolean;
-  /** When another mailbox of the pool is free; once asked, nothing more is locked. */
+  /**
+   * Time at which another mailbox of the pool is free; null until queried. No more seats are locked after the query.
+   */
   rest: { at: Date | null } | undefined | null;
 }
 
@@ -197,7 +205,7 @@ async function place(round: Round, candidate: Candidate, left: number): Promise<
   if ('later' in wish) {
     if (on.from > round.tx.now.getTime() + round.horizonMs)
       return { kind: 'later', at: new Date(on.from), why: message('wait.window_closed'), concerns: 'campaign' };
-    // Its own hour may be what it waits for.
+    // Only this contact may have to wait for another day, because of its preferred hours.
     if (wished >= on.until) return nextDay(round, candidate, message('wait.other_day'), 'contact', wish.later);
     const concerns = round.settings.send_time_optimization.enabled ? 'contact' : 'campaign';
     return { kind: 'later', at: wish.later, why: message('wait.later'), concerns };
@@ -223,7 +231,7 @@ async function place(round: Round, candidate: Candidate, left: number): Promise<
   let members = false;
   let spent = true;
   for (const one of families) {
-    // A preferred provider is not waited for while another mailbox is free.
+    // Does not wait for a preferred provider while a mailbox of another provider is free.
     const atOnce = one !== families.at(-1);
     const found = await inPool(round, candidate, { family: one, wished, left, atOnce });
     if ('seat' in found) return give(round, candidate, found.seat, found.at);
@@ -231,7 +239,7 @@ async function place(round: Round, candidate: Candidate, left: number): Promise<
     spent &&= found.spent;
     soonest = Math.min(soonest, found.soonest);
   }
-  // While mailboxes have room it may be the contact's own hour that none of them meets.
+  // If mailboxes still have quota, the reason may be this contact's preferred hours, which others do not share.
   const optimized = round.settings.send_time_optimization.enabled;
   const concerns = family === '' && (spent || !optimized) ? 'campaign' : 'contact';
   if (!members) return { kind: 'hold', why: 'no_mailbox', concerns };
@@ -245,7 +253,10 @@ async function place(round: Round, candidate: Candidate, left: number): Promise<
   };
 }
 
-/** The seat of a pool that suits a contact best, or when the pool may have one; `spent` when it has none left on this day. */
+/**
+ * Returns the best seat of a pool for a contact, or the earliest time the pool may have one. `spent` is true when no
+ * seat is free on this day.
+ */
 async function inPool(
   round: Round,
   candidate: Candidate,
@@ -281,7 +292,7 @@ async function inPool(
   if ('seat' in found) return found;
   if (atOnce) return { members: false, soonest: Infinity, spent: true };
   if (pool.rest === null) {
-    // What the seats that were looked at know better than their rows is kept, so that they are not looked at in vain again.
+    // Stores the free times that the seats know more exactly than their rows, so that later calls skip these mailboxes.
     await storeFreeTimes(round, pool.seats);
     const except = [...pool.seats.map(({ id }) => id), ...kept.full];
     pool.rest = await poolFreeAt(tx, campaign, { ...search, except, isLater: pool.isAll }, on);
@@ -296,13 +307,16 @@ async function inPool(
   };
 }
 
-/** When room that is kept back may be there for others (epoch ms): once those it is kept for have asked. */
+/**
+ * Returns when reserved quota may become available to others (epoch ms): once the contacts it is reserved for have
+ * asked.
+ */
 function keptUntil({ tx, kept }: Round): number {
   const now = tx.now.getTime();
   return Math.min(Math.max(kept.until + CONTENDED_MS, now + SOONEST_KEPT_MS), now + KEPT_MS);
 }
 
-/** Of the seats free at the wished time the one with the least load, else the one that is free first. */
+/** Returns the least loaded seat that is free at the wished time, otherwise the seat that is free first. */
 function best(
   round: Round,
   candidate: Candidate,
@@ -329,7 +343,10 @@ function best(
   return { soonest, spent: !ranked.some(({ free }) => free < round.on.until) };
 }
 
-/** The slot a seat has for a contact within the horizon, or when it has one (epoch ms; Infinity for not today). */
+/**
+ * Returns the seat's slot for a contact within the horizon, or the time of a later one (epoch ms; Infinity for not
+ * today).
+ */
 function slotAt(round: Round, candidate: Candidate, seat: Seat): { kind: 'slot' | 'later'; at: number } {
   if (seat.given >= shareOf(round, seat)) return { kind: 'later', at: Infinity };
   const slot = nextSlot({
@@ -342,18 +359,21 @@ function slotAt(round: Round, candidate: Candidate, seat: Seat): { kind: 'slot' 
   return 'at' in slot ? { kind: 'slot', at: slot.at.getTime() } : { kind: 'later', at: slot.later.getTime() };
 }
 
-/** Whether a mailbox has an email of the campaign's day and of a UTC day left beside those that are kept back. */
+/** Returns true if a mailbox has quota left, after reservations, for the campaign's day and for the UTC day. */
 function hasShare(round: Round, seat: Seat, day: string): boolean {
   const kept = round.kept.mailboxes.get(seat.id) ?? 0;
   return seat.given + kept < shareOf(round, seat) && (kept === 0 || (seat.used.get(day) ?? 0) + kept < seat.cap);
 }
 
-/** What a mailbox may give the campaign on a day: the smallest of its cap, the daily limit and the ramp. */
+/**
+ * Returns the emails a mailbox may send for the campaign on a day: the smallest of its cap, the daily limit and the
+ * ramp.
+ */
 function shareOf(round: Round, seat: Seat): number {
   return Math.min(seat.cap, mostOf(round));
 }
 
-/** The most that any mailbox may give the campaign on the day. */
+/** Returns the maximum that any mailbox may send for the campaign on the day. */
 function mostOf({ campaign, level }: Round): number {
   if (!campaign.ramp_enabled) return campaign.daily_limit;
   const { ramp_start: start, ramp_increment: increment, ramp_ceiling: ceiling } = campaign;
@@ -361,14 +381,15 @@ function mostOf({ campaign, level }: Round): number {
 }
 
 /**
- * By how much (ms) gaps may grow without costing an email: what the rest of the day's open time has left over once every
- * email that may still leave has its gap.
+ * Returns by how much (ms) each gap may grow without losing an email: the open time of the day not needed for gaps, per
+ * email.
  */
 function slack(round: Round, seat: Seat): number {
   const { on, tx, room } = round;
   const schedule = compileSchedule(round.schedule);
   const day = { open: 0, left: 0, taken: 0 };
-  // The campaign's day may lie on two or three UTC days, and each has a cap of its own: one that is used up has no time either.
+  // The campaign's day may span two or three UTC days, each with its own cap. A UTC day whose cap is used up adds no
+  // open time.
   let from = Math.max(tx.now.getTime(), on.from);
   while (from < on.until) {
     const until = Math.min(on.until, nextUtcMidnight(from));
@@ -421,7 +442,10 @@ function nextDay(
   return { kind: 'later', at: new Date(at.getTime() + apart), why, concerns };
 }
 
-/** Refused by a limit of the day: many may wait for the next one, and only so many of them can be served on it. */
+/**
+ * Answers a contact refused by a daily limit, with the queue it waits in: only `perDay` contacts can be served on the
+ * next day.
+ */
 function inQueue(round: Round, candidate: Candidate, kind: QueueKind, perDay: number): Allocation {
   const refusal = nextDay(round, candidate, message(LIMIT_REACHED[kind]), kind === 'mailbox' ? 'contact' : 'campaign');
   if (refusal.kind !== 'later' || !round.tomorrow) return refusal;
@@ -502,13 +526,16 @@ async function storeFreeTimes({ tx }: Round, seats: readonly Seat[]): Promise<vo
   );
 }
 
-/** A cap of none is free when it is raised, which says so itself; until then it is looked at once a day. */
+/**
+ * A mailbox with a cap of 0 is never free. Its free time is set one day ahead, so that the allocator checks the mailbox
+ * once a day. Raising the cap resets this time.
+ */
 function freeTime(tx: Tx, seat: Seat): string {
   const now = tx.now.getTime();
   return new Date(Math.min(freeFrom(seat, now), now + DAY_MS)).toISOString();
 }
 
-/** Draws in 0 to 1 that depend on the send alone: asking again draws the same. */
+/** Pseudo-random numbers from 0 to 1 derived from enrollment and step, so that a retry draws the same values. */
 function draws(enrollmentId: string, stepId: string): () => number {
   let n = 0;
   return () => share(enrollmentId, `${stepId}/${n++}`);

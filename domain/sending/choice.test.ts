@@ -32,7 +32,7 @@ const drawnMailbox = fc.record({
   hold: fc.constantFrom('none', 'none', 'none', 'none', 'timed', 'open', 'imap'),
   member: fc.constantFrom('yes', 'yes', 'no', 'disabled'),
   weight: fc.integer({ min: 1, max: 3 }),
-  /** Emails of the day: minutes from now, of this campaign or of another. */
+  /** Emails of the day, of this campaign (`own`) or another. Times in minutes from now. */
   emails: fc.array(
     fc.record({ minutes: fc.integer({ min: -460, max: 900 }), own: fc.constantFrom(true, false, false) }),
     { maxLength: 4 },
@@ -55,7 +55,7 @@ const drawnWorld = fc.record({
   ),
 });
 
-/** A mailbox as the rules see it, read straight off what was drawn. */
+/** A mailbox for the model of the rules, derived directly from the drawn values. */
 interface Sender {
   id: string;
   usable: boolean;
@@ -69,16 +69,19 @@ interface Sender {
   share: number;
 }
 
-/** The first moment from now on, to the minute's end of the search, at which a mailbox keeps its gap and its cap of the day. */
+/**
+ * Returns the first time from now on, before midnight, at which a mailbox keeps its gap and its daily cap. Infinity if
+ * there is none.
+ */
 function firstFree({ taken, gapMs, cap }: Sender): number {
   if (taken.filter((at) => at < MIDNIGHT).length >= cap) return Infinity;
-  // Nothing becomes free but at a gap's end.
+  // A mailbox can become free only at the end of a gap.
   const moments = [NOW, ...taken.map((at) => at + gapMs)].filter((at) => at >= NOW).sort((a, b) => a - b);
   const free = moments.find((at) => taken.every((other) => Math.abs(other - at) >= gapMs));
   return free === undefined || free >= MIDNIGHT ? Infinity : free;
 }
 
-/** Free first, then least loaded for its weight, then rested longest. */
+/** Returns the best mailbox: earliest free, then least loaded for its weight, then longest rested. */
 function bestOf(senders: readonly Sender[]): { sender: Sender; at: number } | undefined {
   const rank = senders
     .filter((sender) => sender.usable && sender.given < Math.min(sender.cap, sender.share))
@@ -127,7 +130,7 @@ test('every slot is the one that a look at the whole pool would choose', async (
         const answer = answers[index]!;
         const own = senders.find(({ id }) => id === candidate.stickyMailboxId);
         const pools = own?.usable || own?.rests ? [[own]] : poolsFor(drawn.match, senders, candidate.espProvider);
-        // A preferred provider is not waited for.
+        // The allocator does not wait for a preferred provider.
         const found = pools
           .map((pool, place) => ({ best: bestOf(pool), last: place === pools.length - 1 }))
           .find(({ best, last }) => best && (last || best.at === NOW))?.best;
@@ -136,7 +139,7 @@ test('every slot is the one that a look at the whole pool would choose', async (
           assert.notEqual(answer.kind, 'slot', says);
           continue;
         }
-        // A wait grows by up to a fifth of the gap: at the end of the day that may be too much.
+        // A gap may grow by up to a fifth, which may be too late at the end of the day.
         if (found.at > MIDNIGHT - MINUTE - 0.2 * found.sender.gapMs && answer.kind !== 'slot') continue;
         assert.equal(answer.kind, 'slot', says);
         if (answer.kind !== 'slot') return;
@@ -149,7 +152,7 @@ test('every slot is the one that a look at the whole pool would choose', async (
         given += 1;
       }
     }),
-    // The same draws in every run: how many of them are given a slot is no matter of luck.
+    // The seed is fixed, so that every run draws the same values and reserves the same number of slots.
     { numRuns: 70, seed: 70, includeErrorInReport: true },
   );
   t.true(given > 15, `${given} slots were given`);
@@ -229,7 +232,7 @@ async function build({
       share: Math.min(dailyLimit, ramp ?? Infinity),
     });
   }
-  // A workspace whose campaigns send from every mailbox has no list; one without any sender in its list has none either.
+  // A campaign without any listed sender sends from every mailbox, by strategy or because its list is empty.
   const listed = (await db('campaign_senders').where({ campaign_id: campaignId })).length;
   for (const [index, sender] of senders.entries()) {
     const { status, hold } = mailboxes[index]!;
@@ -266,7 +269,7 @@ function fieldsOf({ cap, gapMinutes, provider, status, hold }: DrawnMailbox): Re
   };
 }
 
-/** An email that has left, or has its slot, in rows and counters. */
+/** Inserts an email that was sent or has a slot, and counts it. */
 async function mail(organizationId: string, mailboxId: string, campaignId: string, at: number): Promise<void> {
   const { db } = world.deps;
   await db('sends').insert({

@@ -36,16 +36,19 @@ import { words } from '../platform/words.ts';
 
 export type { Claim, ClaimedSend } from './claimed.ts';
 
-/** A slot this much (ms) ahead is not due: only an attempt repeated after a deferral comes that early. Clocks may differ. */
+/**
+ * Tolerance (ms) for a slot in the future, because clocks may differ. Only an attempt repeated after a deferral comes
+ * earlier than that.
+ */
 const EARLY_MS = 5_000;
 
 /**
- * Takes a reserved email for sending (`reserved -> sending`), the only code that does so. Everything is checked
- * again: campaign, hold, reply state, suppression, mailbox, window. It goes to the contact's address of this moment, which
- * the row and its events record from here on, whatever the address was when the slot was reserved. The row is committed
- * with its Message-ID before any byte leaves, so no crash can lead to a second send.
- * @param acquire takes a permit for a mail host (host:port); false when there is none, and the email is not claimed. May be
- *   called again when the transaction is.
+ * Claims a reserved email for sending (`reserved -> sending`); no other code does so. Checks campaign, hold, reply
+ * state, suppression, mailbox and window again. The email is sent to the contact's current address, even if the address
+ * has changed since the slot was reserved. The row and its events record the current address. The row is committed with
+ * its Message-ID before any byte is sent, so no crash can cause a second send.
+ * @param acquire takes a permit for a mail host (host:port). If it returns false, the email is not claimed. May be
+ * called again when the transaction is retried.
  */
 export async function claimSend(
   ctx: Ctx,
@@ -60,7 +63,7 @@ export async function claimSend(
   }
 }
 
-/** @param fetched files of the email that are not in PostgreSQL */
+/** @param fetched files of the email that are not stored in PostgreSQL */
 async function claimLocked(
   ctx: Ctx,
   sendId: string,
@@ -85,7 +88,7 @@ async function claimLocked(
   });
 }
 
-/** Claims the email of a lead or of a test run, whose row is locked and due. */
+/** Claims the email of a lead or of a test run. The row is locked and due. */
 async function claimOfCampaign(
   ctx: Ctx,
   tx: Tx,
@@ -151,10 +154,11 @@ async function claimOfCampaign(
 }
 
 /**
- * Makes a reserved or claimed email one that may have left already, as when its worker died after the end was handed over: it is looked for in
- * the Sent folder under its Message-ID, and is uncertain otherwise. For a database that was restored from a backup, whose workers went on.
- * @param claimedAt when it may have been claimed; past by more than SEND_CLAIM_MS it is looked for at once
- * @returns false when it is neither reserved nor claimed
+ * Marks a reserved or claimed email as possibly sent, as if its worker had died after the end of the message was
+ * submitted. A later attempt searches the Sent folder for its Message-ID; without a match the email becomes uncertain.
+ * Used for a database restored from a backup whose workers continued after the backup.
+ * @param claimedAt when the email may have been claimed; if more than SEND_CLAIM_MS ago, the search starts at once
+ * @returns false when the email is neither reserved nor claimed
  */
 export async function markUncertain(ctx: Ctx, sendId: string, claimedAt: Date): Promise<boolean> {
   return transact(ctx, async (tx) => {
@@ -167,7 +171,7 @@ export async function markUncertain(ctx: Ctx, sendId: string, claimedAt: Date): 
         overrides: row.overrides,
         mode: campaign.unsubscribe_mode ?? null,
       });
-      // What follows in its conversation needs its subject and Message-ID, as it would have been sent.
+      // Later emails of the conversation need the subject and Message-ID that this email would have had.
       const built = buildMessage(messageInput(ctx, row, settings.unsubscribe));
       if (built.errors.length === 0) await markSending(tx, row, built);
     }
@@ -189,16 +193,16 @@ export async function markUncertain(ctx: Ctx, sendId: string, claimedAt: Date): 
   });
 }
 
-/** The email of a test run that cannot leave, and never will: its step has failed. */
+/** Fails the step of a test run whose email can never be sent. */
 async function failTest(tx: Tx, sendId: string, detail: Message): Promise<Claim> {
   await releaseReservedSends(tx, { sendId });
   await settleTestEmail(tx, sendId, { state: 'failed', outcome: 'failed', detail });
   return { kind: 'gone', outcome: 'failed' };
 }
 
-/** Locks the enrollment, the direct send or the test run before the send, in the order every other writer takes them. */
+/** Locks the enrollment, direct send or test run before the send, in the order used by all writers. */
 async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined> {
-  // An email has one of the three; asked for in one statement, because most emails are of campaigns.
+  // An email belongs to one of the three. One statement locks all, because most emails belong to campaigns.
   const lock = tx.org.sql(
     `select (select e.id from enrollments e where e.organization_id = :org
          and e.id = (select enrollment_id from sends where id = :send and organization_id = :org) for update) as enrollment,
@@ -226,21 +230,22 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
      for update of s`,
     { send: sendId, now: tx.now },
   );
-  // Sent together; the second begins when the first has its lock.
+  // Both queries are sent together. PostgreSQL runs the second one after the first has its lock.
   const [, [row]] = await Promise.all([lock, read]);
   return row;
 }
 
 /**
- * An email another attempt has claimed. One whose worker died before the message could end goes back to its slot, and the
- * attempt does not count: undefined, and the claim continues. For one that may have ended, its result must be found out.
+ * Handles an email claimed by another attempt. If that worker died before the message could end, the email returns to
+ * its slot and the attempt does not count. The result is then undefined and the claim continues. If the message may
+ * have ended, the caller must find out the result.
  */
 async function leftByOther(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim | undefined> {
   const { send } = row;
   const until = new Date(send.claimed_at).getTime() + ctx.config.SEND_CLAIM_MS;
   if (until > tx.now.getTime()) return { kind: 'busy', until, isUnderWay: true };
   if (send.handover === 'pending') {
-    // Without the token, an attempt that was only thought dead cannot mark the end of its message, and so not end it.
+    // Removes the token, so that an attempt wrongly presumed dead cannot mark the handover and cannot end its message.
     const back = { state: 'reserved', attempts: Math.max(0, send.attempts - 1) } as const;
     await tx.org
       .table('sends')
@@ -249,7 +254,7 @@ async function leftByOther(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim | und
     Object.assign(send, back);
     return undefined;
   }
-  // A fresh token makes the settle of an attempt that was only thought dead come to nothing.
+  // A new token prevents an attempt wrongly presumed dead from settling the email.
   const token = newId();
   await tx.org
     .table('sends')
@@ -259,9 +264,9 @@ async function leftByOther(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim | und
 }
 
 /**
- * Writes down that the end of a message is about to be handed over: from here on a repetition could reach the recipient
- * twice. One committed statement.
- * @returns false when the claim is not this worker's any more; the message must not end then
+ * Records that the end of a message is about to be submitted; a later repetition could reach the recipient twice.
+ * Commits as one statement.
+ * @returns false when another worker has taken over the claim; the message must then not be completed
  */
 export async function markHandover(ctx: Ctx, claim: { sendId: string; token: string }): Promise<boolean> {
   const rows = await singleStatement(ctx).sql(
@@ -271,7 +276,7 @@ export async function markHandover(ctx: Ctx, claim: { sendId: string; token: str
   return rows.length > 0;
 }
 
-/** Why this email must not leave now; undefined when it may. */
+/** Returns why this email must not be sent now, or undefined if it may be sent. */
 function refusalOf(tx: Tx, row: ClaimRow, { task_reliability: reliability }: OutreachSettings): string | undefined {
   const { send, enrollment, campaign, step, contact, mailbox, suppressed, asked } = row;
   const window = reliability.enabled
@@ -362,8 +367,8 @@ function messageInput(ctx: Ctx, row: ClaimRow, unsubscribe: MessageInput['unsubs
 }
 
 /**
- * The tracking origin: the campaign's own domain, the mailbox's, else the installation's. Unverified ones are not
- * honored.
+ * Returns the tracking origin: the campaign's domain, else the mailbox's, else the installation's. Unverified domains
+ * are ignored.
  */
 function trackingBase(ctx: Ctx, campaign: Json, mailbox: Json): string {
   if (campaign.tracking_domain && campaign.tracking_domain_verified) return `https://${campaign.tracking_domain}`;
@@ -371,15 +376,15 @@ function trackingBase(ctx: Ctx, campaign: Json, mailbox: Json): string {
   return ctx.config.TRACKING_DOMAIN;
 }
 
-/** The id of a message's nth link ticket: the same on every build, and not guessable. */
+/** Returns the id of a message's nth link ticket. The id is the same on every build and cannot be guessed. */
 function ticketId(secret: Buffer | string, sendId: string, index: number): string {
   const hex = hmac(secret, `heron/ticket/${sendId}/${index}`).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /**
- * Writes that this attempt has the email: its token, Message-ID, subject, threading and link tickets.
- * @returns the token, which the settle has to name
+ * Stores the claim of this attempt: token, Message-ID, subject, threading and link tickets.
+ * @returns the token that the settlement must present
  */
 async function markSending(tx: Tx, row: ClaimRow, built: BuiltMessage): Promise<string> {
   const { send, campaign, step, contact } = row;

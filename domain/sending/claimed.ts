@@ -11,30 +11,30 @@ import type { SentFacts } from './settle.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * A slot this much (ms) in the past is not used any more: after an outage mail must not leave all at once. A workspace can
- * make it less (`task_reliability.execution_window_seconds`).
+ * Maximum age (ms) of a slot, so that mail is not sent all at once after an outage. A workspace can lower it
+ * (`task_reliability.execution_window_seconds`).
  */
 export const STALE_SLOT_MS = 5 * 60_000;
 
-/** A row as jsonb: dates inside are text. */
+/** A row as jsonb. Dates inside are text. */
 export interface Json {
   [key: string]: any;
 }
 
-/** What the claim reads, in one query. Dates inside the jsonb parts are text. */
+/** Row that the claim reads in one query. Dates inside the jsonb parts are text. */
 export interface ClaimRow {
   send: Json;
-  /** Null when campaign or contact were deleted while the email was in a worker's hands. */
+  /** Null when the campaign or the contact was deleted while a worker had the email. */
   enrollment: Json | null;
   campaign: Json | null;
   step: Json | null;
   variant: Json | null;
   contact: Json | null;
   mailbox: Json | null;
-  /** What a person or an agent wrote, where the email is no campaign's. */
+  /** The direct send, for an email written by a person or an agent. Null for campaign emails. */
   direct: Json | null;
   credentials: Buffer | null;
-  /** Of a mailbox that was connected by consent. */
+  /** Sealed OAuth tokens; null for a mailbox with passwords. */
   tokens: Buffer | null;
   access_expires_at: Date | null;
   workspace: SettingsLayers['workspace'];
@@ -44,7 +44,7 @@ export interface ClaimRow {
   asked: boolean;
 }
 
-/** An email that is this worker's to hand over, and its alone. */
+/** An email that this worker alone may deliver. */
 export interface ClaimedSend {
   kind: 'claimed';
   sendId: string;
@@ -52,32 +52,38 @@ export interface ClaimedSend {
   attempts: number;
   mailbox: SealedMailbox & { save_to_sent: boolean };
   target: SmtpTarget;
-  /** The contact's address as it stands in the envelope. */
+  /** The contact's address as in the envelope. */
   recipient: string;
   envelope: { from: string; to: string[] };
   messageId: string;
   raw: Buffer;
-  /** It is what a person or an agent wrote, and no campaign's. */
+  /** True for an email written by a person or an agent, which belongs to no campaign. */
   isDirect: boolean;
-  /** The lead it belongs to, where there is one, and what its event will say. */
+  /** The lead of the email, if any. `facts` is the payload of its event. */
   enrollmentId: string | null;
   facts: SentFacts;
 }
 
 export type Claim =
   | ClaimedSend
-  /** Settled already, or given back: the run asks anew. */
+  /** Settled or released already. The run retries from its current state. */
   | { kind: 'gone'; outcome: string }
-  /** Not due yet, or another attempt may still be speaking SMTP; wait until then (ms epoch). */
+  /** Not due yet, or another attempt may still be in its SMTP session. Wait until then (epoch ms). */
   | { kind: 'busy'; until: number; isUnderWay: boolean }
-  /** The mailbox needs a new access token before it can sign in; nothing was done. */
+  /** The mailbox needs a new access token before it can sign in. Nothing was changed. */
   | { kind: 'access_expired'; mailboxId: string }
-  /** Its mail host (host:port) has no permit left now; nothing was done. */
+  /** The mail host (host:port) has no free permit now. Nothing was changed. */
   | { kind: 'host_full'; host: string }
-  /** A dead worker left it when its end may have been handed over: find out. The mailbox may be gone since. */
+  /**
+   * Left by a dead worker that may have submitted the whole message; find out the result. `mailbox` is null when
+   * deleted since.
+   */
   | { kind: 'abandoned'; sendId: string; mailbox: SealedMailbox | null; messageId: string; token: string };
 
-/** The answer to a claim: what its row says, and `parts`, which campaign emails and direct ones have from elsewhere. */
+/**
+ * Builds a successful claim from its row and from `parts`, whose sources differ between campaign emails and direct
+ * sends.
+ */
 export function claimedAs(
   row: ClaimRow & { mailbox: Json },
   parts: Omit<ClaimedSend, 'kind' | 'sendId' | 'attempts' | 'mailbox'>,
@@ -92,7 +98,7 @@ export function claimedAs(
   };
 }
 
-/** The mailbox of an email with its sealed passwords; null when it is gone. */
+/** Returns the mailbox of an email with its sealed credentials, or null when it is deleted. */
 export function sealed({ mailbox: row, credentials, tokens }: ClaimRow): SealedMailbox | null {
   if (!row || !credentials) return null;
   return {
@@ -105,7 +111,7 @@ export function sealed({ mailbox: row, credentials, tokens }: ClaimRow): SealedM
   };
 }
 
-/** The bytes of a built message and its envelope, whose sender is the address of the mailbox where the message names none. */
+/** Returns the bytes and the envelope of a message. The envelope sender defaults to the address of the mailbox. */
 export async function compose(options: SendMailOptions, mailbox: Json): Promise<Pick<ClaimedSend, 'raw' | 'envelope'>> {
   const composed = new MailComposer(options).compile();
   const { from, to } = composed.getEnvelope();
@@ -113,9 +119,9 @@ export async function compose(options: SendMailOptions, mailbox: Json): Promise<
 }
 
 /**
- * Opens the SMTP server of an email's mailbox and takes a permit for it, before the email counts as under way: when it is not
- * to be had, nothing can have left.
- * @returns the server, or what the claim is answered instead
+ * Opens the SMTP settings of the email's mailbox and takes a permit for the host. Runs before the email counts as under
+ * way; on failure nothing can have been sent.
+ * @returns the target, or the claim's answer on failure
  */
 export async function acquireMailHost(
   ctx: Ctx,
@@ -134,7 +140,7 @@ export async function acquireMailHost(
   return acquire(host) ? { target } : { answer: { kind: 'host_full', host } };
 }
 
-/** Whether a mailbox that was connected by consent needs another access token before it can sign in. */
+/** Returns true if a mailbox connected by OAuth consent needs a new access token before it can sign in. */
 function accessExpired({ access_expires_at: expires }: ClaimRow, now: Date): boolean {
   return expires !== null && expires.getTime() <= now.getTime() + ACCESS_MARGIN_MS;
 }
@@ -148,7 +154,7 @@ function openTarget(ctx: Ctx, row: ClaimRow): SmtpTarget | undefined {
   }
 }
 
-/** Holds a mailbox whose stored password cannot be opened, as one whose sign-in is refused. */
+/** Holds a mailbox whose stored password cannot be decrypted, in the same way as after a refused sign-in. */
 async function holdUnreadable(tx: Tx, mailboxId: string): Promise<void> {
   await holdMailbox(tx, mailboxId, {
     code: 'auth_failed',
@@ -157,7 +163,7 @@ async function holdUnreadable(tx: Tx, mailboxId: string): Promise<void> {
   });
 }
 
-/** Why a mailbox must not send now; undefined when it may. */
+/** Returns why a mailbox must not send now, or undefined if it may. */
 export function mailboxRefusal(tx: Tx, mailbox: Json | null): string | undefined {
   if (!mailbox || mailbox.status !== 'active') return 'mailbox_inactive';
   for (const side of ['hold', 'imap_hold'])

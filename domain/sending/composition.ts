@@ -6,7 +6,7 @@ import { signalRetry } from './control/signals.ts';
 import { message } from '../../messages/index.ts';
 import { words } from '../platform/words.ts';
 
-/** An email that could not be written, with the ids it belongs to. */
+/** An email that could not be composed, with related ids. */
 interface Unwritten {
   sendId: string;
   stepRunId: string | null;
@@ -14,16 +14,16 @@ interface Unwritten {
   contactId: string;
   campaignId: string;
   step: { id: string; name: string };
-  /** It was to be sent again at a person's word. */
+  /** True when a person asked to send an uncertain email again. */
   again: boolean;
 }
 
 const CODE = 'composition_failed';
 
 /**
- * A message that cannot be written blocks its contact: sending it with holes would embarrass the sender, giving the contact up
- * would lose a lead to a slip of the pen. Its slot goes back. It is retried when a step or variant of the campaign changes,
- * or when a person says so.
+ * Blocks the contact of an email that cannot be composed. Sending it with holes would embarrass the sender, and failing
+ * the lead would lose a contact because of a typing error. Releases the slot. The email is retried when a step or
+ * variant of the campaign changes, or when a person asks for it.
  * @param detail what is wrong, for the author
  */
 export async function blockComposition(tx: Tx, email: Unwritten, detail: string): Promise<void> {
@@ -57,7 +57,10 @@ export async function blockComposition(tx: Tx, email: Unwritten, detail: string)
   await logCampaign(tx, campaignId, 'step_blocked', said, ids);
 }
 
-/** Has the contacts of a campaign go on whose email could not be written: its steps or variants have changed. Returns how many. */
+/**
+ * Resumes contacts blocked by an email that could not be composed, after a change of steps or variants. Returns their
+ * number.
+ */
 export async function retryCompositions(tx: Tx, campaignId: string): Promise<number> {
   const leads = await tx.org.sql<{ campaign_id: string; contact_id: string }>(
     `with held as (

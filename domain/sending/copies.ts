@@ -4,18 +4,18 @@ import { refusedRecipients } from '../directory/refused-recipients.ts';
 import { logCampaign } from './campaign/log.ts';
 import { message } from '../../messages/index.ts';
 
-/** Who gets a copy of each email of a campaign. */
+/** Addresses that get a copy of each email of a campaign. */
 interface Copies {
   cc: readonly string[];
   bcc: readonly string[];
 }
 
-/** How often (ms) the log of a campaign says at most that addresses are left out. */
+/** Minimum time (ms) between two log lines of a campaign about removed copies. */
 const SAID_EVERY_MS = DAY_MS;
 
 /**
- * The copies of an email of a campaign, without addresses that no email may go to: suppressed ones, and those of contacts who have opted out. The activity
- * log of the campaign says that some are left out, once a day.
+ * Returns the copy addresses of a campaign email without those that must not be mailed: suppressed addresses and
+ * contacts who have opted out. Logs the removal in the campaign's activity log at most once a day.
  */
 export async function allowedCopies(tx: Tx, campaignId: string, { cc, bcc }: Copies): Promise<Copies> {
   const refused = await refusedRecipients(tx.org, [...cc, ...bcc], tx.now);

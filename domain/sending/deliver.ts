@@ -19,8 +19,8 @@ import {
 } from './settle.ts';
 
 /**
- * What became of one attempt to deliver. `busy` asks to come again at `retryAt` (ms epoch). `host_busy`: the mail host has
- * as many conversations under way as it may; nothing was done, come again in `retryInMs`.
+ * Result of one delivery attempt. `busy`: try again at `retryAt` (epoch ms). `host_busy`: the mail host has no free
+ * connection; nothing was changed, try again in `retryInMs`.
  */
 type Delivery =
   | { outcome: string }
@@ -29,29 +29,30 @@ type Delivery =
 
 interface DeliverParts {
   smtp: SmtpSender;
-  /** Bounds the conversations with IMAP hosts in which copies are put into Sent folders; unbounded when not given. */
+  /** Limits the IMAP connections that save copies to Sent folders. Unlimited if absent. */
   copies?: TargetLimits;
 }
 
-/** An email in other hands is looked at again this soon (ms): mostly it has been settled by then. */
+/** Delay (ms) before checking an email claimed by another worker again. Mostly it is settled by then. */
 const LOOK_AGAIN_MS = 15_000;
-/** An email whose end could not be marked, because the database was away for a moment, is tried again this soon (ms). */
+/**
+ * Delay (ms) before retrying an email whose handover could not be marked because the database was briefly unavailable.
+ */
 const WITHHELD_RETRY_MS = 5_000;
-/** After an access token was refused before its time, the email is tried this soon (ms) with a new one. */
+/** Delay (ms) before retrying with a new access token after the server refused the old one. */
 const NEW_ACCESS_MS = 1_000;
-/** A copy waits this long (ms) for others at the same IMAP host. */
+/** Maximum wait (ms) of a Sent-folder copy for a free connection to its IMAP host. */
 const COPY_PATIENCE_MS = 5_000;
 /**
- * Share of the claim the network may take: when another worker may take the email for abandoned, nothing of it leaves
- * any more.
+ * Share of the claim's duration that the network may use. Once another worker may consider the email abandoned, no byte
+ * of it is sent any more.
  */
 const SMTP_SHARE = 0.9;
 
-/**
- * Sends one reserved email, or finds out what became of one that a dead worker left. Calling it again is always safe.
- */
+/** Sends one reserved email, or finds out the result of an email left by a dead worker. Safe to call repeatedly. */
 export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string): Promise<Delivery> {
-  // The permit comes before the claim: an email that waits for its mail host is not under way, and can still be released.
+  // Takes the permit before the claim. An email that waits for its mail host is not under way and can still be
+  // released.
   const organizationId = organizationOf(ctx);
   let permit: Permit | undefined;
   const acquire = (host: string) => (permit ??= parts.smtp.acquireNow(host, organizationId)) !== undefined;
@@ -60,7 +61,7 @@ export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string)
       const until = performance.now() + ctx.config.SEND_CLAIM_MS * SMTP_SHARE;
       const claim = await onPath('claim', () => claimSend(ctx, sendId, acquire));
       if (claim.kind === 'access_expired') {
-        // A mailbox whose consent has ended is held by that, and the next claim finds it so.
+        // If the consent has ended, `ensureAccess` holds the mailbox, and the next claim is refused for it.
         const access = await ensureAccess(ctx, claim.mailboxId);
         if (access.kind === 'unavailable') return { outcome: 'host_busy', retryInMs: access.retryInMs };
         continue;
@@ -75,7 +76,7 @@ export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string)
   }
 }
 
-/** @param until when the network must be done with it, on the clock of `performance` */
+/** @param until deadline for the network, on the clock of `performance` */
 async function handOver(
   ctx: Ctx,
   { smtp, copies }: DeliverParts,
@@ -108,7 +109,8 @@ async function handOver(
   });
   const answeredAt = ctx.clock.now();
   permit?.release(outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered');
-  // For as long as the claim may be its own. After that the next attempt settles the send without its answer.
+  // Retries while this attempt may hold the claim. After that the next attempt settles the send without the server's
+  // answer.
   const settled = await retryUntilStored(ctx, () => onPath('settle', () => settle(ctx, claim, outcome, answeredAt)), {
     forMs: ctx.config.SEND_CLAIM_MS,
     after: () => true,
@@ -123,7 +125,7 @@ async function settle(ctx: Ctx, claim: ClaimedSend, outcome: SmtpOutcome, answer
   switch (outcome.kind) {
     case 'accepted': {
       const refused = outcome.rejected.find(({ recipient }) => recipient === claim.recipient);
-      // The copies are out, so offering it again would send them twice.
+      // The copies were accepted, so a retry would send them twice.
       if (refused && !claim.isDirect) {
         const { code, response } = refused;
         const fault = { kind: 'refused', stage: 'recipient', code, response, permanent: code >= 500 } as const;
@@ -145,7 +147,7 @@ async function settle(ctx: Ctx, claim: ClaimedSend, outcome: SmtpOutcome, answer
   }
 }
 
-/** The recipients that a server refused while it took the email for others. */
+/** Converts the recipients that a server refused while it accepted the email for others. */
 function rejectedBy(rejected: readonly RejectedRecipient[]): RefusedCopy[] {
   return rejected.map(({ recipient, code, response }) => {
     const fault = { kind: 'refused', stage: 'recipient', code, response, permanent: code >= 500 } as const;
@@ -176,9 +178,9 @@ async function refusedBy(ctx: Ctx, claim: ClaimedSend, outcome: Refused): Promis
 }
 
 /**
- * Settles an email whose answer was lost: as sent if a copy is in the Sent folder, else as uncertain. A folder
- * without it proves nothing: servers that keep copies do so a while later, others never. Nor can the server be asked by its
- * queue id, which comes with the answer that is missing.
+ * Settles an email whose server answer was lost: as sent if the Sent folder has a copy, otherwise as uncertain. A
+ * missing copy proves nothing, because some servers save copies later and others never. The server cannot be queried by
+ * its queue id, because the id is part of the lost answer.
  */
 async function settleByCopy(
   ctx: Ctx,
@@ -197,7 +199,10 @@ async function settleByCopy(
   return state;
 }
 
-/** Where the mailbox keeps its copies. Credentials that cannot be opened must not keep an email from being settled. */
+/**
+ * Returns the IMAP target for Sent-folder copies. Undecryptable credentials give undefined, so that the email can still
+ * be settled.
+ */
 function copiesOf(ctx: Ctx, mailbox: SealedMailbox): ImapTarget | undefined {
   try {
     return imapTargetOf(ctx.keyring, mailbox);

@@ -1,10 +1,13 @@
 import { sha256 } from '../../lib/crypto.ts';
 import type { ClaimRow } from './claimed.ts';
 
-/** Hexadecimal digits of the hash that tell texts apart. */
+/** Length (hexadecimal digits) of the copy hash. */
 const HASH_LENGTH = 32;
 
-/** What an email was like when it left, as reports of acquisition group emails. Names are those of send_facts. */
+/**
+ * Attributes of an email at the time of sending, by which acquisition reports group emails. Names are those of
+ * `send_facts`.
+ */
 interface SendDimensions {
   offer: string | null;
   angle: string | null;
@@ -15,8 +18,9 @@ interface SendDimensions {
 }
 
 /**
- * The labels, the copy and the audience of an email that is claimed: what is stored with it stays when step, variant, lead and campaign
- * change or are deleted. A variant's label replaces its step's. The hash is of the copy before placeholders are filled in.
+ * Returns the labels, the copy hash and the audience of a claimed email. The stored values stay when step, variant,
+ * lead or campaign change or are deleted. A variant's label overrides its step's. The hash covers the copy before
+ * placeholders are filled in.
  */
 export function dimensionsOf({ step, variant, enrollment }: ClaimRow): SendDimensions {
   const copy = variant ?? step!;

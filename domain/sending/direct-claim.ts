@@ -23,8 +23,8 @@ import { message, type Message } from '../../messages/index.ts';
 import { words } from '../platform/words.ts';
 
 /**
- * Takes the reserved email of a direct send (`reserved -> sending`), its rows locked. Suppression, state and mailbox are
- * looked at again: addresses that must not be mailed are left out, and where none of those it is to is left, it has failed.
+ * Claims the reserved email of a direct send (`reserved -> sending`); its rows are locked. Checks suppression, state
+ * and mailbox again. Removes suppressed addresses, and fails the email when no `To` address is left.
  */
 export async function claimDirect(
   ctx: Ctx,
@@ -83,21 +83,21 @@ export async function claimDirect(
   });
 }
 
-/** Why this email must not leave now; undefined when it may. */
+/** Returns why this email must not be sent now, or undefined if it may be sent. */
 function refusalOf(tx: Tx, { send, direct, mailbox }: ClaimRow & { direct: Json }): string | undefined {
   if (direct.state !== 'queued') return direct.state;
   const isLate = new Date(send.slot_at).getTime() < tx.now.getTime() - STALE_SLOT_MS;
   return mailboxRefusal(tx, mailbox) ?? (isLate ? 'slot_missed' : undefined);
 }
 
-/** Whom an email goes to, and the addresses that must not be mailed. */
+/** Returns the recipients that may be mailed, and the refused addresses. */
 async function allowedOf(tx: Tx, { to_emails: to, cc_emails: cc, bcc_emails: bcc }: Json) {
   const refused = await refusedRecipients(tx.org, [...to, ...cc, ...bcc], tx.now);
   const allowed = (list: string[]) => list.filter((address) => !refused.has(address));
   return { to: allowed(to), cc: allowed(cc), bcc: allowed(bcc), leftOut: [...refused.keys()] };
 }
 
-/** Nothing leaves, now or later. */
+/** Fails the direct send permanently. */
 async function giveUp(
   tx: Tx,
   { send, direct }: ClaimRow & { direct: Json },
@@ -109,10 +109,12 @@ async function giveUp(
   return { kind: 'gone', outcome: code };
 }
 
-/** Bytes of files that are not in PostgreSQL, by their id. */
+/** Bytes of files that are not stored in PostgreSQL, by file id. */
 export type FetchedFiles = ReadonlyMap<string, Buffer>;
 
-/** An email has files outside of PostgreSQL: they are to be fetched before its rows are locked, and the claim made again. */
+/**
+ * Thrown when an email has files outside PostgreSQL. Fetch the files before the rows are locked, then claim again.
+ */
 export class FilesElsewhere extends Error {
   readonly blobIds: readonly string[];
 
@@ -122,14 +124,14 @@ export class FilesElsewhere extends Error {
   }
 }
 
-/** Fetches files, without a transaction, which would wait for their store. */
+/** Fetches files outside of a transaction, so that no lock waits for the file store. */
 export async function fetchFiles(ctx: Ctx, blobIds: readonly string[]): Promise<FetchedFiles> {
   const files = new Map<string, Buffer>();
   for (const id of blobIds) files.set(id, await bytesOf(ctx, reader(ctx), id));
   return files;
 }
 
-/** @throws FilesElsewhere when some are neither in PostgreSQL nor fetched */
+/** @throws FilesElsewhere when a file is neither in PostgreSQL nor fetched */
 async function readAttachments(ctx: Ctx, tx: Tx, files: readonly StoredAttachment[], fetched: FetchedFiles) {
   if (files.length === 0) return [];
   const outside = await tx.org.sql<Columns<'blobs', 'id'>>(
@@ -151,8 +153,8 @@ async function bytesOf(ctx: Ctx, org: Tx['org'], id: string): Promise<Buffer> {
 }
 
 /**
- * Writes that this attempt has the email: its token, Message-ID and conversation, and whom it leaves out.
- * @returns the token, which the settle has to name
+ * Stores the claim of this attempt: token, Message-ID, conversation and refused addresses.
+ * @returns the token that the settlement must present
  */
 async function markSending(
   tx: Tx,

@@ -5,17 +5,17 @@ import { settleDirectSend } from './control/direct-sends.ts';
 import { releaseReservedSends } from './control/release.ts';
 import type { Message } from '../../messages/index.ts';
 
-/** Why a direct send is given up: a machine's word, and the same for people. */
+/** Reason why a direct send failed: a code, and a message for people. */
 export interface Reason {
   code: string;
   reason: Message;
 }
 
 /**
- * A direct send has failed for good: its slot is free, and it is a dead letter, so that a person can have it tried again. One that was to
- * leave once more, because it was uncertain whether it had, is as uncertain as before.
+ * Fails a direct send permanently: releases its slot and creates a dead letter, so that a person can retry it. An
+ * uncertain email that was to be sent again becomes uncertain again.
  * @param email its row, locked
- * @param again whether it was to leave once more
+ * @param again true when an uncertain email was to be sent again
  */
 export async function giveUpDirectSend(
   tx: Tx,

@@ -7,7 +7,7 @@ import { freeFrom, readSeats, type Seat } from './seats.ts';
 import { message, type Message } from '../../messages/index.ts';
 import { holdTitle } from './control/hold-codes.ts';
 
-/** A direct send that is due, its row locked. */
+/** A direct send that is due. Its row is locked. */
 type DueDirectSend = Columns<
   'direct_sends',
   'id' | 'mailbox_id' | 'to_emails' | 'contact_id' | 'attempts' | 'send_mode'
@@ -15,9 +15,9 @@ type DueDirectSend = Columns<
 
 type DirectSlot = { kind: 'slot'; at: Date } | { kind: 'later'; at: Date; why: Message } | { kind: 'never' };
 
-/** How soon (ms) to ask again for a mailbox that cannot send. */
+/** Maximum delay (ms) before asking again for a mailbox that cannot send. */
 const ASK_AGAIN_MS = 15 * MINUTE_MS;
-/** No campaign has this id: a seat is read without what it gave to one. */
+/** A campaign id that does not exist, for reading a seat without the usage of a campaign. */
 const NO_CAMPAIGN = { id: '00000000-0000-0000-0000-000000000000' };
 
 interface Sender extends Columns<
@@ -28,9 +28,10 @@ interface Sender extends Columns<
 }
 
 /**
- * Gives a direct send a slot of its mailbox: the first time that keeps the daily cap and the gap to every email that left or
- * will leave. Unless it is `smart`, slots that campaigns have reserved for later stand back, because a person waits for the
- * answer: their contacts ask for others. Returns a later time to ask again where the mailbox cannot send now, `never` where it is gone.
+ * Reserves a slot of the mailbox for a direct send: the first time that keeps the daily cap and the minimum gap to all
+ * other emails. Unless `send_mode` is `smart`, releases reserved campaign slots that are in the way, because a person
+ * waits for the reply. Their contacts ask for other slots. Returns `later` when the mailbox cannot send now, and
+ * `never` when it is deleted.
  */
 export async function reserveDirect(tx: Tx, email: DueDirectSend): Promise<DirectSlot> {
   const mailboxId = email.mailbox_id;
@@ -39,7 +40,7 @@ export async function reserveDirect(tx: Tx, email: DueDirectSend): Promise<Direc
   if (!before) return { kind: 'never' };
   const rests = restOf(tx, before);
   if (rests) return rests;
-  // Sends before mailboxes, the order in which every writer takes them.
+  // Locks sends before mailboxes, the order of all writers.
   if (email.send_mode !== 'smart') await makeRoom(tx, mailboxId);
   const sender = await readSender(tx, mailboxId, 'for no key update');
   if (!sender) return { kind: 'never' };
@@ -61,7 +62,7 @@ async function readSender(tx: Tx, id: string, lock: '' | 'for no key update' = '
   return row;
 }
 
-/** Why a mailbox cannot send now, and when to ask again; undefined when it can. */
+/** Returns why a mailbox cannot send now and when to ask again, or undefined if it can send. */
 function restOf(tx: Tx, sender: Sender): Extract<DirectSlot, { kind: 'later' }> | undefined {
   const soon = tx.now.getTime() + ASK_AGAIN_MS;
   if (sender.status !== 'active') return { kind: 'later', at: new Date(soon), why: message('wait.mailbox_off') };
@@ -85,7 +86,7 @@ async function readSeat(tx: Tx, mailboxId: string): Promise<Seat> {
   return seat!;
 }
 
-/** Releases the campaign slots that stand between now and the first time the mailbox could send if there were none. */
+/** Releases the campaign slots around the first time at which the mailbox could send without campaign slots. */
 async function makeRoom(tx: Tx, mailboxId: string): Promise<void> {
   const slots = await tx.org.sql<Columns<'sends', 'id' | 'slot_at'>>(
     `select id, slot_at from sends where organization_id = :org and mailbox_id = :mailbox and state = 'reserved' and campaign_id is not null and not again
@@ -104,7 +105,7 @@ async function makeRoom(tx: Tx, mailboxId: string): Promise<void> {
   const day = utcDay(at);
   const left = (seat.used.get(day) ?? 0) - near.filter(({ slot_at }) => utcDay(slot_at.getTime()) === day).length;
   const last = slots.findLast((slot) => utcDay(slot.slot_at.getTime()) === day && !near.includes(slot));
-  // Where the day is given away, the latest of its slots goes to tomorrow.
+  // If the day's cap is used up, the latest campaign slot of the day is released too.
   const standBack = left >= seat.cap && last ? [...near, last] : near;
   for (const { id } of standBack.sort((a, b) => (a.id < b.id ? -1 : 1))) await releaseReservedSends(tx, { sendId: id });
 }

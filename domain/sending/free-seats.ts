@@ -5,45 +5,47 @@ import { COMES_BACK, IS_ENABLED, isListed, poolBindings } from './campaign/sende
 import type { Tx } from '../platform/kernel/transact.ts';
 import { readSeats, RESTS, SHORT, type PoolShape, type Seat, type SeatDay } from './seats.ts';
 
-/** Which mailboxes a search is for. */
+/** Criteria of a search for free mailboxes. */
 interface SeatSearch {
-  /** Provider family they must have; null takes any. */
+  /** Required provider family; null accepts any. */
   family: string | null;
   pool: PoolShape;
-  /** How many are needed. */
+  /** Number of mailboxes needed. */
   needed: number;
-  /** Free by this moment at the latest (epoch ms). */
+  /** Latest time (epoch ms) at which a mailbox must be free. */
   freeBy: number;
-  /** The most that a mailbox may give the campaign on the day, beside its own cap. */
+  /** Maximum number of emails a mailbox may send for the campaign on the day, besides its own cap. */
   share: number;
-  /** Locked already. */
+  /** Ids of mailboxes that are locked already. */
   except: readonly string[];
 }
 
-/** Mailboxes locked beside those that are needed, so that there is a choice by load. */
+/** Number of extra mailboxes to lock, so that there is a choice by load. */
 const CHOICE = 15;
-/** Mailboxes of the organization looked at, by free time, before a long pool is read whole. */
+/** Number of the organization's mailboxes to check, by free time, before a long pool is searched completely. */
 const NEAR = 2_000;
-/** Days for which a mailbox is known to have given a campaign its share, at most; of older ones it is found out again. */
+/** Maximum number of spent days stored per mailbox. Older ones are computed again. */
 const MOST_SPENT = 20;
 
-/** Mailboxes that were locked. */
+/** Result of a search: locked mailboxes. */
 interface FreeSeats {
   seats: Seat[];
-  /** No other mailbox of the search is free by the moment that was asked for. */
+  /** True when no other mailbox of the search is free by the requested time. */
   isAll: boolean;
 }
 
 /**
- * Locks mailboxes of the pool that are free soonest, those that have rested longest first: as many as are needed and some more to
- * choose from. Others' locks are passed over, never waited for, except for the very last one when there is no other.
+ * Locks the mailboxes of the pool that are free soonest; the longest-rested ones come first. Locks as many as needed
+ * and some more for choice. Skips mailboxes locked by other transactions. Waits for a lock only if there is no other
+ * mailbox.
  */
 export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearch, on: SeatDay): Promise<FreeSeats> {
   const { pool, family, needed } = search;
   const bindings = { ...searchBindings(tx, campaign, search, on), freeBy: new Date(search.freeBy) };
-  // Numbers in the text and not bindings: a kept plan must know that it may stop soon.
+  // The count is part of the SQL text and no binding, because a cached plan must know that it may stop early.
   const count = needed === 1 ? 1 + CHOICE : 100 + CHOICE;
-  // Found first and locked then, so that it is known whether there are others behind locks: a pool that has given all it may today is gone through once.
+  // Selects first and locks then, to learn whether further mailboxes are locked by others. Avoids searching an
+  // exhausted pool twice.
   const lock = async (free: string): Promise<{ found: number; ids: string[] }> => {
     const [row] = await tx.org.sql<{ found: number; ids: string[] }>(
       `with found as materialized (${free} limit ${count}), locked as (
@@ -63,7 +65,8 @@ export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearc
   };
   let isWhole = pool !== 'long';
   let { found, ids } = await lock(isWhole ? whole(family, pool) : near(family));
-  // The others of the organization are free before those of the pool, or these have little room left.
+  // Either mailboxes outside the pool are free sooner, or those of the pool have little quota left. Searches the whole
+  // pool.
   if (ids.length < needed && !isWhole) {
     isWhole = true;
     ({ found, ids } = await lock(whole(family, pool)));
@@ -76,9 +79,9 @@ export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearc
 }
 
 /**
- * When the first mailbox of the pool will be free, beside those already looked at, one that rests included; undefined when
- * the pool holds none. Nothing is locked.
- * @param search.isLater none of the others is free now
+ * Returns when the first other mailbox of the pool, held ones included, will be free. Undefined when the pool is empty.
+ * Takes no locks.
+ * @param search.isLater true if no other mailbox is free now
  */
 export async function poolFreeAt(
   tx: Tx,
@@ -88,7 +91,7 @@ export async function poolFreeAt(
 ): Promise<{ at: Date | null } | undefined> {
   const { family, pool } = search;
   const members = `from mailboxes m where ${usable(family)} and ${COMES_BACK} and ${IS_MEMBER[pool]}`;
-  // One that rests is never free before its rest ends.
+  // A held mailbox is never free before its hold ends.
   const later = search.isLater ? 'm.next_free_at > :now and' : '';
   const first =
     pool === 'short'
@@ -119,50 +122,58 @@ function searchBindings(
 }
 
 /**
- * What a mailbox that has given a campaign its share of a day keeps (`mailboxes.spent_days`), so that it is not looked at again for
- * it: another share, as after an edit, is another key. Whatever gives a slot back empties the list.
+ * Returns the key stored in `mailboxes.spent_days` when a mailbox has used up its share of a campaign's day. Later
+ * searches skip the mailbox. A changed share, as after an edit, gives another key. Releasing a slot empties the list.
  */
 export function spentDay(campaignId: string, day: string, share: number): string {
   const hex = createHash('sha256').update(`${campaignId}/${day}/${share}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** SQL: the list of mailbox `m` with a day added, the latest first. */
+/** Returns SQL: the list of mailbox `m` with a day prepended. */
 export function withSpentDay(day: string): string {
   return `(array_prepend(${day}, array_remove(m.spent_days, ${day})))[1:${MOST_SPENT}]`;
 }
 
-/** SQL: the mailboxes that a pool lists by choice or by a tag, some of them twice; in order, so that an index is read and not the table. */
+/**
+ * Returns SQL: ids of mailboxes that a pool lists explicitly or by a tag, possibly with duplicates. Sorted, so that
+ * PostgreSQL reads an index and not the table.
+ */
 const listed = (
   most: string,
 ): string => `(select mailbox_id from campaign_senders where campaign_id = :campaign order by mailbox_id ${most})
        union all (select mailbox_id from mailbox_tags where label_id = any(:tags::uuid[]) ${most})`;
 const LISTED_SHORT = `any(array(${listed(`limit ${SHORT}`)}))`;
 
-/** SQL condition: mailbox `m` is a sender of the campaign (sender-pool.ts), where the shape of the pool is known. */
+/** SQL conditions, by the shape of the pool: mailbox `m` is a sender of the campaign (`sender-pool.ts`). */
 const IS_MEMBER: Record<PoolShape, string> = {
   everybody: 'true',
   short: `m.id = ${LISTED_SHORT} and ${IS_ENABLED}`,
   long: isListed('m.id'),
 };
 
-/** An active mailbox of the organization, of a provider where one is asked for. */
+/** Returns an SQL condition: an active mailbox of the organization, of the given provider if any. */
 function usable(family: string | null, table = 'm'): string {
   return `${table}.organization_id = :org and ${table}.status = 'active'${family === null ? '' : ` and ${table}.provider = :provider`}`;
 }
 
-/** Not known to have given what it may. */
+/** Returns an SQL condition: the mailbox is not recorded as having used up its share of the day. */
 const isUnspent = (table: string): string => `not (:spent = any(${table}.spent_days))`;
 
-/** Beside those looked at already, and with something left for the campaign on the day. */
+/** SQL condition: the mailbox is not excluded and has quota left for the campaign on the day. */
 const HAS_LEFT = `not (m.id = any(:except::uuid[])) and (select count(*) from sends s where s.campaign_id = :campaign and s.slot_day = :day::date and s.mailbox_id = m.id)
            < least(m.campaign_limit, :share::int)`;
 
-/** By its row alone. Only `next_free_at` says when mailboxes are free that are not held: its index is walked until enough are found. */
+/**
+ * SQL condition on the mailbox's own row: free and not held. Uses only `next_free_at` for the free time, so that its
+ * index is read until enough are found.
+ */
 const IS_FREE = `m.next_free_at <= :freeBy and not ${RESTS} and ${isUnspent('m')}`;
 const MAY_GIVE = `${IS_FREE} and ${HAS_LEFT}`;
 
-/** Goes through all mailboxes of the pool by free time. The ids of a short one are looked up one by one, whatever else there is. */
+/**
+ * Returns SQL that reads all mailboxes of the pool by free time. The ids of a short pool are looked up one by one.
+ */
 function whole(family: string | null, pool: PoolShape): string {
   if (pool === 'everybody')
     return `select m.id from ${inOrder(family, 'p.next_free_at <= :freeBy')} where ${usable(family)} and ${MAY_GIVE} order by in_order.next_free_at`;
@@ -171,15 +182,18 @@ function whole(family: string | null, pool: PoolShape): string {
      where ${usable(family)} and ${MAY_GIVE} and ${IS_ENABLED} order by in_order.next_free_at`;
 }
 
-/** Goes through the first mailboxes of the organization by free time, and takes those of a long pool: of the others no row is read. */
+/**
+ * Returns SQL that reads the organization's first mailboxes by free time and keeps those of a long pool. Reads no rows
+ * of other mailboxes.
+ */
 function near(family: string | null): string {
   return `select m.id from ${inOrder(family, 'p.next_free_at <= :freeBy', `limit ${NEAR}`)}
      where ${isListed('in_order.id')} and ${usable(family)} and ${MAY_GIVE} order by in_order.next_free_at`;
 }
 
 /**
- * Mailboxes in order by what an index alone says, without those that are known to have given what they may; whatever is counted for each of the others is
- * counted until enough have room.
+ * Returns SQL: mailboxes in index order, without those that have used up their share of the day. Counts per mailbox run
+ * only until enough mailboxes have quota left.
  */
 function inOrder(family: string | null, among: string, most = ''): string {
   return `(select p.id, p.next_free_at from mailboxes p where ${usable(family, 'p')} and ${among} and ${isUnspent('p')}

@@ -14,7 +14,7 @@ import { LIMIT_REACHED } from './allocate.ts';
 import { words } from '../platform/words.ts';
 import { message } from '../../messages/index.ts';
 
-/** Tables that grow with what a workspace does. */
+/** Tables that grow with a workspace's activity. */
 const LARGE = ['enrollments', 'contacts', 'sends', 'outbox', 'step_runs', 'daily_counters', 'suppressions', 'waits'];
 
 const clock = new ManualClock(NOON);
@@ -24,7 +24,7 @@ test.before(async (t) => {
   t.timeout(120_000);
   world = await createWorld({ clock });
   living = await fillWorld(world.deps, { mailboxes: 500, leads: 120_000, log: () => {} });
-  // Only then are due follow-ups counted before new leads get their slots.
+  // Without this setting, due follow-ups are counted before new leads get slots.
   await world.deps.db('campaigns').update({ prioritize_new_leads: false });
 });
 test.after.always(() => world?.close());
@@ -35,7 +35,7 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** Does something, and explains every statement that it sent: those that read a large table from its beginning to its end. */
+/** Runs `work` and explains each of its statements. Returns those that scan a large table sequentially. */
 async function scansOf(work: () => Promise<unknown>): Promise<{ texts: string[]; scans: string[] }> {
   const { db } = world.deps;
   const sent = new Map<string, unknown[]>();
@@ -68,14 +68,14 @@ test.serial('a turn of the launcher goes through no large table, whoever its sen
   const { everybody, explicit, tag, ramp } = living.campaigns;
   for (const { campaignId } of [everybody, explicit, tag, ramp]) {
     const found = await scansOf(async () => {
-      // Leads that were refused are freed first, page by page.
+      // The first iterations reset refused leads, page by page.
       for (let turn = 0; turn < 60; turn += 1) {
         const done = await launchTurn(world.system(living.organizationId), campaignId);
         if ('report' in done || done.launched > 0) break;
       }
     });
     t.deepEqual(found.scans, []);
-    // Only one has leads: there the next are picked, due follow-ups are counted, and slots are given.
+    // Only this campaign has leads: due follow-ups are counted, the next leads picked and slots reserved.
     if (campaignId !== everybody.campaignId) continue;
     for (const part of ['launch_after', 'with waiting as', 'insert into sends', 'insert into outbox'])
       t.true(
@@ -93,7 +93,7 @@ test.serial('nor does the place of a run in the queue for a daily limit, nor cal
     .first('id', 'mailbox_id');
   await world.deps.db('campaigns').where({ id: campaignId }).update({ max_new_leads_per_day: 100 });
   const campaign = (await world.deps.db('campaigns').where({ id: campaignId }).first()) as CampaignView;
-  // Where nobody is in a queue, one statement finds that out.
+  // Puts one run in a queue. With empty queues a single statement ends the call.
   const waiting_for = message('wait.at_step', { step: words('step 2 of 2'), what: message(LIMIT_REACHED.campaign) });
   await world.deps
     .db('enrollments')
@@ -142,7 +142,7 @@ test.serial('nor does the comparison of the variants of a step', async (t) => {
     })
     .onConflict('campaign_id')
     .merge();
-  // A few of very many emails are of the step that is compared.
+  // Only a few of the many emails belong to the compared step.
   await db.raw(
     `update sends s set variant_id = (:variants::uuid[])[1 + hashtext(s.id::text) & 1]
      where s.id in (select id from sends where campaign_id = :campaign and state = 'sent' limit 1000)`,

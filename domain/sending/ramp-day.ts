@@ -2,16 +2,17 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import type { CampaignInEffect } from './campaign/campaign-view.ts';
 import type { SeatDay } from './seats.ts';
 
-/** The level of the day after `ramp_day`, as SQL. */
+/** SQL: the ramp level for the day after `ramp_day`. */
 const RAISED = `case when ramp_day is null then ramp_start else ramp_level + ramp_increment end`;
 
 /**
- * The ramp level of a sending day. The first who gets a slot of the day raises it ({@link raiseRamp}): a day on which
- * nothing can leave, as with every mailbox held or at its cap, warms nothing. Others may hold an older view of the campaign.
+ * Returns the ramp level of a sending day. The first slot of the day raises the level ({@link advanceRamp}). A day
+ * without slots raises nothing, for example when every mailbox is held or at its cap. Reads the row under lock, because
+ * other transactions may have raised the level.
  */
 export async function rampToday(tx: Tx, campaign: CampaignInEffect['campaign'], on: SeatDay): Promise<number> {
   if (!isRampBefore(campaign, on)) return campaign.ramp_level;
-  // Who may raise it later has the row before the mailboxes, too.
+  // Locks the campaign's row before the mailboxes, because `advanceRamp` may update the row later.
   const [row] = await tx.org.sql<{ level: number }>(
     `select case when ramp_day >= :day::date then ramp_level else ${RAISED} end as level from campaigns
      where organization_id = :org and id = :id for no key update`,
@@ -20,7 +21,10 @@ export async function rampToday(tx: Tx, campaign: CampaignInEffect['campaign'], 
   return row!.level;
 }
 
-/** Whether the ramp may still rise for a day. One before the latest can come back when the timezone is edited; it raises nothing. */
+/**
+ * Returns true if the ramp may still rise for a day. After an edit of the time zone the current day may be earlier than
+ * `ramp_day`, which raises nothing.
+ */
 export function isRampBefore(
   { ramp_enabled: ramped, ramp_day: latest }: CampaignInEffect['campaign'],
   { day }: SeatDay,
@@ -28,7 +32,7 @@ export function isRampBefore(
   return ramped && (latest === null || latest < day);
 }
 
-/** Raises the level for a day of which the first slot is given out; once a day, whoever comes first. */
+/** Raises the ramp level when the first slot of a day is reserved. Happens once a day. */
 export async function advanceRamp(tx: Tx, campaign: CampaignInEffect['campaign'], day: string): Promise<void> {
   await tx.org.sql(
     `update campaigns set ramp_day = :day, ramp_level = ${RAISED}

@@ -19,21 +19,24 @@ import { settleReturned } from './settle.ts';
 import { message } from '../../messages/index.ts';
 import { words } from '../platform/words.ts';
 
-/** A refusal or a line that could not be had, as the network reports it. */
+/** A refusal, or a failed connection, as the network layer reports it. */
 export type Refused = Exclude<SmtpFault, { kind: 'unknown' }>;
 
-/** Whose fault a refusal is, and what the mailbox is held for where it is the mailbox's. */
+/** Cause of a refusal, the action to take, and the hold if the mailbox is the cause. */
 export interface Verdict {
-  /** `wait`: the line, not the email; tried again, counted nowhere. `defer`: counted, until the attempts are used up. */
+  /**
+   * `wait`: the connection failed; retried without counting an attempt. `defer`: retried until the attempts are used
+   * up.
+   */
   action: 'hold' | 'wait' | 'defer' | 'bounce';
   hard: boolean;
   fault: RefusalClass;
   hold: { code: HoldCode; ms: number } | null;
-  /** The fault may as well lie between the mailbox and this one recipient. */
+  /** True if the problem may exist only between the mailbox and this one recipient. */
   doubtful: boolean;
 }
 
-/** What the mailbox is held for, and how long (ms) until it is tried again. */
+/** Hold code and duration (ms) for each refusal reason. */
 const HOLDS: Partial<Record<RefusalReason, { code: HoldCode; ms: number }>> = {
   rate_limit: { code: 'sending_limit', ms: 4 * HOUR_MS },
   suspended: { code: 'sending_suspended', ms: 12 * HOUR_MS },
@@ -45,9 +48,9 @@ const HOLDS: Partial<Record<RefusalReason, { code: HoldCode; ms: number }>> = {
   connection: { code: 'server_refused', ms: HOUR_MS },
   system: { code: 'server_refused', ms: HOUR_MS },
 };
-/** A temporary refusal of the mailbox is over sooner (ms). */
+/** Duration (ms) of a hold after a temporary refusal of the mailbox. */
 const TEMPORARY_HOLD_MS = HOUR_MS / 2;
-/** Reasons that speak of the mailbox alone, whomever it writes to. */
+/** Reasons that concern only the mailbox, for any recipient. */
 const CERTAIN: ReadonlySet<RefusalReason> = new Set(['rate_limit', 'suspended', 'not_verified']);
 
 const STAGES: Readonly<Record<string, Stage>> = {
@@ -59,7 +62,7 @@ const STAGES: Readonly<Record<string, Stage>> = {
   data: 'data',
 };
 
-/** Decides what a refused email means: for the mailbox that sent it, or for the person it was for. */
+/** Decides the consequence of a refusal for the mailbox or for the recipient. */
 export function judgeRefusal(outcome: Refused): Verdict {
   const wait: Verdict = { action: 'wait', hard: false, fault: 'network', hold: null, doubtful: false };
   if (outcome.kind === 'unreachable') return wait;
@@ -98,10 +101,10 @@ function isDoubtful({ reason }: Refusal, stage: string): boolean {
 }
 
 /**
- * Holds the mailbox that was refused, with the reason and the time to try again; the slot goes back and nothing counts
- * against the contact. Where the answer may be about this one recipient, the second refusal of the same step is, if the
- * mailbox has reached others since the first: then nothing is held.
- * @returns false when the refusal is the recipient's after all, and the email still to be settled
+ * Holds a refused mailbox with the reason and the time of the next try. Releases the slot; nothing counts against the
+ * contact. If the refusal may concern this one recipient only, the second refusal of the same step counts as the
+ * recipient's. This requires that the mailbox has reached others since the first refusal; nothing is held then.
+ * @returns false when the refusal counts as the recipient's and the caller must settle the email
  */
 export async function holdForRefusal(
   ctx: Ctx,
@@ -126,13 +129,13 @@ export async function holdForRefusal(
         step_id: stepId,
         code: verdict.hold.code,
       });
-    // The hold gives back what is the mailbox's; one that was removed meanwhile has nothing.
+    // The hold releases the mailbox's slots. The slot of a mailbox removed in the meantime is released here.
     await releaseReservedSends(tx, { sendId: claim.sendId });
     return true;
   });
 }
 
-/** Whether the mailbox was held for this step, or this direct send, before, and has handed over other emails since. */
+/** Returns true if the mailbox was held for this step or direct send before and has sent other emails since. */
 async function isAboutRecipient(tx: Tx, { facts, mailbox, isDirect, sendId }: ClaimedSend): Promise<boolean> {
   if (isDirect) {
     const rows = await tx.org.sql(

@@ -20,13 +20,14 @@ interface Given {
   mailbox_id: string | null;
 }
 
-/** States of an enrollment that a repeated email may open again: nothing was heard of the person. */
+/** States of an enrollment that a repeated email may reopen. In these states the contact has not reacted. */
 const REOPENED = ['active', 'completed', 'failed'] as const;
 
 /**
- * Sends an uncertain email again, when a person asks for it: under the same Message-ID, at the next slot of its mailbox, before
- * any step that the contact waits for. A finished contact continues, a completed campaign is restarted.
- * @throws AppError conflict when the email is not uncertain, or its contact must not be mailed any more; attachments_expired
+ * Sends an uncertain email again at a person's request, under the same Message-ID. The email gets the next slot, before
+ * any step that the contact waits for. A finished contact continues, and a completed campaign restarts.
+ * @throws AppError conflict when the email is not uncertain, or its contact must not be mailed any more;
+ * attachments_expired
  */
 export async function sendUncertainAgain(tx: Tx, sendId: string): Promise<void> {
   if (await lockDirectEmail(tx, sendId, 'uncertain')) {
@@ -39,8 +40,9 @@ export async function sendUncertainAgain(tx: Tx, sendId: string): Promise<void> 
 }
 
 /**
- * Tries an email again that was given up after its last attempt: with all its attempts, at another slot.
- * @throws AppError conflict when the email has not failed, or its contact must not be mailed any more; attachments_expired
+ * Retries an email that failed after its last attempt, with a new slot and a new count of attempts.
+ * @throws AppError conflict when the email has not failed, or its contact must not be mailed any more;
+ * attachments_expired
  */
 export async function retryFailedEmail(tx: Tx, sendId: string): Promise<void> {
   if (await lockDirectEmail(tx, sendId, 'failed')) {
@@ -52,7 +54,7 @@ export async function retryFailedEmail(tx: Tx, sendId: string): Promise<void> {
     return requeueDirectSend(tx, sendId);
   }
   const given = await lockGiven(tx, sendId, 'failed');
-  // Nothing of it has left: the row goes as a slot does, with its counts.
+  // Nothing was sent, so the row and its counts are deleted like a released slot.
   await tx.org.table('sends').where({ id: sendId }).update({ state: 'reserved', updated_at: tx.now });
   await releaseReservedSends(tx, { sendId });
   if (given.step_run_id)
@@ -64,8 +66,8 @@ export async function retryFailedEmail(tx: Tx, sendId: string): Promise<void> {
 }
 
 /**
- * Locks a direct send and its email; false when the id is not one.
- * @throws AppError conflict when it is in another state; attachments_expired when it would leave without its files
+ * Locks a direct send and its email. Returns false when the id is not that of a direct send.
+ * @throws AppError conflict when it is in another state; attachments_expired when its files are deleted
  */
 async function lockDirectEmail(tx: Tx, id: string, state: 'uncertain' | 'failed'): Promise<boolean> {
   const direct = isUuid(id) ? await lockDirectSend(tx, id) : undefined;
@@ -86,7 +88,7 @@ async function lockDirectEmail(tx: Tx, id: string, state: 'uncertain' | 'failed'
   return true;
 }
 
-/** Locks campaign, leads and email in the order of all writers, and checks that the email is in that state. */
+/** Locks campaign, enrollments and email in the order of all writers, and checks the state of the email. */
 async function lockGiven(tx: Tx, sendId: string, state: 'uncertain' | 'failed'): Promise<Given> {
   const read = async (lock: '' | 'for update'): Promise<(Given & { state: string; again: boolean }) | undefined> => {
     const bindings: Bindings = { id: sendId };

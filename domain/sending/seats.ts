@@ -4,41 +4,46 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { COMES_BACK, IS_SENDER_ONE, poolBindings } from './campaign/sender-pool.ts';
 import type { CampaignView } from './campaign/campaign-view.ts';
 
-/** Mail provider family of a mailbox, as contacts have it. */
+/**
+ * SQL: the provider family of a mailbox (`gmail`, `outlook`, `other`), in the terms of a contact's `esp_provider`.
+ */
 const FAMILY = `case m.provider when 'smtp_imap' then 'other' else m.provider end`;
 export const RESTS = `(m.hold_code is not null and (m.hold_until is null or m.hold_until > :now)
   or m.imap_hold_code is not null and (m.imap_hold_until is null or m.imap_hold_until > :now))`;
-/** When a resting mailbox comes back: the later of what sending and what reading is held for. */
+/** SQL: the time when a held mailbox returns, which is the later end of its holds for sending and reading. */
 const RESTS_UNTIL = `greatest(case when m.hold_code is not null then m.hold_until end, case when m.imap_hold_code is not null then m.imap_hold_until end)`;
 
-/** Emails a mailbox may send on a UTC day, warmup included: fewer while much of its warmup mail lands in spam, but one at least. */
+/**
+ * SQL: emails a mailbox may send on a UTC day, warmup included. Lower while much of its warmup mail lands in spam, but
+ * at least one.
+ */
 export const CAP = `least(m.campaign_limit, greatest(1, floor(m.campaign_limit * coalesce((
     select case h.health_state when 'throttled' then 0.5 when 'quarantined' then 0.25 when 'blocked' then 0.25 else 1 end
     from warmup_standings h where h.mailbox_id = m.id and m.warmup is not null), 1))::int))`;
 
-/** A locked mailbox with everything that decides when it may send. */
+/** A locked mailbox with all facts that decide when it may send. */
 export interface Seat {
   id: string;
-  /** Provider family, as contacts have it. */
+  /** Provider family (`gmail`, `outlook`, `other`), in the terms of a contact's `esp_provider`. */
   family: string;
   cap: number;
   weight: number;
   gapMs: number;
-  /** Slots given out and not sent yet, and the latest email that left; epoch ms, ascending. */
+  /** Reserved slots, and the time of the latest sent email. Epoch ms, ascending. */
   taken: number[];
-  /** Emails per UTC day (YYYY-MM-DD), over all campaigns. */
+  /** Number of emails per UTC day (YYYY-MM-DD), over all campaigns. */
   used: Map<string, number>;
-  /** Emails it has given this campaign on the day in question. */
+  /** Number of emails for this campaign on the day. */
   given: number;
-  /** Slots were given out since the seat was read. */
+  /** True when a slot was reserved since the seat was read. */
   changed: boolean;
 }
 
-/** The campaign day slots are given out for. */
+/** The campaign-local day for which slots are reserved. */
 export interface SeatDay {
-  /** Campaign-local, YYYY-MM-DD. */
+  /** Campaign-local date, YYYY-MM-DD. */
   day: string;
-  /** Epoch ms. */
+  /** Start of the period (epoch ms); `until` is its end. */
   from: number;
   until: number;
 }
@@ -55,26 +60,27 @@ interface SeatRow {
   given: number;
 }
 
-/** The mailboxes of conversations that have begun, usable or held, and how many slots the campaign has given on the day. */
+/** The mailboxes of conversations that have begun, and the campaign's number of slots on the day. */
 export interface Decided {
   seats: Map<string, Seat>;
-  /** Those that rest for a while, until when. */
+  /** Held mailboxes whose hold ends, with its end. */
   resting: Map<string, Date>;
-  /** All of the campaign's emails, and first emails among them. */
+  /** Number of the campaign's emails, and of first emails among them. */
   given: { campaign: number; campaign_new: number };
-  /** How the mailboxes of the campaign are best gone through. */
+  /** Shape of the campaign's sender pool, which determines how it is searched. */
   pool: PoolShape;
 }
 
-/** The pool is all mailboxes of the organization, a list of many, or a list so short that it is read whole. */
+/** Shape of a pool: all mailboxes of the organization, a long list, or a list short enough to be read completely. */
 export type PoolShape = 'everybody' | 'long' | 'short';
 
-/** Mailboxes of a pool up to which it is read whole. */
+/** Maximum number of mailboxes in a short pool. */
 export const SHORT = 300;
 
 /**
- * Locks mailboxes that contacts are bound to, in one order, and reads what the campaign has given out. One that rests
- * comes back; one that has left the pool, or waits for a person, is in neither list. The campaign must be locked.
+ * Locks the mailboxes that contacts are bound to, in id order, and reads the campaign's slots of the day. Mailboxes
+ * with a temporary hold are in `resting`. Neither list contains mailboxes that have left the pool or wait for a person.
+ * The campaign must be locked.
  */
 export async function lockDecided(
   tx: Tx,
@@ -90,7 +96,7 @@ export async function lockDecided(
          + (select count(*) from (select from mailbox_tags where label_id = any(:tags::uuid[]) limit ${SHORT + 1}) tagged) as listed`,
     { ...poolBindings(campaign), day: on.day },
   );
-  // Sent together; the seats are read when their locks are held.
+  // All queries are sent together. PostgreSQL reads the seats after the locks are held.
   const [[found], rows, seats] = await Promise.all([
     read,
     lockBound(tx, campaign, ids),
@@ -110,7 +116,10 @@ export async function lockDecided(
   };
 }
 
-/** Locks the mailboxes among `ids` that may still send for the campaign, in one order; says which of them rest, and until when. */
+/**
+ * Locks, in id order, the mailboxes among `ids` that may still send for the campaign. Returns which of them are held
+ * and until when.
+ */
 async function lockBound(
   tx: Tx,
   campaign: CampaignView,
@@ -125,7 +134,10 @@ async function lockBound(
   );
 }
 
-/** Reads locked mailboxes. A statement of its own: what was read beside a row waited for would be older than its lock. */
+/**
+ * Reads locked mailboxes. Must be a separate statement: data read in the locking statement could be older than the
+ * lock.
+ */
 export async function readSeats(
   org: OrgScope,
   campaign: Pick<CampaignView, 'id'>,
@@ -167,8 +179,8 @@ export async function readSeats(
 }
 
 /**
- * The first moment from `at` (epoch ms) on that keeps the seat's gap to all its slots and its cap of the UTC day. A wait
- * for another slot grows by the spread where that leaves the next slot its gap. At most a few days are searched.
+ * Returns the first time from `at` (epoch ms) on that keeps the minimum gap to all slots and the cap of the UTC day.
+ * Waiting for another slot is extended by `spreadMs` if the following slot keeps its gap. Searches at most four days.
  */
 export function freeFrom(seat: Seat, at: number, spreadMs = 0): number {
   const { taken, gapMs, cap, used } = seat;
@@ -187,7 +199,7 @@ export function freeFrom(seat: Seat, at: number, spreadMs = 0): number {
   return free;
 }
 
-/** Takes a slot of a seat (epoch ms). */
+/** Reserves a slot (epoch ms) of a seat in memory. */
 export function occupySlot(seat: Seat, at: number): void {
   const place = seat.taken.findLastIndex((other) => other <= at) + 1;
   seat.taken.splice(place, 0, at);

@@ -16,7 +16,7 @@ import { message } from '../../messages/index.ts';
 import { words } from '../platform/words.ts';
 import { json } from '../../db/connection.ts';
 
-/** A claimed send: only the holder of the token may settle it. */
+/** A claimed send. Only the holder of the token may settle it. */
 interface Hold {
   sendId: string;
   token: string;
@@ -39,14 +39,16 @@ interface SentRow extends Columns<
   message_id: string;
 }
 
-/** Of the lead, null when the campaign or the contact was deleted meanwhile; of the direct send, null where it is none. */
+/**
+ * A send with the state of its lead (null when campaign or contact were deleted) and of its direct send (null if none).
+ */
 type HeldRow = SentRow & { lead_state: string | null; direct_state: string | null };
 
-/** First wait (ms) after a temporary refusal; later ones quadruple, up to an hour. */
+/** First delay (ms) after a temporary refusal. Later delays quadruple, up to an hour. */
 const RETRY_BASE_MS = 60_000;
 const RETRY_CAP_MS = 3_600_000;
 
-/** What the event of an email that has left says, as far as it is known before it leaves. */
+/** Payload of the `email_sent` event, as far as known before sending. */
 export interface SentFacts {
   campaign_id: string | null;
   step_id: string | null;
@@ -58,11 +60,11 @@ export interface SentFacts {
 }
 
 /**
- * Settles an email that has left: the send, its step run, its lead, its sender and the event, in one statement, so that
- * the time in which a crash leaves it uncertain is one exchange with PostgreSQL. Locks come in the order of everybody
- * else: the lead before its email.
- * @param enrollmentId the lead as the claim found it; where it is gone since, nothing happens
- * @returns false when it cannot be settled this way; {@link settleDelivered} looks closer then
+ * Settles a sent email: the send, its step run, its lead, its sender and the event. Uses one statement, so that a crash
+ * can make the email uncertain only during one round trip to PostgreSQL. Locks the lead before its email, in the order
+ * of all writers.
+ * @param enrollmentId the lead found by the claim; nothing happens if it was deleted since
+ * @returns false when the email cannot be settled this way; call {@link settleDelivered} then
  */
 export async function settleSent(
   ctx: Ctx,
@@ -94,31 +96,35 @@ export async function settleSent(
       event: { type: 'campaign.email_sent', data: { ...facts, sent_at: sentAt.toISOString() }, when: 'settled' },
     });
   } catch (error) {
-    // Undone as a whole; in a transaction it is tried again.
+    // A deadlock rolls the statement back. The caller retries in a transaction.
     if (isDeadlock(error)) return false;
     throw error;
   }
 }
 
-/** The words of the server that took a message, and the Message-ID it gave it where it says so. */
+/** Response of the server that accepted a message, and the Message-ID that it assigned, if any. */
 interface Answer {
   response: string;
   assignedId: string | null;
   /**
-   * When it answered: the email left then, however late that is stored, and an answer to it may be stored before. Null where the answer was lost: it
-   * left when it was claimed, as far as is known.
+   * Time of the response, which counts as the time of sending even if it is stored later than a reply. Null when the
+   * response was lost; the time of the claim counts then.
    */
   at: Date | null;
 }
 
-/** After an uncertain email the next one must not reply to it: only its subject is kept, for a next one that has none. */
+/**
+ * The next email must not reply to an uncertain one. Only its subject is stored, for a next email without a subject.
+ */
 const CONVERSATIONS = {
   sent: `coalesce(s.conversation, e.conversation)`,
   uncertain: `case when jsonb_array_length(e.conversation -> 'messageIds') > 0 then e.conversation
              else jsonb_build_object('subject', coalesce(s.conversation ->> 'subject', ''), 'messageIds', '[]'::jsonb) end`,
 };
 
-/** What an email that has left, or may have, means for its step run, its lead and its sender; `settled` is its row. */
+/**
+ * Returns CTEs that update step run, lead and sender of an email that was or may have been sent. `settled` is its row.
+ */
 const aftermath = (state: 'sent' | 'uncertain'): string => `run as (
          update step_runs r set state = 'completed', outcome = '${state}', completed_at = :now, detail = :detail
          from settled s where r.id = s.step_run_id and r.state in ('running', 'waiting')
@@ -133,10 +139,10 @@ const aftermath = (state: 'sent' | 'uncertain'): string => `run as (
        )`;
 
 /**
- * Settles an email that has left (`sent`), or may have (`uncertain`: neither sent nor skipped, listed, and sent again only when
- * a person asks for it), in any state of its lead and campaign. The step is done either way.
- * @param refused recipients of a direct send whom the server refused while it took the email
- * @returns false when the token is no longer the send's
+ * Settles an email that was sent (`sent`) or may have been sent (`uncertain`), in any state of its lead and campaign.
+ * Uncertain emails are listed, and sent again only at a person's request. The step is completed either way.
+ * @param refused recipients of a direct send that the server refused while it accepted the email
+ * @returns false when the token is no longer valid
  */
 export async function settleDelivered(
   ctx: Ctx,
@@ -175,7 +181,7 @@ export async function settleDelivered(
   });
 }
 
-/** A recipient of a direct send whom the server refused while it took the email for others. */
+/** A recipient of a direct send that the server refused while it accepted the email for others. */
 export interface RefusedCopy {
   address: string;
   hard: boolean;
@@ -183,7 +189,7 @@ export interface RefusedCopy {
   fault: RefusalClass;
 }
 
-/** Settles what a person or an agent wrote; false for the email of a campaign. */
+/** Settles a direct send. Returns false for a campaign email. */
 async function settleDirect(
   tx: Tx,
   row: SentRow,
@@ -201,7 +207,7 @@ async function settleDirect(
   return true;
 }
 
-/** Shows an uncertain email: in the campaign's log, and as a dead letter that sends it again when it is replayed. */
+/** Lists an uncertain email in the campaign's log and as a dead letter, which sends the email again when replayed. */
 async function listUncertain(tx: Tx, row: SentRow, reason: string): Promise<void> {
   const { task_reliability: reliability } = await effectiveSettings(tx.org, row.campaign_id);
   if (reliability.dlq_enabled)
@@ -218,7 +224,7 @@ async function listUncertain(tx: Tx, row: SentRow, reason: string): Promise<void
     await logCampaign(tx, row.campaign_id, 'send_uncertain', message('log.email_uncertain'), logged(row));
 }
 
-/** The facts of an email's row. */
+/** Builds the event payload from the email's row. */
 export function sentFacts(
   row: Pick<SentRow, 'id' | 'campaign_id' | 'step_id' | 'contact_id' | 'recipient' | 'mailbox_id' | 'message_id'>,
 ): SentFacts {
@@ -234,10 +240,10 @@ export function sentFacts(
 }
 
 /**
- * A refusal that may pass: the slot moves, the run waits for it. Exhausted, it becomes a dead letter and the lead fails.
- * The attempts are kept with the step run too: a slot that is given back, by a pause or a window that closes, must not
- * begin to count anew. A lead that has finished meanwhile needs no slot. An uncertain email that was offered again at a person's word is uncertain
- * as before: it may have left the first time.
+ * Settles a temporary refusal: moves the slot, and the run waits for it. After the last attempt the email becomes a
+ * dead letter and the lead fails. The attempts are also stored with the step run, so that a slot released by a pause or
+ * a closed window does not reset the count. A lead finished in the meantime needs no slot. An uncertain email that was
+ * attempted again becomes uncertain again, because the first attempt may have succeeded.
  */
 export async function settleDeferred(ctx: Ctx, hold: Hold, reason: string): Promise<'deferred' | 'failed' | 'stale'> {
   return transact(ctx, async (tx) => {
@@ -265,8 +271,8 @@ export async function settleDeferred(ctx: Ctx, hold: Hold, reason: string): Prom
 }
 
 /**
- * The line, not the email, failed: the slot moves a little and the attempt does not count, however long the outage lasts.
- * The contact waits for it as for any slot.
+ * Settles a failed connection: moves the slot by `waitMs` without counting the attempt, however long the outage lasts.
+ * The contact waits for the slot as usual.
  */
 export async function settleWaiting(
   ctx: Ctx,
@@ -289,14 +295,19 @@ export async function settleWaiting(
   });
 }
 
-/** The mailbox, not the recipient, is at fault: the slot is as free as before the claim, for the caller to give back. */
+/**
+ * Returns a claimed email to `reserved` when the mailbox and not the recipient was refused. The caller releases the
+ * slot. Returns false if the claim is lost.
+ */
 export async function settleReturned(tx: Tx, hold: Hold): Promise<boolean> {
   const row = await lockHeld(tx, hold);
   if (row) await unclaim(tx, row);
   return row !== undefined;
 }
 
-/** The server refused permanently: the step has failed for this contact. `bounce` records the bounce (outcomes/effects.ts). */
+/**
+ * Settles a permanent refusal: the step fails for this contact. `bounce` records the bounce (`outcomes/effects.ts`).
+ */
 export async function settleBounced(
   ctx: Ctx,
   hold: Hold,
@@ -331,7 +342,7 @@ export async function settleBounced(
   });
 }
 
-/** Whether an email that could not leave is still to be sent. */
+/** Returns true if an unsent email is still to be sent. */
 async function isWanted(tx: Tx, row: HeldRow): Promise<boolean> {
   if (row.lead_state === 'active' || row.direct_state === 'queued') return true;
   return row.enrollment_id === null && row.direct_state === null && (await isTestEmailWanted(tx.org, row.id));
@@ -346,7 +357,7 @@ async function lockEnrollment(tx: Tx, hold: Hold): Promise<boolean> {
   if (row) return true;
   await lockTestRunOf(tx, hold.sendId);
   await lockDirectSend(tx, hold.sendId);
-  // The campaign was deleted while the email was in a worker's hands, or there is none: the send stays on record by itself.
+  // The campaign was deleted while a worker had the email, or the email belongs to none. The row of the send is kept.
   const [alone] = await tx.org.sql(
     `select id from sends where organization_id = :org and id = :id and enrollment_id is null`,
     { id: hold.sendId },
@@ -372,7 +383,7 @@ async function unclaim(tx: Tx, row: SentRow, more: Record<string, unknown> = {})
     .update({ state: 'reserved', claim_token: null, claimed_at: null, handover: null, updated_at: tx.now, ...more });
 }
 
-/** An uncertain email could not be offered again either; a person may try once more. */
+/** Makes an email uncertain again whose repeated attempt failed. A person may request another attempt. */
 async function leaveUncertain(tx: Tx, row: HeldRow, reason: string): Promise<void> {
   await unclaim(tx, row);
   await releaseReservedSends(tx, { sendId: row.id });
@@ -416,13 +427,13 @@ async function fail(tx: Tx, row: HeldRow, code: string, reason: string, deadLett
     await finishEnrollment(tx, row.enrollment_id, 'failed', { reason: words(reason), byRun: true });
 }
 
-/** Ids that lead from a dead letter to the email. */
+/** Returns the ids by which a dead letter refers to the email. */
 function idsOf(row: SentRow): Record<string, string | null> {
   if (row.campaign_id === null && row.step_id === null) return { direct_send_id: row.id, mailbox_id: row.mailbox_id };
   return { campaign_id: row.campaign_id, enrollment_id: row.enrollment_id, step_id: row.step_id };
 }
 
-/** What the activity log keeps of an email: ids only. */
+/** Returns the ids of an email for the activity log. */
 function logged(row: SentRow): Record<string, unknown> {
   return { task_id: row.id, contact_id: row.contact_id, step_id: row.step_id };
 }

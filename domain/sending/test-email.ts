@@ -6,7 +6,7 @@ interface Json {
   [key: string]: any;
 }
 
-/** The rows a test run's email is composed of, in the places of those of a lead's email. */
+/** Rows from which a test run's email is composed, in the form of a lead's email. */
 interface TestEmail {
   enrollment: Json;
   campaign: Json;
@@ -20,9 +20,9 @@ interface TestEmail {
 }
 
 /**
- * What the claim needs of the email of a test run, whose row in sends has neither lead nor campaign. The run stands for the lead.
- * A test goes out at any hour and whatever the status of the campaign, to its own address, and to nobody in copy.
- * Undefined when the email is none of a test.
+ * Returns the claim's rows for the email of a test run, which has neither lead nor campaign in `sends`. The run takes
+ * the place of the lead. A test is sent at any hour and in any status of the campaign, to the test's address and
+ * without copies. Returns undefined for other emails.
  */
 export async function readTestEmail(tx: Tx, sendId: string): Promise<TestEmail | undefined> {
   const [row] = await tx.org.sql<Omit<TestEmail, 'enrollment'> & { run: Json }>(
@@ -51,7 +51,7 @@ export async function readTestEmail(tx: Tx, sendId: string): Promise<TestEmail |
       hold_since: null,
     },
     campaign: { ...campaign, ...ALWAYS_OPEN, status: 'active', cc: [], bcc: [] },
-    // The verdict is about the contact's own address.
+    // The verification status belongs to the contact's own address, which a test does not mail.
     contact: { ...contact, email: run.prospect_email, subscribed: true, verification_status: 'unknown' },
   };
 }

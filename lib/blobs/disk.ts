@@ -4,13 +4,16 @@ import { dirname, join } from 'node:path';
 import { newId } from '../ids.ts';
 import { BlobMissing, type BlobStore } from './store.ts';
 
-/** The file by which processes find out whether they see the same folder. */
+/** Marker file in the root. Its id tells processes if they see the same folder. */
 const MARK = '.heron-files';
 const CHUNK_BYTES = 256 * 1024;
-/** A key: folders and a name, none of which leads out of the root. */
+/** Pattern of a key: folders and a file name. No key can point outside the root. */
 const KEY = /^[a-z0-9-]+(?:\/[a-z0-9-]+)*$/;
 
-/** Files in a folder that every process sees: a volume of one machine, or one that machines share. */
+/**
+ * Opens a store of files in a folder that every process sees: a volume of one machine, or one shared by several
+ * machines.
+ */
 export function diskStore(root: string): BlobStore {
   const pathOf = (key: string): string => {
     if (!KEY.test(key)) throw new Error(`${key} is no key of a file`);
@@ -19,7 +22,7 @@ export function diskStore(root: string): BlobStore {
   return {
     async put(key, bytes) {
       const path = pathOf(key);
-      // The root itself is never made: an empty folder where a volume should be mounted is a fault to be found.
+      // Never creates the root: an empty folder in place of an unmounted volume must be reported as an error.
       await assertFolder(root);
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const draft = `${path}.${newId()}`;
@@ -48,7 +51,7 @@ export function diskStore(root: string): BlobStore {
     },
     async remove(key) {
       const path = pathOf(key);
-      // A volume that is not mounted has deleted nothing.
+      // An unmounted volume must not count as a successful deletion.
       await assertFolder(root);
       await rm(path, { force: true });
     },
@@ -78,7 +81,7 @@ async function assertFolder(root: string): Promise<void> {
   if (!found?.isDirectory()) throw new Error(`${root} (BLOB_ROOT) is not there, or is no folder`);
 }
 
-/** A file that was renamed is found after a power cut only when its folder is on the disk too. */
+/** Syncs the folder to disk. After a power cut, a renamed file is found only if its folder was synced too. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

@@ -5,21 +5,23 @@ import type { BlobStore, BlobStoreName } from './store.ts';
 
 export { BlobMissing, type BlobStore, type BlobStoreName } from './store.ts';
 
-/** The stores that the settings name. Files stay readable in each of them, whichever takes new ones. */
+/**
+ * Stores named by the settings. Existing files stay readable in every store, independent of the store for new files.
+ */
 export interface BlobStores {
-  /** BLOB_PROVIDER: where files belong. */
+  /** Value of BLOB_PROVIDER: the store for new files. */
   readonly provider: BlobStoreName;
   /**
-   * A store outside of PostgreSQL.
-   * @throws Error naming the settings that it needs and does not have
+   * Returns a store outside PostgreSQL.
+   * @throws Error naming the missing settings
    */
   outside(name: Exclude<BlobStoreName, 'postgres'>): BlobStore;
-  /** The store of BLOB_PROVIDER; undefined while that is PostgreSQL. */
+  /** Store of BLOB_PROVIDER. Undefined if the provider is PostgreSQL. */
   readonly current: BlobStore | undefined;
   close(): void;
 }
 
-/** The stores of the settings. Nothing is opened before it is used. */
+/** Creates the stores from the settings. Nothing is opened before its first use. */
 export function openBlobStores(config: Config): BlobStores {
   const stores = {
     disk: config.BLOB_ROOT ? diskStore(config.BLOB_ROOT) : undefined,

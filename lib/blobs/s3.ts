@@ -3,7 +3,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import type { Config } from '../config/index.ts';
 import { BlobMissing, type BlobStore } from './store.ts';
 
-/** How long (ms) S3 may take to answer, or to go on with an answer. */
+/** Timeout (ms) for the answer of S3, and for each pause within an answer. */
 const TIMEOUT_MS = 30_000;
 const CHECK_TIMEOUT_MS = 4_000;
 
@@ -14,8 +14,9 @@ type S3Settings = Pick<
   Pick<Config, 'BLOB_S3_PREFIX'>;
 
 /**
- * Files in a bucket of Amazon S3 or of a server that speaks its protocol. The address is the operator's own, like that of PostgreSQL, so it
- * does not go through lib/egress (ARCHITECTURE.md says why). The SDK is loaded with the first request: most processes never make one.
+ * Opens a store in a bucket of Amazon S3 or of a compatible server. The operator sets the address, as for PostgreSQL,
+ * so requests do not go through lib/egress (ARCHITECTURE.md explains why). The SDK is loaded with the first request,
+ * because most processes never make one.
  */
 export function s3Store(settings: S3Settings): BlobStore {
   const { BLOB_S3_BUCKET: bucket, BLOB_S3_ENDPOINT: endpoint = '', BLOB_S3_PREFIX: prefix } = settings;
@@ -25,7 +26,7 @@ export function s3Store(settings: S3Settings): BlobStore {
   return {
     async put(key, bytes) {
       const { sdk, s3 } = await loaded();
-      // The server compares what it has got with the sum, so that no half file is ever taken for one.
+      // The server compares the received bytes with this checksum, so that a truncated file is never stored.
       const ContentMD5 = createHash('md5').update(bytes).digest('base64');
       await s3.send(new sdk.PutObjectCommand({ ...target(key), Body: bytes, ContentLength: bytes.length, ContentMD5 }));
     },
@@ -82,12 +83,12 @@ async function load(settings: S3Settings): Promise<Loaded> {
   } = settings;
   const s3 = new sdk.S3Client({
     region: region!,
-    // Servers other than Amazon's rarely have a name for each bucket.
+    // Servers other than Amazon's rarely support a host name for each bucket.
     ...(endpoint ? { endpoint, forcePathStyle: true } : {}),
-    // Without them the SDK looks where AWS puts them: environment, profile, role of the machine or the pod.
+    // Without explicit keys the SDK searches the AWS sources: environment, profile, role of the machine or pod.
     ...(id && secret ? { credentials: { accessKeyId: id, secretAccessKey: secret } } : {}),
     maxAttempts: 3,
-    // Many servers do not know the newer checksums; ours is Content-MD5.
+    // Many servers do not support the newer checksums. Content-MD5 is used instead.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { requestTimeout: TIMEOUT_MS, connectionTimeout: TIMEOUT_MS / 6 },

@@ -3,7 +3,7 @@ import { PUBLISHED_DEFAULTS, SENSITIVE, settingsSchema, type Config, type Settin
 
 export type { Config, SettingName } from './settings.ts';
 
-/** Thrown at boot; `faults` holds one line per bad setting. */
+/** Thrown at boot. `faults` holds one line per invalid setting. */
 export class ConfigError extends Error {
   readonly faults: string[];
 
@@ -18,7 +18,7 @@ export class ConfigError extends Error {
 
 /**
  * Reads and checks every setting.
- * @throws ConfigError naming all faults at once.
+ * @throws ConfigError listing all faults at once
  */
 export function loadConfig(env: Record<string, string | undefined> = process.env): Config {
   const given = knownSettings(env);
@@ -36,15 +36,15 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
   return config;
 }
 
-/** Settings that the environment gave; those of no entry are defaults. */
+/** Names of the settings given by the environment. All other settings have their default. */
 const GIVEN = new WeakMap<Config, ReadonlySet<string>>();
 
-/** Whether the environment gave a setting, so that its value is not the default. */
+/** Returns true if the environment gave the setting, so that its value is not the default. */
 export function isGiven(config: Config, name: SettingName): boolean {
   return GIVEN.get(config)?.has(name) ?? false;
 }
 
-/** Names by which other programs of this kind know a setting; its own name comes first. */
+/** Alternative names of settings, used by other programs of this kind. The setting's own name takes precedence. */
 const OTHER_NAMES: { [name in SettingName]?: string } = { REDIS_URL: 'REDIS', METRICS_TOKEN: 'INTERNAL_API_TOKEN' };
 
 function knownSettings(env: Record<string, string | undefined>): Record<string, string> {
@@ -56,7 +56,9 @@ function knownSettings(env: Record<string, string | undefined>): Record<string, 
   return known;
 }
 
-/** What WORKER_ROLES may name; the queues are those of workflows/queues.ts, which this layer does not import. */
+/**
+ * Allowed values of WORKER_ROLES. The queues repeat those of workflows/queues.ts, which this layer must not import.
+ */
 const KNOWN_ROLES = new Set([
   'temporal',
   'workflows',
@@ -72,7 +74,7 @@ const KNOWN_ROLES = new Set([
   'sync',
 ]);
 
-/** Faults between settings; those that are faulty themselves are missing from `config`. */
+/** Returns faults in the combination of settings. `config` lacks the settings that are invalid by themselves. */
 function crossFaults(config: Partial<Config>): string[] {
   const faults: string[] = [];
   if (config.MAIL_TRANSPORT === 'smtp' && !config.SMTP_HOST)
@@ -117,14 +119,14 @@ function crossFaults(config: Partial<Config>): string[] {
 export interface SettingReport {
   name: SettingName;
   value: unknown;
-  /** `data folder`: of the local installation, for the command line. */
+  /** `data folder`: read from the data folder of a local installation. Only the command line uses this value. */
   source: 'environment' | 'data folder' | 'default' | 'unset';
   sensitive: boolean;
 }
 
 /**
- * Every setting with its resolved value and source; sensitive ones as a short fingerprint, never a value (GET
- * /admin/instance/config).
+ * Returns every setting with its resolved value and source, for GET /admin/instance/config. A sensitive setting is a
+ * short fingerprint, never its value.
  */
 export function describeConfig(config: Config): SettingReport[] {
   return (Object.keys(settingsSchema.shape) as SettingName[]).map((name) => {

@@ -94,12 +94,12 @@ test('lets global unicast pass, up to the edges of the refused ranges', (t) => {
   for (const address of addresses) t.true(isPublicAddress(address), address);
 });
 
-/** Where we are stricter than ipaddr.js, each for a reason. */
+/** Returns true for a known exception, in which the egress is stricter than ipaddr.js. */
 function isExplainedException(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   if (address.kind() === 'ipv4') return address.toString() === '168.63.129.16'; // Azure's host agent
   const first = (address as ipaddr.IPv6).parts[0] ?? 0;
   const isUnassigned = first < 0x2000 || first > 0x3fff; // ipaddr.js calls every unlisted address unicast
-  return isUnassigned || first === 0x3ffe; // the 6bone, handed back
+  return isUnassigned || first === 0x3ffe; // the former 6bone, returned
 }
 
 const interesting4 = [
@@ -150,7 +150,7 @@ const interesting6 = [
   'ff00::/8',
 ];
 
-/** Addresses inside a range and just outside both of its ends. */
+/** Generates addresses inside a range and just outside both of its ends. */
 function around(cidrs: readonly string[], bits: number): fc.Arbitrary<bigint> {
   const ceiling = (1n << BigInt(bits)) - 1n;
   const clamp = (value: bigint) => (value < 0n ? 0n : value > ceiling ? ceiling : value);

@@ -12,30 +12,29 @@ export interface DialTimings {
   tlsMs?: number;
 }
 
-/** A socket to a checked address, with the handshake done. */
+/** A socket that is connected to a checked address, with the TLS handshake done. */
 export interface Dialed {
   socket: Socket;
   address: string;
   timings: DialTimings;
 }
 
-/** What every new connection is made with. */
 export interface DialOptions {
   allowUnsafe: boolean;
   lookup: Lookup;
   secureContext: SecureContext;
 }
 
-// How long one address may take before the next is tried in parallel (RFC 8305); Node's 250 ms is short for a
-// receiver on another continent.
+// Milliseconds before the next address is tried in parallel (RFC 8305). Node's 250 ms is short for a receiver on
+// another continent.
 const NEXT_ADDRESS_AFTER_MS = 500;
 
 /**
- * Opens a connection to the host of `url`: resolve, check every address, connect to those very addresses (in turn,
- * with both families), then TLS 1.2 or later with the certificate verified against the host name. Verification can't
- * be switched off, not even by NODE_TLS_REJECT_UNAUTHORIZED. When `signal` fires, its reason is thrown and the socket
- * destroyed; `onPhase` is called as each phase begins, so that the caller knows in which one time ran out.
- *
+ * Opens a connection to the host of `url`. Resolves the name, checks every address, and connects to these checked
+ * addresses, alternating between IPv4 and IPv6. Then it negotiates TLS 1.2 or later with the certificate verified
+ * against the host name. Verification cannot be disabled, not even by NODE_TLS_REJECT_UNAUTHORIZED. When `signal`
+ * fires, its reason is thrown and the socket destroyed. `onPhase` is called at the start of each phase, so that the
+ * caller knows in which phase a timeout happened.
  * @throws EgressError `dns`, `blocked`, `connect` or `tls`; or the reason of `signal`
  */
 export async function dial(
@@ -70,7 +69,7 @@ export async function dial(
   onPhase('tls');
   const tls = connectTls({
     socket: tcp,
-    // The name in the certificate; SNI must not be an IP literal, for which `host` alone is verified.
+    // Name expected in the certificate. SNI must not be an IP literal, so then only `host` is verified.
     host: hostname,
     servername: isIP(hostname) === 0 ? hostname : '',
     secureContext: options.secureContext,
@@ -104,7 +103,7 @@ async function established(
 ): Promise<void> {
   const ready = new Promise<void>((resolve, reject) => {
     socket.once(event, resolve);
-    // Never removed: a reset between two owners of the socket must not become an uncaught exception.
+    // Never removed: a connection reset while the socket changes owners must not become an uncaught exception.
     socket.on('error', (error) => reject(describe(errorCode(error))));
     socket.once('close', () => reject(describe('ECONNRESET')));
   });

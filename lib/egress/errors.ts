@@ -2,23 +2,23 @@ import type { Message } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
 
 /**
- * Why a request did not give a response:
- * - `blocked`: the URL or an address behind it is not one we may talk to;
+ * Reason for a request without a response:
+ * - `blocked`: the URL or an address behind it is forbidden;
  * - `dns`, `connect`, `tls`: the name, the TCP connection or the TLS handshake failed;
  * - `timeout`: the total time ran out, in any phase;
- * - `too_large`: the response headers are larger than we read;
+ * - `too_large`: the response headers exceed the limit;
  * - `protocol`: the answer is not HTTP, or the connection closed before the answer was complete;
  * - `aborted`: the caller's signal fired.
  */
 export type EgressErrorKind = 'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' | 'too_large' | 'protocol' | 'aborted';
 
-/** How far an attempt came. Each phase starts only when the one before it succeeded. */
+/** Phase that an attempt reached. Each phase starts only if the one before it succeeded. */
 export type EgressPhase = 'check' | 'dns' | 'connect' | 'tls' | 'exchange';
 
 /**
- * A failed outbound attempt. `said` may be shown to the tenant, and `message` is the same in English: it names no resolved
- * address and quotes nothing the other side sent. `code` is the system's own error code (`ECONNREFUSED`, `CERT_HAS_EXPIRED`)
- * where there is one. There is no `cause` on purpose: Node's network errors carry addresses in their text.
+ * A failed outbound attempt. The tenant may see `said`; `message` is the same text in English. Both contain no resolved
+ * address and nothing that the other side sent. `code` is the system's own error code (`ECONNREFUSED`,
+ * `CERT_HAS_EXPIRED`), if any. `cause` is omitted on purpose: the text of Node's network errors contains addresses.
  */
 export class EgressError extends Error {
   override readonly name = 'EgressError';
@@ -36,7 +36,7 @@ export class EgressError extends Error {
   }
 }
 
-/** The `code` of a Node or undici error, if it has one that is a string. */
+/** Returns the `code` of a Node or undici error, if it is a string. */
 export function errorCode(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' ? code : undefined;

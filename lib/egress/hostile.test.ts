@@ -6,16 +6,16 @@ import { EgressError } from './errors.ts';
 import { createEgress } from './request.ts';
 
 /*
- * The whole way from a URL to a socket, with what people who probe a network write: addresses of every special range,
- * spelled in every way a parser may understand, in the URL itself or as one of several answers of a name server. Whether
- * an address is public is said by ipaddr.js, which the egress does not use.
+ * These tests send URLs of attackers through the whole egress, up to the socket.
+ * They use addresses of every special range in every spelling that a parser may accept, in the URL or as one of a name
+ * server's answers. ipaddr.js, which the egress does not use, decides if an address is public.
  */
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 const RUNS = 12_000;
 
-/** Where people probe, and where parsers and translators go wrong. */
+/** Addresses that attackers probe, and that parsers and translators get wrong. */
 const HOSTILE_IPV4 = [
   '127.0.0.0/8',
   '10.0.0.0/8',
@@ -73,7 +73,10 @@ const anyIpv4 = fc
 const hostileIpv4 = within(HOSTILE_IPV4) as fc.Arbitrary<ipaddr.IPv4>;
 const ipv4 = fc.oneof({ weight: 3, arbitrary: hostileIpv4 }, { weight: 1, arbitrary: anyIpv4 });
 
-/** IPv6 addresses that carry an IPv4 address: mapped, compatible, translated, NAT64, 6to4, Teredo (which inverts it), ISATAP. */
+/**
+ * IPv6 addresses that contain an IPv4 address: mapped, compatible, translated, NAT64, 6to4, Teredo (which inverts it),
+ * ISATAP.
+ */
 const carrying = fc
   .tuple(ipv4, fc.constantFrom('mapped', 'compatible', 'translated', 'nat64', '6to4', 'teredo', 'isatap'))
   .map(([inner, how]) => {
@@ -117,7 +120,7 @@ const wide = (text: string) =>
     .join('');
 const percent = (text: string) => [...text].map((char) => `%${char.charCodeAt(0).toString(16)}`).join('');
 
-/** Everything inet_aton has ever taken for an IPv4 address. */
+/** Every form that inet_aton has ever accepted as an IPv4 address. */
 const spelledIpv4 = fc
   .record({
     address: ipv4,
@@ -127,7 +130,7 @@ const spelledIpv4 = fc
   })
   .map(({ address, parts, bases, dress }) => {
     const bytes = address.toByteArray();
-    // The last part stands for all bytes that are left.
+    // The last part stands for all remaining bytes.
     const numbers = [...bytes.slice(0, parts - 1), bytes.slice(parts - 1).reduce((sum, byte) => sum * 256 + byte, 0)];
     const plain = numbers
       .map((value, index) => {
@@ -156,7 +159,9 @@ const spelledIpv4 = fc
     return { address: address as Address, host: text };
   });
 
-/** Compressed, written out, upper case, and with the last 32 bits as an IPv4 address. */
+/**
+ * Spellings of an IPv6 address: compressed, written out, upper case, and with the last 32 bits as an IPv4 address.
+ */
 const spelledIpv6 = fc.tuple(ipv6, fc.constantFrom('short', 'long', 'upper', 'mixed')).map(([address, how]) => {
   const groups = (address as ipaddr.IPv6).parts.map((part) => part.toString(16));
   const tail = address.toByteArray().slice(12).join('.');
@@ -171,7 +176,7 @@ const spelledIpv6 = fc.tuple(ipv6, fc.constantFrom('short', 'long', 'upper', 'mi
   return { address, host: `[${text}]` };
 });
 
-/** What the independent classifier says. */
+/** Returns the independent classifier's result. */
 const isPublic = (address: Address) => address.range() === 'unicast';
 
 const names = fc.constantFrom('hooks.example.com', 'a.b.c.example.org', 'xn--bcher-kva.example');
@@ -188,7 +193,7 @@ const namedCase: fc.Arbitrary<Case> = fc.tuple(names, answers).map(([host, addre
   resolved: addresses.map(String),
 }));
 
-/** Counts sockets while `work` runs: what is refused must not even begin to connect. */
+/** Counts sockets while `work` runs: a refused request must not even start to connect. */
 async function countingSockets(work: () => Promise<void>): Promise<number> {
   let opened = 0;
   const count = () => void (opened += 1);
@@ -226,7 +231,7 @@ test.serial(
             return;
           }
           seen.refused += 1;
-          // The request itself refuses too, before it opens anything.
+          // The request itself is also refused, before anything is opened.
           const error = await egress
             .request({ method: 'POST', url: given.url, body: 'x', timeoutMs: 5_000, maxResponseBytes: 10 })
             .then(

@@ -1,4 +1,4 @@
-/** The only way out of Heron to the network: outbound HTTP, and the addresses mail clients connect to. */
+/** The only network exit of Heron: outbound HTTP requests, and address checks for mail clients. */
 export { isPublicAddress } from './address.ts';
 export { EgressError, type EgressErrorKind, type EgressPhase } from './errors.ts';
 export { resolveMailHost } from './mail.ts';

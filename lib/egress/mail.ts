@@ -5,29 +5,28 @@ import { bareHostname, publicHostProblem } from './url.ts';
 import { message } from '../../messages/index.ts';
 
 interface ResolveMailHostOptions {
-  /** Whether mail servers on private addresses may be used, as in a private network. */
+  /** Allows mail servers on private addresses, as in a private network. */
   allowPrivate: boolean;
-  /** Default: DNS itself, or the system's lookup with `allowPrivate`. */
+  /** Name resolution. By default a direct DNS query, or the system's lookup with `allowPrivate`. */
   lookup?: Lookup;
 }
 
-/** Where a mail client must connect, and the name its TLS must verify. */
+/** Address for a mail client to connect to, and the name for its TLS to verify. */
 interface MailHost {
   address: string;
   family: 4 | 6;
-  /** For the client's `tls.servername`; undefined for an IP literal, which has no SNI. */
+  /** Value of the client's `tls.servername`. Undefined for an IP literal, which has no SNI. */
   servername: string | undefined;
 }
 
-// Characters with which a URL parser could read more than a host.
+// Characters that a URL parser could read as more than a host.
 const NOT_A_HOST = /[\s/:@?#%\\[\]]/;
 
 /**
  * Resolves an SMTP or IMAP host with the same address check as every outbound request. The mail client (nodemailer,
- * imapflow) must then connect to `address`, not to the name, with TLS verifying `servername`: a second lookup could
- * answer differently. Prefers IPv4, as a mail client tries one address only.
- *
- * @throws EgressError `blocked` for a host or port we may not connect to, `dns` when the name has no address
+ * imapflow) must connect to `address`, not to the name, because a second lookup could return another address. Its TLS
+ * must verify `servername`. Prefers IPv4, because mail clients try only one address.
+ * @throws EgressError `blocked` for a forbidden host or port, `dns` when the name has no address
  */
 export async function resolveMailHost(host: string, port: number, options: ResolveMailHostOptions): Promise<MailHost> {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {

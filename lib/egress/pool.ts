@@ -2,38 +2,41 @@ import type { Socket } from 'node:net';
 import { Client } from 'undici';
 import type { Dialed } from './dial.ts';
 
-/** One HTTP/1.1 connection to a checked address. Its client never opens another one. */
+/** One HTTP/1.1 connection to a checked address. Its client never opens another connection. */
 export interface Connection {
   origin: string;
   address: string;
-  /** On the monotonic clock, ms. */
+  /** Time of opening on the monotonic clock (ms). */
   openedAt: number;
   client: Client;
   socket: Socket;
 }
 
 interface PoolLimits {
-  /** A connection older than this is not used again, so that a name that moved is resolved and checked afresh. */
+  /** Maximum age (ms) of a reused connection. Later requests resolve and check the name again, in case it moved. */
   maxAgeMs: number;
-  /** How long an unused connection is kept when the server does not say. A server's keep-alive is followed up to 30 s. */
+  /**
+   * Time (ms) for which an unused connection is kept by default. A server's own keep-alive time takes precedence, up to
+   * 30 s.
+   */
   idleMs: number;
-  /** Unused connections kept over all origins; the one unused for longest goes first. */
+  /** Maximum number of unused connections over all origins. Beyond it the longest unused is closed. */
   maxIdle: number;
 }
 
-/** Response headers larger than this many bytes end the connection. */
+/** Maximum size (bytes) of response headers. Larger headers end the connection. */
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_SERVER_IDLE_MS = 30_000;
 
-/** The pooled connection closed before anything was written to it, so the request may go out on another one. */
+/** The pooled connection closed before anything was written to it. The request may be sent on another connection. */
 export class StaleConnectionError extends Error {
   override readonly name = 'StaleConnectionError';
 }
 
 /**
- * Connections waiting for their next request. One undici client per connection, instead of undici's own pool,
- * because that one dials by itself: here every dial belongs to one request, with its deadline, its
- * timings and its reason for failing.
+ * Pool of connections that wait for their next request. It holds one undici client per connection instead of undici's
+ * own pool, which opens connections by itself. Here every new connection belongs to one request, with its deadline,
+ * timings and failure reason.
  */
 export class ConnectionPool {
   readonly #limits: PoolLimits;
@@ -44,11 +47,11 @@ export class ConnectionPool {
     this.#limits = limits;
   }
 
-  /** Wraps a dialed socket. Hand it back with `give`, or `discard` it when the exchange did not end cleanly. */
+  /** Wraps a connected socket. Return it with `give`, or `discard` it if the exchange did not end cleanly. */
   open(origin: string, { socket, address }: Dialed): Connection {
     const client = new Client(origin, {
       connect: (_options, callback) => {
-        // The client expects its answer in a later turn, as a real connect would give it.
+        // undici's client expects the callback asynchronously, as after a real connect.
         queueMicrotask(() => {
           if (socket.destroyed) callback(new StaleConnectionError(), null);
           else callback(null, socket);
@@ -56,7 +59,7 @@ export class ConnectionPool {
       },
       pipelining: 1,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // The request's total timeout covers both.
+      // The total timeout of the request covers both.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: this.#limits.idleMs,
@@ -67,7 +70,7 @@ export class ConnectionPool {
     return connection;
   }
 
-  /** A connection to `origin` that is open and young enough, the most recently used one, if there is any. */
+  /** Takes a connection to `origin` that is open and young enough, if any. Prefers the most recently used. */
   take(origin: string): Connection | undefined {
     for (;;) {
       const index = this.#idle.findLastIndex((connection) => connection.origin === origin);
@@ -78,7 +81,7 @@ export class ConnectionPool {
     }
   }
 
-  /** Keeps `connection` for the next request if the limits allow it. */
+  /** Keeps `connection` for the next request if the limits allow. */
   give(connection: Connection): void {
     if (this.#closed || !this.#isReusable(connection)) return this.discard(connection);
     this.#idle.push(connection);
@@ -91,7 +94,7 @@ export class ConnectionPool {
     void destroy(connection);
   }
 
-  /** Closes every unused connection now and each one in use as it is given back. */
+  /** Closes every unused connection now, and each connection in use when it is returned. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all(this.#idle.splice(0).map(destroy));
@@ -103,7 +106,7 @@ export class ConnectionPool {
 
   #forget(connection: Connection): void {
     const index = this.#idle.indexOf(connection);
-    // A connection in use is discarded by its request: destroying it here would hide why it closed.
+    // Ignores a connection in use: its request discards it. Destroying it here would hide the reason of the closure.
     if (index === -1) return;
     this.#idle.splice(index, 1);
     this.discard(connection);
@@ -112,6 +115,6 @@ export class ConnectionPool {
 
 async function destroy({ client, socket }: Connection): Promise<void> {
   await client.destroy(null);
-  // The client may never have taken the socket over: it does so with the first request it accepts.
+  // undici's client may not own the socket yet: it takes ownership with the first request.
   socket.destroy();
 }

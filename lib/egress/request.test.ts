@@ -101,7 +101,7 @@ test('refuses a URL, a literal and a name that are not public before any connect
 test('rebinding: one lookup per connection, and the connection goes to what that lookup said', async (t) => {
   const checked = await httpReceiver(t, (_message, response) => response.end('checked'));
   let asked = 0;
-  // 127.0.0.2 answers nothing: a second lookup would make the request fail.
+  // Nothing listens on 127.0.0.2, so a second lookup would make the request fail.
   const lookup = () => Promise.resolve([++asked === 1 ? '127.0.0.1' : '127.0.0.2']);
   const egress = unsafeEgress(t, { lookup });
   const request = { ...AMPLE, url: `http://rebind.example.com:${checked.port}/` };
@@ -213,7 +213,7 @@ test('what is not HTTP, or ends too early, is a protocol error', async (t) => {
 });
 
 test('a refused connection is a connect error', async (t) => {
-  // tcpmux, which nothing offers any more.
+  // Port 1 (tcpmux), which no service uses any more.
   const url = 'http://hooks.example.com:1/';
   const error = await failure(t, unsafeEgress(t).request({ ...AMPLE, url }), 'connect', 'connect');
   t.is(error.code, 'ECONNREFUSED');

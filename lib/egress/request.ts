@@ -6,42 +6,41 @@ import { createDnsLookup, lookupBySystem, resolveChecked, type Lookup } from './
 import { bareHostname, checkOutboundUrl } from './url.ts';
 import { message } from '../../messages/index.ts';
 
-/** One outbound request. */
 export interface EgressRequest {
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   url: string | URL;
-  /** Without Host, Connection, Content-Length and the like, which the egress sets. */
+  /** Request headers, without those set by the egress itself, such as Host, Connection and Content-Length. */
   headers?: Readonly<Record<string, string>>;
   body?: Buffer | string;
-  /** For everything together: DNS, connecting, TLS, headers and body. */
+  /** Timeout (ms) of the whole request: DNS, connecting, TLS, headers and body. */
   timeoutMs: number;
-  /** Response body bytes to read; the rest is not received. */
+  /** Maximum number of response body bytes that are read. Further bytes are not received. */
   maxResponseBytes: number;
   signal?: AbortSignal;
 }
 
-/** The answer of the other side, with any status: a redirect is not followed. */
+/** The response with any status. Redirects are not followed. */
 export interface EgressResponse {
   status: number;
-  /** Names in lower case; a header sent more than once is an array. */
+  /** Response headers by lower-case name. A header that was sent several times is an array. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** As sent: no content encoding is undone. */
+  /** Body as sent. Content encodings are not decoded. */
   body: Buffer;
-  /** Whether the body was longer than `maxResponseBytes` and was cut there. */
+  /** True if the body was longer than `maxResponseBytes` and was cut. */
   truncated: boolean;
   timings: EgressTimings;
-  /** The address that was connected to. For operators; never show it to a tenant. */
+  /** Address of the connection. For operators only, never for tenants. */
   address: string;
-  /** Whether a kept connection was used, so that no dialing took place and its timings are 0. */
+  /** True if a pooled connection was used, so that the timings of connecting are 0. */
   reused: boolean;
 }
 
-/** Milliseconds. `tlsMs` is absent where there was no handshake. */
+/** Durations in milliseconds. `tlsMs` is absent if there was no handshake. */
 interface EgressTimings extends DialTimings {
   totalMs: number;
 }
 
-/** What `onSettled` gets: enough for counters and histograms, with no host and no address in it. */
+/** Measurement for counters and histograms, passed to `onSettled`. Contains no host and no address. */
 export interface EgressMeasurement {
   outcome: 'response' | EgressErrorKind;
   status?: number;
@@ -50,37 +49,36 @@ export interface EgressMeasurement {
 }
 
 export interface EgressOptions {
-  /** ALLOW_UNSAFE_WEBHOOK_URLS: any scheme, host, port and address. For development only. */
+  /** ALLOW_UNSAFE_WEBHOOK_URLS: allows any scheme, host, port and address. For development only. */
   allowUnsafe: boolean;
-  /** Default: DNS itself, or the system's lookup with `allowUnsafe`. */
+  /** Name resolution. By default a direct DNS query, or the system's lookup with `allowUnsafe`. */
   lookup?: Lookup;
-  /** PEM certificates trusted besides the built-in authorities, for receivers with a private one. */
+  /** PEM certificates trusted in addition to the built-in authorities, for receivers with a private authority. */
   extraCa?: readonly string[];
   onSettled?: (measurement: EgressMeasurement) => void;
-  /** How long one connection may be used, ms. Default 60,000. */
+  /** Maximum age (ms) of a reused connection. Default 60,000. */
   maxConnectionAgeMs?: number;
-  /** How long an unused connection is kept when the server does not say, ms. Default 4,000. */
+  /** Time (ms) for which an unused connection is kept if the server states none. Default 4,000. */
   idleConnectionMs?: number;
-  /** Unused connections kept over all hosts. Default 256. */
+  /** Maximum number of unused connections over all hosts. Default 256. */
   maxIdleConnections?: number;
 }
 
-/** The only way out of Heron to the network over HTTP. One per process. */
+/** The only exit of Heron to the network over HTTP. Create one per process. */
 export interface Egress {
   /**
-   * Sends one request and reads its answer.
-   *
-   * @throws EgressError for everything that is not an answer
-   * @throws TypeError when a header is passed that is the egress's own
+   * Sends one request and reads its response.
+   * @throws EgressError if there is no response
+   * @throws TypeError when a passed header is one that the egress sets itself
    */
   request(request: EgressRequest): Promise<EgressResponse>;
   /**
-   * Checks a URL and every address its host has now, without connecting; a later request checks again.
-   * @param timeoutMs for the resolving, ms
+   * Checks a URL and every current address of its host, without connecting. A later request checks again.
+   * @param timeoutMs timeout (ms) of the name resolution
    * @throws EgressError `blocked`, `dns` or `timeout`
    */
   check(url: string | URL, timeoutMs: number): Promise<void>;
-  /** Closes the kept connections; those in use close when their request ends. */
+  /** Closes pooled connections. Connections in use close when their request ends. */
   close(): Promise<void>;
 }
 
@@ -97,9 +95,9 @@ const OWN_HEADERS = new Set([
 ]);
 
 /**
- * Makes the egress: checks the URL, resolves the name, refuses it when any address is not public, connects to the
- * address that was checked, verifies TLS, follows no redirect, and bounds the time, the headers and the body.
- * Connections are kept for a while; every new one is checked again. Proxy environment variables have no effect.
+ * Creates the egress. For every new connection it checks the URL, resolves the name, refuses a name with any non-public
+ * address, connects to a checked address and verifies TLS. It follows no redirect, and bounds the time, the headers and
+ * the body. Connections are pooled. Proxy environment variables have no effect.
  */
 export function createEgress(options: EgressOptions): Egress {
   const dialOptions: DialOptions = {
@@ -156,8 +154,8 @@ export function createEgress(options: EgressOptions): Egress {
 }
 
 /**
- * Sends the request over a kept connection, else over a new one. A kept connection that the host had closed before it
- * read the request is replaced by another.
+ * Sends the request over a pooled connection, else over a new one. A pooled connection that the server closed before it
+ * read the request is replaced.
  */
 async function attempt(
   pool: ConnectionPool,
@@ -237,7 +235,7 @@ async function exchange(connection: Connection, url: URL, request: EgressRequest
   for await (const chunk of response.body as AsyncIterable<Buffer>) {
     chunks.push(chunk.subarray(0, room));
     truncated = chunk.length > room;
-    // Leaving the loop early ends the stream, and with it the connection.
+    // Leaving the loop early ends the stream and its connection.
     if (truncated) break;
     room -= chunk.length;
   }

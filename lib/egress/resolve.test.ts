@@ -7,7 +7,7 @@ import { createDnsLookup, resolveChecked } from './resolve.ts';
 const TYPE_A = 1;
 const TYPE_AAAA = 28;
 
-/** A name server that answers every question from `zone`, with NXDOMAIN for other names, or never at all. */
+/** Starts a name server that answers every query from `zone`, with NXDOMAIN for other names, or never. */
 async function nameServer(t: ExecutionContext, zone: Record<string, string[]> | 'silent'): Promise<string> {
   const socket = createSocket('udp4');
   socket.on('message', (query, from) => {

@@ -4,21 +4,23 @@ import { isPublicAddress } from './address.ts';
 import { EgressError, errorCode } from './errors.ts';
 import { message } from '../../messages/index.ts';
 
-/** All addresses of a host name; throws when there are none. Called once per new connection, never cached. */
+/**
+ * Returns all addresses of a host name, or throws if there are none. Called once per new connection, never cached.
+ */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
-/** An address that passed the check, ready to be connected to without another lookup. */
+/** An address that passed the check, for connecting without another lookup. */
 interface CheckedAddress {
   address: string;
   family: 4 | 6;
 }
 
 /**
- * A lookup that asks DNS itself, for deployments that reach public names only. It does not read the hosts file and
- * appends no search domain, so `billing` or `vault.svc` never means a machine in the local network. It does not use the
- * four threads that all getaddrinfo calls share, so a slow name server of one tenant delays no other's deliveries.
- * IPv4 addresses come first. `servers` (`ip` or `ip:port`) defaults to the system's name servers; a query is tried
- * twice, for `timeoutMs` each.
+ * Creates a lookup by direct DNS queries, for deployments that reach only public names. It ignores the hosts file and
+ * search domains, so `billing` or `vault.svc` never means a machine in the local network. It does not use the four
+ * threads shared by all getaddrinfo calls, so one tenant's slow name server delays no other tenant. IPv4 addresses come
+ * first. `servers` (`ip` or `ip:port`) defaults to the system's name servers. A query is tried twice, with `timeoutMs`
+ * for each try.
  */
 export function createDnsLookup(options: { servers?: readonly string[]; timeoutMs?: number } = {}): Lookup {
   const resolver = new Resolver({ timeout: options.timeoutMs ?? 2500, tries: 2 });
@@ -31,17 +33,16 @@ export function createDnsLookup(options: { servers?: readonly string[]; timeoutM
   };
 }
 
-/** The system's own lookup, hosts file and search domains included: for development and private networks. */
+/** Looks names up by the system, including hosts file and search domains. For development and private networks. */
 export const lookupBySystem: Lookup = async (hostname) => {
   const answers = await systemLookup(hostname, { all: true, verbatim: true });
   return answers.map((answer) => answer.address);
 };
 
 /**
- * Resolves `hostname` (canonical, IPv6 without brackets; a literal is not looked up) and refuses the whole name when
- * any of its addresses is not public: a name with a private address beside a public one is an attack. With
- * `allowPrivate` every address passes.
- *
+ * Resolves `hostname` (canonical, IPv6 without brackets; a literal is not looked up). Refuses the whole name if any of
+ * its addresses is not public: a private address beside a public one is an attack. With `allowPrivate` every address
+ * passes.
  * @throws EgressError `dns` when the name has no address, `blocked` when one of them is not public
  */
 export async function resolveChecked(

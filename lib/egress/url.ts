@@ -3,30 +3,31 @@ import { domainToASCII } from 'node:url';
 import { isPublicAddress } from './address.ts';
 import { message, type Message } from '../../messages/index.ts';
 
-/** What a deployment and an app allow of an outbound URL. */
+/** Policy of a deployment and an app for outbound URLs. */
 export interface OutboundUrlPolicy {
   /**
-   * The development setting ALLOW_UNSAFE_WEBHOOK_URLS: http as well as https, any host and any port, all three
-   * together. Credentials and malformed URLs stay refused. Default false.
+   * The development setting ALLOW_UNSAFE_WEBHOOK_URLS: allows http, any host and any port, all three together.
+   * Credentials and malformed URLs stay refused. Default false.
    */
   allowUnsafe?: boolean;
   /**
-   * An app's `allowed_webhook_domains`. Absent: no domain rule. Empty: nothing is allowed. Applies with
-   * `allowUnsafe` too.
+   * An app's `allowed_webhook_domains`, also applied with `allowUnsafe`. Absent: no domain rule. Empty: nothing is
+   * allowed.
    */
   allowedDomains?: readonly string[];
 }
 
-/** Either the parsed URL, its host in canonical form, or the fault of the field that holds it. */
+/** Result: the parsed URL with its host in canonical form, or the problem of the field. */
 type OutboundUrlCheck = { ok: true; url: URL } | { ok: false; problem: Message };
 
 const MAX_URL_LENGTH = 2048;
 const MAX_HOSTNAME_LENGTH = 253;
 const HOST_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
-// Characters that the WHATWG parser silently drops or rewrites, so that the stored text would differ from the URL that is called.
+// Characters that the WHATWG parser silently drops or rewrites. With them the stored text would differ from the
+// requested URL.
 const REWRITTEN_CHARACTERS = /[\s\p{Cc}\\]/u;
 
-/** Names that by standard or by custom never mean a host on the public Internet. */
+/** Suffixes that by standard or custom never name a host on the public Internet. */
 const LOCAL_SUFFIXES = new Set([
   'localhost',
   'local',
@@ -42,9 +43,9 @@ const LOCAL_SUFFIXES = new Set([
 ]);
 
 /**
- * Checks an outbound URL by itself, without DNS: https on port 443 with a public host, unless the policy says
- * otherwise. IPv4 in octal, hex, decimal or short form is judged by the address it stands for. Passing says nothing
- * yet about what a name resolves to: the egress checks that on every new connection.
+ * Checks an outbound URL without DNS: https on port 443 with a public host, unless the policy allows more. IPv4 in
+ * octal, hex, decimal or short form is judged by the address it stands for. The resolved addresses are not checked
+ * here, but by the egress on every new connection.
  */
 export function checkOutboundUrl(input: string | URL, policy: OutboundUrlPolicy = {}): OutboundUrlCheck {
   const text = String(input);
@@ -70,8 +71,8 @@ export function checkOutboundUrl(input: string | URL, policy: OutboundUrlPolicy 
 }
 
 /**
- * Whether `hostname` (canonical, as `URL.hostname` gives it) is covered by `domains`: an entry matches that exact
- * host, an entry with a leading dot matches the apex and every subdomain, an empty list matches nothing.
+ * Returns true if `domains` covers `hostname` (canonical, as in `URL.hostname`). An entry matches exactly that host. An
+ * entry with a leading dot matches the apex and every subdomain. An empty list matches nothing.
  */
 export function hostMatchesDomains(hostname: string, domains: readonly string[]): boolean {
   return domains.some((entry) => {
@@ -84,8 +85,8 @@ export function hostMatchesDomains(hostname: string, domains: readonly string[])
 }
 
 /**
- * The fault that keeps `hostname` from being a host on the public Internet, as a fault of its field, or undefined.
- * Takes the canonical form, IPv6 without brackets.
+ * Returns the field problem of a `hostname` that is not a host on the public Internet, or undefined. Takes the
+ * canonical form, IPv6 without brackets.
  */
 export function publicHostProblem(hostname: string): Message | undefined {
   if (isIP(hostname) !== 0) {
@@ -103,7 +104,7 @@ export function publicHostProblem(hostname: string): Message | undefined {
   return undefined;
 }
 
-/** The host of `url` as resolvers and sockets want it: IPv6 literals without their brackets. */
+/** Returns the host of `url` as resolvers and sockets expect it: IPv6 literals without brackets. */
 export function bareHostname(url: URL): string {
   return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
 }

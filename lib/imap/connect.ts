@@ -2,46 +2,45 @@ import { ImapFlow } from 'imapflow';
 import { EgressError, resolveMailHost } from '../egress/index.ts';
 import { withoutSecrets } from '../without-secrets.ts';
 
-/** The server and the account of an IMAP connection. */
 export interface ImapTarget {
   host: string;
   port: number;
   security: 'tls' | 'starttls' | 'none';
   username: string;
-  /** Empty where an access token takes its place. */
+  /** Empty if an access token is used instead. */
   password: string;
-  /** Signs in by XOAUTH2 (or OAUTHBEARER, where the server has that) with this instead of the password. */
+  /** Access token for XOAUTH2 (or OAUTHBEARER, if the server supports it), used instead of the password. */
   accessToken?: string;
 }
 
 export interface ImapOptions {
-  /** Whether servers on private addresses may be used (ALLOW_PRIVATE_MAIL_HOSTS). */
+  /** ALLOW_PRIVATE_MAIL_HOSTS: allows servers on private addresses. */
   allowPrivate: boolean;
-  /** For the TCP connection, the TLS handshake and the greeting, each (ms). */
+  /** Timeout (ms) for each of: the TCP connection, the TLS handshake, the greeting. */
   connectTimeoutMs?: number;
-  /** For everything up to the end of the sign-in (ms); three times `connectTimeoutMs` when not given. */
+  /** Timeout (ms) for everything up to the end of the sign-in. Defaults to three times `connectTimeoutMs`. */
   openTimeoutMs?: number;
-  /** Gives up connecting when it fires. */
+  /** Aborts connecting when it fires. */
   signal?: AbortSignal;
-  /** Silence (ms) after which a connection counts as dead; IDLE is renewed well before. */
+  /** Milliseconds of silence after which a connection counts as dead. IDLE is renewed well before. */
   socketTimeoutMs?: number;
 }
 
 /**
- * Why a mailbox cannot be read: the server refused the sign-in (`auth`), could not be reached (`unreachable`), or
- * answered in a way we cannot go on with (`protocol`).
+ * Reason why a mailbox cannot be read: the server refused the sign-in (`auth`), could not be reached (`unreachable`),
+ * or sent an answer that cannot be handled (`protocol`).
  */
 type ImapErrorKind = 'auth' | 'unreachable' | 'protocol';
 
-/** How far a connection came. */
+/** Stage that a connection reached. */
 type ImapStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session';
 
-/** A failed IMAP conversation. `message` may be shown to the tenant; it names no resolved address. */
+/** A failed IMAP conversation. The tenant may see `message`, which contains no resolved address. */
 export class ImapError extends Error {
   override readonly name = 'ImapError';
   readonly kind: ImapErrorKind;
   readonly stage: ImapStage;
-  /** A refused sign-in for which the server gave no response code (RFC 5530): wrong credentials, or a fault that passes. */
+  /** True for a refused sign-in without a response code (RFC 5530): either wrong credentials or a temporary fault. */
   readonly doubtful: boolean;
 
   constructor(kind: ImapErrorKind, stage: ImapStage, message: string, doubtful = false) {
@@ -52,13 +51,13 @@ export class ImapError extends Error {
   }
 }
 
-/** No message is read beyond this many bytes. */
+/** Maximum number of bytes read of one message. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const MAX_RESPONSE_BYTES = 2 * MAX_MESSAGE_BYTES;
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Connects to an address that was checked, negotiates TLS as asked, and signs in. The caller closes the client.
+ * Connects to a checked address, negotiates TLS as configured, and signs in. The caller closes the client.
  * @throws ImapError
  */
 export async function openImap(target: ImapTarget, options: ImapOptions): Promise<ImapFlow> {
@@ -92,9 +91,9 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
     maxLiteralSize: MAX_RESPONSE_BYTES,
     maxResponseSize: MAX_RESPONSE_BYTES + MAX_LINE_BYTES,
   });
-  // A connection that breaks later rejects the running command; without a listener it would end the process as well.
+  // A later break of the connection rejects the running command. Without this listener it would also end the process.
   client.on('error', () => {});
-  // The library waits for the answer to a sign-in for as long as for new mail.
+  // The library applies the long timeout for new mail to the sign-in too, so the sign-in needs its own timeout.
   let late = false;
   const giveUp = () => {
     late = true;
@@ -118,9 +117,9 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
 }
 
 /**
- * Runs commands of an open conversation, and ends the conversation when the server stays silent for `silenceMs` in the
- * middle of them: a server may take its time for a large message, but it must send something.
- * @throws ImapError unreachable when the server went silent, or what `work` throws
+ * Runs commands of an open conversation. Ends the conversation if the server is silent for `silenceMs` in the middle of
+ * them. A server may take long for a large message, but it must keep sending.
+ * @throws ImapError unreachable when the server went silent, or the error of `work`
  */
 export async function answered<T>(client: ImapFlow, silenceMs: number, work: () => Promise<T>): Promise<T> {
   let silent = false;
@@ -145,13 +144,13 @@ export async function answered<T>(client: ImapFlow, silenceMs: number, work: () 
   }
 }
 
-/** Whether an error means that the server could not be reached or did not answer; a refusal is an answer. */
+/** Returns true if the server could not be reached or did not answer. A refusal is an answer. */
 export function isHanging(error: unknown): boolean {
   const { kind, stage } = imapError(error);
   return kind === 'unreachable' && stage !== 'auth';
 }
 
-/** An error of an open conversation, classified. */
+/** Classifies an error of an open conversation. */
 export function imapError(error: unknown): ImapError {
   if (error instanceof ImapError) return error;
   const { responseText, authenticationFailed, code } = error as Fault;
@@ -170,7 +169,7 @@ interface Fault {
   message?: string;
 }
 
-/** Answers to a sign-in that mean "not now" and say nothing about the password (RFC 5530). */
+/** Response codes (RFC 5530) of a sign-in refused temporarily, which say nothing about the password. */
 const PASSING = new Set(['UNAVAILABLE', 'INUSE', 'LIMIT', 'SERVERBUG', 'CONTACTADMIN', 'THROTTLED']);
 
 function openingError(error: unknown, target: ImapTarget): ImapError {

@@ -1,3 +1,3 @@
-/** IMAP: reading mailboxes and their Sent folder, over addresses that were checked. */
+/** IMAP: reads mailboxes and their Sent folder, over checked addresses. */
 export { answered, imapError, ImapError, isHanging, MAX_MESSAGE_BYTES, openImap, type ImapTarget } from './connect.ts';
 export { findFolder, findInSent, saveToSent, verifyImap } from './sent.ts';

@@ -1,7 +1,7 @@
 import type { ImapFlow } from 'imapflow';
 import { ImapError, imapError, openImap, type ImapOptions, type ImapTarget } from './connect.ts';
 
-/** Names servers without SPECIAL-USE (RFC 6154) give their Sent folder, lower-case. */
+/** Usual names (lower-case) of the Sent folder on servers without SPECIAL-USE (RFC 6154). */
 const SENT_NAMES = [
   'sent',
   'sent items',
@@ -17,7 +17,7 @@ const SENT_NAMES = [
   'elküldött elemek',
 ];
 
-/** The path of a folder by its special use, or (Sent only) by a usual name. Undefined when there is none. */
+/** Returns the path of a folder by its special use, or (Sent only) by a usual name. Undefined if there is none. */
 export async function findFolder(client: ImapFlow, use: '\\Sent' | '\\Junk'): Promise<string | undefined> {
   const folders = await client.list();
   const marked = folders.find((folder) => folder.specialUse === use);
@@ -25,7 +25,9 @@ export async function findFolder(client: ImapFlow, use: '\\Sent' | '\\Junk'): Pr
   return folders.find((folder) => SENT_NAMES.includes(folder.name.toLowerCase()))?.path;
 }
 
-/** Uids of the messages of a folder that carry a Message-ID, lowest first. The id keeps its angle brackets. */
+/**
+ * Returns the UIDs of a folder's messages with a given Message-ID, lowest first. The id includes its angle brackets.
+ */
 async function findByMessageId(client: ImapFlow, folder: string, messageId: string): Promise<number[]> {
   await client.mailboxOpen(folder, { readOnly: true });
   const found = await client.search({ header: { 'message-id': messageId } }, { uid: true });
@@ -33,8 +35,9 @@ async function findByMessageId(client: ImapFlow, folder: string, messageId: stri
 }
 
 /**
- * Puts a copy of a message into the Sent folder, seen, unless one is there already (some servers keep one themselves).
- * @returns whether a copy was added
+ * Adds a copy of a message to the Sent folder, marked as seen, unless it contains one already: some servers add a copy
+ * themselves.
+ * @returns true if a copy was added
  * @throws ImapError protocol when there is no Sent folder or the server refuses
  */
 async function appendToSent(client: ImapFlow, raw: Buffer): Promise<boolean> {
@@ -48,8 +51,8 @@ async function appendToSent(client: ImapFlow, raw: Buffer): Promise<boolean> {
 }
 
 /**
- * Whether a message lies in the Sent folder. `unknown` when the mailbox cannot be asked, or has no such folder. A
- * mailbox that keeps no copies answers `absent` for everything: only `found` proves anything.
+ * Looks for a message in the Sent folder. Returns `unknown` if the mailbox cannot be read or has no such folder. A
+ * mailbox that keeps no copies gives `absent` for every message, so only `found` is proof.
  */
 export async function findInSent(
   target: ImapTarget,
@@ -69,7 +72,7 @@ export async function findInSent(
 }
 
 /**
- * Keeps a copy of a sent message in the Sent folder.
+ * Saves a copy of a sent message in the Sent folder.
  * @throws ImapError
  */
 export async function saveToSent(target: ImapTarget, raw: Buffer, options: ImapOptions): Promise<void> {
@@ -77,7 +80,7 @@ export async function saveToSent(target: ImapTarget, raw: Buffer, options: ImapO
 }
 
 /**
- * Signs in, opens the INBOX, and leaves: what watching a mailbox needs.
+ * Signs in and opens the INBOX, to check that the mailbox can be watched.
  * @throws ImapError
  */
 export async function verifyImap(target: ImapTarget, options: ImapOptions): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * What became of a message whose sending failed: it was not taken and may be sent `later`, its recipient or content is refused for good
- * (`never`), or it may have been taken, because the answer of the server was lost (`unknown`).
+ * Outcome of a failed sending. `later`: not accepted, may be sent again. `never`: recipient or content permanently
+ * refused. `unknown`: possibly accepted, because the server's answer was lost.
  */
 export type MailFate = 'later' | 'never' | 'unknown';

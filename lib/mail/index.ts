@@ -11,18 +11,18 @@ export interface SystemMessage {
   subject: string;
   text: string;
   html?: string;
-  /** Beside those of every mail of the installation. */
+  /** Headers in addition to those of every system mail. */
   headers?: Record<string, string>;
 }
 
-/** Sends the installation's own mail: login codes, invitations, resets, what waits for a decision. */
+/** Sends system mail: login codes, invitations, password resets, approval requests. */
 export interface SystemMail {
-  /** @throws MailFailure internal_error when the transport refuses. */
+  /** @throws MailFailure internal_error when the transport refuses */
   send(message: SystemMessage): Promise<void>;
   close(): void;
 }
 
-/** The transport did not say that it has taken a message. */
+/** The transport did not confirm that it accepted a message. */
 export class MailFailure extends AppError {
   readonly fate: MailFate;
 
@@ -35,14 +35,14 @@ export class MailFailure extends AppError {
   }
 }
 
-/** Asks the mail programs of the recipients not to answer by themselves (RFC 3834). */
+/** Asks the mail programs of recipients not to send automatic replies (RFC 3834). */
 const AUTOMATIC = { 'Auto-Submitted': 'auto-generated' };
 
 const DEFAULT_PORTS = { starttls: 587, tls: 465, none: 25 } as const;
 
 /**
- * The transport that MAIL_TRANSPORT names. `log` writes the whole message to the log, where a first visitor can read the
- * codes.
+ * Creates the transport named by MAIL_TRANSPORT. `log` writes the whole message to the log, so that a first-time user
+ * can read the login codes.
  */
 export function createSystemMail(config: Config, log: Logger): SystemMail {
   if (config.MAIL_TRANSPORT === 'log') {
@@ -89,13 +89,13 @@ function createSesMail(config: Config): SystemMail {
   };
 }
 
-/** How far the sending of a message has come; handed through nodemailer with the message. */
+/** Progress of sending one message, passed through nodemailer with the message. */
 interface Progress {
-  /** The server has let us in: the commands about the message follow. */
+  /** True after the sign-in. The commands about the message follow. */
   signedIn: boolean;
 }
 
-/** nodemailer asks for the message when it has signed in, and not before. */
+/** nodemailer reads the message only after the sign-in, so the first read marks the sign-in as done. */
 const noteSignIn: PluginFunction = ({ data, message }, done) => {
   const { progress } = data as { progress?: Progress };
   const read = message.createReadStream.bind(message);
@@ -114,8 +114,8 @@ function fateOf(error: unknown, { signedIn }: Progress): MailFate {
 }
 
 /**
- * Signs in to the SMTP server of MAIL_TRANSPORT=smtp, or asks SES for the account, and sends nothing.
- * @throws Error in the words of the server
+ * Signs in to the SMTP server of MAIL_TRANSPORT=smtp, or requests the account from SES. Sends nothing.
+ * @throws Error with the server's own text
  */
 export async function signInToTransport(config: Config): Promise<void> {
   if (config.MAIL_TRANSPORT === 'ses') return askSes(config);

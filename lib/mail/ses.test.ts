@@ -9,7 +9,7 @@ import { createSystemMail, signInToTransport, type MailFailure } from './index.t
 
 const ACCOUNT = { id: 'AKIDHERON', secret: 'the-secret-of-the-account', region: 'eu-west-1', service: 'ses' };
 
-/** A double of SES (v2): it checks signatures, takes whole messages, and refuses as the real one does. */
+/** Starts a fake SES (v2), which checks signatures, accepts whole messages, and refuses like the real service. */
 async function startSes() {
   const messages: { from: string; to: string[]; raw: Buffer }[] = [];
   const next: { status: number; name: string }[] = [];

@@ -2,26 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SmtpFailure } from './outcome.ts';
 import type { SmtpSession } from './session.ts';
 
-/** How often (ms) a session that waits for room checks again. */
+/** Milliseconds between two checks of a session that waits for room. */
 const LOOK_MS = 50;
 
 /**
- * Counts the sessions of each mail host, over all mailboxes. Where there is no room for a new one, the session that has been
- * idle for longest is closed.
+ * Counts the sessions of each mail host, over all mailboxes. If there is no room for a new session, the longest idle
+ * session is closed.
  */
 export class HostSessions {
   readonly #max: number;
   readonly #hosts = new Map<string, { sessions: Set<SmtpSession>; opening: number }>();
 
-  /** @param max sessions per host at most */
+  /** @param max maximum number of sessions per host */
   constructor(max: number) {
     this.#max = max;
   }
 
   /**
-   * Opens a session to a host once there is room for it.
-   * @param until moment (performance.now(), ms) by which there must be room
-   * @throws SmtpFailure unreachable when there is no room in time, or what `open` throws
+   * Opens a session to a host once there is room.
+   * @param until deadline (performance.now(), ms) for room to become free
+   * @throws SmtpFailure unreachable when there is no room in time, or the error of `open`
    */
   async open(name: string, until: number, open: () => Promise<SmtpSession>): Promise<SmtpSession> {
     const host = this.#hosts.get(name) ?? { sessions: new Set<SmtpSession>(), opening: 0 };

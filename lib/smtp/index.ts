@@ -9,52 +9,56 @@ export type { RejectedRecipient, SmtpFault, SmtpOutcome, SmtpTarget } from './ou
 export type { Envelope } from './session.ts';
 
 export interface SmtpSenderOptions extends SessionOptions {
-  /** Sessions per mailbox at most. */
+  /** Maximum number of sessions per mailbox. */
   maxSessions?: number;
-  /** Messages after which a session is replaced. */
+  /** Number of messages after which a session is replaced. */
   maxMessages?: number;
   /** Idle time (ms) after which a session is closed. */
   idleMs?: number;
-  /** Bounds the emails under way, by host; unbounded when not given. */
+  /** Limits the emails in progress, by host. Unlimited if omitted. */
   limits?: TargetLimits;
-  /** Sessions per host at most, over all mailboxes, idle ones and sign-ins for a check included. */
+  /** Maximum number of sessions per host, over all mailboxes. Includes idle sessions and sign-ins of checks. */
   maxHostSessions?: number;
 }
 
 export interface SendOptions {
-  /** Time (ms) for everything: waiting for a session, opening it, the message. Nothing is sent after it. */
+  /** Time limit (ms) for everything: waiting for a session, opening it, the message. Nothing is sent after it. */
   timeoutMs?: number;
   /**
-   * Asked when the server has all of the message but its end, at once before that is handed over: the one moment after
-   * which a repetition could reach the recipient twice. The message ends only when it answers true. May be asked again, when
-   * the session was lost in between.
+   * Called when the server has the whole message except its end, directly before the end is sent. Only after this
+   * moment can a repetition reach the recipient twice. The end is sent only if the callback returns true. It may be
+   * called again if the session is lost in between.
    */
   beforeEnd?: () => Promise<boolean>;
 }
 
-/** Sends over pooled sessions, per mailbox. One per process. */
+/** Sends over pooled sessions, per mailbox. Create one per process. */
 export interface SmtpSender {
-  /** Takes a permit for one email with a host (host:port) if there is one now; to be asked before the email is claimed. */
+  /** Takes a permit for one email to a host (host:port) if one is free now. Call it before the email is claimed. */
   acquireNow(host: string, tenant: string): Permit | undefined;
-  /** As {@link acquireNow}, but waits a moment for a permit; says in how many ms to ask again when there is none. */
+  /**
+   * Variant of {@link acquireNow} that waits briefly for a permit. Without one it returns the time (ms) after which to
+   * retry.
+   */
   acquire(host: string, tenant: string): Promise<Permit | { retryInMs: number }>;
-  /** Signs in and out again, to see whether a mailbox could send. Never throws. */
+  /** Signs in and out again, to check if a mailbox can send. Never throws. */
   verify(target: SmtpTarget): Promise<{ kind: 'ok' } | SmtpFault>;
-  /** Sends one message. `pool` names the mailbox and the version of its credentials. Never throws. */
+  /** Sends one message. `pool` identifies the mailbox and the version of its credentials. Never throws. */
   send(pool: string, target: SmtpTarget, envelope: Envelope, raw: Buffer, options?: SendOptions): Promise<SmtpOutcome>;
-  /** Closes idle sessions; messages under way finish. */
+  /** Closes idle sessions. Messages in progress finish. */
   close(): Promise<void>;
 }
 
 const VERIFY_MS = 30_000;
-/** An email waits this long (ms) in the worker for a permit of a host that answers; then it is retried later. */
+/**
+ * Maximum time (ms) that an email waits in the worker for a permit of a responsive host. Then it is retried later.
+ */
 const PATIENCE_MS = 500;
 const FREE: Permit = { release: () => {} };
 
 /**
- * Makes a sender. nodemailer's own pool puts a message back into its queue when a connection drops, even after the
- * body was sent. A campaign email must not leave twice, so sessions are pooled here and each message is
- * tried once.
+ * Creates a sender. nodemailer's own pool re-queues a message when a connection drops, even after the body was sent. A
+ * campaign email must not be sent twice, so sessions are pooled here and each message is tried once.
  */
 export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
   const { maxSessions = 4, maxMessages = 100, idleMs = 8_000, limits } = options;
@@ -117,7 +121,10 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
   };
 }
 
-/** The answer of a kept session that the server had closed meanwhile. Nothing was sent, so another session may be tried. */
+/**
+ * Returns true if a kept session had been closed by the server meanwhile. Nothing was sent, so another session may be
+ * tried.
+ */
 function isFarewell(outcome: SmtpOutcome): boolean {
   return (
     outcome.kind === 'unreachable' || (outcome.kind === 'refused' && outcome.code === 421 && outcome.stage !== 'data')

@@ -1,11 +1,11 @@
-/** The result of an SMTP conversation. The kinds differ in whether the message may have left. */
+/** Result of an SMTP conversation. The kinds differ in whether the message may have been sent. */
 export type SmtpOutcome =
   /**
-   * The server took responsibility for the message, for all recipients but the rejected ones. `assignedId` is the Message-ID
-   * with which it replaced ours, with angle brackets, where its answer says so.
+   * The server accepted the message for all recipients except the rejected ones. `assignedId` is the Message-ID with
+   * angle brackets that replaced ours, if the answer names one.
    */
   | { kind: 'accepted'; response: string; rejected: RejectedRecipient[]; assignedId?: string }
-  /** The server refused; nothing left. `permanent` is a 5xx answer. */
+  /** The server refused, so nothing was sent. `permanent` means a 5xx answer. */
   | {
       kind: 'refused';
       stage: 'connect' | 'tls' | 'auth' | 'sender' | 'recipient' | 'data';
@@ -13,37 +13,36 @@ export type SmtpOutcome =
       response: string;
       permanent: boolean;
     }
-  /** The conversation broke before the message was sent; nothing left. */
+  /** The conversation broke before the message was sent. Nothing was sent. */
   | { kind: 'unreachable'; stage: 'dns' | 'connect' | 'tls' | 'greeting' | 'session'; detail: string }
-  /** The caller did not let the message end: the server has a part of it and must drop that; nothing left. */
+  /** The caller did not let the message end. The server must drop the part it has, so nothing was sent. */
   | { kind: 'withheld'; detail: string }
-  /** The end of the message was on its way, but no answer came: it may have left. */
+  /** The end of the message was being sent, but no answer came. The message may have been sent. */
   | { kind: 'unknown'; detail: string };
 
-/** Every outcome but the good one. */
+/** Every outcome except acceptance and a message withheld by the caller. */
 export type SmtpFault = Exclude<SmtpOutcome, { kind: 'accepted' | 'withheld' }>;
 
-/** A recipient that the server refused, while it accepted others. */
+/** A recipient that the server refused while it accepted others. */
 export interface RejectedRecipient {
-  /** As it stood in the envelope. */
+  /** Address as in the envelope. */
   recipient: string;
   code: number;
   response: string;
 }
 
-/** The server and the account of an SMTP connection. */
 export interface SmtpTarget {
   host: string;
   port: number;
   security: 'tls' | 'starttls' | 'none';
   username: string;
-  /** Empty where an access token takes its place. */
+  /** Empty if an access token is used instead. */
   password: string;
-  /** Signs in by XOAUTH2 with this instead of the password. */
+  /** Access token for XOAUTH2, used instead of the password. */
   accessToken?: string;
 }
 
-/** The error of nodemailer for a conversation that failed. */
+/** nodemailer's error of a failed conversation. */
 export interface ConversationError extends Error {
   code?: string;
   command?: string;
@@ -51,7 +50,7 @@ export interface ConversationError extends Error {
   response?: string;
 }
 
-/** A broken conversation, as an outcome. Thrown inside this folder only. */
+/** Wraps the outcome of a broken conversation. Thrown only inside this folder. */
 export class SmtpFailure extends Error {
   readonly outcome: SmtpFault;
 
@@ -61,14 +60,14 @@ export class SmtpFailure extends Error {
   }
 }
 
-/** A server's answer on one line, cut to a bounded length. */
+/** Returns a server's answer on one line, cut to 500 characters. */
 export function clip(text: string | undefined): string {
   return (text ?? '').replace(/\s+/g, ' ').trim().slice(0, 500);
 }
 
 /**
- * What an error up to the sign-in means.
- * @param clean takes secrets out of what the server said
+ * Classifies an error up to the sign-in.
+ * @param clean removes secrets from the server's text
  */
 export function openingFault(error: ConversationError, clean: (words: string) => string): SmtpFault {
   const code = error.responseCode ?? 0;
@@ -100,18 +99,18 @@ export function openingFault(error: ConversationError, clean: (words: string) =>
 }
 
 /**
- * What an error after the sign-in means.
- * @param options.handedOver whether the end of the message may be with the server
+ * Classifies an error after the sign-in.
+ * @param options.handedOver true if the server may have the end of the message
  */
 export function sendingFault(error: ConversationError, { handedOver }: { handedOver: boolean }): SmtpFault {
   const code = error.responseCode ?? 0;
-  // A 421 closes the channel before or instead of an answer; it is a refusal all the same.
+  // A 421 closes the channel before or instead of an answer. It also counts as a refusal.
   if (code >= 400) {
     const stage = error.command === 'RCPT TO' ? 'recipient' : error.command === 'MAIL FROM' ? 'sender' : 'data';
     return { kind: 'refused', stage, code, response: clip(error.response), permanent: code >= 500 };
   }
   if (handedOver) return { kind: 'unknown', detail: 'The conversation broke after the message was handed over' };
-  // Refused before sending: the message is too large for the server, or an address cannot be encoded.
+  // Refused locally before sending: the message is too large for the server, or an address cannot be encoded.
   if (error.code === 'EMESSAGE')
     return { kind: 'refused', stage: 'data', code: 552, response: clip(error.message), permanent: true };
   if (error.code === 'EENVELOPE' && error.command === 'API')
@@ -119,14 +118,14 @@ export function sendingFault(error: ConversationError, { handedOver }: { handedO
   return { kind: 'unreachable', stage: 'session', detail: 'The conversation broke before the message was handed over' };
 }
 
-/** Amazon SES says the local part alone; the domain follows from the region in the name of its host. */
+/** Amazon SES returns only the local part. The domain follows from the region in its host name. */
 const SES_ANSWER = /^250 ok ([0-9a-f]+(?:-[0-9a-f]+)+)$/i;
 const SES_HOST = /^email-smtp(?:-fips)?\.([a-z]{2}(?:-[a-z]+)+-\d+)\.amazonaws\.com\.?$/i;
 
 /**
- * The Message-ID, with angle brackets, that a server names in its answer to a message: relays that replace the sender's
- * (Microsoft 365, Amazon SES) say so there, and replies name theirs.
- * @param host the server's name, as the mailbox is set up with it
+ * Returns the Message-ID, with angle brackets, that a server names in its answer. Relays that replace the sender's
+ * Message-ID (Microsoft 365, Amazon SES) name the new one there, and replies refer to it.
+ * @param host the server's name in the mailbox's settings
  */
 export function assignedIdIn(response: string, host: string): string | undefined {
   const named = /<[^<>\s@]+@[^<>\s@]+>/.exec(response)?.[0];

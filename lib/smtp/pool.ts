@@ -2,17 +2,16 @@ import { SmtpFailure } from './outcome.ts';
 import type { SmtpSession } from './session.ts';
 
 interface PoolLimits {
-  /** Sessions at once, in use or waiting. */
+  /** Maximum number of sessions, in use or idle. */
   maxSessions: number;
-  /** Messages after which a session is replaced. */
+  /** Number of messages after which a session is replaced. */
   maxMessages: number;
   /** Idle time (ms) after which a session is closed. */
   idleMs: number;
 }
 
 /**
- * The sessions of one mailbox. At most `maxSessions` are in use or being opened; calls that wait for one get it in their
- * order.
+ * Session pool of one mailbox. At most `maxSessions` are in use or being opened. Waiting calls are served in order.
  */
 export class SessionPool {
   readonly #limits: PoolLimits;
@@ -29,8 +28,8 @@ export class SessionPool {
   }
 
   /**
-   * A session to use, kept or opened. Give it back with {@link give}.
-   * @param until moment (performance.now(), ms) by which there must be one
+   * Takes an idle session or opens a new one. Return it with {@link give}.
+   * @param until deadline (performance.now(), ms) for getting a session
    * @throws SmtpFailure
    */
   async take(open: () => Promise<SmtpSession>, until: number): Promise<{ session: SmtpSession; kept: boolean }> {
@@ -58,7 +57,7 @@ export class SessionPool {
     this.#release();
   }
 
-  /** Closes idle sessions; those in use are closed when they are given back. */
+  /** Closes idle sessions. Sessions in use are closed when they are returned. */
   close(): void {
     this.#closed = true;
     for (const { session, timer } of this.#idle.splice(0)) {

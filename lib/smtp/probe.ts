@@ -5,43 +5,43 @@ import { EgressError, resolveMailHost, type Lookup } from '../egress/index.ts';
 
 export interface ProbeOptions {
   port: number;
-  /** Whether mail servers on private addresses may be asked. */
+  /** Allows mail servers on private addresses. */
   allowPrivate: boolean;
-  /** Name given in EHLO. */
+  /** Host name given in EHLO. */
   name: string;
-  /** Address given in MAIL FROM; it should be able to take an answer. */
+  /** Address given in MAIL FROM. It should be able to receive mail. */
   from: string;
-  /** Time (ms) for the whole conversation but its goodbye, the look-up of the host included. */
+  /** Timeout (ms) of the whole conversation, including the host look-up but not the QUIT. */
   timeoutMs: number;
   lookup?: Lookup;
 }
 
-/** What a server said to one command: its code, and its words, cut. */
+/** A server's reply to one command: its code and its shortened text. */
 export interface ProbeReply {
   code: number;
   words: string;
 }
 
 /**
- * - `asked`: the reply to each recipient, in their order; fewer where the server ended the conversation;
- * - `refused`: the server does not talk to us; what it said, and to which command;
- * - `unreachable`: no conversation came about, or it broke before the first recipient.
+ * - `asked`: the reply to each recipient, in order; fewer if the server ended the conversation;
+ * - `refused`: the server refuses the conversation; with its reply and the refused command;
+ * - `unreachable`: no conversation was established, or it broke before the first recipient.
  */
 type ProbeResult =
   | { kind: 'asked'; replies: ProbeReply[] }
   | { kind: 'refused'; at: 'greeting' | 'ehlo' | 'mail'; reply: ProbeReply }
   | { kind: 'unreachable' };
 
-/** Time (ms) for the end of a conversation. */
+/** Timeout (ms) for ending a conversation. */
 const GOODBYE_MS = 500;
 const MAX_LINE = 4_096;
 const MAX_REPLY_LINES = 100;
 const MAX_WORDS = 1_000;
 
 /**
- * Asks a mail server whether it would take mail for addresses: EHLO, MAIL FROM, RCPT TO for each, QUIT. DATA is never said, so no mail leaves. The host is checked as every
- * outbound host, and the address that was checked is the one that is dialled. In clear text, as what is said holds no secret that the DNS answers do not show: nothing
- * signs in. Never throws.
+ * Asks a mail server if it would accept mail for addresses: EHLO, MAIL FROM, RCPT TO for each, QUIT. Never sends DATA,
+ * so no mail is sent. The host is checked like every outbound host, and the connection goes to the checked address.
+ * Uses clear text, because nothing signs in and the content reveals no more than the DNS queries. Never throws.
  * @param recipients addresses of one line each, without angle brackets
  */
 export async function probeRecipients(
@@ -60,7 +60,7 @@ export async function probeRecipients(
       const reply = await conversation.say(`RCPT TO:<${recipient}>`).catch(() => undefined);
       if (!reply) break;
       replies.push(reply);
-      // 421: the server is going away.
+      // 421: the server is closing the connection.
       if (reply.code === 421) break;
     }
     return replies.length > 0 ? { kind: 'asked', replies } : { kind: 'unreachable' };
@@ -71,7 +71,7 @@ export async function probeRecipients(
   }
 }
 
-/** Up to MAIL FROM; undefined when the server listens. */
+/** Sends the commands up to MAIL FROM. Returns undefined if the server accepts them. */
 async function introduce(
   conversation: Conversation,
   { name, from }: ProbeOptions,
@@ -85,7 +85,7 @@ async function introduce(
   return mail.code === 250 ? undefined : { kind: 'refused', at: 'mail', reply: mail };
 }
 
-/** Commands and replies over one socket, one after another. */
+/** Sends commands and reads replies over one socket, one after another. */
 class Conversation {
   readonly #socket: Socket;
   #pending = '';
@@ -127,7 +127,10 @@ class Conversation {
     return this.reply();
   }
 
-  /** The next reply, all of its lines. @throws Error when the conversation broke, or what came is no reply */
+  /**
+   * Reads the next reply with all its lines.
+   * @throws Error when the conversation broke, or the data is no reply
+   */
   async reply(): Promise<ProbeReply> {
     const words: string[] = [];
     for (let count = 0; count < MAX_REPLY_LINES; count += 1) {
@@ -141,7 +144,7 @@ class Conversation {
     throw new Error('What the server said is no reply');
   }
 
-  /** Says goodbye, and waits a moment until the server closes; one that keeps its side open is left. */
+  /** Sends QUIT and waits briefly for the server to close. Then the socket is closed in any case. */
   async end(): Promise<void> {
     if (!this.#broken) this.#socket.end('QUIT\r\n');
     if (!this.#socket.closed)

@@ -29,7 +29,7 @@ interface Given {
   send(id: string, to?: string[], timeoutMs?: number): Promise<SmtpOutcome>;
 }
 
-/** For servers that say nothing. All others are waited for however busy the machine is. */
+/** Short timeout for silent servers. All other servers get the long default, however busy the machine is. */
 const IMPATIENT = { socketTimeoutMs: 1_000 };
 
 async function given(
@@ -66,7 +66,7 @@ async function given(
   };
 }
 
-/** Does something at one moment, the `nth` time it comes, and everything else as a good server would. */
+/** Makes a server that acts at the `nth` occurrence of one moment, and otherwise behaves well. */
 const at = (moment: SmtpMoment, todo: SmtpMove, nth?: number): ScriptedSmtpOptions => ({
   move: (now, _line, count) => (now === moment && (nth === undefined || count === nth) ? todo : 'ok'),
 });
@@ -170,7 +170,7 @@ test('a refusal followed by a cut line gives its answer at once and leaves the p
     );
     for (const id of ['1', '2', '3']) {
       const outcome = await send(id, ['bad@example.org']);
-      // Pipelined, the answer counts once DATA is answered too, and that never comes.
+      // With pipelining the answer counts only once DATA is answered too, which never happens.
       if (pipelined) t.like(outcome, { kind: 'unreachable' });
       else t.like(outcome, { kind: 'refused', stage: 'recipient', code: 550, permanent: true });
     }
@@ -357,7 +357,7 @@ test('whatever a server does, the outcome agrees with its record, and every mess
               throw new Error(`${ids[index]} ${JSON.stringify(outcome)}, taken ${times} times`);
             if (times > 1) throw new Error(`${ids[index]} taken ${times} times`);
           }
-          // The pool is whole: once the server behaves, and kept sessions are used up, messages go out again.
+          // The pool still works: messages are sent again once the server behaves and the kept sessions are used up.
           calm = true;
           await eventually(async () => (await send('after')).kind === 'accepted');
         } finally {
@@ -414,7 +414,7 @@ test('the end of a message waits until the caller allows it, when the server has
   let asked = 0;
   const beforeEnd = async () => {
     asked += 1;
-    // An end that had left before would have come before the whole of another message.
+    // If the end had been sent already, the server would have received it before this whole other message.
     t.is((await send('marker')).kind, 'accepted');
     t.deepEqual(server.taken, ['marker'], 'nothing is taken before');
     return true;
@@ -451,7 +451,7 @@ test('a line that breaks before the end has handed nothing over', async (t) => {
   const envelope = { from: 'sam@example.com', to: ['a@example.org'] };
   const beforeEnd = async () => {
     server.cutAll();
-    // After the whole of another message the cut has been noticed, too.
+    // By the time this whole other message is sent, the cut has been noticed too.
     await (marker = send('marker'));
     return true;
   };

@@ -16,11 +16,11 @@ import {
 
 export interface SessionOptions {
   allowPrivate: boolean;
-  /** Name given in EHLO. */
+  /** Host name given in EHLO. */
   name?: string;
-  /** Time (ms) for each of: connecting, the greeting, the sign-in. */
+  /** Timeout (ms) for each of: connecting, the greeting, the sign-in. */
   connectTimeoutMs?: number;
-  /** Silence (ms) after which a server is given up. */
+  /** Milliseconds of silence after which the connection is given up. */
   socketTimeoutMs?: number;
 }
 
@@ -33,16 +33,16 @@ export interface Envelope {
 type Done = (error?: Error | null, value?: unknown) => void;
 type Login = Parameters<SMTPConnection['login']>[0];
 
-/** One authenticated SMTP conversation. Messages go one after another. */
+/** One authenticated SMTP conversation. Messages are sent one after another. */
 export class SmtpSession {
   readonly #connection: SMTPConnection;
   readonly #resetTimeout: number;
   readonly #host: string;
-  /** Ends the pending wait: nodemailer makes no callback when a connection breaks during sign-in or RSET. */
+  /** Rejects the pending wait: nodemailer calls no callback when a connection breaks during sign-in or RSET. */
   #broken: Done = () => {};
   messages = 0;
   closed = false;
-  /** When (performance.now(), ms) it became idle. */
+  /** Time (performance.now(), ms) at which the session became idle. */
   idleSince: number | undefined;
 
   private constructor(connection: SMTPConnection, resetTimeout: number, host: string) {
@@ -55,14 +55,14 @@ export class SmtpSession {
     });
     connection.on('end', () => {
       this.closed = true;
-      // The answer that ended the conversation is still being reported.
+      // Waits until the answer that ended the conversation has been reported.
       setImmediate(() => this.#broken(new Error('The conversation ended')));
     });
   }
 
   /**
-   * Connects to an address that was checked, negotiates TLS as asked, and signs in.
-   * @param until moment (performance.now(), ms) by which it must be done
+   * Connects to a checked address, negotiates TLS as configured, and signs in.
+   * @param until deadline (performance.now(), ms)
    * @throws SmtpFailure refused or unreachable
    */
   static async open(target: SmtpTarget, options: SessionOptions, until: number): Promise<SmtpSession> {
@@ -114,9 +114,9 @@ export class SmtpSession {
   }
 
   /**
-   * Hands one message over. Never throws.
-   * @param until moment (performance.now(), ms) after which nothing is handed over and no answer is waited for
-   * @param beforeEnd whether the message may end, asked when the server has the rest of it
+   * Submits one message. Never throws.
+   * @param until deadline (performance.now(), ms): then nothing more is sent and no answer is awaited
+   * @param beforeEnd called when the server has the rest of the message; returns true if the message may end
    */
   async send(
     envelope: Envelope,
@@ -128,7 +128,8 @@ export class SmtpSession {
     let begun = false;
     let withheld: string | undefined;
     let handedOver = false;
-    // The library writes the final dot when this stream ends. Before that no server may deliver; after it silence proves nothing.
+    // The library writes the final dot when this stream ends. Before the dot no server may deliver. After it silence
+    // proves nothing.
     const body = new Readable({
       read() {
         if (!begun) {
@@ -174,7 +175,7 @@ export class SmtpSession {
       const assignedId = assignedIdIn(clip(response), this.#host);
       return { kind: 'accepted', response: clip(response), rejected, ...(assignedId ? { assignedId } : {}) };
     } catch (error) {
-      // A body that was cut short, or refused half-way, must not run into the next message.
+      // A message that was cut short, or refused half-way, must not mix with the next message.
       if (withheld !== undefined) {
         this.#abort();
         return { kind: 'withheld', detail: withheld };
@@ -185,7 +186,7 @@ export class SmtpSession {
     }
   }
 
-  /** Makes the session ready for another message after a refusal. */
+  /** Makes the session ready for another message after a refusal. Returns false if that fails. */
   async reset(): Promise<boolean> {
     if (this.closed) return false;
     try {
@@ -208,7 +209,7 @@ export class SmtpSession {
     this.#connection.close();
   }
 
-  /** One exchange. Ends with nodemailer's answer, when the connection breaks, or when the time is up. */
+  /** Runs one exchange. Ends with nodemailer's answer, a broken connection, or the deadline. */
   #ask(start: (done: Done) => void, until: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const left = until - performance.now();
@@ -232,8 +233,8 @@ export class SmtpSession {
 }
 
 /**
- * How to sign in. The library asks for a new access token after a refusal; there is none, so it is told that the server has
- * refused, which is what the mailbox shows.
+ * Returns the credentials for signing in. After a refusal the library requests a new access token. There is none, so it
+ * gets an error that the server has refused, which the mailbox then shows.
  */
 function loginOf({ username, password, accessToken }: SmtpTarget): Login {
   if (accessToken === undefined) return { user: username, pass: password };

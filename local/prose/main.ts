@@ -1,12 +1,15 @@
 /**
  * `npm run prose`: holds the comments of all sources against the rules of prose (rules.ts). A file may have as many findings as allowed.json says,
  * and none if it is not there, so that their number only sinks. With `--lower` it writes the lower numbers. With paths it lists the findings of these files.
+ * `--draw comments` or `--draw texts` with `--seed` and `--count` prints texts for a reader who judges them by rubric.md.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { dashboard } from '../../messages/en/dashboard/index.ts';
 import { filesBelow } from '../sources.ts';
+import { commentsOf, draw, type Drawn } from './draw.ts';
 import { compare, lowered, type Counts } from './ratchet.ts';
 import { findingsIn, type Finding } from './rules.ts';
 
@@ -14,14 +17,28 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ALLOWED = fileURLToPath(new URL('allowed.json', import.meta.url));
 const GENERATED = new Set(['client/src/schema.ts', 'db/schema.ts']);
 
-const { values, positionals } = parseArgs({ options: { lower: { type: 'boolean' } }, allowPositionals: true });
-const findings = new Map<string, Finding[]>();
+const { values, positionals } = parseArgs({
+  options: {
+    lower: { type: 'boolean' },
+    draw: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    count: { type: 'string', default: '100' },
+  },
+  allowPositionals: true,
+});
+const sources = new Map<string, string>();
 await Promise.all(
   (await filesBelow(ROOT, new Set(['.ts', '.tsx', '.mjs', '.js']))).map(async (path) => {
     const file = relative(ROOT, path).replaceAll('\\', '/');
-    if (!GENERATED.has(file)) findings.set(file, findingsIn(await readFile(path, 'utf8')));
+    if (!GENERATED.has(file)) sources.set(file, await readFile(path, 'utf8'));
   }),
 );
+if (values.draw) {
+  printDrawn(values.draw === 'texts' ? textsOfDashboard() : commentsOf(new Map([...sources].toSorted())));
+  process.exit();
+}
+const findings = new Map<string, Finding[]>();
+for (const [file, source] of sources) findings.set(file, findingsIn(source));
 const counts: Counts = Object.fromEntries([...findings].map(([file, found]) => [file, found.length]));
 
 if (positionals.length > 0) for (const file of positionals) print(file);
@@ -44,4 +61,15 @@ else if (values.lower) {
 
 function print(file: string): void {
   for (const { line, message } of findings.get(file) ?? []) console.log(`${file}:${line}: ${message}`);
+}
+
+function textsOfDashboard(): Drawn[] {
+  return Object.values(dashboard)
+    .flatMap((area) => Object.entries(area))
+    .map(([place, text]) => ({ place, text, context: '' }));
+}
+
+function printDrawn(from: readonly Drawn[]): void {
+  for (const { place, text, context } of draw(from, Number(values.count), Number(values.seed)))
+    console.log(`${place}\n  ${text.replaceAll('\n', '\n  ')}${context && `\n    | ${context}`}\n`);
 }

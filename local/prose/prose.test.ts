@@ -1,4 +1,5 @@
 import test from 'ava';
+import { commentsOf, draw } from './draw.ts';
 import { commentsIn } from './comments.ts';
 import { compare, lowered } from './ratchet.ts';
 import { findingsIn, sentencesIn } from './rules.ts';
@@ -106,4 +107,27 @@ test('numbers of findings only sink', (t) => {
   });
   t.deepEqual(lowered(counts, allowed), { 'a.ts': 2, 'b.ts': 1 });
   t.deepEqual(compare({ 'a.ts': 2 }, { 'a.ts': 2 }), { above: [], below: [] });
+});
+
+test('a draw gives each text at most once, and the same ones for a seed', (t) => {
+  const all = Array.from({ length: 200 }, (_, index) => index);
+  const drawn = draw(all, 100, 7);
+  t.is(new Set(drawn).size, 100);
+  t.deepEqual(draw(all, 100, 7), drawn);
+  t.notDeepEqual(draw(all, 100, 8), drawn);
+  t.deepEqual(draw([1, 2], 5, 7).toSorted(), [1, 2]);
+});
+
+test('a drawn comment shows the code that it stands on', (t) => {
+  const source = [
+    '/** Days',
+    ' * of grace. */',
+    'const GRACE = 3;',
+    'call(1); // once',
+    '// oxlint-disable-next-line',
+  ].join('\n');
+  t.deepEqual(commentsOf(new Map([['a.ts', source]])), [
+    { place: 'a.ts:1', text: 'Days\nof grace.', context: 'const GRACE = 3;' },
+    { place: 'a.ts:4', text: 'once', context: 'call(1);' },
+  ]);
 });

@@ -1,4 +1,4 @@
-/** Actions that credentials may take without a person, and those that wait for one. */
+/** Tables for actions of credentials: permitted without a person, or waiting for an approval. */
 export const APPROVALS = `
 create table agent_policies (
   id uuid primary key,
@@ -19,10 +19,10 @@ create table agent_policies (
   updated_at timestamptz not null,
   check (num_nonnulls(api_key_id, oauth_grant_id) = 1)
 );
-comment on table agent_policies is 'The limits within which an API key or OAuth grant acts without a person.';
-comment on column agent_policies.capabilities is 'Names of db/models/agent-policy.ts CAPABILITIES.';
-comment on column agent_policies.mailbox_ids is 'The mailboxes that it may use without a person.';
-comment on column agent_policies.max_monthly_mailbox_spend_cents is 'Cents; the most that one order''s monthly total may be; null: a person approves every order.';
+comment on table agent_policies is 'Limits within which an API key or OAuth grant acts without a person.';
+comment on column agent_policies.capabilities is 'Permitted actions, by their names in CAPABILITIES of db/models/agent-policy.ts.';
+comment on column agent_policies.mailbox_ids is 'Mailboxes that may be used without a person.';
+comment on column agent_policies.max_monthly_mailbox_spend_cents is 'Maximum monthly total (cents) of one mailbox order. Null: a person approves every order.';
 create unique index agent_policies_api_key_key on agent_policies (api_key_id) where api_key_id is not null;
 create unique index agent_policies_oauth_grant_key on agent_policies (oauth_grant_id) where oauth_grant_id is not null;
 create index agent_policies_org on agent_policies (organization_id, id desc);
@@ -36,7 +36,7 @@ create table agent_policy_usage (
   recipients integer not null,
   primary key (credential_id, day)
 );
-comment on table agent_policy_usage is 'The use a credential made of its limits on one day; a new policy does not reset it.';
+comment on table agent_policy_usage is 'Used part of a credential''s limits on one day. A new policy does not reset it.';
 comment on column agent_policy_usage.credential_id is 'Id of the API key or OAuth grant.';
 comment on column agent_policy_usage.day is 'UTC day.';
 create index agent_policy_usage_day on agent_policy_usage (day);
@@ -64,17 +64,17 @@ create table approvals (
   created_at timestamptz not null,
   check (num_nonnulls(api_key_id, oauth_grant_id) = 1)
 );
-comment on table approvals is 'An action of a credential that waits for the decision of a person, frozen as it was asked for.';
-comment on column approvals.api_key_id is 'The credential that asked; no reference, as the record outlives it.';
-comment on column approvals.requester_name is 'Name of the key or application when it asked.';
+comment on table approvals is 'An action of a credential that waits for a person''s decision, stored as requested.';
+comment on column approvals.api_key_id is 'The API key that made the request. No foreign key, because the record outlives the key.';
+comment on column approvals.requester_name is 'Name of the key or application at the time of the request.';
 comment on column approvals.reasons is 'Reasons why a person has to decide.';
-comment on column approvals.payload is 'Content shown to the approver, frozen.';
-comment on column approvals.payload_hash is 'SHA-256 of the payload in canonical form, hex.';
-comment on column approvals.preflight is 'Report of the checks when the approval was asked for.';
-comment on column approvals.reason is 'Note of the person who decided, or the cause of an end without a decision.';
+comment on column approvals.payload is 'Content shown to the approver. It never changes.';
+comment on column approvals.payload_hash is 'SHA-256 (hex) of the payload in canonical form.';
+comment on column approvals.preflight is 'Report of the preflight checks at the time of the request.';
+comment on column approvals.reason is 'Note of the person who decided, or the reason why the approval ended without a decision.';
 create index approvals_org on approvals (organization_id, id desc);
 create index approvals_subject on approvals (subject_id, id desc);
--- A subject waits for one decision at a time.
+-- At most one pending approval per subject.
 create unique index approvals_pending on approvals (subject_type, subject_id) where status = 'pending';
 create index approvals_due on approvals (expires_at) where status = 'pending';
 create index approvals_state on approvals (organization_id, status, id desc);
@@ -86,7 +86,7 @@ create table approval_notices (
   state text not null default 'due' check (state in ('due', 'done')),
   blocked_reason text
 );
-comment on table approval_notices is 'The progress of mailing people about an approval.';
+comment on table approval_notices is 'Progress of the emails to people about an approval.';
 create index approval_notices_due on approval_notices (approval_id) where state = 'due';
 call heron_guard_rows('approval_notices');
 
@@ -99,8 +99,8 @@ create table approval_mails (
   settled_at timestamptz,
   primary key (approval_id, user_id)
 );
-comment on table approval_mails is 'An email to one person about an approval; its key prevents a second one.';
-comment on column approval_mails.state is '''left_out'': above the person''s hourly limit; ''uncertain'': the answer of the mail server was lost.';
+comment on table approval_mails is 'An email to one person about an approval. Its key prevents a second email.';
+comment on column approval_mails.state is '''left_out'': the person''s hourly limit was reached. ''uncertain'': the mail server''s answer was lost.';
 create index approval_mails_of_person on approval_mails (organization_id, user_id, claimed_at desc);
 call heron_guard_rows('approval_mails');
 `;

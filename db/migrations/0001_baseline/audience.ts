@@ -1,4 +1,4 @@
-/** The sources of contacts: imports, verification, and the product events of people. */
+/** Tables for the sources of contacts: imports, verification, and the product events of people. */
 export const AUDIENCE = `
 create table contact_imports (
   id uuid primary key,
@@ -25,11 +25,11 @@ create table contact_imports (
   updated_at timestamptz not null
 );
 comment on table contact_imports is 'An import of contacts from a file.';
-comment on column contact_imports.unclear is 'Rows imported unsubscribed because a cell about permission was not understood; counted as imported or updated, too.';
-comment on column contact_imports.total_bytes is 'Bytes of the file.';
+comment on column contact_imports.unclear is 'Rows imported as unsubscribed because their consent cell was not understood. They also count as imported or updated.';
+comment on column contact_imports.total_bytes is 'Size (bytes) of the file.';
 comment on column contact_imports.read_bytes is 'Bytes read so far.';
-comment on column contact_imports.total is 'Rows read so far; "imported + updated + skipped + failed".';
-comment on column contact_imports.checkpoint is 'Rows of the file that were processed, failed ones included; a restarted job continues after them.';
+comment on column contact_imports.total is 'Rows read so far: "imported + updated + skipped + failed".';
+comment on column contact_imports.checkpoint is 'Rows of the file that were processed, including failed rows. A restarted job continues after them.';
 create index contact_imports_org on contact_imports (organization_id, id desc);
 create index contact_imports_open on contact_imports (id) where status in ('queued', 'running');
 call heron_guard_rows('contact_imports');
@@ -53,9 +53,9 @@ create table contact_verifications (
   due_at timestamptz not null,
   created_at timestamptz not null
 );
-comment on table contact_verifications is 'A contact whose address is to be verified; deleted with the verdict.';
-comment on column contact_verifications.attempts is 'Attempts without a verdict because nothing answered.';
-comment on column contact_verifications.due_at is 'Earliest next attempt; a worker moves it ahead while it works.';
+comment on table contact_verifications is 'A contact whose address waits for verification. Deleted with the result.';
+comment on column contact_verifications.attempts is 'Attempts without a result because no server answered.';
+comment on column contact_verifications.due_at is 'Earliest time of the next attempt. A worker postpones it while it works on the row.';
 create index contact_verifications_due on contact_verifications (due_at);
 create index contact_verifications_organization on contact_verifications (organization_id);
 call heron_guard_rows('contact_verifications');
@@ -66,8 +66,8 @@ create table people (
   contact_id uuid unique references contacts on delete cascade,
   created_at timestamptz not null
 );
-comment on table people is 'The subject of product events: a contact, or a person without one.';
-comment on column people.contact_id is 'Erasing the contact erases the person, with its events and conversions.';
+comment on table people is 'A person that product events are about, with or without a contact.';
+comment on column people.contact_id is 'Contact of the person. Erasing the contact erases the person, with its events and conversions.';
 create index people_organization on people (organization_id, created_at desc, id desc);
 create index people_without_contact on people (organization_id, id desc) where contact_id is null;
 call heron_guard_rows('people');
@@ -81,7 +81,7 @@ create table person_identifiers (
   primary key (organization_id, kind, value)
 );
 comment on table person_identifiers is 'An identifier of one person, such as an email address or a user id.';
-comment on column person_identifiers.value is 'Emails in lower case.';
+comment on column person_identifiers.value is 'Value of the identifier. Emails are in lower case.';
 create index person_identifiers_person on person_identifiers (person_id);
 call heron_guard_rows('person_identifiers');
 
@@ -99,9 +99,9 @@ create table identity_conflicts (
   created_at timestamptz not null,
   constraint identity_conflicts_organization_id_person_id_other_person_i_key unique (organization_id, person_id, other_person_id, kind, value)
 );
-comment on table identity_conflicts is 'An event of one person that named an identifier of another.';
-comment on column identity_conflicts.resolved_by is 'The person who dismissed it; kept when they are gone.';
-comment on column identity_conflicts.merged_person_id is 'The person that was merged into person_id, and is gone.';
+comment on table identity_conflicts is 'An event of one person with an identifier that belongs to another person.';
+comment on column identity_conflicts.resolved_by is 'The person who dismissed the conflict. Kept when the account is deleted.';
+comment on column identity_conflicts.merged_person_id is 'The person that was merged into person_id and no longer exists.';
 create index identity_conflicts_organization on identity_conflicts (organization_id, state, id desc);
 create index identity_conflicts_other on identity_conflicts (other_person_id);
 call heron_guard_rows('identity_conflicts');
@@ -118,15 +118,15 @@ create table product_events (
   named_by text,
   constraint product_events_somebody check ((contact_id is not null) or (person_id is not null))
 );
-comment on table product_events is 'An event of the product about a person.';
-comment on column product_events.named_by is 'The field by which the event named its person: contact, email, user_id or anonymous_id.';
+comment on table product_events is 'An event of the customer''s product about a person.';
+comment on column product_events.named_by is 'Field by which the event identified its person: contact, email, user_id or anonymous_id.';
 create index product_events_org on product_events (organization_id, received_at desc, id desc);
 create index product_events_name on product_events (organization_id, name, received_at desc, id desc);
 create index product_events_contact on product_events (contact_id, received_at desc, id desc);
 create index product_events_person on product_events (person_id, occurred_at) where person_id is not null;
 create index product_events_occurred on product_events (organization_id, name, occurred_at, id);
 create index product_events_contactless on product_events (person_id, received_at desc, id desc) where contact_id is null;
--- Events without a person; empty once all have one.
+-- Index of events without a person. Empty once every event has one.
 create index product_events_personless on product_events (organization_id, contact_id) where person_id is null;
 call heron_guard_rows('product_events');
 `;

@@ -1,4 +1,4 @@
-/** Managed mailboxes: quotes, orders, payments and renewals. */
+/** Tables for managed mailboxes: quotes, orders, payments and renewals. */
 export const BILLING = `
 create table mailbox_quotes (
   id uuid primary key,
@@ -21,14 +21,14 @@ create table mailbox_quotes (
   consumed_at timestamptz,
   created_at timestamptz not null
 );
-comment on table mailbox_quotes is 'An offer of managed mailboxes at the prices of the provider.';
-comment on column mailbox_quotes.order_id is 'The id of the order that it may become, known to its approval before the order exists.';
-comment on column mailbox_quotes.names is 'As given.';
-comment on column mailbox_quotes.mailbox_monthly_cents is 'Cents, of all its mailboxes.';
-comment on column mailbox_quotes.warmup_monthly_cents is 'Cents, of all its mailboxes; 0 without warmup.';
-comment on column mailbox_quotes.domain_cents is 'Cents; one year of registration of its new domains.';
-comment on column mailbox_quotes.total_monthly_cents is 'Cents.';
-comment on column mailbox_quotes.total_due_today_cents is 'Cents.';
+comment on table mailbox_quotes is 'An offer of managed mailboxes at the provider''s prices.';
+comment on column mailbox_quotes.order_id is 'Id of the order that the quote may become. The approval uses it before the order exists.';
+comment on column mailbox_quotes.names is 'Names of the mailboxes'' users, as given in the request.';
+comment on column mailbox_quotes.mailbox_monthly_cents is 'Monthly price (cents) of all its mailboxes.';
+comment on column mailbox_quotes.warmup_monthly_cents is 'Monthly price (cents) of warmup for all its mailboxes. 0 without warmup.';
+comment on column mailbox_quotes.domain_cents is 'Price (cents) of one year of registration of its new domains.';
+comment on column mailbox_quotes.total_monthly_cents is 'Monthly total (cents).';
+comment on column mailbox_quotes.total_due_today_cents is 'Total due today (cents).';
 create index mailbox_quotes_organization on mailbox_quotes (organization_id, id desc);
 create index mailbox_quotes_expired on mailbox_quotes (expires_at) where consumed_at is null;
 call heron_guard_rows('mailbox_quotes');
@@ -63,11 +63,11 @@ create table mailbox_orders (
   updated_at timestamptz not null
 );
 comment on table mailbox_orders is 'An order of managed mailboxes.';
-comment on column mailbox_orders.quote_id is 'One order for each quote; no reference, as the record outlives the quote.';
-comment on column mailbox_orders.total_monthly_cents is 'Cents.';
-comment on column mailbox_orders.total_due_today_cents is 'Cents.';
-comment on column mailbox_orders.pay_by is 'End of the wait for the payment.';
-comment on column mailbox_orders.under_way is 'True while its workflow has something to do or undo.';
+comment on column mailbox_orders.quote_id is 'The quote that was ordered; at most one order per quote. No foreign key, because the order outlives the quote.';
+comment on column mailbox_orders.total_monthly_cents is 'Monthly total (cents).';
+comment on column mailbox_orders.total_due_today_cents is 'Total due today (cents).';
+comment on column mailbox_orders.pay_by is 'Time until which the order waits for its payment.';
+comment on column mailbox_orders.under_way is 'True while its workflow still has something to do or undo.';
 create index mailbox_orders_organization on mailbox_orders (organization_id, id desc);
 create index mailbox_orders_state on mailbox_orders (organization_id, state, id desc);
 create index mailbox_orders_under_way on mailbox_orders (id) where under_way;
@@ -91,8 +91,8 @@ create table order_steps (
   unique (order_id, seq)
 );
 comment on table order_steps is 'A step of an order at the provider.';
-comment on column order_steps.step is 'Its key by place in the order: "domain:0", "mailbox:3", "dns:0", "warmup:3".';
-comment on column order_steps.attempts is 'Calls to the provider, those that undo it included.';
+comment on column order_steps.step is 'Key of the step by position in the order: "domain:0", "mailbox:3", "dns:0", "warmup:3".';
+comment on column order_steps.attempts is 'Calls to the provider, including calls that undo the step.';
 create index order_steps_organization on order_steps (organization_id);
 create index order_steps_needs_person on order_steps (order_id) where state = 'needs_person';
 call heron_guard_rows('order_steps');
@@ -115,8 +115,8 @@ create table order_mailboxes (
   primary key (order_id, position)
 );
 comment on table order_mailboxes is 'A mailbox of an order.';
-comment on column order_mailboxes.mailbox_id is 'The mailbox that Heron sends from, once the order is ready.';
-comment on column order_mailboxes.credentials is 'Both passwords, sealed under "order_mailboxes/<order>/<position>" until the mailbox is connected; null then.';
+comment on column order_mailboxes.mailbox_id is 'The connected mailbox, once the order is ready.';
+comment on column order_mailboxes.credentials is 'SMTP and IMAP password, sealed under "order_mailboxes/<order>/<position>". Null once the mailbox is connected.';
 create unique index order_mailboxes_email_key on order_mailboxes (email) where retired_at is null;
 create index order_mailboxes_organization on order_mailboxes (organization_id);
 create index order_mailboxes_mailbox on order_mailboxes (mailbox_id) where mailbox_id is not null;
@@ -133,7 +133,7 @@ create table managed_domains (
   expires_at timestamptz not null,
   released_at timestamptz
 );
-comment on table managed_domains is 'A domain that an order registered.';
+comment on table managed_domains is 'A domain registered by an order.';
 create unique index managed_domains_domain_key on managed_domains (domain) where state = 'active';
 create index managed_domains_organization on managed_domains (organization_id, id desc);
 create index managed_domains_order on managed_domains (order_id);
@@ -173,22 +173,22 @@ create table payments (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
-comment on table payments is 'A payment of an order or renewal, with its refund; kept when its subject is gone.';
-comment on column payments.amount_cents is 'Cents; the sum of its lines, due now.';
-comment on column payments.currency is 'ISO 4217, lower-case.';
-comment on column payments.return_url is 'Target after the checkout; null: the dashboard.';
-comment on column payments.received_cents is 'Cents received, which may differ from the amount.';
-comment on column payments.refund_until is 'A refund that is not done by then needs a person.';
-comment on column payments.refund_round is 'Rises when a refused refund is tried again, so that the provider does not repeat its refusal.';
-comment on column payments.error is 'Reason why it failed or needs a person.';
-comment on column payments.period_end is 'End of the paid service; null: a month from the payment, or as long as the renewed registration.';
+comment on table payments is 'A payment of an order or renewal, with its refund. Kept when the order or renewal is deleted.';
+comment on column payments.amount_cents is 'Amount due now (cents), the sum of its lines.';
+comment on column payments.currency is 'ISO 4217 code, lower-case.';
+comment on column payments.return_url is 'URL after the checkout. Null: the dashboard.';
+comment on column payments.received_cents is 'Amount received (cents), which may differ from the amount due.';
+comment on column payments.refund_until is 'Time after which an unfinished refund needs a person.';
+comment on column payments.refund_round is 'Increases when a refused refund is tried again, so that the provider does not repeat its refusal.';
+comment on column payments.error is 'Reason why the payment failed or needs a person.';
+comment on column payments.period_end is 'End of the paid service. Null: a month after the payment, or the end of the renewed registration.';
 comment on column payments.subscription_ended_at is 'End of the subscription that began with this payment.';
 create index payments_of_subject on payments (subject, subject_id, id desc);
 create index payments_refund_due on payments (id) where state = 'refund_due';
 create index payments_organization on payments (organization_id, id desc);
--- One payment of a subject at a time: another can be opened when the last one failed.
+-- At most one open or paid payment per subject. A new one is possible after a failed one.
 create unique index payments_subject on payments (subject, subject_id) where state in ('open', 'paid') and subject <> 'order_month';
--- An invoice is one month, however often the provider reports it.
+-- One payment per monthly invoice, however often the provider reports it.
 create unique index payments_month on payments (provider_invoice_id) where subject = 'order_month';
 call heron_guard_rows('payments');
 
@@ -202,8 +202,8 @@ create table payment_events (
   created_at timestamptz not null
 );
 comment on table payment_events is 'A webhook event of the payment provider that was applied.';
-comment on column payment_events.outcome is 'Effect, as a code; "ignored" if it came too late to matter.';
-comment on column payment_events.occurred_at is 'By the clock of the provider.';
+comment on column payment_events.outcome is 'Effect of the event as a code. "ignored": the event came too late.';
+comment on column payment_events.occurred_at is 'Time by the provider''s clock.';
 create index payment_events_payment on payment_events (payment_id, created_at);
 create index payment_events_organization on payment_events (organization_id);
 call heron_guard_rows('payment_events');
@@ -227,10 +227,10 @@ create table domain_renewals (
   updated_at timestamptz not null,
   unique (domain_id, expires_at)
 );
-comment on table domain_renewals is 'A renewal of a managed domain, one for each cycle.';
-comment on column domain_renewals.cost_cents is 'Cents; the provider''s price when the cycle was charged.';
-comment on column domain_renewals.processing_cents is 'Cents, added to the price for the processing of the payment.';
-comment on column domain_renewals.amount_cents is 'Cents.';
+comment on table domain_renewals is 'A renewal of a managed domain, one row per cycle.';
+comment on column domain_renewals.cost_cents is 'The provider''s price (cents) when the cycle was charged.';
+comment on column domain_renewals.processing_cents is 'Payment processing fee (cents) added to the price.';
+comment on column domain_renewals.amount_cents is 'Total charged (cents).';
 comment on column domain_renewals.error is 'Reason why a person is needed.';
 create index domain_renewals_open on domain_renewals (id)
   where state in ('scheduled', 'charging', 'renewing', 'requires_action');

@@ -1,11 +1,11 @@
-/** Campaigns: their steps, variants and senders, and the runs and tests that prepare them. */
+/** Tables for campaigns: steps, variants and senders, and the runs and tests that prepare them. */
 export const CAMPAIGNS = `
 create table outreach_settings (
   organization_id uuid primary key references organizations on delete cascade,
   settings jsonb not null default '{}',
   updated_at timestamptz not null
 );
-comment on table outreach_settings is 'The sending defaults of an organization.';
+comment on table outreach_settings is 'Default sending settings of an organization.';
 call heron_guard_rows('outreach_settings');
 
 create table campaigns (
@@ -72,26 +72,26 @@ create table campaigns (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
-comment on table campaigns is 'A sequence of steps that is sent to its leads.';
+comment on table campaigns is 'A sequence of steps that is executed for each lead.';
 comment on column campaigns.stop_on_company_reply is 'Replies of one person that end the sequence for the others at their company.';
-comment on column campaigns.daily_limit is 'Emails per campaign-local day.';
-comment on column campaigns.days is 'Bit mask, Monday 1 to Sunday 64.';
+comment on column campaigns.daily_limit is 'Maximum number of emails per campaign-local day.';
+comment on column campaigns.days is 'Weekdays as a bit mask, Monday 1 to Sunday 64.';
 comment on column campaigns.start_time is 'Campaign-local time, HH:MM.';
 comment on column campaigns.end_time is 'Campaign-local time, HH:MM.';
-comment on column campaigns.schedule_windows is 'Seven lists by weekday (Sunday first); empty when days, start_time and end_time decide.';
-comment on column campaigns.leads_ordered_from is 'Leads from this id on have their order_key; null: the keys are not begun; the lowest id: all have one.';
-comment on column campaigns.ramp_start is 'Emails per day.';
-comment on column campaigns.ramp_increment is 'Emails per day.';
-comment on column campaigns.ramp_ceiling is 'Emails per day.';
-comment on column campaigns.ramp_level is 'Emails per day that the ramp allows now.';
+comment on column campaigns.schedule_windows is 'Seven lists of windows by weekday, Sunday first. Empty: days, start_time and end_time apply.';
+comment on column campaigns.leads_ordered_from is 'Leads from this id on have their order_key. Null: no lead has a key yet. The lowest id: every lead has a key.';
+comment on column campaigns.ramp_start is 'Emails per day at the start of the ramp.';
+comment on column campaigns.ramp_increment is 'Emails per day added by each step of the ramp.';
+comment on column campaigns.ramp_ceiling is 'Emails per day at which the ramp ends.';
+comment on column campaigns.ramp_level is 'Emails per day that the ramp currently permits.';
 comment on column campaigns.ramp_day is 'Campaign-local day on which ramp_level was last raised.';
-comment on column campaigns.max_new_leads_per_day is '0 means no limit.';
-comment on column campaigns.entry_delay_minutes is 'Minutes between entry and launch of a lead.';
-comment on column campaigns.control_epoch is 'Rises with every pause, resume and schedule edit; runs signalled below it have to be signalled again.';
-comment on column campaigns.launch_epoch is 'The control_epoch up to which waiting leads were freed of launch_after.';
-comment on column campaigns.graph_version is 'Rises with every change of the step graph; a cached graph below it is stale.';
+comment on column campaigns.max_new_leads_per_day is 'Maximum number of new leads per day. 0: no limit.';
+comment on column campaigns.entry_delay_minutes is 'Minutes between the addition and the launch of a lead.';
+comment on column campaigns.control_epoch is 'Increases with every pause, resume and schedule edit. A run that was signalled at a lower value must be signalled again.';
+comment on column campaigns.launch_epoch is 'The control_epoch up to which launch_after was reset for waiting leads.';
+comment on column campaigns.graph_version is 'Increases with every change of the step graph. A cached graph with a lower version is stale.';
 comment on column campaigns.blocked_reason is 'Reason why the launcher run keeps failing.';
-comment on column campaigns.variants_compared_at is 'Last comparison of the variants.';
+comment on column campaigns.variants_compared_at is 'Time of the last comparison of the variants.';
 create index campaigns_org on campaigns (organization_id, id desc);
 create index campaigns_status on campaigns (organization_id, status, id desc);
 call heron_guard_rows('campaigns');
@@ -102,7 +102,7 @@ create table campaign_advanced (
   overrides jsonb not null default '{}',
   updated_at timestamptz not null
 );
-comment on table campaign_advanced is 'Settings of a campaign that override those of its organization.';
+comment on table campaign_advanced is 'Settings of a campaign that override the organization''s settings.';
 call heron_guard_rows('campaign_advanced');
 
 create table campaign_steps (
@@ -136,9 +136,9 @@ create table campaign_steps (
   updated_at timestamptz not null
 );
 comment on table campaign_steps is 'A step of a campaign: an email, an action or a wait.';
-comment on column campaign_steps.wait_after is 'Days between the previous step and this one.';
+comment on column campaign_steps.wait_after is 'Days between the previous step and this step.';
 comment on column campaign_steps.app_connection_id is 'Derived from the action, so that the foreign key holds for every writer.';
-comment on column campaign_steps.offer is 'Offer of the email as its author names it; empty: unnamed. A variant overrides it.';
+comment on column campaign_steps.offer is 'Name of the email''s offer, given by the author. Empty: no name. A variant overrides it.';
 comment on column campaign_steps.automation_id is 'Derived from the action of a run_automation step.';
 create index campaign_steps_campaign on campaign_steps (campaign_id, position);
 create index campaign_steps_connection on campaign_steps (app_connection_id) where app_connection_id is not null;
@@ -167,9 +167,9 @@ create table campaign_variants (
   updated_at timestamptz not null
 );
 comment on table campaign_variants is 'An alternative text of an email step, chosen by weight.';
-comment on column campaign_variants.step_id is 'Null: the campaign''s first email.';
-comment on column campaign_variants.promoted_at is 'Start of its use for all further emails of the step.';
-comment on column campaign_variants.promotion is 'The rule it won by, and the counts of all variants at that time.';
+comment on column campaign_variants.step_id is 'The step of the variant. Null: the campaign''s first email.';
+comment on column campaign_variants.promoted_at is 'Time from which all further emails of the step use this variant.';
+comment on column campaign_variants.promotion is 'Rule by which the variant won, with the counts of all variants at that time.';
 create index campaign_variants_campaign on campaign_variants (campaign_id);
 call heron_guard_rows('campaign_variants');
 
@@ -195,8 +195,8 @@ create table campaign_logs (
   metadata jsonb not null default '{}',
   created_at timestamptz not null
 );
-comment on table campaign_logs is 'A line of the activity log of a campaign.';
-comment on column campaign_logs.message is 'The code of a sentence and its values; rendered when it is read.';
+comment on table campaign_logs is 'A line of a campaign''s activity log.';
+comment on column campaign_logs.message is 'Message code with its values, rendered when read.';
 create index campaign_logs_campaign on campaign_logs (campaign_id, id desc);
 call heron_guard_rows('campaign_logs');
 
@@ -207,7 +207,7 @@ create table removed_steps (
   successor_id uuid,
   removed_at timestamptz not null
 );
-comment on table removed_steps is 'The successor of a removed step, for the leads that stood at it.';
+comment on table removed_steps is 'The successor of a removed step, for leads that were at the removed step.';
 create index removed_steps_campaign on removed_steps (campaign_id);
 call heron_guard_rows('removed_steps');
 
@@ -221,9 +221,9 @@ create table preflight_reports (
   findings jsonb not null,
   created_at timestamptz not null
 );
-comment on table preflight_reports is 'The result of the checks before a launch; the newest of a campaign are kept.';
-comment on column preflight_reports.score is '0 to 100.';
-comment on column preflight_reports.findings is 'Worst first.';
+comment on table preflight_reports is 'Result of the checks before a launch. The newest reports of a campaign are kept.';
+comment on column preflight_reports.score is 'Score from 0 to 100.';
+comment on column preflight_reports.findings is 'Findings, worst first.';
 create index preflight_reports_campaign on preflight_reports (campaign_id, id desc);
 call heron_guard_rows('preflight_reports');
 
@@ -252,20 +252,20 @@ create table runs (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
-comment on table runs is 'A campaign that an agent asked to have prepared or launched, with its progress.';
-comment on column runs.input is 'The request without "leads", who are stored as contacts.';
-comment on column runs.campaign_id is 'The campaign it built or took; no reference, as the record outlives it.';
-comment on column runs.frozen_sender_ids is 'The mailboxes that were chosen when it was created.';
-comment on column runs.recipient_count is 'Leads of the campaign that are not finished, when it was last checked.';
-comment on column runs.action_count is 'Calls to apps that these leads can lead to.';
-comment on column runs.approval_id is 'No reference: the record outlives it.';
+comment on table runs is 'A campaign that an agent requested to be prepared or launched, with its progress.';
+comment on column runs.input is 'The request without "leads", which are stored as contacts.';
+comment on column runs.campaign_id is 'The campaign that it created or took over. No foreign key, because the record outlives the campaign.';
+comment on column runs.frozen_sender_ids is 'Mailboxes chosen when the run was created.';
+comment on column runs.recipient_count is 'Unfinished leads of the campaign at the last check.';
+comment on column runs.action_count is 'Maximum number of app calls for these leads.';
+comment on column runs.approval_id is 'The approval of the run. No foreign key, because the record outlives the approval.';
 comment on column runs.expires_at is 'End of the wait for an approval.';
-comment on column runs.event_count is 'Number of its events, and the "seq" of the last one.';
+comment on column runs.event_count is 'Number of its events. Equals the "seq" of the last event.';
 create index runs_org on runs (organization_id, id desc);
--- A campaign follows one run at a time.
+-- At most one open run per campaign.
 create unique index runs_open_campaign_key on runs (campaign_id)
   where state in ('queued', 'preflighting', 'awaiting_approval', 'launching', 'active', 'paused');
--- Runs that must have an open workflow.
+-- Index of the runs that must have an open workflow.
 create index runs_under_way on runs (id) where state in ('queued', 'preflighting', 'awaiting_approval', 'launching');
 call heron_guard_rows('runs');
 
@@ -282,7 +282,7 @@ create table run_events (
   created_at timestamptz not null,
   primary key (run_id, seq)
 );
-comment on table run_events is 'A transition of a run; append-only.';
+comment on table run_events is 'A transition of a run. Append-only.';
 call heron_guard_rows('run_events');
 
 create function heron_append_only() returns trigger language plpgsql as $$
@@ -312,10 +312,10 @@ create table test_runs (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
-comment on table test_runs is 'A trial of a campaign with one prospect, with real emails and calls, outside of its leads and numbers.';
-comment on column test_runs.prospect_email is 'Recipient of its emails, whatever the address of the contact.';
-comment on column test_runs.max_wait_seconds is 'Upper bound of each wait in seconds; null: as the steps say.';
-comment on column test_runs.ends_at is 'It fails unless it has finished by then.';
+comment on table test_runs is 'A trial of a campaign with one prospect. Sends real emails and calls, but does not count in the campaign''s leads and numbers.';
+comment on column test_runs.prospect_email is 'Recipient of its emails, independent of the contact''s address.';
+comment on column test_runs.max_wait_seconds is 'Maximum duration (seconds) of each wait. Null: the durations of the steps.';
+comment on column test_runs.ends_at is 'Time by which the run must finish. Otherwise it fails.';
 create index test_runs_campaign on test_runs (campaign_id, id desc);
 create index test_runs_open on test_runs (id) where state in ('running', 'waiting_for_event');
 create index test_runs_contact on test_runs (contact_id);
@@ -348,8 +348,8 @@ create table test_run_steps (
   unique (test_run_id, seq)
 );
 comment on table test_run_steps is 'A step that a test run executed.';
-comment on column test_run_steps.id is 'Also the id of the email that it sends, and of the call that it makes.';
-comment on column test_run_steps.step_id is 'No foreign key: the row outlives the step.';
+comment on column test_run_steps.id is 'Id of the step''s execution. Also the id of the email that it sends, or of the call that it makes.';
+comment on column test_run_steps.step_id is 'No foreign key, because the row outlives the step.';
 create index test_run_steps_waiting on test_run_steps (contact_id, event_name) where state = 'waiting';
 create index test_run_steps_organization on test_run_steps (organization_id);
 call heron_guard_rows('test_run_steps');

@@ -1,6 +1,6 @@
 import { divided } from './divided.ts';
 
-/** Apps, webhooks and automations. */
+/** Tables for apps, webhooks and automations. */
 export const CONNECT = `
 create table app_connections (
   id uuid primary key,
@@ -13,9 +13,9 @@ create table app_connections (
   constraint app_connections_name_key unique (organization_id, name),
   constraint app_connections_owner_key unique (organization_id, id)
 );
-comment on table app_connections is 'An app of the customer that campaign steps call.';
-comment on column app_connections.base_url is 'Without query, fragment and trailing slash.';
-comment on column app_connections.secret is 'Sealed under "app_connections/<id>".';
+comment on table app_connections is 'A customer''s app that campaign steps call.';
+comment on column app_connections.base_url is 'Base URL without query, fragment and trailing slash.';
+comment on column app_connections.secret is 'Secret of the app, sealed under "app_connections/<id>".';
 alter table campaign_steps add constraint campaign_steps_app_connection_fkey
   foreign key (organization_id, app_connection_id) references app_connections (organization_id, id);
 call heron_guard_rows('app_connections');
@@ -41,11 +41,11 @@ create table webhook_endpoints (
   updated_at timestamptz not null
 );
 comment on table webhook_endpoints is 'A URL that receives domain events.';
-comment on column webhook_endpoints.application_id is 'Set when an application manages it; it is then no part of the workspace''s own list.';
-comment on column webhook_endpoints.event_types is 'Empty means all events that are not firehose.';
-comment on column webhook_endpoints.disabled_reason is 'Message: the reason why the installation disabled it.';
+comment on column webhook_endpoints.application_id is 'The application that manages the endpoint. Such an endpoint is not in the workspace''s own list.';
+comment on column webhook_endpoints.event_types is 'Event types. Empty: all events except firehose events.';
+comment on column webhook_endpoints.disabled_reason is 'Message with the reason why the installation disabled the endpoint.';
 comment on column webhook_endpoints.failing_since is 'First failure since the last success.';
-comment on column webhook_endpoints.challenging is 'True while an armed endpoint of an application has not answered its challenge.';
+comment on column webhook_endpoints.challenging is 'True while the endpoint of an application is enabled but has not answered its challenge.';
 create index webhook_endpoints_org on webhook_endpoints (organization_id, id desc);
 create unique index webhook_endpoints_managed on webhook_endpoints (application_id, organization_id) where application_id is not null;
 create index webhook_endpoints_challenging on webhook_endpoints (id) where challenging and verified_at is null;
@@ -59,7 +59,7 @@ create table webhook_secrets (
   created_at timestamptz not null,
   check ((endpoint_id is null) <> (application_id is null))
 );
-comment on table webhook_secrets is 'A signing secret of an endpoint or application; the newest signs, older ones stay for open deliveries.';
+comment on table webhook_secrets is 'A signing secret of an endpoint or application. The newest signs; older secrets are kept for open deliveries.';
 create index webhook_secrets_application on webhook_secrets (application_id, id desc) where application_id is not null;
 create index webhook_secrets_endpoint on webhook_secrets (endpoint_id, id desc) where endpoint_id is not null;
 call heron_guard_rows('webhook_secrets',
@@ -73,7 +73,7 @@ create table webhook_payloads (
   body text not null,
   created_at timestamptz not null
 ) partition by range (event_id);
-comment on table webhook_payloads is 'The body of an event as every receiver gets it, byte for byte the same in every attempt.';
+comment on table webhook_payloads is 'The body of an event as receivers get it, byte for byte the same in every attempt.';
 ${divided('webhook_payloads', 'id')}
 call heron_guard_rows('webhook_payloads');
 
@@ -100,8 +100,8 @@ create table webhook_deliveries (
   updated_at timestamptz not null
 ) partition by range (id);
 comment on table webhook_deliveries is 'An event to be delivered to one endpoint.';
-comment on column webhook_deliveries.batch_id is 'The batch that makes the first attempt; null once a run of its own, or none, has the delivery.';
-comment on column webhook_deliveries.earlier_attempts is 'Attempts before the latest redelivery; the backoff counts from there.';
+comment on column webhook_deliveries.batch_id is 'The batch that makes the first attempt. Null once the delivery has its own run, or none.';
+comment on column webhook_deliveries.earlier_attempts is 'Attempts before the latest redelivery. The backoff counts only later attempts.';
 comment on column webhook_deliveries.secret_id is 'The secret that signed its first attempt.';
 comment on column webhook_deliveries.blocked_reason is 'Reason why its run keeps failing.';
 -- Three lists (of an organization, an endpoint, an application), each whole, by status and by event type: any page costs the same.
@@ -132,8 +132,8 @@ create table webhook_attempts (
   primary key (delivery_id, attempt)
 ) partition by range (delivery_id);
 comment on table webhook_attempts is 'One HTTP request of a delivery.';
-comment on column webhook_attempts.duration_ms is 'Milliseconds.';
-comment on column webhook_attempts.batch_id is 'The batch whose run made the attempt; null where the delivery had a run of its own.';
+comment on column webhook_attempts.duration_ms is 'Duration (ms) of the request.';
+comment on column webhook_attempts.batch_id is 'The batch whose run made the attempt. Null if the delivery had its own run.';
 ${divided('webhook_attempts', 'id')}
 call heron_guard_rows('webhook_attempts');
 
@@ -141,7 +141,7 @@ create table webhook_batches (
   id uuid primary key,
   opened_at timestamptz not null
 );
-comment on table webhook_batches is 'A batch of first attempts while the fan-out may still add to it; its run deletes it before it ends.';
+comment on table webhook_batches is 'A batch of first attempts that the fan-out may still extend. Its run deletes the row before it ends.';
 
 create table webhook_counts (
   organization_id uuid not null references organizations on delete cascade,
@@ -150,7 +150,7 @@ create table webhook_counts (
   admitted integer not null,
   primary key (organization_id, minute, subject)
 );
-comment on table webhook_counts is 'Events let through per minute, of an endpoint or of an event type in an organization.';
+comment on table webhook_counts is 'Events delivered per minute, of an endpoint or of an event type in an organization.';
 call heron_guard_rows('webhook_counts');
 
 create table webhook_throttle_drops (
@@ -166,7 +166,7 @@ create table webhook_throttle_drops (
   updated_at timestamptz not null,
   unique (endpoint_id, event_type, reason, minute)
 );
-comment on table webhook_throttle_drops is 'Events that were dropped because of a rate, per minute.';
+comment on table webhook_throttle_drops is 'Events dropped because of a rate limit, per minute.';
 create index webhook_throttle_drops_org on webhook_throttle_drops (organization_id, id desc nulls last);
 call heron_guard_rows('webhook_throttle_drops');
 
@@ -185,8 +185,8 @@ create table automations (
 );
 comment on table automations is 'A flow of actions that starts from a trigger.';
 comment on column automations.trigger_event is 'An event of domain/connect/triggers, or automation.called.';
-comment on column automations.filter is 'Condition on the events of the trigger.';
-comment on column automations.author_rights is 'Rights of whoever saved it last.';
+comment on column automations.filter is 'Condition on the trigger''s events.';
+comment on column automations.author_rights is 'Rights of the person who saved the automation last.';
 create index automations_organization on automations (organization_id, id desc);
 create index automations_trigger on automations (organization_id, trigger_event) where enabled;
 alter table campaign_steps add constraint campaign_steps_automation_fkey foreign key (organization_id, automation_id) references automations (organization_id, id);
@@ -199,7 +199,7 @@ create table automation_references (
   used_automation_id uuid references automations,
   app_connection_id uuid references app_connections
 );
-comment on table automation_references is 'An object that the graph of an automation needs, which therefore cannot be deleted.';
+comment on table automation_references is 'An object used by an automation''s graph. The reference prevents its deletion.';
 create index automation_references_automation on automation_references (automation_id);
 create index automation_references_used on automation_references (used_automation_id) where used_automation_id is not null;
 create index automation_references_app on automation_references (app_connection_id) where app_connection_id is not null;
@@ -226,13 +226,13 @@ create table automation_runs (
   constraint automation_runs_cause_key unique (automation_id, cause)
 );
 comment on table automation_runs is 'An execution of an automation.';
-comment on column automation_runs.cause is 'event/<id>, step/<step run> or node/<run>/<node>; an automation has one run for each.';
-comment on column automation_runs.data is 'Data of the trigger; empty once its contact was erased.';
-comment on column automation_runs.error_detail is 'Message: the reason of the failure.';
-comment on column automation_runs.hops is 'Reactions in a row that led to it.';
-comment on column automation_runs.graph is 'The graph it began with; null once it has ended.';
-comment on column automation_runs.waiting is 'The nodes it waits for; null once it has ended.';
-comment on column automation_runs.rights is 'Rights that it starts others with; null counts as none.';
+comment on column automation_runs.cause is 'Cause of the run: event/<id>, step/<step run> or node/<run>/<node>. Unique per automation.';
+comment on column automation_runs.data is 'Data of the trigger. Empty once its contact was erased.';
+comment on column automation_runs.error_detail is 'Message with the reason of the failure.';
+comment on column automation_runs.hops is 'Number of consecutive reactions that led to the run.';
+comment on column automation_runs.graph is 'Graph at the start of the run. Null once the run has ended.';
+comment on column automation_runs.waiting is 'Nodes that the run waits for. Null once the run has ended.';
+comment on column automation_runs.rights is 'Rights with which the run starts other automations. Null: none.';
 create index automation_runs_newest on automation_runs (automation_id, id desc);
 create index automation_runs_open on automation_runs (id) where status = 'running';
 create index automation_runs_contact on automation_runs (contact_id) where contact_id is not null;
@@ -246,9 +246,9 @@ create table automation_budgets (
   first_runs integer not null,
   led_runs integer not null
 );
-comment on table automation_budgets is 'Automation runs per hour, by which multiplying runs are stopped.';
-comment on column automation_budgets.hour is 'UTC.';
-comment on column automation_budgets.first_runs is 'Runs of this hour that came from an event outside.';
-comment on column automation_budgets.led_runs is 'Runs of this hour that other runs led to, begun or not.';
+comment on table automation_budgets is 'Automation runs per hour. The counts stop runs that multiply.';
+comment on column automation_budgets.hour is 'Start of the UTC hour.';
+comment on column automation_budgets.first_runs is 'Runs of this hour that were started by an outside event.';
+comment on column automation_budgets.led_runs is 'Runs of this hour that other runs caused, including runs that were not started.';
 call heron_guard_rows('automation_budgets');
 `;

@@ -1,4 +1,4 @@
-/** Deals, tasks, activities and meetings. */
+/** Tables for deals, tasks, activities and meetings. */
 export const CRM = `
 create table crm_pipelines (
   id uuid primary key,
@@ -9,7 +9,7 @@ create table crm_pipelines (
   updated_at timestamptz not null
 );
 comment on table crm_pipelines is 'A sequence of stages for deals.';
-comment on column crm_pipelines.position is '1-based, without gaps.';
+comment on column crm_pipelines.position is 'Position from 1, without gaps.';
 create index crm_pipelines_organization on crm_pipelines (organization_id, position);
 call heron_guard_rows('crm_pipelines');
 
@@ -25,7 +25,7 @@ create table crm_stages (
   constraint crm_stages_of_pipeline unique (pipeline_id, id)
 );
 comment on table crm_stages is 'A stage of a pipeline.';
-comment on column crm_stages.position is '1-based in its pipeline, without gaps.';
+comment on column crm_stages.position is 'Position in the pipeline from 1, without gaps.';
 create index crm_stages_order on crm_stages (organization_id, pipeline_id, position);
 call heron_guard_rows('crm_stages');
 
@@ -58,11 +58,11 @@ create table crm_deals (
   check ((won_at is not null) = (status = 'won')),
   check ((lost_at is not null) = (status = 'lost'))
 );
-comment on table crm_deals is 'A possible sale to a contact; it outlives its contact, campaign and mailbox.';
-comment on column crm_deals.value_minor is 'In the currency''s smallest unit.';
-comment on column crm_deals.currency is 'ISO 4217, upper-case.';
-comment on column crm_deals.value_scaled is 'In ten-thousandths of the currency''s unit, comparable between currencies with other decimal places.';
-comment on column crm_deals.assigned_to is 'A member; null once they have left the organization.';
+comment on table crm_deals is 'A possible sale to a contact. It outlives its contact, campaign and mailbox.';
+comment on column crm_deals.value_minor is 'Value in the currency''s minor unit.';
+comment on column crm_deals.currency is 'ISO 4217 code, upper-case.';
+comment on column crm_deals.value_scaled is 'Value in ten-thousandths of the currency''s major unit, comparable across currencies with different decimal places.';
+comment on column crm_deals.assigned_to is 'Responsible member. Null once the member has left the organization.';
 create index crm_deals_list on crm_deals (organization_id, id);
 create index crm_deals_created on crm_deals (organization_id, created_at, id);
 create index crm_deals_updated on crm_deals (organization_id, updated_at, id);
@@ -86,8 +86,8 @@ create table crm_task_types (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
-comment on table crm_task_types is 'A type that tasks can have.';
-comment on column crm_task_types.position is '1-based, without gaps.';
+comment on table crm_task_types is 'A type of tasks.';
+comment on column crm_task_types.position is 'Position from 1, without gaps.';
 create unique index crm_task_types_name on crm_task_types (organization_id, lower(name));
 create index crm_task_types_order on crm_task_types (organization_id, position);
 call heron_guard_rows('crm_task_types');
@@ -96,7 +96,7 @@ create table crm_seeds (
   organization_id uuid primary key references organizations on delete cascade,
   created_at timestamptz not null
 );
-comment on table crm_seeds is 'An organization that was given the first task types; it keeps none if it deletes them.';
+comment on table crm_seeds is 'An organization that was given the default task types. They are not created again if it deletes them.';
 call heron_guard_rows('crm_seeds');
 
 create table crm_tasks (
@@ -124,10 +124,10 @@ create table crm_tasks (
   constraint crm_tasks_team foreign key (assigned_team_id) references teams on delete set null,
   check ((completed_at is not null) = (status = 'completed'))
 );
-comment on table crm_tasks is 'A thing to be done by a member or team; it outlives its contact and deal.';
-comment on column crm_tasks.created_by is 'Kept when they are gone; null for a task that a reply made.';
-comment on column crm_tasks.type is 'Name of a task type when the task was written; the type may be gone.';
-comment on column crm_tasks.source is 'Cause of a task that no person made, such as the hash of a Message-ID; one task for each.';
+comment on table crm_tasks is 'A task of a member or team. It outlives its contact and deal.';
+comment on column crm_tasks.created_by is 'Kept when the account is deleted. Null for a task created by a reply.';
+comment on column crm_tasks.type is 'Name of the task type when the task was written. The type may be deleted since.';
+comment on column crm_tasks.source is 'Source of a task that no person created, such as the hash of a Message-ID. At most one task per source.';
 create unique index crm_tasks_source on crm_tasks (organization_id, source) where source is not null;
 create index crm_tasks_list on crm_tasks (organization_id, id);
 create index crm_tasks_created on crm_tasks (organization_id, created_at, id);
@@ -155,8 +155,8 @@ create table crm_activities (
   metadata jsonb not null,
   created_at timestamptz not null
 );
-comment on table crm_activities is 'A record of an action on a contact or deal; deleted with the contact.';
-comment on column crm_activities.user_id is 'Kept when they are gone.';
+comment on table crm_activities is 'A record of an action on a contact or deal. Deleted with the contact.';
+comment on column crm_activities.user_id is 'Kept when the account is deleted.';
 create index crm_activities_contact on crm_activities (contact_id, id) where contact_id is not null;
 create index crm_activities_deal on crm_activities (organization_id, deal_id, id) where deal_id is not null;
 call heron_guard_rows('crm_activities');
@@ -173,8 +173,8 @@ create table crm_deal_counts (
   value_minor numeric not null,
   is_folded boolean not null default false
 );
-comment on table crm_deal_counts is 'Counts of deals; rows are differences that writers add, and their sum is the count.';
-comment on column crm_deal_counts.value_minor is 'In the currency''s smallest unit.';
+comment on table crm_deal_counts is 'Counts of deals. Writers insert differences; the sum of the rows is the count.';
+comment on column crm_deal_counts.value_minor is 'Value in the currency''s minor unit.';
 create index crm_deal_counts_organization on crm_deal_counts (organization_id);
 create index crm_deal_counts_new on crm_deal_counts (organization_id) where not is_folded;
 call heron_guard_rows('crm_deal_counts');
@@ -229,7 +229,7 @@ create table crm_task_counts (
   tasks bigint not null,
   is_folded boolean not null default false
 );
-comment on table crm_task_counts is 'Counts of tasks; rows are differences that writers add, and their sum is the count.';
+comment on table crm_task_counts is 'Counts of tasks. Writers insert differences; the sum of the rows is the count.';
 create index crm_task_counts_organization on crm_task_counts (organization_id);
 create index crm_task_counts_new on crm_task_counts (organization_id) where not is_folded;
 call heron_guard_rows('crm_task_counts');
@@ -297,9 +297,9 @@ create table meetings (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
-comment on table meetings is 'A booking that a provider reported; it outlives its connection and campaign, and ends with its contact.';
-comment on column meetings.replaced_ids is 'Ids the provider gave it before it was rebooked.';
-comment on column meetings.news_at is 'Time of the state by the provider; older news change nothing.';
+comment on table meetings is 'A booking reported by a provider. It outlives its connection and campaign, and is deleted with its contact.';
+comment on column meetings.replaced_ids is 'Ids of the booking at the provider before it was rebooked.';
+comment on column meetings.news_at is 'Time of the state by the provider''s clock. Older reports change nothing.';
 create unique index meetings_external on meetings (organization_id, source, external_event_id) where external_event_id <> '';
 create index meetings_replaced on meetings using gin (replaced_ids) where replaced_ids <> '{}';
 create index meetings_created on meetings (organization_id, created_at desc, id desc);
@@ -310,7 +310,7 @@ create index meetings_campaign on meetings (campaign_id) where campaign_id is no
 create index meetings_email on meetings (organization_id, invitee_email) where contact_id is null;
 call heron_guard_rows('meetings');
 
--- Outreach to a contact has come to a meeting while one is not called off.
+-- Sets meeting_at of a contact while the contact has a meeting that is not cancelled.
 create function heron_note_meeting() returns trigger language plpgsql as $$
 declare ids uuid[];
 begin

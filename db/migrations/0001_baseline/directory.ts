@@ -1,6 +1,6 @@
 import { FREE_MAIL_DOMAINS } from '../../../lib/free-mail.ts';
 
-/** Contacts, and the facts about a contact that sending, audience and reports share. */
+/** Tables for contacts, and for facts about a contact that sending, audience and reports share. */
 export const DIRECTORY = String.raw`create table contacts (
   id uuid primary key,
   organization_id uuid not null references organizations on delete cascade,
@@ -23,8 +23,8 @@ export const DIRECTORY = String.raw`create table contacts (
   updated_at timestamptz not null,
   constraint contacts_email_key unique (organization_id, email)
 );
-comment on table contacts is 'A person an organization can write to, identified by the email address.';
-comment on column contacts.email is 'Lower-case.';
+comment on table contacts is 'A person whom an organization can write to, identified by the email address.';
+comment on column contacts.email is 'Email address in lower case.';
 create index contacts_org on contacts (organization_id, id desc);
 create index contacts_org_created on contacts (organization_id, created_at desc, id desc);
 create index contacts_org_updated on contacts (organization_id, updated_at desc, id desc);
@@ -44,9 +44,9 @@ create table labels (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
-comment on table labels is 'A name with a colour: folders group campaigns, tags group mailboxes, categories group contacts and conversations.';
-comment on column labels.color is '"#rrggbb"';
-comment on column labels.position is '0-based, without gaps within its registry.';
+comment on table labels is 'A name with a colour. Folders group campaigns, tags group mailboxes, categories group contacts and conversations.';
+comment on column labels.color is 'Colour as "#rrggbb".';
+comment on column labels.position is 'Position within its kind from 0, without gaps.';
 create index labels_org on labels (organization_id, registry, position);
 call heron_guard_rows('labels');
 
@@ -88,7 +88,7 @@ create table suppressions (
   constraint suppressions_value_key unique (organization_id, kind, email)
 );
 comment on table suppressions is 'An address or domain that the organization does not write to.';
-comment on column suppressions.email is 'Lower-case; the bare host when "kind" is domain.';
+comment on column suppressions.email is 'Email address in lower case, or the bare host if "kind" is domain.';
 create index suppressions_org on suppressions (organization_id, id desc);
 create index suppressions_search on suppressions using gin (email gin_trgm_ops);
 call heron_guard_rows('suppressions');
@@ -96,16 +96,16 @@ call heron_guard_rows('suppressions');
 create table free_mail_domains (
   domain text primary key
 );
-comment on table free_mail_domains is 'A domain of a free mail provider, which names no company; written by migrations only.';
+comment on table free_mail_domains is 'A domain of a free mail provider, which indicates no company. Written only by migrations.';
 insert into free_mail_domains select unnest(string_to_array('${[...FREE_MAIL_DOMAINS].join(',')}', ','));
 analyze free_mail_domains;
 
--- Triggers call it in the role of an organization, which may not read free_mail_domains.
+-- Security definer, because triggers call it in the role of an organization, which may not read free_mail_domains.
 create function heron_is_free_mail(asked text) returns boolean language sql stable security definer set search_path from current as
   $$ select exists (select from free_mail_domains where domain = lower(asked)) $$;
 
 -- Reads job fields from custom fields of these names, in any case, with spaces or dashes.
--- The company comes from the address otherwise, unless a free mail provider has it.
+-- Otherwise the company is the domain of the address, unless it belongs to a free mail provider.
 create function heron_contact_profile(
   email text, fields jsonb, out company_domain text, out job_title text, out seniority text, out department text
 ) language sql stable as $$
@@ -158,14 +158,14 @@ create table contact_outreach (
       else 'fresh' end
   ) stored
 ) with (fillfactor = 85);
-comment on table contact_outreach is 'Job data and outreach history of a contact in one narrow row, kept by triggers, for filters and counts of the lead database.';
-comment on column contact_outreach.company_domain is 'Derived from the custom fields or the address; empty if it names no company.';
+comment on table contact_outreach is 'Job data and outreach history of a contact in one narrow row, kept by triggers. Serves filters and counts of the lead database.';
+comment on column contact_outreach.company_domain is 'Domain from the custom fields or the address. Empty if no company is known.';
 comment on column contact_outreach.campaigns is 'Number of campaigns that the contact is in.';
-comment on column contact_outreach.emails_received is 'Campaign emails that left and did not bounce.';
+comment on column contact_outreach.emails_received is 'Campaign emails that were sent and did not bounce.';
 create index contact_outreach_contacted on contact_outreach
   (organization_id, (coalesce(last_contacted_at, '-infinity'::timestamptz)) desc, contact_id desc);
 create index contact_outreach_emails on contact_outreach (organization_id, emails_received desc, contact_id desc);
--- Companies are counted from the index alone.
+-- Serves counts of companies by index-only scans.
 create index contact_outreach_domain on contact_outreach (organization_id, company_domain) include (emails_received);
 call heron_guard_rows('contact_outreach');
 

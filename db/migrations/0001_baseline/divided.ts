@@ -1,9 +1,9 @@
 /**
- * Returns SQL that divides a table by time: a partition for all rows before next month, and one for all later rows. Maintenance takes months out of the
- * later one (domain/operations/system/partitions.ts).
- * @param table created before, `partition by range` over the column that holds its time
- * @param by `id`: that column is an id, which begins with its time; `moment`: it is a timestamptz
- * @param fillfactor of the partitions, percent
+ * Returns SQL that partitions a table by time: one partition for all rows before next month, and one for all later
+ * rows. Maintenance splits months off the later partition (domain/operations/system/partitions.ts).
+ * @param table existing table, created with `partition by range` over its time column
+ * @param by `id`: the column is an id, which begins with its time; `moment`: the column is a timestamptz
+ * @param fillfactor fillfactor of the partitions, percent
  */
 export function divided(table: string, by: 'id' | 'moment', fillfactor = 100): string {
   const bound = by === 'id' ? 'pg_temp.first_id(pg_temp.next_month())' : 'pg_temp.next_month()';

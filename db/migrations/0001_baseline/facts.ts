@@ -1,6 +1,6 @@
 import { divided } from './divided.ts';
 
-/** Columns of counts: those from opens to machine_clicks count events, the others emails. */
+/** Count columns. The columns from opens to machine_clicks count events, the others count emails. */
 const COUNTS = `sent integer not null default 0,
   bounced integer not null default 0,
   opened integer not null default 0,
@@ -21,7 +21,7 @@ const COUNTS = `sent integer not null default 0,
   replied_with_question integer not null default 0,
   replied_neutrally integer not null default 0`;
 
-/** Outcomes of campaign emails, and the counts of them that reports read. */
+/** Tables for outcomes of campaign emails, and for their counts, which reports read. */
 export const FACTS = `
 create table send_facts (
   send_id uuid primary key,
@@ -55,18 +55,18 @@ create table send_facts (
   neutral_at timestamptz,
   visitor uuid
 ) with (fillfactor = 80);
-comment on table send_facts is 'The outcome of a campaign email as the counts contain it; it outlives campaign, step and mailbox.';
-comment on column send_facts.sent_at is 'Handover to the server; null if it was refused at once.';
+comment on table send_facts is 'Outcome of a campaign email as included in the counts. It outlives campaign, step and mailbox.';
+comment on column send_facts.sent_at is 'Time of submission to the server. Null if the email was refused at once.';
 comment on column send_facts.hits is 'Opens and clicks by hour: [{"hour", "metric", "count"}].';
-comment on column send_facts.copy_hash is 'Prefix of the SHA-256 of subject and bodies before they are filled in.';
+comment on column send_facts.copy_hash is 'Prefix of the SHA-256 of subject and bodies before placeholders are filled in.';
 comment on column send_facts.soft_bounced_at is 'First soft bounce.';
-comment on column send_facts.visitor is 'The first email to the contact in the campaign that a person opened; null before. Stays when the contact is deleted.';
+comment on column send_facts.visitor is 'The first email to the contact in the campaign that a person opened. Null before that. Kept when the contact is deleted.';
 create index send_facts_mailbox on send_facts (mailbox_id, sent_at);
 create index send_facts_campaign on send_facts (campaign_id, sent_at);
 create index send_facts_organization on send_facts (organization_id, sent_at);
 create index send_facts_timeline on send_facts (contact_id, sent_at desc, send_id desc) where contact_id is not null;
 create index send_facts_visitor on send_facts (visitor) where visitor is not null;
--- Each figure of a report is counted by the time of its outcome.
+-- Reports count each figure by the time of its outcome.
 create index send_facts_opened on send_facts (organization_id, opened_at) where opened_at is not null;
 create index send_facts_opened_by_any on send_facts (organization_id, (least(opened_at, machine_opened_at))) where least(opened_at, machine_opened_at) is not null;
 create index send_facts_clicked on send_facts (organization_id, clicked_at) where clicked_at is not null;
@@ -78,7 +78,7 @@ create index send_facts_campaign_replied on send_facts (campaign_id, sent_at) in
   where replied_at is not null;
 call heron_guard_rows('send_facts');
 
--- Locks the rows before it reads the emails, so that of two changes of one contact the second sees the first.
+-- Locks the rows before reading the emails, so that the second of two changes of one contact sees the first.
 create function heron_recount_outreach(ids uuid[]) returns void language plpgsql as $$
 begin
   perform from contact_outreach where contact_id = any(ids) order by contact_id for update;
@@ -146,7 +146,7 @@ create table fact_steps (
   primary key (campaign_id, step_id, variant_id)
 ) with (fillfactor = 80);
 comment on table fact_steps is 'Counts of a campaign per step and variant.';
-comment on column fact_steps.variant_id is 'The nil UUID stands for the step''s own text.';
+comment on column fact_steps.variant_id is 'Id of the variant. The nil UUID stands for the step''s own text.';
 call heron_guard_rows('fact_steps');
 
 create table fact_mailbox_hours (
@@ -182,8 +182,8 @@ create table visit_facts (
   first_at timestamptz not null,
   primary key (visitor, part, key)
 ) with (fillfactor = 90);
-comment on table visit_facts is 'The first visit of a reader per country, mail program or device in a campaign.';
-comment on column visit_facts.key is 'A country, a mail program or a kind of device; empty: unknown.';
+comment on table visit_facts is 'The first visit of a reader in a campaign, per country, mail program or device.';
+comment on column visit_facts.key is 'A country, a mail program or a kind of device. Empty: unknown.';
 create index visit_facts_campaign on visit_facts (campaign_id, part, key, first_at, visitor);
 create index visit_facts_organization on visit_facts (organization_id);
 call heron_guard_rows('visit_facts');
@@ -196,7 +196,7 @@ create table fact_visits (
   visitors integer not null,
   primary key (campaign_id, part, key)
 ) with (fillfactor = 80);
-comment on table fact_visits is 'Counts of readers per country, mail program or device of a campaign.';
+comment on table fact_visits is 'Counts of a campaign''s readers per country, mail program or device.';
 create index fact_visits_organization on fact_visits (organization_id);
 call heron_guard_rows('fact_visits');
 
@@ -218,10 +218,10 @@ create table prospect_facts (
   unsubscribed_at timestamptz,
   primary key (contact_id, campaign_id)
 ) with (fillfactor = 80);
-comment on table prospect_facts is 'A contact that emails were sent to, per campaign and, under the nil UUID, over all.';
-comment on column prospect_facts.activity_at is 'The latest confirmed send, first or positive reply, or conversion.';
+comment on table prospect_facts is 'Outcomes of a contact that emails were sent to, per campaign. The row with the nil UUID covers all campaigns.';
+comment on column prospect_facts.activity_at is 'Time of the latest confirmed send, first or positive reply, or conversion.';
 comment on column prospect_facts.goal_ids is 'Goals that the person has reached.';
-comment on column prospect_facts.opened_at is 'First open by a person.';
+comment on column prospect_facts.opened_at is 'First open by a person, not by a machine.';
 comment on column prospect_facts.bounced_at is 'First permanent bounce.';
 create index prospect_facts_newest on prospect_facts (organization_id, campaign_id, activity_at desc, contact_id desc);
 create index prospect_facts_interested on prospect_facts (organization_id, campaign_id, activity_at desc, contact_id desc) where positive_at is not null;
@@ -234,8 +234,8 @@ create table send_groups (
   sent_at timestamptz not null,
   next_days date[] not null
 ) with (fillfactor = 85);
-comment on table send_groups is 'The groups of a report that a confirmed send is counted in, and the next send of its contact in each.';
-comment on column send_groups.next_days is 'UTC days by group; infinity: no next email, -infinity: the contact is deleted.';
+comment on table send_groups is 'Report groups that count a confirmed send, with the next send to the same contact in each group.';
+comment on column send_groups.next_days is 'UTC days of the next send, by group. infinity: no next email. -infinity: the contact is deleted.';
 create index send_groups_organization on send_groups (organization_id, sent_at);
 call heron_guard_rows('send_groups');
 
@@ -248,11 +248,11 @@ create table fact_groups (
   sends integer not null,
   is_folded boolean not null default false
 ) with (fillfactor = 85);
-comment on table fact_groups is 'Counts of sends by group, day and day of the next send, which make distinct prospects of a range a sum.';
-comment on column fact_groups.key is 'Null: emails without one.';
+comment on table fact_groups is 'Counts of sends by group, day, and day of the next send. Their sum gives the distinct prospects of any range.';
+comment on column fact_groups.key is 'Key of the group. Null: emails without a value in this dimension.';
 comment on column fact_groups.day is 'UTC day.';
-comment on column fact_groups.next_day is 'UTC day.';
-comment on column fact_groups.is_folded is 'False for a difference that a deletion of a contact added and a reaction folds in.';
+comment on column fact_groups.next_day is 'UTC day of the next send to the same contact.';
+comment on column fact_groups.is_folded is 'False for a difference that was added by the deletion of a contact and is not folded in yet.';
 create unique index fact_groups_folded on fact_groups (organization_id, dimension, day, key, next_day) nulls not distinct where is_folded;
 create index fact_groups_new on fact_groups (organization_id, dimension, day) where not is_folded;
 call heron_guard_rows('fact_groups');
@@ -270,7 +270,7 @@ create function heron_send_groups(
   ) with ordinality g(dimension, key, place)
 $$;
 
--- A deleted contact is no prospect any more, at once; the count of emails keeps it. It adds differences, and so waits for no reaction.
+-- Removes a deleted contact from the prospect counts at once, but not from the email counts. Inserts differences, so it waits for no reaction.
 create function heron_uncount_prospect() returns trigger language plpgsql as $$
 begin
   if not exists (select from send_facts where contact_id = old.id) or not exists (select from organizations where id = old.organization_id) then
@@ -292,6 +292,6 @@ create trigger contacts_uncount_prospect before delete on contacts for each row 
 create table stale_groups (
   organization_id uuid primary key references organizations on delete cascade
 );
-comment on table stale_groups is 'An organization whose fact_groups are incomplete until "heron facts rebuild".';
+comment on table stale_groups is 'An organization whose fact_groups are incomplete until "heron facts rebuild" is run.';
 call heron_guard_rows('stale_groups');
 `;

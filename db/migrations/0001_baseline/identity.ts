@@ -1,4 +1,4 @@
-/** People, workspaces, and the credentials that act for them. */
+/** Tables for people, workspaces, and the credentials that act for them. */
 export const IDENTITY = `
 create table users (
   id uuid primary key,
@@ -12,11 +12,11 @@ create table users (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
-comment on table users is 'A person with an account; a person can be a member of several organizations.';
-comment on column users.email is 'Lower-case.';
-comment on column users.language is 'BCP 47 tag, for mails to the person; null until a browser has said it.';
-comment on column users.password_hash is 'Argon2id, in PHC format.';
-comment on column users.has_given_password is 'True while the account has the password that an operator gave it.';
+comment on table users is 'A person with an account. A person can be a member of several organizations.';
+comment on column users.email is 'Email address in lower case.';
+comment on column users.language is 'BCP 47 language tag for emails to the person. Null until a browser has sent it.';
+comment on column users.password_hash is 'Argon2id hash in PHC format.';
+comment on column users.has_given_password is 'True while the account has the password that an operator set.';
 
 create table organizations (
   id uuid primary key,
@@ -29,7 +29,7 @@ create table organizations (
   updated_at timestamptz not null
 );
 comment on table organizations is 'A workspace: the tenant to which nearly every other row belongs.';
-comment on column organizations.timezone is 'IANA name; decides when a week begins.';
+comment on column organizations.timezone is 'IANA time zone. Determines when a week begins.';
 call heron_guard_rows('organizations', 'id = heron_organization()');
 
 create table roles (
@@ -44,7 +44,7 @@ create table roles (
   constraint roles_name_key unique (organization_id, name)
 );
 comment on table roles is 'A named set of permissions within one organization.';
-comment on column roles.permissions is 'Names of lib/permissions.ts ORG_PERMISSIONS.';
+comment on column roles.permissions is 'Permissions by their names in ORG_PERMISSIONS of lib/permissions.ts.';
 call heron_guard_rows('roles');
 
 create table memberships (
@@ -54,10 +54,10 @@ create table memberships (
   created_at timestamptz not null,
   primary key (organization_id, user_id)
 );
-comment on table memberships is 'A person in an organization, with one role.';
+comment on table memberships is 'Membership of a person in an organization, with one role.';
 create index memberships_user on memberships (user_id);
 call heron_guard_rows('memberships');
--- A person belongs to nobody; an organization sees its members.
+-- A person belongs to no organization. An organization sees the rows of its members.
 call heron_guard_rows('users',
   'exists (select from memberships m where m.user_id = users.id and m.organization_id = heron_organization())');
 
@@ -73,9 +73,9 @@ create table invitations (
   cancelled_at timestamptz,
   created_at timestamptz not null
 );
-comment on table invitations is 'An invitation of an email address to an organization, open until it is accepted, cancelled or expired.';
-comment on column invitations.email is 'Lower-case.';
-comment on column invitations.token_hash is 'SHA-256 of the token in the mailed link.';
+comment on table invitations is 'An invitation of an email address to an organization. Open until accepted, cancelled or expired.';
+comment on column invitations.email is 'Email address in lower case.';
+comment on column invitations.token_hash is 'SHA-256 of the token in the emailed link.';
 create unique index invitations_open on invitations (organization_id, email) where accepted_at is null and cancelled_at is null;
 create index invitations_list on invitations (organization_id, id desc) where accepted_at is null and cancelled_at is null;
 call heron_guard_rows('invitations');
@@ -100,7 +100,7 @@ create table team_members (
   primary key (team_id, user_id),
   foreign key (organization_id, user_id) references memberships on delete cascade
 );
-comment on table team_members is 'A member of a team; leaving the organization ends it.';
+comment on table team_members is 'A member of a team. Leaving the organization ends the membership.';
 create index team_members_user on team_members (organization_id, user_id);
 call heron_guard_rows('team_members');
 
@@ -120,7 +120,7 @@ create table sessions (
 );
 comment on table sessions is 'A sign-in of a person in one browser.';
 comment on column sessions.refresh_hash is 'SHA-256 of the refresh token.';
-comment on column sessions.previous_refresh_hash is 'SHA-256 of the refresh token before, which is accepted for a moment.';
+comment on column sessions.previous_refresh_hash is 'SHA-256 of the previous refresh token, which stays valid for a short time.';
 create index sessions_user on sessions (user_id);
 create index sessions_expiry on sessions (expires_at);
 call heron_guard_rows('sessions');
@@ -138,9 +138,9 @@ create table auth_challenges (
   consumed_at timestamptz,
   created_at timestamptz not null
 );
-comment on table auth_challenges is 'A pending proof by mail for sign-in, sign-up or a password reset.';
-comment on column auth_challenges.handle_hash is 'SHA-256 of the handle that the client holds; a reset mails the handle itself.';
-comment on column auth_challenges.code_hash is 'HMAC-SHA-256 of the mailed code under AUTH_SECRET; null for a reset.';
+comment on table auth_challenges is 'A pending proof by email for sign-in, sign-up or a password reset.';
+comment on column auth_challenges.handle_hash is 'SHA-256 of the handle that the client holds. For a password reset the handle itself is sent by email.';
+comment on column auth_challenges.code_hash is 'HMAC-SHA-256 of the emailed code under AUTH_SECRET. Null for a password reset.';
 create index auth_challenges_expiry on auth_challenges (expires_at);
 
 create table auth_throttles (
@@ -149,7 +149,7 @@ create table auth_throttles (
   window_ends timestamptz not null
 );
 comment on table auth_throttles is 'Attempts per account, address or organization within a window, counted across all processes.';
-comment on column auth_throttles.key is 'SHA-256 of what is limited.';
+comment on column auth_throttles.key is 'SHA-256 of the limited account, address or organization.';
 create index auth_throttles_expiry on auth_throttles (window_ends);
 
 create table setup_links (
@@ -185,12 +185,12 @@ create table api_keys (
   updated_at timestamptz not null
 );
 comment on table api_keys is 'A secret by which a program acts in one organization.';
-comment on column api_keys.user_id is 'The person who made it; null once their account is gone.';
+comment on column api_keys.user_id is 'The person who created the key. Null once the account is deleted.';
 comment on column api_keys.secret_hash is 'SHA-256 of the secret.';
 comment on column api_keys.permissions is 'Bit mask of lib/permissions.ts.';
-comment on column api_keys.allowed_ips is 'Addresses and CIDR ranges; empty means any.';
-comment on column api_keys.allowed_email_accounts is 'Mailbox ids; empty means all.';
-comment on column api_keys.rate_limit_per_minute is 'Requests per minute; 0 means the default.';
+comment on column api_keys.allowed_ips is 'Permitted IP addresses and CIDR ranges. Empty: any.';
+comment on column api_keys.allowed_email_accounts is 'Permitted mailboxes (ids). Empty: all.';
+comment on column api_keys.rate_limit_per_minute is 'Maximum requests per minute. 0: the default limit.';
 create index api_keys_org on api_keys (organization_id, id desc);
 call heron_guard_rows('api_keys');
 
@@ -208,7 +208,7 @@ create table api_key_usage_logs (
 );
 comment on table api_key_usage_logs is 'One request made with an API key.';
 comment on column api_key_usage_logs.endpoint is 'Route template, such as /v1/contacts/:id.';
-comment on column api_key_usage_logs.response_time_ms is 'Milliseconds.';
+comment on column api_key_usage_logs.response_time_ms is 'Duration (ms) of the request.';
 create index api_key_usage_logs_key on api_key_usage_logs (api_key_id, id desc);
 create index api_key_usage_logs_age on api_key_usage_logs (created_at);
 call heron_guard_rows('api_key_usage_logs');
@@ -227,8 +227,8 @@ create table api_key_usage_minutes (
   last_at timestamptz not null,
   primary key (api_key_id, minute, endpoint, method)
 ) with (fillfactor = 80);
-comment on table api_key_usage_minutes is 'Requests per API key and minute, so that summaries never count single requests.';
-comment on column api_key_usage_minutes.latency_ms is 'Sum over the requests, in milliseconds.';
+comment on table api_key_usage_minutes is 'Requests per API key and minute. Summaries use these counts instead of single requests.';
+comment on column api_key_usage_minutes.latency_ms is 'Total duration (ms) of the requests.';
 create index api_key_usage_minutes_org on api_key_usage_minutes (organization_id, minute);
 create index api_key_usage_minutes_age on api_key_usage_minutes (minute);
 call heron_guard_rows('api_key_usage_minutes');
@@ -255,9 +255,9 @@ create table oauth_applications (
 );
 comment on table oauth_applications is 'An OAuth 2.1 client, registered by an organization or by itself.';
 comment on column oauth_applications.organization_id is 'Null for a client that registered itself (RFC 7591).';
-comment on column oauth_applications.client_secret_hash is 'SHA-256 of the secret; null for public clients.';
-comment on column oauth_applications.scopes is 'Bit mask of lib/permissions.ts: the most a token of it can carry.';
-comment on column oauth_applications.webhook_url is 'Empty: no app-level delivery.';
+comment on column oauth_applications.client_secret_hash is 'SHA-256 of the secret. Null for public clients.';
+comment on column oauth_applications.scopes is 'Bit mask of lib/permissions.ts: the maximum scopes of its tokens.';
+comment on column oauth_applications.webhook_url is 'URL for events of all its organizations. Empty: none.';
 create index oauth_applications_org on oauth_applications (organization_id, id desc);
 -- Registrations that nobody ever used are deleted.
 create index oauth_applications_unowned on oauth_applications (created_at) where self_registered;
@@ -275,13 +275,13 @@ create table oauth_grants (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
-comment on table oauth_grants is 'The permissions that one person granted an application in one organization; revoking ends every token of it.';
+comment on table oauth_grants is 'Permissions that one person granted an application in one organization. Revoking the grant ends all its tokens.';
 comment on column oauth_grants.scopes is 'Bit mask of lib/permissions.ts.';
 create unique index oauth_grants_active on oauth_grants (application_id, organization_id, user_id) where revoked_at is null;
 create index oauth_grants_application on oauth_grants (application_id);
 create index oauth_grants_org on oauth_grants (organization_id, id desc);
 create index oauth_grants_user on oauth_grants (user_id, id desc);
--- An owner sees the grants of everybody in the organization.
+-- Serves the list of all grants in an organization, which its owners see.
 create index oauth_grants_organization on oauth_grants (organization_id) where revoked_at is null;
 call heron_guard_rows('oauth_grants');
 
@@ -299,7 +299,7 @@ create table oauth_codes (
 );
 comment on table oauth_codes is 'An authorization code that has not been exchanged for tokens yet.';
 comment on column oauth_codes.scopes is 'Bit mask of lib/permissions.ts.';
-comment on column oauth_codes.code_challenge is 'PKCE S256; null if a confidential client sent none.';
+comment on column oauth_codes.code_challenge is 'PKCE code challenge (S256). Null if a confidential client sent none.';
 create index oauth_codes_grant on oauth_codes (grant_id);
 create index oauth_codes_expiry on oauth_codes (expires_at);
 call heron_guard_rows('oauth_codes',
@@ -318,9 +318,9 @@ create table oauth_tokens (
   revoked_at timestamptz,
   created_at timestamptz not null
 );
-comment on table oauth_tokens is 'An access or refresh token; a family holds all tokens that came from one code, and a replay ends it.';
+comment on table oauth_tokens is 'An access or refresh token. All tokens that come from one code form a family, and a replay ends the whole family.';
 comment on column oauth_tokens.scopes is 'Bit mask of lib/permissions.ts.';
-comment on column oauth_tokens.replaced_at is 'Set on a refresh token that was exchanged for the next pair.';
+comment on column oauth_tokens.replaced_at is 'Time at which a refresh token was exchanged for the next pair.';
 create index oauth_tokens_grant on oauth_tokens (grant_id);
 create index oauth_tokens_family on oauth_tokens (family_id);
 create index oauth_tokens_expiry on oauth_tokens (expires_at);
@@ -340,9 +340,9 @@ create table idempotency_keys (
   created_at timestamptz not null,
   primary key (organization_id, actor_id, operation, key)
 );
-comment on table idempotency_keys is 'The first answer to a request with an Idempotency-Key, returned again to its repetitions.';
+comment on table idempotency_keys is 'The first response to a request with an Idempotency-Key. Repeated requests get the same response.';
 comment on column idempotency_keys.request_hash is 'SHA-256 of the request.';
-comment on column idempotency_keys.status is 'HTTP status of the answer; null while the request runs.';
+comment on column idempotency_keys.status is 'HTTP status of the response. Null while the request runs.';
 create index idempotency_keys_expiry on idempotency_keys (expires_at);
 call heron_guard_rows('idempotency_keys');
 
@@ -351,7 +351,7 @@ create unlogged table rate_limit_counts (
   points integer not null default 0,
   expire bigint
 );
-comment on table rate_limit_counts is 'A counter of the rate limiter with RATE_LIMIT_STORE=postgres, in the columns of rate-limiter-flexible; unlogged, so a crash may lose a minute.';
-comment on column rate_limit_counts.expire is 'Milliseconds since 1970.';
+comment on table rate_limit_counts is 'A counter of the rate limiter for RATE_LIMIT_STORE=postgres, with the columns of rate-limiter-flexible. Unlogged, so a crash may lose a minute of counts.';
+comment on column rate_limit_counts.expire is 'Time of expiry (epoch ms).';
 create index rate_limit_counts_expiry on rate_limit_counts (expire);
 `;

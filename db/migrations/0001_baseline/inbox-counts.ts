@@ -1,7 +1,7 @@
 const KEY = 'organization_id, mailbox_id, filed, label_id';
 const COUNTS = 'conversations, unread, answered';
 
-/** SQL that sums rows `c` of inbox_threads, each under a category `l`, with the sign of the row. */
+/** SQL that sums rows `c` of inbox_threads by category `l`, weighted by the sign of the row. */
 const SUMS = `
   coalesce(sum(c.sign), 0) as conversations,
   coalesce(sum(c.sign) filter (where c.unseen_count > 0 or not c.seen), 0) as unread,
@@ -13,7 +13,10 @@ const LABELS_OF_THREAD = `
   select k.label_id from thread_labels k
   where k.organization_id = c.organization_id and k.thread_id = c.thread_id and c.filed in ('inbox', 'archive')`;
 
-/** Skips an organization, mailbox or category that is being deleted: its counts go with it. */
+/**
+ * Returns SQL that adds count changes. Skips an organization, mailbox or category that is being deleted, because its
+ * counts are deleted too.
+ */
 const addChanges = (changed: string, labels: string): string => `
     insert into inbox_count_changes (${KEY}, ${COUNTS})
     select * from (
@@ -36,8 +39,9 @@ const trigger = (name: string, event: string, table: string, transition: string,
 `;
 
 /*
- * Lock order: a new category of a conversation locks the rows of the conversation and counts them afterwards. A changed row is locked by its change, and its
- * categories are read afterwards. So the second of two concurrent changes sees the first. A new row locks those of the conversation in other mailboxes.
+ * Lock order: adding a category locks the conversation's rows and counts them afterwards. Changing a row locks the row,
+ * and its categories are read afterwards. So the second of two concurrent changes sees the first. A new row locks the
+ * conversation's rows in other mailboxes.
  */
 const COUNT_THREADS = [
   trigger(
@@ -66,7 +70,7 @@ const COUNT_THREADS = [
   ),
 ].join('');
 
-/** SQL that counts the conversations of rows of thread_labels. */
+/** Returns SQL that counts the conversations of rows of thread_labels. */
 const labelled = (table: string, sign: number): string => `
     perform from inbox_threads t where (t.organization_id, t.thread_id) in (
       select k.organization_id, k.thread_id from ${table} k where exists (select from labels x where x.id = k.label_id)
@@ -82,7 +86,7 @@ const COUNT_LABELS = [
   trigger('thread_labels_counted_delete', 'delete', 'thread_labels', 'old table as removed', labelled('removed', -1)),
 ].join('');
 
-/** Counts of conversations, so that an overview of an inbox reads no conversation. */
+/** Tables and triggers that count conversations, so that an inbox overview reads no conversation. */
 export const INBOX_COUNTS = `
 create table inbox_counts (
   organization_id uuid not null references organizations on delete cascade,
@@ -94,8 +98,8 @@ create table inbox_counts (
   answered integer not null,
   constraint inbox_counts_key unique nulls not distinct (${KEY})
 );
-comment on table inbox_counts is 'Counts of conversations per mailbox, folder and category; a count is the sum of these and of inbox_count_changes.';
-comment on column inbox_counts.label_id is 'Null: all conversations of the folder. A category counts those in inbox and archive only.';
+comment on table inbox_counts is 'Counts of conversations per mailbox, folder and category. A count is the sum of this table and inbox_count_changes.';
+comment on column inbox_counts.label_id is 'Category. Null: all conversations of the folder. A category counts only conversations in inbox and archive.';
 create index inbox_counts_mailbox on inbox_counts (mailbox_id);
 create index inbox_counts_label on inbox_counts (label_id);
 call heron_guard_rows('inbox_counts');
@@ -110,7 +114,7 @@ create table inbox_count_changes (
   unread integer not null,
   answered integer not null
 );
-comment on table inbox_count_changes is 'A difference to inbox_counts, added by triggers and folded in by maintenance.';
+comment on table inbox_count_changes is 'A difference to inbox_counts. Triggers add it, maintenance folds it in.';
 create index inbox_count_changes_organization on inbox_count_changes (organization_id);
 create index inbox_count_changes_mailbox on inbox_count_changes (mailbox_id);
 create index inbox_count_changes_label on inbox_count_changes (label_id);

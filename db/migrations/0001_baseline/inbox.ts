@@ -1,6 +1,6 @@
-/** Received messages and their conversations, and the emails that people write. */
+/** Tables for received messages and their conversations, and for emails written by people. */
 export const INBOX = `
--- Text that a search looks in: the subject, the first 16 KiB of the body, and the sender with and without the parts of the address.
+-- Returns the searchable text: subject, first 16 KiB of the body, and the sender's name, whole address and parts of the address.
 create function inbound_message_words(subject text, from_name text, from_email text, body text) returns tsvector language sql immutable as
   $$ select to_tsvector('simple', subject || ' ' || from_name || ' ' || from_email || ' ' || translate(from_email, '@.-_+', '     ') || ' ' || left(body, 16384)) $$;
 create table inbound_messages (
@@ -40,14 +40,14 @@ create table inbound_messages (
 );
 comment on table inbound_messages is 'A message read from a mailbox.';
 comment on column inbound_messages.folder is 'IMAP folder.';
-comment on column inbound_messages.uid is 'IMAP UID within uid_validity.';
-comment on column inbound_messages.intent_confidence is '0 to 1.';
+comment on column inbound_messages.uid is 'IMAP UID, valid together with uid_validity.';
+comment on column inbound_messages.intent_confidence is 'Confidence from 0 to 1.';
 comment on column inbound_messages.answer is 'The reading of the trained model; kept as it was when a person corrects it.';
 comment on column inbound_messages.corrected_kind is 'The kind that a person gave instead.';
-comment on column inbound_messages.size is 'Bytes.';
-comment on column inbound_messages.error is 'Reason why the message could not be read; it is kept and skipped.';
+comment on column inbound_messages.size is 'Size (bytes) of the message.';
+comment on column inbound_messages.error is 'Reason why the message could not be read. The row stays and the message is skipped.';
 comment on column inbound_messages.retry_at is 'Next attempt to read a message that could not be read.';
-comment on column inbound_messages.filed is 'Folder in Heron; the copy at the mail provider stays in its place.';
+comment on column inbound_messages.filed is 'Folder in Heron. The message stays in its folder at the mail provider.';
 create index inbound_messages_org on inbound_messages (organization_id, id desc);
 create index inbound_messages_thread on inbound_messages (organization_id, thread_id, id);
 create index inbound_messages_contact on inbound_messages (contact_id, id desc);
@@ -112,8 +112,8 @@ create table inbound_bodies (
   organization_id uuid not null references organizations on delete cascade,
   html text not null
 );
-comment on table inbound_bodies is 'The HTML of a received message.';
-comment on column inbound_bodies.html is 'Sanitized: nothing in it acts or loads.';
+comment on table inbound_bodies is 'The HTML body of a received message.';
+comment on column inbound_bodies.html is 'Sanitized HTML, without scripts and without remote content.';
 create index inbound_bodies_organization on inbound_bodies (organization_id);
 call heron_guard_rows('inbound_bodies');
 
@@ -130,15 +130,15 @@ create table inbound_attachments (
   left_out text check (left_out in ('too_large', 'no_space', 'expired', 'erased')),
   created_at timestamptz not null
 );
-comment on table inbound_attachments is 'A file of a received message.';
-comment on column inbound_attachments.left_out is 'Reason why its bytes are not stored.';
+comment on table inbound_attachments is 'An attachment of a received message.';
+comment on column inbound_attachments.left_out is 'Reason why its content is not stored.';
 create index inbound_attachments_message on inbound_attachments (message_id, place);
 create index inbound_attachments_blob on inbound_attachments (blob_id) where blob_id is not null;
 create index inbound_attachments_stored on inbound_attachments (organization_id) include (size_bytes) where blob_id is not null;
 create index inbound_attachments_age on inbound_attachments (created_at) where blob_id is not null;
 call heron_guard_rows('inbound_attachments');
 
--- The bytes go with the file, however it is deleted.
+-- Deletes the blob of a deleted attachment, whatever deleted the attachment.
 create function inbound_attachment_is_gone() returns trigger language plpgsql security definer set search_path from current as $$
 begin
   delete from blobs where id = old.blob_id;
@@ -148,7 +148,7 @@ create trigger inbound_attachments_gone after delete on inbound_attachments
   for each row when (old.blob_id is not null) execute function inbound_attachment_is_gone();
 
 create sequence message_words_number;
--- A range of numbered messages of an organization, a mailbox or a kind: 2^level consecutive numbers share one.
+-- Returns the id of a range of messages of an organization, a mailbox or a kind. 2^level consecutive numbers share a range.
 create function message_shelf(owner uuid, level integer, number bigint) returns bigint language sql immutable parallel safe as
   $$ select hashtextextended(owner::text || '/' || level || '/' || (number >> level), 0) $$;
 create function message_shelves(organization uuid, mailbox uuid, kind text, number bigint) returns bigint[] language sql immutable parallel safe as
@@ -164,9 +164,9 @@ create table message_words (
   words tsvector not null,
   constraint message_words_key unique (organization_id, number)
 );
-comment on table message_words is 'The search index of a received message, apart from it, so that marking it as seen rewrites no words.';
-comment on column message_words.number is 'Order of receipt.';
-comment on column message_words.shelves is 'Hashes of the ranges of numbers per owner, which bound how much a search reads.';
+comment on table message_words is 'Search index of a received message. A separate table, so that marking a message as seen does not rewrite its words.';
+comment on column message_words.number is 'Number in order of receipt.';
+comment on column message_words.shelves is 'Hashes of the number ranges per owner, which limit the rows that a search reads.';
 create index message_words_thread on message_words (organization_id, thread_id, number);
 create index message_words_search on message_words using gin (shelves, words, sender gin_trgm_ops, subject gin_trgm_ops)
   with (gin_pending_list_limit = 512);
@@ -201,11 +201,11 @@ create table inbox_threads (
   is_answered boolean not null default false,
   primary key (organization_id, thread_id, mailbox_id)
 );
-comment on table inbox_threads is 'A conversation as one mailbox received it, kept by triggers.';
-comment on column inbox_threads.newest_id is 'The message received last, by the clock of the mail server.';
+comment on table inbox_threads is 'A conversation as received by one mailbox, kept by triggers.';
+comment on column inbox_threads.newest_id is 'The message received last, by the mail server''s clock.';
 comment on column inbox_threads.seen is 'State of the newest message.';
-comment on column inbox_threads.unseen_count is 'Without messages in spam and trash.';
-comment on column inbox_threads.is_answered is 'True if the last message is ours.';
+comment on column inbox_threads.unseen_count is 'Unread messages, except those in spam and trash.';
+comment on column inbox_threads.is_answered is 'True if the last message is from the workspace.';
 create index inbox_threads_listed on inbox_threads (organization_id, newest_at desc, newest_id desc) where filed in ('inbox', 'archive');
 create index inbox_threads_filed on inbox_threads (organization_id, filed, newest_at desc, newest_id desc);
 create index inbox_threads_kind on inbox_threads (organization_id, kind, newest_at desc, newest_id desc);
@@ -253,7 +253,7 @@ begin
     unseen_count = t.unseen_count - (not old.seen and old.filed in ('inbox', 'archive'))::int
   where t.organization_id = old.organization_id and t.thread_id = old.thread_id and t.mailbox_id = old.mailbox_id
   returning * into thread;
-  -- Gone with its mailbox or workspace.
+  -- Deleted together with its mailbox or workspace.
   if not found then return null; end if;
   if thread.message_count = 0 then
     delete from inbox_threads t
@@ -344,15 +344,15 @@ create table direct_sends (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
-comment on table direct_sends is 'An email that a person or an agent writes; its delivery is the row of sends with the same id.';
-comment on column direct_sends.body_plain is 'Text as sent, with the signature of the mailbox.';
+comment on table direct_sends is 'An email written by a person or an agent. Its delivery is the row of sends with the same id.';
+comment on column direct_sends.body_plain is 'Text as sent, with the mailbox''s signature.';
 comment on column direct_sends.attachments is 'References to blobs.';
-comment on column direct_sends.message_id is 'Its Message-ID; fixed before it is sent, as it may begin the conversation.';
-comment on column direct_sends.about_send_id is 'The campaign email that the conversation is about: answers to this one count for it. No foreign key: slots come and go.';
-comment on column direct_sends.scheduled_at is 'Earliest departure.';
+comment on column direct_sends.message_id is 'Message-ID of the email. Fixed before sending, because the email may start a conversation.';
+comment on column direct_sends.about_send_id is 'The campaign email that the conversation is about. Replies to this email count for it. No foreign key, because slots are deleted.';
+comment on column direct_sends.scheduled_at is 'Earliest time of sending.';
 comment on column direct_sends.left_out is 'Recipients skipped because they are suppressed or were refused.';
-comment on column direct_sends.held_at is 'Last hold of its mailbox that this email caused.';
-comment on column direct_sends.files_deleted_at is 'Deletion of the bytes of its files.';
+comment on column direct_sends.held_at is 'Time of the last mailbox hold caused by this email.';
+comment on column direct_sends.files_deleted_at is 'Time at which the content of its attachments was deleted.';
 create index direct_sends_open on direct_sends (id) where state in ('awaiting_approval', 'queued');
 create index direct_sends_listed on direct_sends (organization_id, scheduled_at, id) where state in ('draft', 'awaiting_approval', 'queued');
 create index direct_sends_thread on direct_sends (organization_id, thread_id);
@@ -377,8 +377,8 @@ create table sent_words (
   words tsvector not null,
   constraint sent_words_key unique (organization_id, number)
 );
-comment on table sent_words is 'The search index of an email that people wrote, kept by triggers.';
-comment on column sent_words.number is 'Order of departure.';
+comment on table sent_words is 'Search index of an email written by people, kept by triggers.';
+comment on column sent_words.number is 'Number in order of sending.';
 create index sent_words_mailbox on sent_words (mailbox_id, number);
 create index sent_words_search on sent_words using gin (shelves, words, recipients gin_trgm_ops, subject gin_trgm_ops) with (gin_pending_list_limit = 512);
 call heron_guard_rows('sent_words');
@@ -388,7 +388,7 @@ declare
   place bigint;
   recipients text := array_to_string(new.to_emails || new.cc_emails, ' ');
 begin
-  -- Its words were erased.
+  -- The text of the email was erased.
   if new.to_emails = '{}' then
     delete from sent_words where direct_send_id = new.id;
   elsif new.state in ('sent', 'uncertain', 'bounced') then
@@ -419,7 +419,7 @@ create table email_drafts (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
-comment on table email_drafts is 'An email that is being written; its fields are unchecked until it is sent.';
+comment on table email_drafts is 'An email being written. Its fields are validated only when it is sent.';
 create index email_drafts_listed on email_drafts (organization_id, updated_at desc, id desc);
 create index email_drafts_mailbox on email_drafts (mailbox_id);
 create index email_drafts_files on email_drafts (updated_at) where attachments <> '[]';
@@ -438,8 +438,8 @@ create table reply_templates (
   updated_at timestamptz not null
 );
 comment on table reply_templates is 'A text for replies.';
-comment on column reply_templates.user_id is 'Its author; kept when they are gone.';
-comment on column reply_templates.position is '1-based, without gaps.';
+comment on column reply_templates.user_id is 'Author of the template. Kept when the account is deleted.';
+comment on column reply_templates.position is 'Position from 1, without gaps.';
 create index reply_templates_organization on reply_templates (organization_id, position);
 call heron_guard_rows('reply_templates');
 
@@ -449,7 +449,7 @@ create table ai_usage (
   tokens bigint not null,
   primary key (organization_id, day)
 );
-comment on table ai_usage is 'Tokens of the AI provider that an organization used on one day.';
+comment on table ai_usage is 'AI tokens that an organization used on one day.';
 comment on column ai_usage.day is 'UTC day.';
 call heron_guard_rows('ai_usage');
 `;

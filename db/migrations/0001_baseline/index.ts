@@ -18,7 +18,7 @@ import { REPORTING } from './reporting.ts';
 import { SENDING } from './sending.ts';
 import { TENANCY } from './tenancy.ts';
 
-/** The model, in the order in which to read it: a part refers to parts before it. */
+/** The parts of the schema. Each part refers only to parts before it, so read them in this order. */
 const PARTS = [
   TENANCY,
   IDENTITY,
@@ -42,6 +42,6 @@ const PARTS = [
 
 /** Creates the whole schema in an empty database. */
 export async function up(knex: Knex): Promise<void> {
-  // Knex would take a question mark for a binding.
+  // Escaped, because knex treats a question mark as a binding.
   for (const part of PARTS) await knex.raw(part.replaceAll('?', '\\?'));
 }

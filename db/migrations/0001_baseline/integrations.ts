@@ -1,4 +1,4 @@
-/** Accounts at providers, such as CRMs and chats, and the actions that Heron takes there. */
+/** Tables for accounts at providers, such as CRMs and chats, and for Heron's actions there. */
 export const INTEGRATIONS = `
 create table integration_connections (
   id uuid primary key,
@@ -34,14 +34,14 @@ create table integration_connections (
   updated_at timestamptz not null
 );
 comment on table integration_connections is 'An account at a provider, such as a CRM or a chat.';
-comment on column integration_connections.sealed is 'The pasted secret or the tokens, sealed under "integration_connections/<id>".';
-comment on column integration_connections.sealed_version is 'Rises with every change of the sealed secret, so that the second of two refreshes finds the first one''s.';
+comment on column integration_connections.sealed is 'The entered secret or the OAuth tokens, sealed under "integration_connections/<id>".';
+comment on column integration_connections.sealed_version is 'Increases with every change of the sealed secret. The second of two concurrent refreshes thereby detects the first.';
 comment on column integration_connections.refreshing_until is 'End of the lease of the process that refreshes the tokens.';
-comment on column integration_connections.api_base is 'Base URL of the API of the account, if it has one of its own.';
-comment on column integration_connections.connected_by is 'Kept when they are gone.';
-comment on column integration_connections.health_due_at is 'Next health check of the account.';
-comment on column integration_connections.signing_secret is 'Sealed under "integration_connections/<id>/signing"; made when first needed.';
-comment on column integration_connections.inbound_hash is 'SHA-256 of the secret in the address that the provider calls.';
+comment on column integration_connections.api_base is 'Base URL of the account''s API, if it differs per account.';
+comment on column integration_connections.connected_by is 'Kept when the account of the person is deleted.';
+comment on column integration_connections.health_due_at is 'Time of the account''s next health check.';
+comment on column integration_connections.signing_secret is 'Secret for verifying the provider''s webhooks, sealed under "integration_connections/<id>/signing". Created when first needed.';
+comment on column integration_connections.inbound_hash is 'SHA-256 of the secret in the URL that the provider calls.';
 comment on column integration_connections.inbound_external_id is 'The provider''s id of the webhook that Heron registered.';
 comment on column integration_connections.blocked_reason is 'Reason why its run keeps failing.';
 create index integration_connections_organization on integration_connections (organization_id, id desc);
@@ -58,9 +58,9 @@ create table integration_pace (
   paused_until timestamptz,
   failures integer not null default 0
 ) with (fillfactor = 70);
-comment on table integration_pace is 'The rate limit of one connection: one row that every worker takes from.';
-comment on column integration_pace.tokens is 'Calls that the bucket allows now.';
-comment on column integration_pace.paused_until is 'End of a pause that the provider asked for, or after failures.';
+comment on table integration_pace is 'Rate limit of one connection, shared by all workers.';
+comment on column integration_pace.tokens is 'Calls that the token bucket permits now.';
+comment on column integration_pace.paused_until is 'End of a pause that the provider requested, or that follows failures.';
 comment on column integration_pace.failures is 'Consecutive calls without an answer.';
 create index integration_pace_organization on integration_pace (organization_id);
 call heron_guard_rows('integration_pace');
@@ -79,9 +79,9 @@ create table integration_oauth_states (
   used_at timestamptz,
   created_at timestamptz not null
 );
-comment on table integration_oauth_states is 'A consent at a provider that is under way.';
-comment on column integration_oauth_states.session_id is 'The session that began it, and has to end it.';
-comment on column integration_oauth_states.connection_id is 'The connection to renew; null for a new one.';
+comment on table integration_oauth_states is 'An OAuth consent at a provider that is in progress.';
+comment on column integration_oauth_states.session_id is 'The session that started the consent. Only this session may finish it.';
+comment on column integration_oauth_states.connection_id is 'The connection to renew. Null for a new connection.';
 comment on column integration_oauth_states.sealed is 'PKCE verifier, sealed under "integration_oauth_states/<id>".';
 create index integration_oauth_states_organization on integration_oauth_states (organization_id);
 create index integration_oauth_states_expired on integration_oauth_states (expires_at);
@@ -99,9 +99,9 @@ create table integration_revocations (
   external_account_id text not null default '',
   created_at timestamptz not null
 );
-comment on table integration_revocations is 'A consent or webhook of a removed connection that is still to be ended at its provider.';
+comment on table integration_revocations is 'A consent or webhook of a removed connection that still has to be revoked at its provider.';
 comment on column integration_revocations.sealed is 'The sealed secret of the connection.';
-comment on column integration_revocations.external_account_id is 'Empty for connections without one.';
+comment on column integration_revocations.external_account_id is 'Account id at the provider. Empty for connections without an account id.';
 create index integration_revocations_due on integration_revocations (due_at);
 create index integration_revocations_organization on integration_revocations (organization_id);
 call heron_guard_rows('integration_revocations');
@@ -117,7 +117,7 @@ create table integration_runs (
   started_at timestamptz not null,
   finished_at timestamptz
 );
-comment on table integration_runs is 'A line of the log of a connection, such as a health check or a push.';
+comment on table integration_runs is 'A line of a connection''s log, such as a health check or a push.';
 create index integration_runs_connection on integration_runs (connection_id, id desc);
 create index integration_runs_started on integration_runs (started_at);
 create index integration_runs_organization on integration_runs (organization_id);
@@ -137,7 +137,7 @@ create table integration_subscriptions (
   updated_at timestamptz not null
 );
 comment on table integration_subscriptions is 'An action at a provider for each event of one type.';
-comment on column integration_subscriptions.automation_id is 'The automation of which it is a step.';
+comment on column integration_subscriptions.automation_id is 'The automation that contains the action as a step.';
 create index integration_subscriptions_connection on integration_subscriptions (connection_id, id);
 create index integration_subscriptions_event on integration_subscriptions (organization_id, event_type) where enabled;
 call heron_guard_rows('integration_subscriptions');
@@ -157,8 +157,8 @@ create table integration_field_mappings (
   position integer not null,
   created_at timestamptz not null
 );
-comment on table integration_field_mappings is 'A field of the provider and the value that fills it.';
-comment on column integration_field_mappings.source_field is 'Empty if the value is static.';
+comment on table integration_field_mappings is 'A field at the provider, and the source of its value.';
+comment on column integration_field_mappings.source_field is 'Source of the value. Empty for a static value.';
 create index integration_field_mappings_connection on integration_field_mappings (connection_id, position);
 create index integration_field_mappings_subscription on integration_field_mappings (subscription_id) where subscription_id is not null;
 create index integration_field_mappings_organization on integration_field_mappings (organization_id);
@@ -184,16 +184,16 @@ create table integration_deliveries (
   failed_at timestamptz,
   created_at timestamptz not null
 );
-comment on table integration_deliveries is 'An action to be taken at a provider; deleted when done, kept as failed when given up.';
-comment on column integration_deliveries.lane_id is 'The contact, or the connection for none; deliveries of a lane run one after another.';
-comment on column integration_deliveries.trigger_event is 'Null without an event behind it.';
-comment on column integration_deliveries.source is 'The run that asked, and gets the outcome as an event.';
+comment on table integration_deliveries is 'An action at a provider that is pending or failed. Deleted when done.';
+comment on column integration_deliveries.lane_id is 'Id of the contact, or of the connection if there is no contact. Deliveries of a lane run one after another.';
+comment on column integration_deliveries.trigger_event is 'Event that caused the delivery. Null if there is none.';
+comment on column integration_deliveries.source is 'The run that requested the delivery. It receives the outcome as an event.';
 create index integration_deliveries_lane on integration_deliveries (connection_id, lane_id, position) where state = 'pending';
 create index integration_deliveries_failed on integration_deliveries (failed_at) where state = 'failed';
 create index integration_deliveries_contact on integration_deliveries (contact_id) where contact_id is not null;
 create index integration_deliveries_subscription on integration_deliveries (subscription_id) where subscription_id is not null;
 create index integration_deliveries_organization on integration_deliveries (organization_id);
--- Deliveries by the run that asked for them, so that it can take them back.
+-- Index of deliveries by the requesting run, so that the run can cancel them.
 create index integration_deliveries_run on integration_deliveries ((source ->> 'run_id')) where source is not null;
 call heron_guard_rows('integration_deliveries');
 
@@ -205,9 +205,9 @@ create table integration_lanes (
   lease uuid,
   primary key (connection_id, lane_id)
 ) with (fillfactor = 70);
-comment on table integration_lanes is 'A lane with pending deliveries; writers lock its row, and a worker leases it.';
+comment on table integration_lanes is 'A lane with pending deliveries. Writers lock its row, and a worker leases it.';
 comment on column integration_lanes.due_at is 'Earliest attempt of its first delivery, or the end of its lease.';
-comment on column integration_lanes.lease is 'Id of the lease of the worker that has it.';
+comment on column integration_lanes.lease is 'Id of the current lease of a worker.';
 create index integration_lanes_due on integration_lanes (connection_id, due_at);
 create index integration_lanes_organization on integration_lanes (organization_id);
 call heron_guard_rows('integration_lanes');
@@ -222,9 +222,9 @@ create table integration_inbound (
   check ((unread_id is null) = (unread_body is null)),
   primary key (connection_id, digest)
 );
-comment on table integration_inbound is 'A received webhook of a booking, by digest, so that none is applied twice.';
-comment on column integration_inbound.digest is 'SHA-256 of its bytes.';
-comment on column integration_inbound.unread_body is 'A verified body that could not be read (base64), kept until it is; unread_id names it in its dead letter.';
+comment on table integration_inbound is 'A received booking webhook, identified by its digest so that it is applied only once.';
+comment on column integration_inbound.digest is 'SHA-256 of the bytes of the webhook.';
+comment on column integration_inbound.unread_body is 'A verified body (base64) that could not be read, kept until it can be. Its dead letter refers to unread_id.';
 create index integration_inbound_received on integration_inbound (received_at);
 create index integration_inbound_organization on integration_inbound (organization_id);
 call heron_guard_rows('integration_inbound');

@@ -1,4 +1,4 @@
-/** Counts of the contacts of a domain, by name, with the condition on a row `o` of contact_outreach. */
+/** Counts of a domain's contacts by name, each with its condition on a row `o` of contact_outreach. */
 const COUNTED = {
   people: 'true',
   contacted: 'o.emails_received > 0',
@@ -16,8 +16,9 @@ const COLUMNS = `organization_id, company_domain, ${NAMES.join(', ')}, last_cont
 const sums = (of: (condition: string) => string) => Object.values(COUNTED).map(of).join(', ');
 
 /**
- * Contacts of each company domain, counted. Writers only add differences, so none waits for another; now and then one of them folds those of its
- * organization together. The sum over the rows of a domain is the count in every snapshot.
+ * Table and triggers that count the contacts of each company domain. Writers only insert differences, so no writer
+ * waits for another. From time to time a writer folds the differences of its organization together. The sum over a
+ * domain's rows is the correct count in every snapshot.
  */
 export const LEAD_COMPANIES = `
 create table lead_company_counts (
@@ -28,9 +29,9 @@ create table lead_company_counts (
   is_stale boolean not null default false,
   is_folded boolean not null default false
 );
-comment on table lead_company_counts is 'Counts of contacts per company domain; rows are differences, and their sum is the count.';
-comment on column lead_company_counts.company_domain is 'Empty for contacts without a company.';
-comment on column lead_company_counts.last_contacted_at is 'The latest of the rows, unless one is stale: then the contacts have to be read.';
+comment on table lead_company_counts is 'Counts of contacts per company domain. Writers insert differences; the sum of the rows is the count.';
+comment on column lead_company_counts.company_domain is 'Domain of the company. Empty for contacts without a company.';
+comment on column lead_company_counts.last_contacted_at is 'The latest value over the rows of a domain is the result. If a row is stale, it must be computed from the contacts.';
 create index lead_company_counts_domain on lead_company_counts (organization_id, company_domain);
 create index lead_company_counts_new on lead_company_counts (organization_id) where not is_folded;
 call heron_guard_rows('lead_company_counts');

@@ -1,4 +1,4 @@
-/** Mailboxes: servers and credentials, the watching of their folders, and warmup. */
+/** Tables for mailboxes: servers and credentials, the watching of folders, and warmup. */
 export const MAILBOXES = `
 create table mailboxes (
   id uuid primary key,
@@ -50,28 +50,28 @@ create table mailboxes (
   constraint mailboxes_email_key unique (organization_id, email)
 );
 comment on table mailboxes is 'An email account that Heron sends from and reads.';
-comment on column mailboxes.email is 'Lower-case.';
-comment on column mailboxes.credentials is 'Both passwords, sealed under "mailboxes/<id>".';
-comment on column mailboxes.credentials_version is 'Rises with every change of servers or passwords; open connections below it are stale.';
-comment on column mailboxes.campaign_limit is 'Campaign emails per UTC day.';
-comment on column mailboxes.min_wait_time is 'Seconds between two emails.';
-comment on column mailboxes.warmup is 'Day the ramp counts from, moved ahead by pauses; null while warmup is off.';
+comment on column mailboxes.email is 'Email address in lower case.';
+comment on column mailboxes.credentials is 'SMTP and IMAP password, sealed under "mailboxes/<id>".';
+comment on column mailboxes.credentials_version is 'Increases with every change of servers or passwords. Open connections with a lower version are stale.';
+comment on column mailboxes.campaign_limit is 'Maximum number of campaign emails per UTC day.';
+comment on column mailboxes.min_wait_time is 'Minimum time (seconds) between two emails.';
+comment on column mailboxes.warmup is 'Day from which the ramp counts, moved forward by pauses. Null while warmup is off.';
 comment on column mailboxes.warmup_base is 'Warmup emails on the first UTC day.';
-comment on column mailboxes.warmup_max is 'Warmup emails per UTC day at most.';
+comment on column mailboxes.warmup_max is 'Maximum number of warmup emails per UTC day.';
 comment on column mailboxes.warmup_increase is 'Warmup emails added per day.';
-comment on column mailboxes.warmup_reply_rate is 'Percent.';
-comment on column mailboxes.warmup_days is 'Bit mask, Monday 1 to Sunday 64.';
-comment on column mailboxes.hold_code is 'A hold stops sending without changing the status, such as refused credentials or a throttle of the provider.';
-comment on column mailboxes.imap_hold_code is 'A hold that stops reading.';
-comment on column mailboxes.next_free_at is 'No slot is free before this moment; the next free one may be later still.';
-comment on column mailboxes.spent_days is 'Keys of campaign, day and share whose allowance is used up; a missing day is counted instead.';
-comment on column mailboxes.last_slot_at is 'The latest slot given out.';
+comment on column mailboxes.warmup_reply_rate is 'Share of warmup emails that get a reply (percent).';
+comment on column mailboxes.warmup_days is 'Weekdays as a bit mask, Monday 1 to Sunday 64.';
+comment on column mailboxes.hold_code is 'Reason code of a hold that stops sending without changing the status, such as refused credentials or a throttle of the provider.';
+comment on column mailboxes.imap_hold_code is 'Reason code of a hold that stops reading.';
+comment on column mailboxes.next_free_at is 'No slot is free before this time. The next free slot may be later.';
+comment on column mailboxes.spent_days is 'Keys of campaign, day and share whose allowance is used up. For a day without a key, the emails are counted.';
+comment on column mailboxes.last_slot_at is 'Time of the latest reserved slot.';
 create index mailboxes_org on mailboxes (organization_id, id desc);
 create index mailboxes_free on mailboxes (organization_id, next_free_at) include (id, spent_days) where status = 'active';
 create index mailboxes_free_provider on mailboxes (organization_id, provider, next_free_at) include (id, spent_days) where status = 'active';
 call heron_guard_rows('mailboxes');
 
--- A change that may free a mailbox earlier sets next_free_at back, at most to the end of its holds.
+-- A change that may free a mailbox earlier resets next_free_at, at most to the end of its holds.
 create function mailbox_changes_free_time() returns trigger language plpgsql as $$
 begin
   if tg_op = 'UPDATE' and (old.campaign_limit, old.min_wait_time, old.status, old.hold_code, old.hold_until, old.imap_hold_code, old.imap_hold_until)
@@ -119,8 +119,8 @@ create table mailbox_checks (
   expires_at timestamptz not null,
   created_at timestamptz not null
 );
-comment on table mailbox_checks is 'A credential to be tried by a worker before it is stored; deleted once the answer is there.';
-comment on column mailbox_checks.request is 'Sealed servers and passwords.';
+comment on table mailbox_checks is 'A credential that a worker tests before it is stored. Deleted once the result is there.';
+comment on column mailbox_checks.request is 'Servers and passwords, sealed.';
 call heron_guard_rows('mailbox_checks');
 
 create table mailbox_consents (
@@ -139,10 +139,10 @@ create table mailbox_consents (
   expires_at timestamptz not null,
   created_at timestamptz not null
 );
-comment on table mailbox_consents is 'A consent to access a mailbox by OAuth at its provider, while it is under way.';
-comment on column mailbox_consents.session_hash is 'SHA-256 of the secret with which its caller asks for the result.';
+comment on table mailbox_consents is 'An OAuth consent to access a mailbox that is in progress at its provider.';
+comment on column mailbox_consents.session_hash is 'SHA-256 of the secret with which the caller requests the result.';
 comment on column mailbox_consents.state_hash is 'SHA-256 of the state parameter.';
-comment on column mailbox_consents.sealed is 'PKCE verifier and nonce, then the tokens; sealed under "mailbox_consents/<id>"; null once it has ended.';
+comment on column mailbox_consents.sealed is 'PKCE verifier and nonce, later the tokens, sealed under "mailbox_consents/<id>". Null once the consent has ended.';
 create index mailbox_consents_organization on mailbox_consents (organization_id, expires_at);
 create index mailbox_consents_mailbox on mailbox_consents (mailbox_id) where mailbox_id is not null;
 call heron_guard_rows('mailbox_consents');
@@ -161,8 +161,8 @@ create table mailbox_tokens (
   send_as_synced_at timestamptz
 );
 comment on table mailbox_tokens is 'The OAuth tokens of a mailbox.';
-comment on column mailbox_tokens.sealed is 'Both tokens, sealed under "mailbox_tokens/<mailbox>".';
-comment on column mailbox_tokens.lease_token is 'Held by the one process that refreshes the access token.';
+comment on column mailbox_tokens.sealed is 'Access and refresh token, sealed under "mailbox_tokens/<mailbox>".';
+comment on column mailbox_tokens.lease_token is 'Lease of the one process that refreshes the access token.';
 create index mailbox_tokens_organization on mailbox_tokens (organization_id);
 create index mailbox_tokens_expiry on mailbox_tokens (access_expires_at);
 call heron_guard_rows('mailbox_tokens');
@@ -177,9 +177,9 @@ create table mailbox_revocations (
   due_at timestamptz not null,
   created_at timestamptz not null
 );
-comment on table mailbox_revocations is 'A consent of a removed mailbox that is still to be ended at its provider.';
-comment on column mailbox_revocations.mailbox_id is 'The removed mailbox.';
-comment on column mailbox_revocations.sealed is 'Both tokens, sealed as in mailbox_tokens.';
+comment on table mailbox_revocations is 'An OAuth consent of a removed mailbox that still has to be revoked at its provider.';
+comment on column mailbox_revocations.mailbox_id is 'Id of the removed mailbox.';
+comment on column mailbox_revocations.sealed is 'Access and refresh token, sealed as in mailbox_tokens.';
 create index mailbox_revocations_organization on mailbox_revocations (organization_id);
 create index mailbox_revocations_due on mailbox_revocations (due_at);
 call heron_guard_rows('mailbox_revocations');
@@ -198,7 +198,7 @@ create table mailbox_sync (
   last_error text,
   primary key (mailbox_id, folder)
 );
-comment on table mailbox_sync is 'Progress of reading one IMAP folder of a mailbox, and the lease of the worker that watches it.';
+comment on table mailbox_sync is 'Progress of reading one IMAP folder of a mailbox, with the lease of the watching worker.';
 comment on column mailbox_sync.last_uid is 'Highest IMAP UID read.';
 create index mailbox_sync_free on mailbox_sync (lease_until);
 call heron_guard_rows('mailbox_sync');
@@ -207,7 +207,7 @@ create table sync_workers (
   id text primary key,
   alive_until timestamptz not null
 );
-comment on table sync_workers is 'A process that watches mailboxes, so that each takes its share.';
+comment on table sync_workers is 'A process that watches mailboxes. Each process takes its share of the mailboxes.';
 
 create table warmup_rules (
   id uuid primary key,
@@ -223,9 +223,9 @@ create table warmup_rules (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
-comment on table warmup_rules is 'A rule that decides which mailboxes exchange warmup emails.';
-comment on column warmup_rules.sender_match_value is 'Lower-case, trimmed; empty if the type is any.';
-comment on column warmup_rules.weight is 'Relative; 0 or more.';
+comment on table warmup_rules is 'A rule that determines which mailboxes exchange warmup emails.';
+comment on column warmup_rules.sender_match_value is 'Value to match, in lower case and trimmed. Empty if the type is any.';
+comment on column warmup_rules.weight is 'Relative weight, 0 or more.';
 create index warmup_rules_organization on warmup_rules (organization_id, priority, id);
 call heron_guard_rows('warmup_rules');
 
@@ -240,7 +240,7 @@ create table warmup_standings (
   planned_day date,
   run_blocked text
 );
-comment on table warmup_standings is 'The warmup state of a mailbox that was ever warmed.';
+comment on table warmup_standings is 'Warmup state of a mailbox for which warmup was ever enabled.';
 comment on column warmup_standings.planned_day is 'The last UTC day whose emails are planned.';
 create index warmup_standings_organization on warmup_standings (organization_id, planned_day);
 call heron_guard_rows('warmup_standings');
@@ -268,7 +268,7 @@ create table warmup_mails (
 );
 comment on table warmup_mails is 'A warmup email from one mailbox to another.';
 comment on column warmup_mails.answers is 'The email that it replies to.';
-comment on column warmup_mails.slot_day is 'UTC day of slot_at, whose cap it counts against.';
+comment on column warmup_mails.slot_day is 'UTC day of slot_at. The email counts towards the cap of this day.';
 create index warmup_mails_open on warmup_mails (mailbox_id, slot_at) where state in ('reserved', 'sending');
 create index warmup_mails_sent on warmup_mails (mailbox_id, claimed_at) where claimed_at is not null;
 create index warmup_mails_message on warmup_mails (organization_id, message_id) where message_id is not null;

@@ -1,6 +1,6 @@
 import { divided } from './divided.ts';
 
-/** Events, audit, the outbox, files and background failures: tables that every room writes to. */
+/** Tables that every area writes to: events, audit, the outbox, files and background failures. */
 export const PLATFORM = `
 create table audit_logs (
   id uuid not null,
@@ -20,15 +20,15 @@ create table audit_logs (
   created_at timestamptz not null,
   primary key (id, created_at)
 ) partition by range (created_at);
-comment on table audit_logs is 'A change that somebody made, and the credential used; kept newest first for the audit trail.';
-comment on column audit_logs.oauth_grant_id is 'The grant that acted, for a token of an application.';
+comment on table audit_logs is 'A change, with the person and credential that made it. Forms the audit trail.';
+comment on column audit_logs.oauth_grant_id is 'OAuth grant of the application that made the change.';
 create index audit_logs_newest on audit_logs (organization_id, created_at desc, id desc);
 create index audit_logs_entity on audit_logs (organization_id, entity_id, created_at desc, id desc) where entity_id is not null;
 create index audit_logs_actor on audit_logs (organization_id, user_id, created_at desc, id desc) where user_id is not null;
 ${divided('audit_logs', 'moment')}
 call heron_guard_rows('audit_logs');
 
--- Assigned after commit by the fan-out alone, so that a reader who has read up to a position has missed nothing before it.
+-- Assigned only by the fan-out after commit, so that a reader at some position has missed no earlier event.
 create sequence domain_event_positions;
 create table domain_events (
   id uuid primary key,
@@ -40,8 +40,8 @@ create table domain_events (
   created_at timestamptz not null
 ) partition by range (id);
 comment on table domain_events is 'A fact that other areas react to, written in the transaction that caused it.';
-comment on column domain_events.position is 'Order of the stream, assigned after commit by the fan-out; null until then.';
-comment on column domain_events.hops is 'Reactions between this event and a cause from outside; null stands for 0.';
+comment on column domain_events.position is 'Position in the event stream, assigned by the fan-out after commit. Null until then.';
+comment on column domain_events.hops is 'Number of reactions between this event and an outside cause. Null means 0.';
 create index domain_events_unplaced on domain_events (id) where position is null;
 create index domain_events_position on domain_events (organization_id, position) where position is not null;
 -- The stream of the whole installation, in commit order.
@@ -61,11 +61,11 @@ create table outbox (
   parked_at timestamptz,
   created_at timestamptz not null default now()
 );
-comment on table outbox is 'An intent for Temporal, written with the change that causes it; the relay sends it after commit and deletes it.';
-comment on column outbox.refusals is 'Attempts that count against the intent, because Temporal refused it while it accepted others.';
-comment on column outbox.parked_at is 'Set when the intent was set aside after too many refusals; available_at is infinity then.';
+comment on table outbox is 'An intent for Temporal, written with the change that causes it. The relay sends it after commit and deletes it.';
+comment on column outbox.refusals is 'Attempts that Temporal refused while it accepted other intents. Only these count towards parking.';
+comment on column outbox.parked_at is 'Time at which the intent was parked after too many refusals. Its available_at is then infinity.';
 create index outbox_available on outbox (available_at, id);
--- Order within one workflow: an unfinished intent holds up the later ones.
+-- Gives the order within one workflow: an unfinished intent delays the later ones.
 create index outbox_line on outbox (workflow_id, id);
 create index outbox_parked on outbox (id) where parked_at is not null;
 
@@ -77,11 +77,11 @@ create table reaction_subscribers (
   build integer not null default 0,
   created_at timestamptz not null
 );
-comment on table reaction_subscribers is 'A consumer of domain events that this installation runs.';
-comment on column reaction_subscribers.types is 'Event types that it consumes; only processes whose build has the same list work for it.';
+comment on table reaction_subscribers is 'A consumer of domain events that runs in this installation.';
+comment on column reaction_subscribers.types is 'Event types that it consumes. Only processes whose build has the same list work for it.';
 comment on column reaction_subscribers.position is 'Events up to this position are entered in reaction_streams.';
 comment on column reaction_subscribers.seen_at is 'Last confirmation by a process that has this subscriber.';
-comment on column reaction_subscribers.build is 'Number of migrations of the build that registered the types.';
+comment on column reaction_subscribers.build is 'Number of migrations in the build that registered the types.';
 
 create table reaction_streams (
   organization_id uuid not null references organizations on delete cascade,
@@ -94,11 +94,11 @@ create table reaction_streams (
   waits_for uuid,
   primary key (organization_id, subscriber)
 ) with (fillfactor = 80);
-comment on table reaction_streams is 'The progress of a subscriber in one organization; created with the first event that it consumes there.';
-comment on column reaction_streams.position is 'Position of the last event applied or passed; written in the transaction of its effects.';
+comment on table reaction_streams is 'Progress of a subscriber in one organization. Created with the first event that the subscriber consumes there.';
+comment on column reaction_streams.position is 'Position of the last applied or skipped event, written in the transaction of its effects.';
 comment on column reaction_streams.head is 'Position of the last event to apply.';
-comment on column reaction_streams.attempts is 'Failures of the next event.';
-comment on column reaction_streams.waits_for is 'The parked event that has to be replayed or discarded before the stream continues.';
+comment on column reaction_streams.attempts is 'Failed attempts of the next event.';
+comment on column reaction_streams.waits_for is 'The parked event that must be replayed or discarded before the stream continues.';
 create index reaction_streams_behind on reaction_streams (subscriber, organization_id) where head > position;
 call heron_guard_rows('reaction_streams');
 
@@ -115,7 +115,7 @@ create table reaction_parked_events (
   parked_at timestamptz not null,
   settled_at timestamptz
 );
-comment on table reaction_parked_events is 'An event that a subscriber failed on too often; it can be replayed or discarded.';
+comment on table reaction_parked_events is 'An event on which a subscriber failed too often. It can be replayed or discarded.';
 create unique index reaction_parked_events_open on reaction_parked_events (event_id, subscriber) where state = 'parked';
 create index reaction_parked_events_settled on reaction_parked_events (settled_at) where settled_at is not null;
 create index reaction_parked_events_org on reaction_parked_events (organization_id, id desc);
@@ -133,9 +133,9 @@ create table blobs (
   created_at timestamptz not null
 );
 comment on table blobs is 'A file that Heron keeps, such as an attachment or an upload.';
-comment on column blobs.size is 'Bytes.';
-comment on column blobs.store is 'Storage of the bytes: blob_chunks, or an external store under store_key.';
-comment on column blobs.moving_to is 'The store to which a worker is copying the bytes.';
+comment on column blobs.size is 'Size (bytes) of the file.';
+comment on column blobs.store is 'Storage of the content: blob_chunks, or an external store under store_key.';
+comment on column blobs.moving_to is 'Store to which a worker is copying the content.';
 create index blobs_organization on blobs (organization_id) include (size);
 create index blobs_store on blobs (store, created_at);
 call heron_guard_rows('blobs');
@@ -146,7 +146,7 @@ create table blob_chunks (
   bytes bytea not null,
   primary key (blob_id, seq)
 );
-comment on table blob_chunks is 'A part of the bytes of a file that PostgreSQL stores.';
+comment on table blob_chunks is 'One part of a file''s content, for files stored in PostgreSQL.';
 call heron_guard_rows('blob_chunks',
   'exists (select from blobs b where b.id = blob_id and b.organization_id = heron_organization())');
 
@@ -159,10 +159,10 @@ create table blob_removals (
   last_error text,
   created_at timestamptz not null default now()
 );
-comment on table blob_removals is 'Bytes in an external store whose file is deleted, until the store has deleted them.';
+comment on table blob_removals is 'Content of a deleted file in an external store, listed until the store has deleted it.';
 create index blob_removals_due on blob_removals (due_at);
 
--- Notes the bytes to remove, however the blob is deleted: with its file, its contact or its organization.
+-- Records the external content to delete, whatever deleted the blob: its file, contact or organization.
 create function blob_is_gone() returns trigger language plpgsql security definer set search_path from current as $$
 begin
   insert into blob_removals (store, store_key)
@@ -188,7 +188,7 @@ create table dead_letters (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
-comment on table dead_letters is 'Background work that was given up; a replay starts it again.';
+comment on table dead_letters is 'Background work that was given up. A replay starts it again.';
 create index dead_letters_org on dead_letters (organization_id, id desc);
 create unique index dead_letters_pending on dead_letters (task_type, task_id) where status = 'pending';
 create index dead_letters_due on dead_letters (next_retry_at) where status = 'pending' and next_retry_at is not null;
@@ -204,7 +204,7 @@ create table workers (
   codec_keys text[] not null default '{}'
 );
 comment on table workers is 'A worker process that is alive.';
-comment on column workers.blob_place is 'The one external place of files that it can reach; null while it keeps files in PostgreSQL.';
+comment on column workers.blob_place is 'Id of the external file store that the worker can reach. Null while the worker keeps files in PostgreSQL.';
 comment on column workers.codec_keys is 'Ids of its keys for payloads in Temporal.';
 
 create table reconciliations (
@@ -217,7 +217,7 @@ create table reconciliations (
   last_checked bigint,
   last_missing bigint
 );
-comment on table reconciliations is 'The result of the last check for missing workflow runs, one row for each workflow family.';
-comment on column reconciliations.position is 'Progress of a check that is under way; null between checks.';
+comment on table reconciliations is 'Result of the last check for missing workflow runs, one row per workflow family.';
+comment on column reconciliations.position is 'Progress of a running check. Null between checks.';
 comment on column reconciliations.ended_at is 'End of the last complete check.';
 `;

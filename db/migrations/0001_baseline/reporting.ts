@@ -1,4 +1,4 @@
-/** Goals, conversions, the credit for customers, and weekly reports. */
+/** Tables for goals, conversions, customer attribution, and weekly reports. */
 export const REPORTING = `
 create table goals (
   id uuid primary key,
@@ -12,7 +12,7 @@ create table goals (
   updated_at timestamptz not null
 );
 comment on table goals is 'An outcome that an organization counts, reached by a product event.';
-comment on column goals.revision is 'The latest of goal_revisions.';
+comment on column goals.revision is 'The latest revision in goal_revisions.';
 create index goals_organization on goals (organization_id, id desc);
 create unique index goals_primary on goals (organization_id, kind) where is_primary and archived_at is null and kind <> 'custom';
 call heron_guard_rows('goals');
@@ -26,9 +26,9 @@ create table goal_revisions (
   created_at timestamptz not null,
   primary key (goal_id, revision)
 );
-comment on table goal_revisions is 'A definition of a goal; a change adds one.';
-comment on column goal_revisions.revision is '1-based, without gaps.';
-comment on column goal_revisions.created_by is 'Kept when they are gone.';
+comment on table goal_revisions is 'A definition of a goal. Every change adds a row.';
+comment on column goal_revisions.revision is 'Number from 1, without gaps.';
+comment on column goal_revisions.created_by is 'Kept when the account is deleted.';
 call heron_guard_rows('goal_revisions');
 
 create table goal_replays (
@@ -53,8 +53,8 @@ create table goal_replays (
   created_at timestamptz not null
 );
 comment on table goal_replays is 'An evaluation of earlier events for a goal.';
-comment on column goal_replays.goal_revision is 'A replay of another revision than the goal''s ends with goal_changed.';
-comment on column goal_replays.cursor_at is 'Last evaluated event: its occurred_at, with its id in cursor_id.';
+comment on column goal_replays.goal_revision is 'Revision that is replayed. If the goal has another revision, the replay ends with goal_changed.';
+comment on column goal_replays.cursor_at is 'The occurred_at of the last evaluated event. Its id is in cursor_id.';
 comment on column goal_replays.blocked_reason is 'Reason why its run keeps failing.';
 create index goal_replays_goal on goal_replays (goal_id, id desc);
 create unique index goal_replays_one on goal_replays (goal_id) where state in ('queued', 'running');
@@ -74,12 +74,12 @@ create table conversions (
   unique (goal_id, event_id),
   check ((value_minor is null) = (currency is null))
 );
-comment on table conversions is 'A person that reached a goal, once per event and goal.';
-comment on column conversions.event_id is 'No foreign key: it outlives the event, which is pruned.';
-comment on column conversions.value_minor is 'In the currency''s smallest unit; null if the event had no valid amount.';
-comment on column conversions.currency is 'ISO 4217, upper-case.';
+comment on table conversions is 'A person who reached a goal. At most one row per event and goal.';
+comment on column conversions.event_id is 'No foreign key: the row outlives the event, which is pruned.';
+comment on column conversions.value_minor is 'Value in the currency''s minor unit. Null if the event had no valid amount.';
+comment on column conversions.currency is 'ISO 4217 code, upper-case.';
 create index conversions_person on conversions (person_id, goal_id, occurred_at);
--- Pages of a replay are read in this order.
+-- Serves the pages of a replay in order.
 create index conversions_goal_events on conversions (organization_id, goal_id, occurred_at, event_id);
 call heron_guard_rows('conversions');
 
@@ -100,8 +100,8 @@ create table acquisition_facts (
   colleague_id uuid references contacts on delete set null,
   primary key (person_id, goal_id)
 );
-comment on table acquisition_facts is 'The first time a person reached a customer goal, and the last email before.';
-comment on column acquisition_facts.company_domain is 'Null for people without an address, and for addresses of free mail providers.';
+comment on table acquisition_facts is 'The first time a person reached a customer goal, with the last email sent before.';
+comment on column acquisition_facts.company_domain is 'Domain of the person''s company. Null without an address and for addresses of free mail providers.';
 comment on column acquisition_facts.colleague_send_id is 'The last email to another contact of the same company before the acquisition.';
 create index acquisition_facts_newest on acquisition_facts (organization_id, goal_id, acquired_at desc, person_id desc);
 create index acquisition_facts_goal on acquisition_facts (goal_id);
@@ -118,9 +118,9 @@ create table attribution_settings (
   updated_by uuid,
   updated_at timestamptz not null
 );
-comment on table attribution_settings is 'The rules by which an organization credits customers to emails.';
-comment on column attribution_settings.window_days is 'Days.';
-comment on column attribution_settings.updated_by is 'Kept when they are gone.';
+comment on table attribution_settings is 'Rules by which an organization attributes customers to emails.';
+comment on column attribution_settings.window_days is 'Attribution window (days).';
+comment on column attribution_settings.updated_by is 'Kept when the account is deleted.';
 call heron_guard_rows('attribution_settings');
 
 create table attribution_corrections (
@@ -134,9 +134,9 @@ create table attribution_corrections (
   corrected_by uuid,
   created_at timestamptz not null
 );
-comment on table attribution_corrections is 'A decision of a person about the credit of a customer.';
-comment on column attribution_corrections.send_id is 'Null: not acquired by an email, or the automatic credit was restored.';
-comment on column attribution_corrections.is_current is 'True while in force; never for a restoration.';
+comment on table attribution_corrections is 'A person''s decision about the attribution of a customer.';
+comment on column attribution_corrections.send_id is 'The credited email. Null: not acquired by an email, or the automatic attribution was restored.';
+comment on column attribution_corrections.is_current is 'True while in force. Always false for a restoration of the automatic attribution.';
 create index attribution_corrections_person on attribution_corrections (person_id, created_at desc, id desc);
 create unique index attribution_corrections_current on attribution_corrections (person_id) where is_current;
 call heron_guard_rows('attribution_corrections');
@@ -150,9 +150,9 @@ create table campaign_spend (
   updated_at timestamptz not null,
   primary key (organization_id, campaign_id)
 );
-comment on table campaign_spend is 'The costs of a campaign; kept when the campaign is deleted.';
-comment on column campaign_spend.amount_minor is 'In the currency''s smallest unit.';
-comment on column campaign_spend.currency is 'ISO 4217, upper-case.';
+comment on table campaign_spend is 'Costs of a campaign. Kept when the campaign is deleted.';
+comment on column campaign_spend.amount_minor is 'Amount in the currency''s minor unit.';
+comment on column campaign_spend.currency is 'ISO 4217 code, upper-case.';
 call heron_guard_rows('campaign_spend');
 
 create table weekly_reports (
@@ -166,8 +166,8 @@ create table weekly_reports (
   created_at timestamptz not null,
   unique (organization_id, week)
 );
-comment on table weekly_reports is 'A weekly report that an organization mails its members.';
-comment on column weekly_reports.week is 'Monday on which the week began, in the time zone of the organization.';
+comment on table weekly_reports is 'A weekly report that is emailed to the members of an organization.';
+comment on column weekly_reports.week is 'Monday on which the week began, in the organization''s time zone.';
 create index weekly_reports_due on weekly_reports (id) where state = 'due';
 call heron_guard_rows('weekly_reports');
 
@@ -181,8 +181,8 @@ create table weekly_report_mails (
   settled_at timestamptz,
   unique (report_id, user_id)
 );
-comment on table weekly_report_mails is 'An email with a weekly report to one member; its key prevents a second one.';
-comment on column weekly_report_mails.state is '''uncertain'': the answer of the mail server was lost.';
+comment on table weekly_report_mails is 'An email with a weekly report to one member. Its key prevents a second email.';
+comment on column weekly_report_mails.state is '''uncertain'': the mail server''s answer was lost.';
 call heron_guard_rows('weekly_report_mails');
 
 create table weekly_report_opt_outs (

@@ -1,4 +1,4 @@
-/** Leads on their way through a campaign: executed steps, emails, responses to them. */
+/** Tables for leads in a campaign: executed steps, emails, responses to emails. */
 export const SENDING = `
 create table enrollments (
   id uuid primary key,
@@ -30,25 +30,25 @@ create table enrollments (
   order_key text,
   constraint enrollments_contact_key unique (campaign_id, contact_id)
 );
-comment on table enrollments is 'One contact in one campaign: a lead.';
-comment on column enrollments.waiting_for is 'The current wait: the code of a sentence and its values, rendered when it is read.';
-comment on column enrollments.conversation is 'Subject and Message-IDs of the conversation so far; the next email replies in it.';
-comment on column enrollments.signalled_epoch is 'The control_epoch that its workflow run was last signalled with.';
-comment on column enrollments.launch_after is 'The launcher passes the lead over before this moment; ''epoch'' was never refused.';
-comment on column enrollments.source is 'Origin of the lead in the campaign.';
-comment on column enrollments.order_key is 'Field value that the campaign orders its leads by; null unless it orders by a field.';
+comment on table enrollments is 'A lead: one contact in one campaign.';
+comment on column enrollments.waiting_for is 'Current wait as a message code with values, rendered when read.';
+comment on column enrollments.conversation is 'Subject and Message-IDs of the conversation so far. The next email replies to it.';
+comment on column enrollments.signalled_epoch is 'The control_epoch at which its workflow run was last signalled.';
+comment on column enrollments.launch_after is 'The launcher skips the lead before this time. ''epoch'': the lead was never refused.';
+comment on column enrollments.source is 'Source from which the lead was added to the campaign.';
+comment on column enrollments.order_key is 'Field value by which the campaign orders its leads. Null unless it orders by a field.';
 create index enrollments_contact on enrollments (contact_id);
 create index enrollments_pending on enrollments (campaign_id, entered_at, id) where state = 'pending';
--- Runs to be signalled after an edit, and the check that any is under way.
+-- Serves the runs to signal after an edit, and the check for active runs.
 create index enrollments_active on enrollments (campaign_id, signalled_epoch) where state = 'active';
 create index enrollments_held on enrollments (campaign_id, hold_until) where state = 'pending' and hold_until is not null;
 create index enrollments_waiting on enrollments (campaign_id, waiting_until) where state = 'active';
 create index enrollments_campaign on enrollments (campaign_id, id desc);
 create index enrollments_mailbox on enrollments (mailbox_id) where mailbox_id is not null;
--- Leads that must have an open run, in an order that can be paged through however many have ended.
+-- Serves pages of the leads that must have an open run, independent of the number of ended leads.
 create index enrollments_open on enrollments (id) where state = 'active';
 create index enrollments_due on enrollments (campaign_id, launch_after, entered_at, id) where state = 'pending';
--- Runs without a slot so far: a campaign that does not begin with an email keeps few of them open.
+-- Serves the limit on open runs without a slot, for campaigns that do not begin with an email.
 create index enrollments_unmailed on enrollments (campaign_id) where state = 'active' and mailbox_id is null;
 create index enrollments_ordered on enrollments (campaign_id, order_key, entered_at, id)
   where state = 'pending' and launch_after = 'epoch' and order_key is not null;
@@ -123,8 +123,8 @@ create table step_runs (
   completed_at timestamptz,
   constraint step_runs_seq_key unique (enrollment_id, seq)
 );
-comment on table step_runs is 'One execution of one step for one lead; its id is the event id that the called app deduplicates by.';
-comment on column step_runs.campaign_id is 'No foreign key: it goes with its enrollment, and a delete would search for it row by row.';
+comment on table step_runs is 'One execution of one step for one lead. The called app deduplicates by its id, which is the event id.';
+comment on column step_runs.campaign_id is 'No foreign key: the row is deleted with its enrollment, and deleting a campaign would check it row by row.';
 create index step_runs_blocked on step_runs (campaign_id, id desc) where state = 'blocked';
 call heron_guard_rows('step_runs');
 
@@ -143,10 +143,10 @@ create table waits (
   event_id uuid,
   settled_at timestamptz
 );
-comment on table waits is 'A step that waits for an event of the product, until it comes or the deadline passes.';
+comment on table waits is 'A step that waits for a product event, until the event comes or the deadline passes.';
 create index waits_open on waits (contact_id, event_name) where state = 'open';
 create index waits_enrollment on waits (enrollment_id) where state = 'open';
--- Waits at a step that is edited.
+-- Serves the open waits of an edited step.
 create index waits_step on waits (step_id) where state = 'open';
 call heron_guard_rows('waits');
 
@@ -190,13 +190,13 @@ create table sends (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
-comment on table sends is 'An email to one recipient, written before the network call, so that no step is sent twice.';
-comment on column sends.conversation is 'The conversation as it is once this email has left.';
-comment on column sends.slot_day is 'Day of slot_at, campaign-local for campaigns and UTC otherwise; the caps of that day count it.';
-comment on column sends.handover is '''pending'': claimed by a worker that marks the moment before the message ends; ''begun'': that moment has come.';
-comment on column sends.again is 'An uncertain email that a person wants sent again; it has no slot yet.';
-comment on column sends.assigned_id is 'The Message-ID that a relay put in the place of ours, if its answer said so.';
-comment on column sends.dimensions is 'Labels, copy and audience as they were when the email was claimed for sending.';
+comment on table sends is 'An email to one recipient. The row is written before the network call, so that no step is sent twice.';
+comment on column sends.conversation is 'State of the conversation after this email is sent.';
+comment on column sends.slot_day is 'Day of slot_at, campaign-local for campaigns and UTC otherwise. The email counts towards the caps of this day.';
+comment on column sends.handover is '''pending'': claimed by a worker that records the moment before the end of the message is sent. ''begun'': this moment has passed.';
+comment on column sends.again is 'True for an uncertain email that a person wants to send again. It has no slot yet.';
+comment on column sends.assigned_id is 'The Message-ID by which a relay replaced ours, if its answer named one.';
+comment on column sends.dimensions is 'Labels, text and audience at the time when the email was claimed for sending.';
 create unique index sends_once on sends (enrollment_id, step_id) where enrollment_id is not null;
 create unique index sends_message_id on sends (organization_id, message_id) where message_id is not null;
 create index sends_campaign on sends (campaign_id, state);
@@ -205,9 +205,9 @@ create index sends_mailbox_open on sends (mailbox_id, slot_at) where state in ('
 create index sends_org on sends (organization_id, id desc);
 -- Rolling bounce and complaint rates. Not partial: the planner does not see that the comparison implies "is not null".
 create index sends_campaign_left on sends (campaign_id, coalesce(sent_at, bounced_at));
--- The last departure of a mailbox, for the gap before the next; also serves the removal of a mailbox.
+-- Serves the time of a mailbox's last sent email, for the minimum gap, and the removal of a mailbox.
 create index sends_mailbox on sends (mailbox_id, sent_at);
--- The caps of a mailbox within one campaign are counted, not kept.
+-- Serves the caps of a mailbox within one campaign, which are counted from the sends.
 create index sends_campaign_day on sends (campaign_id, slot_day, mailbox_id);
 create index sends_assigned_id on sends (organization_id, assigned_id) where assigned_id is not null;
 create index sends_uncertain on sends (organization_id, mailbox_id, claimed_at) where state = 'uncertain';
@@ -223,8 +223,8 @@ create table daily_counters (
   count integer not null default 0,
   primary key (scope_id, scope, day)
 );
-comment on table daily_counters is 'Emails reserved or sent per scope and day, for the caps that the allocator checks.';
-comment on column daily_counters.day is 'Campaign-local for campaigns, UTC for mailboxes.';
+comment on table daily_counters is 'Emails reserved or sent per scope and day. The allocator checks its caps against these counts.';
+comment on column daily_counters.day is 'Day in campaign-local time for campaigns, in UTC for mailboxes.';
 call heron_guard_rows('daily_counters');
 
 create table tracking_domains (
@@ -232,7 +232,7 @@ create table tracking_domains (
   organization_id uuid not null references organizations on delete cascade,
   created_at timestamptz not null
 );
-comment on table tracking_domains is 'A domain for tracked links, held by the one organization that verified it.';
+comment on table tracking_domains is 'A domain for tracked links. Belongs to the one organization that verified it.';
 create index tracking_domains_organization on tracking_domains (organization_id);
 call heron_guard_rows('tracking_domains');
 
@@ -249,7 +249,7 @@ create table tracked_links (
   created_at timestamptz not null
 );
 comment on table tracked_links is 'A link in an email that counts clicks.';
-comment on column tracked_links.position is '1-based, in the order of the text.';
+comment on column tracked_links.position is 'Position in the text from 1.';
 create index tracked_links_send on tracked_links (send_id);
 call heron_guard_rows('tracked_links');
 
@@ -275,12 +275,12 @@ create table engagement_events (
   at timestamptz not null
 );
 comment on table engagement_events is 'A response to an email: an open, click, reply, bounce, complaint or unsubscribe.';
-comment on column engagement_events.announce_at is 'A click is announced at this moment unless a burst gave it away as a machine; null once decided.';
+comment on column engagement_events.announce_at is 'Time at which a click is announced, unless it turns out to be automatic. Null once decided.';
 create index engagement_events_announce on engagement_events (announce_at) where announce_at is not null;
 create index engagement_events_send on engagement_events (send_id, type);
 create index engagement_events_campaign on engagement_events (campaign_id, at desc);
 create index engagement_events_contact on engagement_events (contact_id, at desc);
--- Responses that match no email, for the deliverability report.
+-- Index of responses that match no email, for the deliverability report.
 create index engagement_events_unassigned on engagement_events (organization_id, at) where send_id is null;
 call heron_guard_rows('engagement_events');
 
@@ -298,7 +298,7 @@ create table deliverability_events (
   metadata jsonb not null default '{}',
   created_at timestamptz not null
 );
-comment on table deliverability_events is 'A signal about an email that a client reported by the API; its key makes a retry harmless.';
+comment on table deliverability_events is 'A signal about an email, reported by a client through the API. Its key makes a retry harmless.';
 create index deliverability_events_org on deliverability_events (organization_id, created_at desc);
 create unique index deliverability_events_key on deliverability_events (organization_id, idempotency_key) where idempotency_key is not null;
 create index deliverability_events_reported on deliverability_events (organization_id, event_type, created_at);
@@ -313,11 +313,11 @@ create table campaign_flow_counts (
   leads integer not null,
   is_folded boolean not null default false
 );
-comment on table campaign_flow_counts is 'Counts of leads per step and way into it; rows are differences that writers add, and their sum is the count.';
+comment on table campaign_flow_counts is 'Counts of leads by step and by the step before. Writers insert differences; the sum of the rows is the count.';
 comment on column campaign_flow_counts.campaign_id is 'No foreign key: it would lock the campaign whenever a lead moves.';
-comment on column campaign_flow_counts.step_id is 'Null for leads that have met no step.';
-comment on column campaign_flow_counts.state is 'State of leads whose last step this is; null in rows that count entries into the step.';
-comment on column campaign_flow_counts.from_step_id is 'The step from which it was entered; null for the first step of a lead.';
+comment on column campaign_flow_counts.step_id is 'The step. Null for leads that have reached no step.';
+comment on column campaign_flow_counts.state is 'State of the leads whose last step is step_id. Null in rows that count entries into the step.';
+comment on column campaign_flow_counts.from_step_id is 'The step before. Null for the first step of a lead.';
 create index campaign_flow_counts_campaign on campaign_flow_counts (campaign_id);
 create index campaign_flow_counts_new on campaign_flow_counts (organization_id) where not is_folded;
 call heron_guard_rows('campaign_flow_counts');

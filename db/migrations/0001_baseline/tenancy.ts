@@ -1,4 +1,4 @@
-/** Extensions, and the policy that lets a role other than the owner of the tables see the rows of one organization. */
+/** Extensions, and the policy that limits every role except the tables' owner to the rows of one organization. */
 export const TENANCY = `
 create extension if not exists pg_trgm;
 create extension if not exists btree_gin;

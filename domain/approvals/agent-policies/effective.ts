@@ -6,28 +6,30 @@ import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 
-/** What the caller may do without another person, at this moment. */
+/** Actions that the caller may perform now without another person's approval. */
 interface EffectivePolicy extends Pick<AgentPolicyRow, 'name' | 'enabled' | 'api_key_id' | 'oauth_grant_id'> {
-  /** Whose rules these are: a policy's, those of a credential that has none, or those of a person's role. */
+  /**
+   * Origin of the rules: the credential's policy, `none` for a credential without a policy, or the role of a person.
+   */
   source: 'policy' | 'none' | 'session';
   id: string | null;
-  /** Whether anything at all happens without a person. */
+  /** True if the caller may perform any action without a person. */
   autonomous: boolean;
   capabilities: Capability[];
   /** null: any mailbox. */
   mailbox_ids: string[] | null;
-  /** null: no limit beside those of the organization. */
+  /** null: no limit besides those of the organization. */
   max_recipients_per_run: number | null;
   max_recipients_per_day: number | null;
   max_actions_per_day: number | null;
   /** null: for a credential, a person approves every order; for a person, no limit. */
   max_monthly_mailbox_spend_cents: number | null;
   expires_at: Date | null;
-  /** What was counted on this UTC day. */
+  /** Actions and recipients counted on this UTC day. */
   used_today: { actions: number; recipients: number };
 }
 
-/** The scopes of which a credential needs one for an action. */
+/** Scopes per capability; a credential needs at least one of them. */
 const SCOPES: Record<Capability, readonly Permission[]> = {
   'campaign.launch': ['SEND_CAMPAIGNS', 'EXECUTE_RUNS'],
   'email.compose': ['SEND_DIRECT_EMAIL'],
@@ -38,8 +40,9 @@ const SCOPES: Record<Capability, readonly Permission[]> = {
 const NOTHING_USED = { actions: 0, recipients: 0 };
 
 /**
- * The rules of the calling credential (GET /agent-policies/effective): of its policy only what its scopes and its mailboxes let it use.
- * Without a policy it is an empty one, by which a person decides on every action. A signed-in person is limited by their role alone.
+ * Returns the rules of the calling credential (GET /agent-policies/effective): its policy, limited to the credential's
+ * scopes and mailboxes. Without a policy, a person decides on every action. A signed-in person is limited only by their
+ * role.
  */
 export async function effectivePolicy(ctx: Ctx): Promise<EffectivePolicy> {
   const { actor } = ctx;

@@ -3,24 +3,24 @@ import type { Columns } from '../../../db/rows.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 
-/** An API key or an OAuth grant: what a policy is for. */
+/** An API key or an OAuth grant, to which a policy may apply. */
 interface PolicyHolder {
   kind: 'api_key' | 'oauth_grant';
   id: string;
   /** The name of the key, or of the application. */
   name: string;
-  /** Who granted it, by address; null for a key. */
+  /** Email address of the person who granted it; null for a key. */
   granted_by: string | null;
   last_used_at: Date | null;
   created_at: Date;
-  /** Its policy, where it has one. */
+  /** Id of its policy, if it has one. */
   policy_id: string | null;
 }
 
-/** Most keys, and most grants, that are listed. */
+/** Maximum keys, and maximum grants, that are listed. */
 const LISTED = 500;
 
-/** Usable API keys and standing OAuth grants of the workspace, each with its policy: keys first, newest first. */
+/** Lists usable API keys and active OAuth grants of the workspace, each with its policy: keys first, newest first. */
 export async function listHolders(ctx: Ctx): Promise<PolicyHolder[]> {
   const org = reader(ctx);
   const [policies, keys, grants] = await Promise.all([
@@ -30,7 +30,7 @@ export async function listHolders(ctx: Ctx): Promise<PolicyHolder[]> {
        where organization_id = :org and status = 'active' and (expires_at is null or expires_at > :now) order by id desc limit ${LISTED}`,
       { now: ctx.clock.now() },
     ),
-    // Applications may be another workspace's, and people are nobody's.
+    // Reads across organizations: an application may belong to another workspace, and people belong to none.
     across(ctx.db, 'person').sql<
       Columns<'oauth_grants', 'id' | 'last_used_at' | 'created_at'> & { name: string; granted_by: string }
     >(

@@ -11,9 +11,9 @@ import { message } from '../../../messages/index.ts';
 
 export type { AgentPolicyRow };
 
-/** A policy as it is written; a replacement is as whole as a new one. */
+/** Complete content of a policy, for creation and replacement. */
 interface PolicyInput {
-  /** Exactly one of the two. */
+  /** Exactly one of `api_key_id` and `oauth_grant_id` must be set. */
   api_key_id?: string | null | undefined;
   oauth_grant_id?: string | null | undefined;
   name: string;
@@ -23,14 +23,14 @@ interface PolicyInput {
   max_recipients_per_run: number;
   max_recipients_per_day: number;
   max_actions_per_day: number;
-  /** The most that one order's monthly total may be, in cents; without one a person approves every order. */
+  /** Maximum monthly total of one order, in cents. If missing, a person approves every order. */
   max_monthly_mailbox_spend_cents?: number | null | undefined;
   expires_at: Date;
 }
 
 type Given = { [Field in keyof PolicyInput]?: PolicyInput[Field] | undefined };
 
-/** Faults of a policy as far as it is given: credentials and mailboxes of no use here, an end in the past. */
+/** Lists problems in the given fields of a policy: unusable credentials and mailboxes, an end in the past. */
 export async function policyProblems(org: OrgScope, given: Given, now: Date): Promise<Problem[]> {
   return [
     ...(await credentialProblems(org, given, now)),
@@ -58,7 +58,7 @@ async function credentialProblems(org: OrgScope, given: Given, now: Date): Promi
   return problems;
 }
 
-/** All policies of the organization, newest first (GET /agent-policies). */
+/** Lists all policies of the organization, newest first (GET /agent-policies). */
 export async function listPolicies(ctx: Ctx, request: PageRequest): Promise<Page<AgentPolicyRow>> {
   const after = decodeIdCursor('agent_policies', null, request.cursor);
   const query = reader(ctx)
@@ -70,7 +70,7 @@ export async function listPolicies(ctx: Ctx, request: PageRequest): Promise<Page
 }
 
 /**
- * Gives a key or grant a policy (POST /agent-policies). It takes effect with the next action.
+ * Creates the policy of a key or grant (POST /agent-policies). It applies from the next action.
  * @throws AppError bad_request with every problem, conflict when the credential has one already
  */
 export async function createPolicy(ctx: Ctx, input: PolicyInput): Promise<AgentPolicyRow> {
@@ -95,10 +95,10 @@ export async function createPolicy(ctx: Ctx, input: PolicyInput): Promise<AgentP
 }
 
 /**
- * Replaces a policy (PUT /agent-policies/:id): what is not sent is not kept. Actions that were authorized by the old one have committed
- * when this answers; what was counted today stays counted.
+ * Replaces a policy (PUT /agent-policies/:id). Fields that are not sent are reset. When this returns, all actions
+ * authorized by the old policy have committed. Today's counts stay.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
- * @throws AppError not_found, conflict when it has another `updated_at` by now, and as {@link createPolicy}
+ * @throws AppError not_found, conflict if `updated_at` has changed, and as {@link createPolicy}
  */
 export async function replacePolicy(
   ctx: Ctx,
@@ -124,7 +124,7 @@ export async function replacePolicy(
 }
 
 /**
- * Deletes a policy (DELETE /agent-policies/:id): from now on every action of its credential waits for a person.
+ * Deletes a policy (DELETE /agent-policies/:id). From now on every action of its credential waits for a person.
  * @throws AppError not_found
  */
 export async function deletePolicy(ctx: Ctx, id: string): Promise<void> {

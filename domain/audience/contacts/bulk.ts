@@ -17,8 +17,8 @@ import { scheduleVerification } from '../verification/schedule.ts';
 import { viewContacts, type ContactView } from '../../directory/contact-view.ts';
 
 /**
- * One change of a custom field over a selection: ADD sets it where it is missing, EDIT where it exists, DELETE removes it,
- * RENAME moves it to the key in `value`.
+ * One change of a custom field over a selection of contacts. ADD sets it where it is missing, EDIT where it exists.
+ * DELETE removes it, RENAME moves it to the key in `value`.
  */
 interface FieldOperation {
   type: 'ADD' | 'EDIT' | 'DELETE' | 'RENAME';
@@ -33,11 +33,11 @@ interface BulkEdit extends Selection {
   remove_categories?: readonly string[] | undefined;
   fields?: readonly FieldOperation[] | undefined;
   subscribe?: boolean | undefined;
-  /** Has the addresses looked at that have no verdict yet. */
+  /** Schedules verification of addresses that have no verdict yet. */
   verify?: true | undefined;
 }
 
-/** What changes the contacts themselves. */
+/** Fields that change the contacts themselves. */
 const EDITS = [
   'add_campaigns',
   'remove_campaigns',
@@ -47,7 +47,7 @@ const EDITS = [
   'subscribe',
 ] as const;
 
-/** Each sets custom_fields from :key and :value. Rows that it would not change are not written. */
+/** SQL for custom_fields, computed from :key and :value. Rows that would not change are not written. */
 const FIELD_SQL: Record<FieldOperation['type'], string> = {
   ADD: `jsonb_build_object(cast(:key as text), cast(:value as text)) || custom_fields`,
   EDIT: `case when jsonb_exists(custom_fields, :key)
@@ -59,12 +59,14 @@ const FIELD_SQL: Record<FieldOperation['type'], string> = {
 };
 
 /**
- * One edit over a selection of contacts. Suppressed addresses stay unsubscribed.
- * contact.updated fires once, with `bulk` and `count` in its metadata, unless addresses are only to be verified: it fires with each verdict. Returns the
- * contacts as they are now.
- * @throws AppError too_many_contacts, selection_too_large (also for contacts whose custom fields are more than one answer holds), bad_request (nothing selected,
- *   unknown category or campaign, more custom fields than a contact may have, no verification here), conflict (a field that a condition names is
- *   deleted or renamed, or renamed onto one that a contact has)
+ * Applies one edit to a selection of contacts. Suppressed addresses stay unsubscribed. contact.updated is emitted once,
+ * with `bulk` and `count` in its metadata. If the edit only verifies addresses, the event is emitted with each verdict
+ * instead. Returns the contacts as they are now.
+ * @throws AppError too_many_contacts, selection_too_large (also for contacts whose custom fields exceed one answer)
+ * @throws AppError bad_request (nothing selected, unknown category or campaign, too many custom fields for a contact,
+ * verification is off)
+ * @throws AppError conflict (a field used by a condition is deleted or renamed, or a rename would overwrite a contact's
+ * field)
  */
 export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactView[]> {
   if (edit.verify && ctx.config.EMAIL_VERIFICATION === 'off')
@@ -107,7 +109,7 @@ export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactV
   });
 }
 
-/** The categories and campaigns that an edit of many contacts names. */
+/** Lists the categories and campaigns named by a bulk edit. */
 export function namedByBulkEdit(edit: BulkEdit): NamedRecords {
   return {
     categories: [{ path: 'body.add_categories', ids: edit.add_categories ?? [] }],
@@ -138,7 +140,10 @@ async function changeField(tx: Tx, ids: readonly string[], operation: FieldOpera
   await tx.org.sql(`update contacts set custom_fields = ${changed} where ${chosen}`, bindings);
 }
 
-/** @throws AppError conflict where a contact of the selection has a value under the new name, which would be lost */
+/**
+ * Refuses a rename that would overwrite a value.
+ * @throws AppError conflict when a selected contact has a value under the new name, which would be lost
+ */
 async function refuseOverwriting(
   tx: Tx,
   bindings: { ids: readonly string[]; key: string; value: string },
@@ -159,10 +164,13 @@ async function refuseOverwriting(
   });
 }
 
-/** Bytes of custom fields that one answer holds at most: it is made in memory, a few times over. */
+/** Maximum bytes of custom fields in one answer, which is held in memory several times. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
-/** @throws AppError selection_too_large */
+/**
+ * Checks that the contacts fit into one answer.
+ * @throws AppError selection_too_large when their custom fields exceed it
+ */
 async function assertAnswerable(org: OrgScope, ids: readonly string[]): Promise<void> {
   const [row] = await org.sql<{ bytes: number }>(
     `select coalesce(sum(octet_length(custom_fields::text)), 0)::float8 as bytes from contacts

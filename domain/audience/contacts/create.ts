@@ -16,9 +16,9 @@ import { assertKnown, type NamedRecords } from '../../sending/leads/membership.t
 import { fileContacts, upsertContacts, type UpsertOptions } from './upsert.ts';
 import { contactPayload, contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
 
-/** Contacts of one request at most; larger numbers need an import. */
+/** Maximum contacts of one request; larger numbers need an import. */
 const MAX_CONTACTS_PER_REQUEST = 1000;
-/** A request with more contacts than this fires no contact.created. */
+/** A request with more contacts than this emits no contact.created. */
 const BULK_ARRIVAL = 100;
 
 interface ContactInput {
@@ -32,7 +32,7 @@ interface ContactInput {
   custom_fields?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The categories and campaigns that new contacts name. */
+/** Lists the categories and campaigns named by new contacts. */
 export function namedByContacts(
   inputs: readonly Partial<Pick<ContactInput, 'categories' | 'campaigns'>>[],
 ): NamedRecords {
@@ -43,11 +43,12 @@ export function namedByContacts(
 }
 
 /**
- * Adds contacts, or updates those whose address is known with the non-empty fields sent. The same address twice in one
- * request is one contact; later fields win. Suppressed addresses are stored unsubscribed. Returns each distinct contact once,
- * in the order of the request.
- * @param origin how they come, and what happens to known addresses; by default the API, which updates them
- * @throws AppError too_many_contacts, bad_request (empty, unknown category or campaign, more custom fields than a contact may have)
+ * Adds contacts, or updates contacts with a known address by the non-empty fields sent. Repeated addresses in one
+ * request are one contact; later fields win. Suppressed addresses are stored unsubscribed. Returns each distinct
+ * contact once, in the order of the request.
+ * @param origin source of the contacts, and the handling of known addresses; defaults to the API, which updates them
+ * @throws AppError too_many_contacts, bad_request (empty, unknown category or campaign, too many custom fields for a
+ * contact)
  */
 export async function createContacts(
   ctx: Ctx,

@@ -7,7 +7,7 @@ import { suppressedAmong, type SuppressionHit } from '../../directory/suppressio
 import { parseAddress } from '../../../lib/address.ts';
 import { CONTACT_VIEW, viewContacts, type ContactView } from '../../directory/contact-view.ts';
 
-/** A contact's reactions to all emails so far. Machine opens and clicks don't count. */
+/** A contact's reactions to all emails so far, without machine opens and clicks. */
 interface Engagement {
   total_sent: number;
   total_opened: number;
@@ -30,7 +30,7 @@ export interface ContactDetail {
 }
 
 /**
- * One contact with its engagement and suppression.
+ * Returns one contact with its engagement and suppression.
  * @throws AppError not_found
  */
 export async function getContact(ctx: Ctx, id: string): Promise<ContactDetail> {
@@ -51,7 +51,7 @@ export async function getContact(ctx: Ctx, id: string): Promise<ContactDetail> {
 }
 
 /**
- * The contact an address belongs to, or null; accepts `Name <addr>`.
+ * Finds the contact of an address, or null; accepts `Name <addr>`.
  * @throws AppError bad_request when there is no address in the text
  */
 export async function lookupContact(ctx: Ctx, text: string): Promise<ContactView | null> {

@@ -11,8 +11,8 @@ import { resolveSelection, type Selection } from './selection.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Deletes a contact with its person, events and conversions. Its runs are signalled first; emails already sent and messages received stay for
- * the figures, without their contact and their words.
+ * Deletes a contact with its person, events and conversions. Its runs are signalled first. Sent and received emails
+ * stay for the statistics, without the contact and their text.
  * @throws AppError not_found
  */
 export async function deleteContact(ctx: Ctx, id: string): Promise<void> {
@@ -30,7 +30,8 @@ export async function deleteContact(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Deletes a selection of contacts, each as {@link deleteContact} does; contact.deleted fires once, with `bulk` and `count` in its metadata.
+ * Deletes a selection of contacts, each as {@link deleteContact} does. contact.deleted is emitted once, with `bulk` and
+ * `count` in its metadata.
  * @throws AppError too_many_contacts, selection_too_large, bad_request (nothing selected)
  */
 export async function deleteContacts(ctx: Ctx, selection: Selection): Promise<number> {
@@ -44,13 +45,13 @@ export async function deleteContacts(ctx: Ctx, selection: Selection): Promise<nu
   });
 }
 
-/** Ends what goes on for contacts that are about to be deleted, and erases their traces. */
+/** Ends open work for contacts that are about to be deleted, and erases their traces. */
 async function endWork(tx: Tx, ids: readonly string[]): Promise<void> {
-  // Leads before their contact, the lock order of every writer.
+  // Locks leads before their contact, the lock order of every writer.
   await leaveCampaigns(tx, ids, null, message('ended.removed'));
   await cancelUnsent(tx, ids);
   await eraseTraces(tx, ids);
-  // Locked, so that no delivery is added for them from now on.
+  // Locks the contacts, so that no delivery is added for them from now on.
   await tx.org.sql(
     'select id from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) order by id for update',
     { ids },

@@ -28,7 +28,7 @@ interface Person {
 }
 
 const DAY = (n: number) => new Date(Date.UTC(2026, 0, 1 + n));
-/** Letters and everything LIKE and SQL could stumble over. */
+/** Alphabetic characters and characters with a special meaning in LIKE or SQL. */
 const unit = fc.constantFrom('a', 'B', 'c', '%', '_', '\\', "'", '"', ' ', '.', ':org');
 const text = fc.string({ unit, maxLength: 3 });
 const CAMPAIGNS = [newId(), newId(), newId()];
@@ -65,7 +65,7 @@ const everyFilter: fc.Arbitrary<
   created_after: fc.nat({ max: 4 }).map(DAY),
   created_before: fc.nat({ max: 5 }).map(DAY),
 });
-/** A few at a time: all together would match no contact. */
+/** Few filters per case, because all together would match no contact. */
 const filters: fc.Arbitrary<ContactFilters> = fc
   .tuple(
     everyFilter,
@@ -88,7 +88,7 @@ const filters: fc.Arbitrary<ContactFilters> = fc
 
 const low = (value: string) => value.toLowerCase();
 
-/** The filters again, as plainly as they can be said. */
+/** Reference implementation of the filters, written as simply as possible. */
 function matches(who: Person, f: ContactFilters): boolean {
   const query = low((f.query ?? '').trim());
   const haystack = low(`${who.email} ${who.first_name} ${who.last_name} ${who.company}`);

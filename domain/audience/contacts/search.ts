@@ -19,18 +19,18 @@ const CONTACT_SORTS = ['created_at', 'updated_at', 'first_name', 'last_name', 'e
 type ContactSort = (typeof CONTACT_SORTS)[number];
 
 interface ContactSearch extends ContactFilters {
-  /** Anything unknown means created_at. */
+  /** Sort field; an unknown one means created_at. */
   sort_by?: string | undefined;
-  /** True is ascending. */
+  /** True for ascending order. */
   reverse?: boolean | undefined;
 }
 
-/** A found contact; `campaign_lead` where the search names exactly one campaign. */
+/** A found contact. `campaign_lead` is set if the search names exactly one campaign. */
 export type FoundContact = ContactView & { campaign_lead?: LeadProgress };
 
 const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0');
 const isCount = (value: unknown): value is string => typeof value === 'string' && /^\d{1,9}$/.test(value);
-/** What contacts can be ordered by, and the type of the sort key in a cursor. */
+/** Sort expressions, with the type of the sort key in a cursor. */
 const SORT: Record<ContactSort, { expression: string; type: 'text' | 'timestamptz' | 'bigint'; isKey: typeof isText }> =
   {
     created_at: { expression: 'c.created_at', type: 'timestamptz', isKey: isTimestampText },
@@ -42,8 +42,8 @@ const SORT: Record<ContactSort, { expression: string; type: 'text' | 'timestampt
   };
 
 /**
- * The contacts of a workspace, newest first, filtered by text and one category. Any page costs the same: it reads the
- * primary key in order.
+ * Lists the contacts of a workspace, newest first, filtered by text and one category. Every page costs the same,
+ * because it reads the primary key in order.
  * @throws AppError bad_request for a cursor of another list or filter
  */
 export async function listContacts(
@@ -64,7 +64,7 @@ export async function listContacts(
 }
 
 /**
- * Faceted search. The cursor is bound to the filters and the order.
+ * Searches contacts by filters. The cursor is bound to the filters and the order.
  * @throws AppError invalid_lead_status, invalid_engagement, lead_filter_requires_campaign, bad_request (cursor)
  */
 export async function searchContacts(ctx: Ctx, page: PageRequest, search: ContactSearch): Promise<Page<FoundContact>> {

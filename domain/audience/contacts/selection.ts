@@ -8,20 +8,20 @@ import { compileFilters, type ContactFilters } from '../../directory/contact-fil
 const MAX_IDS = 1000;
 const MAX_SELECTED = 50_000;
 
-/** The contacts of a bulk call: ids, or all that match the filters, except some. */
+/** Contacts of a bulk call: by id, or all that match the filters except some. */
 export interface Selection {
   contacts?: readonly string[] | undefined;
   all?: boolean | undefined;
   filters?: ContactFilters | undefined;
-  /** Needed for all contacts of the workspace: `all` with filters that are empty. */
+  /** Confirms a selection of all contacts of the workspace: `all` with empty filters. */
   confirm_all?: boolean | undefined;
   exclude?: readonly string[] | undefined;
 }
 
 /**
- * The ids of a selection, locked in order. Unknown ids are left out.
- * @throws AppError too_many_contacts (over 1000 ids or 50000 exclusions), selection_too_large (filters match over 50000),
- *   bad_request when nothing is selected
+ * Resolves a selection to ids, locked in order. Unknown ids are omitted.
+ * @throws AppError too_many_contacts (over 1000 ids or 50000 exclusions), selection_too_large (filters match over
+ * 50000), bad_request when nothing is selected
  */
 export async function resolveSelection(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
   const ids = selection.all ? await matching(org, selection, now) : await listed(org, selection.contacts ?? []);

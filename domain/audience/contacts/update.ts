@@ -13,11 +13,11 @@ import { assertKnown, leaveCampaigns, type NamedRecords } from '../../sending/le
 import { fileContacts } from './upsert.ts';
 import { contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
 
-/** A sparse edit of one contact. */
+/** An edit of one contact; missing fields stay unchanged. */
 interface ContactEdit {
   first_name?: string | undefined;
   last_name?: string | undefined;
-  /** Lower-case. */
+  /** In lower case. */
   email?: string | undefined;
   company?: string | undefined;
   phone?: string | undefined;
@@ -30,10 +30,10 @@ interface ContactEdit {
 }
 
 /**
- * Changes the sent fields of a contact. `custom_fields`, `campaigns` and `categories` replace the stored ones; a new address
- * resets the verification verdict, and the old one stays known as the contact's for product events.
- * @throws AppError not_found, contact_email_taken, bad_request (unknown category or campaign),
- *   conflict (subscribing a suppressed address, or another `updated_at` by now)
+ * Changes the given fields of a contact. `custom_fields`, `campaigns` and `categories` replace the stored values. A new
+ * address resets the verification verdict; product events still find the contact by the old address.
+ * @throws AppError not_found, contact_email_taken, bad_request (unknown category or campaign), conflict (subscribing a
+ * suppressed address, or a changed `updated_at`)
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  */
 export async function updateContact(
@@ -75,7 +75,7 @@ export async function updateContact(
   });
 }
 
-/** The categories and campaigns that an edit of a contact names. */
+/** Lists the categories and campaigns named by an edit of a contact. */
 export function namedByEdit(edit: ContactEdit): NamedRecords {
   return {
     categories: [

@@ -5,8 +5,12 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { adoptPeople } from '../identities/contacts.ts';
 import { fieldsFit, type ContactDraft } from '../../directory/contact-fields.ts';
 
+/** Handling of contacts by {@link upsertContacts}, and their source. */
 export interface UpsertOptions {
-  /** What to do with a known address: update it with the sent fields that are not empty, fill what is empty in it, or keep it as it is. */
+  /**
+   * Handling of a known address. `update` applies the non-empty fields, `fill` fills only empty fields, `keep` changes
+   * nothing.
+   */
   existing: 'update' | 'fill' | 'keep';
   /** The source of the contacts (`contact.created`): api, import, catalogue. */
   source: string;
@@ -20,8 +24,8 @@ interface UpsertedContact {
 }
 
 /**
- * The known contact with the fields of `first` that are not empty and the other fields of `second`; an opt-out of either stays. One that would have more
- * fields than it may stays as it is.
+ * SQL that merges a new and a known contact: non-empty fields of `first` win over those of `second`, and an opt-out of
+ * either stays. A contact that would exceed the limit of custom fields stays unchanged.
  */
 const merge = (first: 'contacts' | 'excluded', second: 'contacts' | 'excluded'): string => `do update set
   ${['first_name', 'last_name', 'company', 'phone'].map((name) => `${name} = coalesce(nullif(${first}.${name}, ''), ${second}.${name})`).join(', ')},
@@ -37,9 +41,10 @@ const ON_CONFLICT = {
 } as const;
 
 /**
- * Stores contacts by address in one statement: new ones are inserted, known ones take the non-empty fields, or those that they lack. An opt-out is
- * applied, never undone. New contacts take over the people that product events have made of their addresses. Addresses must be distinct. Returns the stored ones: with `keep` only the new, otherwise
- * all but those whose custom fields would be too many.
+ * Stores contacts with distinct addresses in one statement. New ones are inserted, known ones are handled by
+ * `options.existing`. An opt-out is applied, never undone. New contacts are linked to people whom product events
+ * created with their addresses. Returns the stored contacts: only the new ones with `keep`, otherwise all except those
+ * that would exceed the limit of custom fields.
  */
 export async function upsertContacts(
   tx: Tx,
@@ -47,7 +52,7 @@ export async function upsertContacts(
   options: UpsertOptions,
 ): Promise<UpsertedContact[]> {
   if (drafts.length === 0) return [];
-  // Rows are locked in the order of addresses, so two imports of the same people wait for each other instead of deadlocking.
+  // Rows are locked in order of address, so two imports of the same people wait for each other instead of deadlocking.
   const stored = await tx.org.sql<UpsertedContact>(
     `insert into contacts (id, organization_id, email, first_name, last_name, company, phone, custom_fields, subscribed,
        source, source_detail, created_at, updated_at)
@@ -80,7 +85,7 @@ export async function upsertContacts(
   return stored;
 }
 
-/** Adds contacts to categories; those that are in them already stay. */
+/** Adds contacts to categories. Existing memberships stay. */
 export async function fileContacts(
   org: OrgScope,
   contactIds: readonly string[],

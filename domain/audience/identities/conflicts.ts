@@ -21,7 +21,7 @@ const VIEW = `select c.*, p.contact_id, o.contact_id as other_contact_id from id
   join people p on p.id = c.person_id left join people o on o.id = c.other_person_id`;
 
 /**
- * Identity conflicts, newest first.
+ * Lists identity conflicts, newest first.
  * @throws AppError bad_request for a cursor of another list or filter
  */
 export async function listConflicts(ctx: Ctx, status: ConflictFilter, page: PageRequest): Promise<Page<ConflictView>> {
@@ -35,8 +35,9 @@ export async function listConflicts(ctx: Ctx, status: ConflictFilter, page: Page
 }
 
 /**
- * Decides an open conflict. `merge` folds the other person into the person that claimed the identifier; other conflicts between the two end with
- * it, and those with third people become the person's. `dismiss` keeps the two apart: the conflict is not raised again.
+ * Resolves an open conflict. `merge` merges the other person into the person that claimed the identifier. It also ends
+ * other conflicts between the two, and transfers conflicts with third people. `dismiss` keeps both people separate: the
+ * conflict is not raised again.
  * @returns the conflict as it is now
  * @throws AppError not_found, conflict (it was resolved before), identity_merge_contacts (both people have a contact)
  */
@@ -61,7 +62,10 @@ export async function resolveConflict(ctx: Ctx, id: string, action: 'merge' | 'd
   });
 }
 
-/** Locks the people of a conflict before it, in the order of every writer; a merge of either may have renamed it meanwhile. */
+/**
+ * Locks the people of a conflict before the conflict, in the lock order of every writer. A concurrent merge may have
+ * changed the people.
+ */
 async function lockOpenConflict(tx: Tx, id: string): Promise<ConflictView> {
   let conflict = await findConflict(tx.org, id);
   for (let tries = 0; tries < TRIES; tries += 1) {

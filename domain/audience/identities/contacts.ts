@@ -2,8 +2,8 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { announceChanged } from './announce.ts';
 
 /**
- * Gives new contacts the people without a contact that are known by their addresses; the events of these become the contact's. Of
- * several contacts with addresses of one person the first takes it.
+ * Links new contacts to people without a contact who are known by their addresses; the people's events become the
+ * contacts'. If several contacts match one person, the first gets it.
  */
 export async function adoptPeople(tx: Tx, contacts: readonly { id: string; email: string }[]): Promise<void> {
   if (contacts.length === 0) return;
@@ -22,7 +22,7 @@ export async function adoptPeople(tx: Tx, contacts: readonly { id: string; email
     { ids: contacts.map(({ id }) => id), emails: contacts.map(({ email }) => email) },
   );
   if (taken.length === 0) return;
-  // By itself, to see the events that were stored while the people were waited for.
+  // A separate statement, so that it sees events stored while this transaction waited for the people.
   await tx.org.sql(
     `update product_events e set contact_id = p.contact_id from people p
      where e.organization_id = :org and p.id = e.person_id and e.person_id = any(cast(:people as uuid[]))`,

@@ -123,7 +123,7 @@ test.serial(
     await fc.assert(
       fc.asyncProperty(fc.array(named, { minLength: 4, maxLength: 16 }), async (drawn) => {
         const { organizationId } = await world.tenant();
-        // Two of the four emails are of contacts.
+        // Two of the four emails belong to contacts.
         for (const n of [1, 2]) await contact(organizationId, `p${n}@example.org`);
         const events = drawn.filter(({ email, userId, anonymousId }) => email <= 2 || userId || anonymousId);
         const stored = await Promise.all(

@@ -6,7 +6,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { attachContact } from './attach.ts';
 import { mergePeople } from './merge.ts';
 
-/** What an event names its person by: exactly one of `contactId` and `email`, and what else is known. */
+/** Identifiers of a person in an event: exactly one of `contactId` and `email`, plus optional ones. */
 interface Identity {
   contactId?: string | undefined;
   email?: string | undefined;
@@ -14,7 +14,7 @@ interface Identity {
   userId?: string | undefined;
   /** The id of a browser or device. */
   anonymousId?: string | undefined;
-  /** An address that the contact had before. */
+  /** A previous address of the contact. */
   formerEmail?: string | undefined;
 }
 
@@ -27,20 +27,20 @@ interface Identified {
 type Kind = Columns<'person_identifiers', 'kind'>['kind'];
 type Name = Columns<'person_identifiers', 'kind' | 'value'>;
 
-/** A person that has an identifier, or the contact, that was named. */
+/** A person that has a named identifier, or that belongs to the named contact. */
 interface Owner {
   /** `contact`: the person of the named contact. */
   kind: Kind | 'contact';
   value: string | null;
   person_id: string;
   contact_id: string | null;
-  /** False when the person was deleted, or merged into another, while this transaction waited. */
+  /** False if the person was deleted or merged into another one while this transaction waited. */
   locked: boolean;
 }
 
 interface Found {
   contact: Columns<'contacts', 'id' | 'email'> | null;
-  /** False when the contact was deleted while this transaction waited. */
+  /** False if the contact was deleted while this transaction waited. */
   contactLocked: boolean;
   owners: Owner[];
 }
@@ -48,13 +48,13 @@ interface Found {
 const TRIES = 5;
 
 /**
- * Finds the person of an event, or makes one, and links the identifiers that the event names to it: an identifier that
- * has no person becomes one of this person's, one of another person is recorded as a conflict, once. The contact decides whose the event is,
- * then the email, then the user id. An anonymous id does not decide: several people may use one browser.
- *
- * A contact of which nothing was known takes over the person without a contact that has its email or, failing that, its user id.
- * The contact and the person stay locked until the transaction ends, so neither can be deleted before the event is stored.
- * @throws AppError event_contact_not_found (404): no contact has the id or email, and the event names no other identifier
+ * Finds or creates the person of an event, and links the event's identifiers to it. An identifier without a person is
+ * linked; one of another person is recorded as a conflict, once. The contact decides first, then the email, then the
+ * user id. An anonymous id never decides, because several people may use one browser.
+ * A contact without a person takes over the person without a contact that has its email or, failing that, its user id.
+ * Contact and person stay locked until the transaction ends, so that neither is deleted before the event is stored.
+ * @throws AppError event_contact_not_found (404): no contact has the id or email, and the event names no other
+ * identifier
  */
 export async function identifyPerson(tx: Tx, identity: Identity): Promise<Identified> {
   const first = await findOwners(tx, identity, 'when settled');
@@ -63,7 +63,7 @@ export async function identifyPerson(tx: Tx, identity: Identity): Promise<Identi
   if (known) return accept(identity, known);
   if (!first.contact && !namesMore(identity)) throw contactNotFound();
   for (let tries = 1; tries <= TRIES; tries += 1) {
-    // Sent ahead of the look-up, which sees what the holders of these names committed.
+    // Sent before the query, so that the query sees commits of transactions that held the locks of these identifiers.
     const locked = lockNames(tx, namesOf(identity, first));
     const [found] = await Promise.all([findOwners(tx, identity, 'all'), locked]);
     if (identity.contactId && !(found.contact && found.contactLocked)) throw contactNotFound();
@@ -75,7 +75,7 @@ export async function identifyPerson(tx: Tx, identity: Identity): Promise<Identi
   });
 }
 
-/** An event that names a contact's email alone must not make a person of somebody unknown. */
+/** Refuses to create a person from an unknown email alone. */
 function accept(identity: Identity, person: Identified): Identified {
   if (person.contactId === null && !namesMore(identity)) throw contactNotFound();
   return person;
@@ -91,7 +91,7 @@ function namesMore({ userId, anonymousId }: Identity): boolean {
   return userId !== undefined || anonymousId !== undefined;
 }
 
-/** What is claimed for the person: what the event names, and the address of its contact. */
+/** Returns the identifiers claimed for the person: those in the event, and the address of its contact. */
 function namesOf(identity: Identity, { contact }: Pick<Found, 'contact'>): Name[] {
   const names: { kind: Kind; value: string | undefined }[] = [
     { kind: 'email', value: contact?.email ?? identity.email?.toLowerCase() },
@@ -102,7 +102,7 @@ function namesOf(identity: Identity, { contact }: Pick<Found, 'contact'>): Name[
   return names.filter((name): name is Name => name.value !== undefined);
 }
 
-/** The person that already has everything that was named; undefined when something has to be linked. */
+/** Returns the person that already has all named identifiers; undefined if anything must be linked. */
 function settledOwner(identity: Identity, found: Found): Identified | undefined {
   const { owners, contact } = found;
   const [owner] = owners;
@@ -113,8 +113,9 @@ function settledOwner(identity: Identity, found: Found): Identified | undefined 
 }
 
 /**
- * Finds whom the contact and the identifiers belong to, contacts locked before people. `when settled` locks the person only when one has all of
- * them, so that events of known people do not wait for each other; `all` locks everybody, for changes.
+ * Finds the owners of the contact and the identifiers; locks contacts before people. `when settled` locks the person
+ * only if one person has all identifiers, so that events of known people do not wait for each other. `all` locks
+ * everyone for changes.
  */
 async function findOwners(tx: Tx, identity: Identity, lock: 'when settled' | 'all'): Promise<Found> {
   const locking =
@@ -161,7 +162,7 @@ async function findOwners(tx: Tx, identity: Identity, lock: 'when settled' | 'al
   return { contact: row!.contact, contactLocked: row!.contact_locked, owners: row!.owners };
 }
 
-/** One transaction at a time links an identifier; names are locked in the order of their hashes. */
+/** Locks identifiers in order of their hashes, so that only one transaction at a time links an identifier. */
 async function lockNames(tx: Tx, names: readonly Name[]): Promise<void> {
   await tx.org.sql(
     `select pg_advisory_xact_lock(hash) from (
@@ -172,7 +173,7 @@ async function lockNames(tx: Tx, names: readonly Name[]): Promise<void> {
   );
 }
 
-/** Chooses the person, and stores what is new about it. Everything that was found is locked. */
+/** Chooses the person, and stores its new links. All rows found are locked. */
 async function link(tx: Tx, identity: Identity, found: Found): Promise<Identified> {
   const { contact, owners } = found;
   const ownerOf = (name: Name) => owners.find(({ kind, value }) => kind === name.kind && value === name.value);
@@ -190,7 +191,7 @@ async function link(tx: Tx, identity: Identity, found: Found): Promise<Identifie
   for (const { owner, ...name } of names) {
     if (!owner || folded.has(owner.person_id)) continue;
     if (name.kind === 'email' && contact && owner.contact_id === null) {
-      // The addresses of a contact are the contact's: its person takes the other over.
+      // A contact owns its addresses, so its person absorbs the other person.
       await mergePeople(tx, personId, owner.person_id);
       folded.add(owner.person_id);
     } else conflicts.push({ ...name, owner });
@@ -210,11 +211,11 @@ interface Links extends Identified {
   isNew: boolean;
   names: readonly Name[];
   conflicts: readonly (Name & { owner: Owner })[];
-  /** Whether events of the contact that have no person, from before there were people, become this person's. */
+  /** True if existing events of the contact without a person are assigned to this person. */
   takesEvents: boolean;
 }
 
-/** A conflict that is open, or was dismissed, is not raised again. */
+/** Stores the person, links, conflicts and events. A conflict that is open or dismissed is not raised again. */
 async function storeLinks(tx: Tx, { personId, contactId, isNew, names, conflicts, takesEvents }: Links): Promise<void> {
   if (!isNew && !takesEvents && names.length === 0 && conflicts.length === 0) return;
   await tx.org.sql(

@@ -49,11 +49,11 @@ interface OracleConflict {
   open: boolean;
 }
 
-/** The same world in plain words: people are numbers, and a union-find says which of them are one. */
+/** Reference model of people and contacts: people are numbers, and a union-find stores which of them were merged. */
 class Oracle {
   readonly parents: number[] = [];
   readonly owners = new Map<string, number>();
-  /** By address, the contacts; by person, the contact's first address. */
+  /** `contacts`: contact key by address. `contactOf`: contact key by person. */
   readonly contacts = new Map<string, string>();
   readonly contactOf = new Map<number, string>();
   readonly events: number[] = [];
@@ -73,7 +73,7 @@ class Oracle {
   hasContact(person: number): boolean {
     return this.contactOf.has(this.find(person));
   }
-  /** Null when the event is refused. */
+  /** Returns the person of an event; null if the event is refused. */
   event(email: string, others: string[]): number | null {
     const contact = this.contacts.get(email);
     const person = this.identify(contact, [`email ${email}`, ...others]);
@@ -136,7 +136,7 @@ class Oracle {
   }
 }
 
-/** Which of a list of things go together, whatever they are called. */
+/** Returns the grouping of equal keys, independent of their names. */
 const partition = (keys: readonly unknown[]): number[] => keys.map((key) => keys.indexOf(key));
 const sorted = <T>(list: T[]): T[] => list.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
@@ -179,7 +179,7 @@ test('people after any events, contacts, renamings and decisions are those of an
             person_id,
             occurred_at,
           });
-          // The oracle's numbers get the ids of the people that were made for them.
+          // Maps the model's person numbers to the ids of the created people.
           ids[oracle.find(person!)] ??= person_id!;
         } else if (each.do === 'contact') {
           oracle.contact(address(each.email));
@@ -232,7 +232,7 @@ test('people after any events, contacts, renamings and decisions are those of an
         (await db('people').where({ organization_id: organizationId })).map((row) => [row.id, row]),
       );
       const names = await db('person_identifiers').where({ organization_id: organizationId });
-      // One comparison: which events and identifiers go together.
+      // Compares in one assertion which events and identifiers belong to the same person.
       t.deepEqual(
         partition([...eventIds.map((id) => rows.get(id).person_id), ...names.map((row) => row.person_id)]),
         partition([

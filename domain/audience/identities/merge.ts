@@ -7,8 +7,8 @@ import { announceChanged } from './announce.ts';
 type Person = Columns<'people', 'id' | 'contact_id'>;
 
 /**
- * Folds the other person into a person: events, conversions, identifiers, corrections, the contact and what is in conflict become the person's, and the
- * other is deleted. Conflicts between the two are kept as merged.
+ * Merges the other person into a person: transfers events, conversions, identifiers, corrections, contact and
+ * conflicts, and deletes the other person. Conflicts between the two are marked as merged.
  * @throws AppError not_found (either is unknown), identity_merge_contacts (both have contacts)
  */
 export async function mergePeople(tx: Tx, personId: string, otherId: string): Promise<void> {
@@ -32,7 +32,7 @@ export async function mergePeople(tx: Tx, personId: string, otherId: string): Pr
       `update ${table} set person_id = :person where organization_id = :org and person_id = :other`,
       ids,
     );
-  // What somebody decided of the person goes before what was decided of the other.
+  // A correction made for the person wins over one made for the other person.
   await tx.org.sql(
     `update attribution_corrections set person_id = :person, is_current = is_current and not exists (
        select from attribution_corrections own where own.organization_id = :org and own.person_id = :person and own.is_current)
@@ -40,14 +40,14 @@ export async function mergePeople(tx: Tx, personId: string, otherId: string): Pr
     ids,
   );
   await foldConflicts(tx, ids);
-  // The last of it: a contact has one person at any moment.
+  // Deleted before the contact is transferred, because a contact may have only one person at any time.
   await tx.org.sql('delete from people where organization_id = :org and id = :other', ids);
   if (person.contact_id !== ids.contact)
     await tx.org.sql('update people set contact_id = :contact where organization_id = :org and id = :person', ids);
   announceChanged(tx, [personId, otherId]);
 }
 
-/** Locks people for a change, in the order of every writer: their contacts first. */
+/** Locks people for a change, in the lock order of every writer: their contacts first. */
 export async function lockPeople(tx: Tx, ids: readonly string[]): Promise<Person[]> {
   return tx.org.sql<Person>(
     `with contacts_first as materialized (
@@ -68,7 +68,10 @@ interface Pair {
   other: string;
 }
 
-/** What the other person was in conflict about, the person is. A conflict that was dismissed stays so when it meets an open one. */
+/**
+ * Transfers the other person's conflicts to the person. If a dismissed conflict meets an open one, the result is
+ * dismissed.
+ */
 async function foldConflicts(tx: Tx, ids: Pair): Promise<void> {
   await tx.org.sql(
     `update identity_conflicts set state = 'merged', person_id = :person, other_person_id = null, merged_person_id = :other, resolved_at = :now,

@@ -6,12 +6,12 @@ import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 
-/** Identifiers of a person that are listed at most, the first seen first. */
+/** Maximum identifiers listed per person, oldest first. */
 const MAX_IDENTIFIERS = 100;
 
-/** A person with what is known of it. Times in UTC. */
+/** A person with its identifiers. Times are in UTC. */
 export interface PersonView extends Columns<'people', 'id' | 'organization_id' | 'contact_id' | 'created_at'> {
-  /** At most 100 of them; `first_seen_at` as text. */
+  /** At most 100 identifiers; `first_seen_at` as text. */
   identifiers: (Columns<'person_identifiers', 'kind' | 'value'> & { first_seen_at: string })[];
   identifier_count: number;
   event_count: number;
@@ -21,7 +21,7 @@ export interface PersonView extends Columns<'people', 'id' | 'organization_id' |
 }
 
 /**
- * People without a contact, newest first.
+ * Lists people without a contact, newest first.
  * @throws AppError bad_request for a cursor of another list
  */
 export async function listPeople(ctx: Ctx, page: PageRequest): Promise<Page<PersonView>> {
@@ -37,7 +37,7 @@ export async function listPeople(ctx: Ctx, page: PageRequest): Promise<Page<Pers
 }
 
 /**
- * One person, with or without a contact.
+ * Returns one person, with or without a contact.
  * @throws AppError not_found
  */
 export async function getPerson(ctx: Ctx, id: string): Promise<PersonView> {

@@ -10,17 +10,16 @@ import { identifyPerson } from './identify.ts';
 
 const PAGE = 1_000;
 const EVENTS_PER_PAGE = 5_000;
-/** Contacts that one sweep settles at most; the next one continues. */
+/** Maximum contacts settled by one sweep; the next one continues. */
 const MAX_CONTACTS = 50_000;
 
 type Due = Columns<'contacts', 'id' | 'organization_id'>;
 
 /**
- * Gives their people to events that have none, and contacts to people that an event and the
- * contact's creation made at the same moment. Each contact has a transaction of its own: one that fails keeps none of the others from it, and has
- * its next turn in the next sweep.
- * @returns how many events and contacts
- * @throws AggregateError when some contacts could not be settled, once the others were
+ * Assigns people to events without a person. Also links contacts to people that a concurrent event created. Each
+ * contact has its own transaction, so a failing contact does not stop the others and is retried in the next sweep.
+ * @returns number of events and contacts
+ * @throws AggregateError when some contacts could not be settled, after all others were
  */
 export async function settlePeople(deps: Deps): Promise<number> {
   let done = await followInBulk(deps);
@@ -36,7 +35,10 @@ export async function settlePeople(deps: Deps): Promise<number> {
   return done;
 }
 
-/** Events of contacts that have a person follow them, in pages. Where a page fails, its contacts are settled one by one afterwards. */
+/**
+ * Assigns events to the existing people of their contacts, in pages. If a page fails, its contacts are settled one by
+ * one afterwards.
+ */
 async function followInBulk({ db, log }: Deps): Promise<number> {
   let done = 0;
   try {
@@ -52,7 +54,7 @@ async function followInBulk({ db, log }: Deps): Promise<number> {
   }
 }
 
-/** Finds or makes the person of a contact, which takes all events of the contact that have none. */
+/** Finds or creates the person of a contact, and assigns to it the contact's events without a person. */
 async function settleContact(tx: Tx, contactId: string): Promise<void> {
   const { personId } = await identifyPerson(tx, { contactId });
   await tx.org.sql(
@@ -61,7 +63,7 @@ async function settleContact(tx: Tx, contactId: string): Promise<void> {
   );
 }
 
-/** Every contact that is due, once, however many of those before it fail. */
+/** Yields every due contact once, even if earlier contacts fail. */
 async function* contactsDue({ db }: Deps, isEnough: () => boolean): AsyncGenerator<Due> {
   for (const select of [UNSETTLED, APART])
     for (let after: Due = { id: ZERO_UUID, organization_id: ZERO_UUID }; !isEnough();) {
@@ -72,20 +74,20 @@ async function* contactsDue({ db }: Deps, isEnough: () => boolean): AsyncGenerat
     }
 }
 
-/** Of contacts that have a person. */
+/** Assigns events of contacts that have a person. */
 const FOLLOW = `
   update product_events e set person_id = f.person_id from (
     select e.id, p.id as person_id from product_events e join people p on p.contact_id = e.contact_id
     where e.person_id is null limit ${EVENTS_PER_PAGE} for key share of p
   ) f where e.id = f.id`;
 
-/** Contacts of which an event has no person. */
+/** Selects contacts with an event without a person. */
 const UNSETTLED = `
   select distinct organization_id, contact_id as id from product_events
   where person_id is null and (organization_id, contact_id) > (cast(:organization_id as uuid), cast(:id as uuid))
   order by organization_id, contact_id limit ${PAGE}`;
 
-/** Contacts whose address is that of a person without a contact. */
+/** Selects contacts whose address belongs to a person without a contact. */
 const APART = `
   select distinct c.organization_id, c.id from people p
   join person_identifiers i on i.person_id = p.id and i.kind = 'email'
@@ -93,7 +95,7 @@ const APART = `
   where p.contact_id is null and (c.organization_id, c.id) > (cast(:organization_id as uuid), cast(:id as uuid))
   order by c.organization_id, c.id limit ${PAGE}`;
 
-/** A contact that was deleted meanwhile took its events along. */
+/** Ignores a contact deleted concurrently, because its events were deleted too. */
 function ignoreDeleted(error: unknown): void {
   if (!(error instanceof AppError && error.code === 'event_contact_not_found')) throw error;
 }

@@ -9,7 +9,7 @@ export interface EndedImport {
   failed: number;
 }
 
-/** Emits the end of an import; its contacts have no event of their own (`contact.created`). */
+/** Emits the end of an import. Its contacts emit no contact.created. */
 export function announceEnd(
   tx: Tx,
   { id, imported, updated, skipped, failed }: EndedImport,

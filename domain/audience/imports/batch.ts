@@ -19,35 +19,36 @@ export interface ImportRow {
   optOut?: OptOut;
 }
 
-/** A row that is not imported, and why. */
+/** A row that is not imported, with the reason. */
 export interface RowProblem {
   line: number;
   email: string;
   values: string[];
   reason: RowReason;
-  /** Counts although the row is not imported. */
+  /** Applied even though the row is not imported. */
   optOut?: OptOut;
 }
 
-/** Rows that are read together and committed together. */
+/** Rows that are read and committed together. */
 export interface ImportBatch {
   rows: ImportRow[];
   problems: RowProblem[];
-  /** Rows read, good or bad, and bytes of the file up to there. */
+  /** `read`: number of rows read, valid or not. `readBytes`: bytes of the file read so far. */
   read: number;
   readBytes: number;
 }
 
-/** Reasons that are not faults of the row; they count as skipped, the others as failed. */
+/** Reasons that are not faults of the row. They count as skipped, all others as failed. */
 const SKIPPED: readonly RowReason[] = ['duplicate_in_file', 'already_exists', 'suppressed'];
-/** Reason of a row that is imported all the same, and counted as such. */
+/** Reason reported for a row that is imported nevertheless. */
 const NOTED: RowReason = 'unclear_permission';
 
 /**
  * Applies a batch and moves the checkpoint in one transaction, so that after a crash the job continues exactly there.
- * Suppressed addresses are reported, not imported. What a row says against mail to its address is taken over, also where the
- * row is not imported. No contact.created fires for contacts of a file.
- * @throws AppError not_found when its campaign is gone; forbidden for a key's import into a campaign that was started meanwhile
+ * Suppressed addresses are reported, not imported. Opt-outs and bounces in a row are applied even if the row is not
+ * imported. Contacts of a file emit no contact.created.
+ * @throws AppError not_found when its campaign is gone; forbidden for a key's import into a campaign that was started
+ * meanwhile
  * @returns false when the job is no longer running, or another worker has moved its checkpoint; nothing is applied then
  */
 export async function applyBatch(
@@ -69,7 +70,8 @@ export async function applyBatch(
   );
   const rows = suppressed.size === 0 ? batch.rows : batch.rows.filter((row) => !suppressed.has(row.draft.email));
   const optOuts = [...batch.rows, ...batch.problems].flatMap(({ optOut }) => optOut ?? []);
-  // Entries are written before contacts, as everywhere: the other order could deadlock with a person who suppresses.
+  // Suppressions are written before contacts everywhere. The opposite order could deadlock with a person who suppresses
+  // an address.
   await takeOverOptOuts(tx, job, optOuts);
   const stored = await upsertContacts(
     tx,
@@ -118,7 +120,7 @@ async function addToCampaign(tx: Tx, options: ContactImportRow['options'], ids: 
   await addLeads(tx, campaignId, ids, 'import');
 }
 
-/** Moves the job behind the rows of a batch, and adds what became of them. */
+/** Advances the checkpoint past a batch, and adds the batch's counts. */
 async function moveCheckpoint(
   tx: Tx,
   importId: string,
@@ -138,7 +140,7 @@ function asProblem(row: ImportRow, reason: RowReason): RowProblem {
   return { line: row.line, email: row.draft.email, values: row.values, reason };
 }
 
-/** Adds contacts to the existing categories that their row names; unknown titles are ignored. */
+/** Adds contacts to the existing categories named in their row. Unknown titles are ignored. */
 async function fileByTitle(tx: Tx, rows: readonly ImportRow[], idOf: Map<string, string>): Promise<void> {
   if (!rows.some((row) => row.categories.length > 0)) return;
   const labels = await tx.org.sql<Columns<'labels', 'id' | 'title'>>(
@@ -166,7 +168,7 @@ async function reportProblems(tx: Tx, importId: string, problems: readonly RowPr
       id: importId,
       lines: problems.map((problem) => problem.line),
       emails: problems.map((problem) => clean(problem.email)),
-      // PostgreSQL arrays of arrays cannot contain lists of different lengths.
+      // JSON, because PostgreSQL arrays of arrays cannot contain lists of different lengths.
       values: problems.map((problem) => JSON.stringify(problem.values.map(clean))),
       reasons: problems.map((problem) => problem.reason),
     },

@@ -5,7 +5,7 @@ import { consentTarget } from './consent.ts';
 import { plainWords, signs, wordList } from './header-words.ts';
 import { CUSTOM } from './rows.ts';
 
-/** Usual header names of the fields that every contact has, those of exports of other tools among them. */
+/** Usual header names of the standard contact fields, including those exported by other tools. */
 const SYNONYMS: readonly (readonly [target: string, names: ReadonlySet<string>])[] = Object.entries({
   email:
     'email|e mail|email address|e mail address|mail|work email|business email|primary email|contact email|email 1|e mail 1 value|email1|emailaddress|lead email|person email|person email work|recipient|correo|correo electrónico|email id|courriel|adresse e mail|adresse email|adresse mail|e mail adresse|mailadresse|emailadresse|indirizzo e mail|indirizzo email|posta elettronica|endereço de e mail|endereço de email|emailadres|e mailadres|epost|e post|e postadress|epostadress|e postadresse|epostadresse|sähköposti|sähköpostiosoite|adres e mail|adres email|e mailová adresa|emailová adresa|e mail cím|email cím|adresă de e mail|adresa e pošte|имейл|имейл адрес|ел поща|эл почта|электронная почта|почта|адрес электронной почты|емейл|е мейл|электронный адрес|електронна пошта|ел пошта|ηλεκτρονικό ταχυδρομείο|ηλ ταχυδρομείο|e posta|eposta|e posta adresi|البريد الإلكتروني|البريد الالكتروني|بريد إلكتروني|אימייל|דוא ל|דואר אלקטרוני|ईमेल|ईमेल पता|alamat email|surel|địa chỉ email|thư điện tử|อีเมล|メール|メールアドレス|電子メール|eメール|이메일|이메일 주소|메일|메일주소|邮箱|邮件|电子邮件|邮箱地址|电子邮箱|郵箱|電子郵件|電郵|信箱',
@@ -21,17 +21,17 @@ const SYNONYMS: readonly (readonly [target: string, names: ReadonlySet<string>])
     'categories|category|tags|tag|labels|label|group membership|groups|lists|kategorien|kategorie|schlagwörter|catégories|étiquettes|categorías|etiquetas|categorie|etichette|categorias|categorieën|kategorier|kategoriat|kategorie|kategórie|címkék|categorii|kategorije|категории|теги|категорії|κατηγορίες|kategoriler|etiketler|الفئات|קטגוריות|श्रेणियाँ|kategori|danh mục|หมวดหมู่|カテゴリ|タグ|카테고리|태그|类别|标签|分類|標籤',
 }).map(([target, names]) => [target, wordList(names)] as const);
 
-/** Words of headers of addresses, beside those that are nothing else. */
+/** Words that occur in headers of address columns, in addition to exact names. */
 const speaksOfEmail = signs(
   'email|e mail|mail|correo|courriel|posta elettronica|epost|e post|sahkoposti|eposta|e posta|имейл|почт|емейл|пошт|ηλεκτρονικο ταχυδρομ|البريد|بريد|אימייל|דואל|ईमेल|surel|thư điện tử|อีเมล|メール|이메일|메일|邮箱|邮件|郵箱|郵件|電郵',
 );
-/** Columns with addresses of colleagues, and columns about an address. */
+/** Patterns for columns with addresses of colleagues (`OF_ANOTHER`), and for columns with data about an address. */
 const OF_ANOTHER =
   /\b(?:owner|manager|assigned|assignee|assignment|sender|sent by|from|creator|created|modified|updated|account executive|rep|recruiter|referr\w*|besitzer|zustandig\w*|betreuer|inhaber|bearbeiter|proprietaire|propietario|proprietario|ответственн\w*)\b/;
 const ABOUT_ADDRESS =
   /\b(?:type|typ|label|status|domain|provider|host|score|count|date|time|open\w*|click\w*|sent|repl\w*|verif\w*|confidence|quality|source|template|subject|body|signature|activity)\b/;
 
-/** Columns of Heron's own export that its contacts do not have; the fields that they come from have columns of their own. */
+/** Columns of Heron's own export that are computed. The contact fields behind them have their own columns. */
 const REPORTED = new Set([
   'id',
   'company_domain',
@@ -49,10 +49,10 @@ const REPORTED = new Set([
 ]);
 /** Columns that problems.csv adds to those of the file. */
 export const PROBLEM_COLUMNS: readonly string[] = ['import_line', 'import_reason', 'import_surplus'];
-/** By these two columns a file is known as Heron's own export. */
+/** Two columns that identify a file as Heron's own export. */
 const OWN = ['outreach_status', 'verification_status'];
 
-/** Names of columns: the header's, invented where it has none. */
+/** Returns the column names: those of the header, or `Column <n>` for an empty cell. */
 export function columnNames(header: readonly string[]): string[] {
   return header.map((cell, index) => cell.trim() || `Column ${index + 1}`);
 }
@@ -63,8 +63,9 @@ interface Sample {
 }
 
 /**
- * A suggestion for each column: known fields by their usual names, the address by name and content, columns of permission.
- * Every other column with a header is a custom field, up to the limit of a contact.
+ * Suggests a target for each column. Known fields are found by their usual names, the address by name and content, and
+ * permission columns by their header. Every other column with a header becomes a custom field, up to the limit of a
+ * contact.
  */
 export function suggestMapping(columns: readonly string[], { hasHeader, sample }: Sample): ColumnMapping[] {
   const headers = columns.map((column) => (hasHeader ? column.trim() : ''));
@@ -90,7 +91,7 @@ export function suggestMapping(columns: readonly string[], { hasHeader, sample }
   });
 }
 
-/** A name that templates can use. */
+/** Converts a header to a key that templates can use. */
 function keyOf(header: string): string {
   return header
     .toLowerCase()
@@ -98,7 +99,7 @@ function keyOf(header: string): string {
     .replace(/^_+|_+$/g, '');
 }
 
-/** Gives each column a key of its own: what is too long is cut, and what there was before gets a number. */
+/** Returns a function that gives each column a unique key. Long keys are shortened, repeated keys get a number. */
 function customKeys(): (key: string) => string {
   const taken = new Set<string>();
   return (wanted) => {
@@ -119,8 +120,8 @@ function cut(text: string, length: number): string {
 }
 
 /**
- * The column of the addresses: one whose name says so and whose cells hold addresses, else one whose cells do, in any
- * language; -1 without any. Where cells repeat one address it is a colleague's.
+ * Finds the column of the addresses: by its name and cells, or by its cells alone in any language; -1 if there is none.
+ * A column that repeats one address is taken for a colleague's.
  */
 function emailColumn(headers: readonly string[], sample: readonly (readonly string[])[]): number {
   let best = -1;
@@ -147,7 +148,7 @@ function nameScore(plain: string): number {
   return speaksOfEmail(plain) && !ABOUT_ADDRESS.test(plain) ? 1.5 : 0;
 }
 
-/** Tells whether a cell names the addresses, as a header does and a title above it does not. */
+/** Returns true if a cell names the address column. A header does, a title above the header does not. */
 export function namesAddresses(cell: string): boolean {
   return nameScore(plainWords(cell)) > 0;
 }

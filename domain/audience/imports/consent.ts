@@ -14,10 +14,10 @@ import {
 } from './consent-words.ts';
 import { plainWords, signs, wordList } from './header-words.ts';
 
-/** Permission to mail a person, as the columns of a list have it; `unclear` is not understood. */
+/** Permission to mail a person, from the columns of a list. `unclear`: the text is not understood. */
 export type Permission = 'given' | 'withheld' | 'opted_out' | 'bounced' | 'unclear';
 
-/** Targets of columns that speak of permission. */
+/** Mapping targets of permission columns. */
 type ConsentTarget = 'subscribed' | 'unsubscribed' | 'bounced';
 
 type Statement =
@@ -47,11 +47,11 @@ const NEGATED: Partial<Record<Statement, Statement>> = {
   bounced: 'mailable',
 };
 const negations = wordList(NEGATIONS);
-/** Placeholders for nothing. */
+/** Placeholders for an empty value. */
 const nothing = wordList(
   'n a|na|null|none|nil|undefined|empty|blank|keine angabe|k a|s o|brak|nan|ninguno|aucun|nessuno',
 );
-/** A word of a longer text that forbids mail wherever it stands. */
+/** Words that forbid mail anywhere in a longer text. */
 const forbids = signs(
   'unsubscrib|unsub|opted out|opt out|optout|do not contact|do not mail|do not email|dnc|blocklist|blacklist|complain|marked as spam|abgemeldet|abbestellt|désabonné|désinscrit|dado de baja|disiscritto|descadastrado|uitgeschreven|afgemeld|avregistrerad|avmeldt|afmeldt|wypisan|odhlášen|leiratkozott|dezabonat|odjavljen|отписан|відписан|配信停止|配信拒否|購読解除|수신거부|수신 거부|구독취소|退订|退訂|拒收',
 );
@@ -69,10 +69,10 @@ const statusHeader = signs(STATUS_HEADERS);
 const OTHER =
   /\b(?:link|url|rate|ratio|percent|soft bounces?|campaign (?:title|id|name)|client id|map|ip|call|sms|whats ?app|fax|push|template|subject|count of)\b/;
 
-/** When, where and how somebody opted in is no permission by itself. */
+/** Time, place and source of an opt-in are no permission by themselves. */
 const OF_OPT_IN = /\b(?:date|time|at|on|source|method|reason|datum|zeit|fecha|data)\b/;
 
-/** The target of a column whose header speaks of permission; undefined for any other column. */
+/** Returns the target of a permission column by its header; undefined for any other column. */
 export function consentTarget(header: string): ConsentTarget | undefined {
   const plain = plainWords(header);
   if (plain === '' || OTHER.test(plain)) return undefined;
@@ -82,12 +82,12 @@ export function consentTarget(header: string): ConsentTarget | undefined {
   return undefined;
 }
 
-/** A header of a column of states, such as `Lead status`, whose words may forbid mail. */
+/** Returns true for the header of a state column, such as `Lead status`, whose words may forbid mail. */
 export function isStatusHeader(header: string): boolean {
   return statusHeader(plainWords(header));
 }
 
-/** Reads a cell of a column that says whether a person may be mailed. A blank one says nothing, so permission is given. */
+/** Reads a cell of a column that permits mail. A blank cell counts as permission. */
 export function readSubscribed(cell: string): Permission {
   switch (statementOf(cell)) {
     case 'blank':
@@ -106,7 +106,7 @@ export function readSubscribed(cell: string): Permission {
   }
 }
 
-/** Reads a cell of a column that says yes of who must not be mailed; dates and counts say so too. */
+/** Reads a cell of a column that forbids mail with a "yes". Dates and counts also forbid mail. */
 export function readUnsubscribed(cell: string, kind: 'opted_out' | 'bounced' = 'opted_out'): Permission {
   switch (statementOf(cell)) {
     case 'blank':
@@ -124,12 +124,12 @@ export function readUnsubscribed(cell: string, kind: 'opted_out' | 'bounced' = '
     case 'not_now':
       return 'withheld';
     default:
-      // A column of bounces holds the answer of the mail server, which is no answer to a question.
+      // A bounce column contains the mail server's answer, so any other text is a bounce.
       return kind === 'bounced' && !isNothing(cell) ? 'bounced' : isNothing(cell) ? 'given' : 'unclear';
   }
 }
 
-/** Reads a cell of a column of states: only words that forbid mail count, since all others may mean anything. */
+/** Reads a cell of a state column. Only words that forbid mail count, because all others may mean anything. */
 export function readStatus(cell: string): Permission {
   const statement = statementOf(cell);
   if (statement === 'refused') return 'opted_out';
@@ -141,7 +141,7 @@ function isNothing(cell: string): boolean {
   return nothing.has(plainWords(cell)) || /^[-–—.\s]*$/.test(cell);
 }
 
-/** Cells repeat, and reading one takes some work. */
+/** Cache of read cells: cells repeat, and reading one is slow. */
 const read = new Map<string, Statement>();
 const MAX_KEPT = 2_000;
 
@@ -161,7 +161,7 @@ function findStatement(cell: string): Statement {
   if (NO_DATE.test(text)) return 'no';
   if (/^[-+]?\d+(?:[.,]\d+)?\s*%?$/.test(text)) return numberStatement(Number(text.replace(',', '.').replace('%', '')));
   if (DATE.test(text)) return 'date';
-  // Brackets behind a state hold its cause.
+  // Removes a cause in brackets behind the state.
   const plain = plainWords(text.replace(/\s*[([{].*$/s, '')) || plainWords(text);
   return listed(plain) ?? negated(plain) ?? (forbids(plain) ? 'refused' : tellsOfBounce(plain) ? 'bounced' : 'unknown');
 }
@@ -174,7 +174,7 @@ function listed(plain: string): Statement | undefined {
   return LISTS.find(([, words]) => words.has(plain))?.[0];
 }
 
-/** `not subscribed`, `nicht abgemeldet`: the state behind the negation, turned round. */
+/** Reads a negated state, such as `not subscribed` or `nicht abgemeldet`, and inverts it. */
 function negated(plain: string): Statement | undefined {
   const [first = '', ...rest] = plain.split(' ');
   if (rest.length === 0 || !(negations.has(first) || CONTRACTED.test(plain))) return undefined;

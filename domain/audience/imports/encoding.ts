@@ -4,13 +4,13 @@ import { ENCODINGS } from '../../../lib/encodings.ts';
 
 type Bytes = AsyncIterable<Buffer>;
 
-/** The encoding of a text file, and how sure that is: 1 is certain. */
+/** A guessed encoding of a text file, with its confidence: 1 is certain. */
 export interface EncodingGuess {
   encoding: string;
   confidence: number;
 }
 
-/** Names that the Encoding Standard does not list. */
+/** Encoding names that the Encoding Standard does not list. */
 const ALIASES: Readonly<Record<string, string>> = {
   utf32: 'utf-32le',
   'utf-32': 'utf-32le',
@@ -28,12 +28,12 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 const SNIFFED_BYTES = 4096;
-/** Bytes of lines beyond ASCII for the detector of older encodings. */
+/** Maximum bytes of non-ASCII lines for the detector of older encodings. */
 const SAMPLED_BYTES = 16 * 1024;
-/** The share of zeros at its positions above which text is of an encoding with more than one byte for each character. */
+/** Share of zero bytes above which text has an encoding with several bytes per character. */
 const ZEROS_OF_WIDE = 0.4;
 
-/** The encoding that a label names, as `lib/encodings.ts` has it; null for an unknown one. */
+/** Returns the encoding for a label, as named in `lib/encodings.ts`; null for an unknown label. */
 export function encodingNamed(label: string): string | null {
   const name = label.trim().toLowerCase();
   const known: readonly string[] = ENCODINGS;
@@ -49,8 +49,8 @@ export function encodingNamed(label: string): string | null {
 }
 
 /**
- * Detects the encoding of a text file: by its byte order mark, the zeros of wide characters, or a majority of UTF-8
- * sequences. Anything else is guessed by the script of its words. Reads the whole file.
+ * Detects the encoding of a text file by its byte order mark, the zeros of wide characters, or a majority of UTF-8
+ * sequences. Otherwise guesses it by the script of its words. Reads the whole file.
  */
 export async function detectEncoding(path: string): Promise<EncodingGuess> {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -71,7 +71,7 @@ export async function detectEncoding(path: string): Promise<EncodingGuess> {
   }
 }
 
-/** UTF-8 with single wrong bytes, or an older encoding. */
+/** Decides between UTF-8 with some invalid bytes and an older encoding. */
 async function broken(path: string): Promise<EncodingGuess> {
   const decoder = new TextDecoder('utf-8');
   let whole = 0;
@@ -94,9 +94,9 @@ async function broken(path: string): Promise<EncodingGuess> {
       if (sampled >= SAMPLED_BYTES) break;
     }
   }
-  // Bytes of older encodings hardly ever form a character of UTF-8, least of all as often as not.
+  // Bytes of older encodings rarely form a UTF-8 character, and hardly ever in half of all cases.
   if (marked || whole >= wrong) return { encoding: 'utf-8', confidence: whole / (whole + wrong) };
-  // Its tables are large, and most files are UTF-8.
+  // Loaded on demand: its tables are large, and most files are UTF-8.
   const { legacyEncoding } = await import('./legacy-encoding.ts');
   return legacyEncoding(Buffer.concat(lines));
 }
@@ -129,10 +129,10 @@ function sniffWide(head: Buffer): string | undefined {
   return undefined;
 }
 
-/** The text of a file in pieces: without byte order mark and NUL, every line end as one `\n`. */
+/** Decodes a file to pieces of text, without byte order mark and NUL. Every line end becomes one line feed. */
 export async function* decodeText(file: Bytes, encoding: string): AsyncGenerator<string> {
   const decoder = decoderOf(encoding);
-  // A carriage return at the end of a piece may belong to a line feed that comes with the next.
+  // Holds a carriage return at the end of a piece, because a line feed may follow in the next piece.
   let held = '';
   for await (const chunk of file) {
     let text = held + decoder.write(chunk);
@@ -143,7 +143,9 @@ export async function* decodeText(file: Bytes, encoding: string): AsyncGenerator
   yield plain(held + decoder.end());
 }
 
-/** Reads UTF-8 and UTF-16 with the platform's decoder, which is faster and leaves no half of a surrogate pair. */
+/**
+ * Returns a decoder. UTF-8 and UTF-16 use the platform's decoder, which is faster and leaves no half surrogate pair.
+ */
 function decoderOf(encoding: string): { write(bytes: Buffer): string; end(): string } {
   if (!/^utf-(?:8|16)/.test(encoding)) {
     const decoder = iconv.getDecoder(encoding, { stripBOM: true });

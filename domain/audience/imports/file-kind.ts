@@ -1,12 +1,12 @@
 import type { MessageCode } from '../../../messages/index.ts';
 
-/** Files that are no table, by the end of the code of their name (`file_kind.pdf`). */
+/** Kinds of files that are no table, by the suffix of their message code (`file_kind.pdf`). */
 export type OtherFile = Extract<MessageCode, `file_kind.${string}`> extends `file_kind.${infer Kind}` ? Kind : never;
 
 /** The kinds of files that an import reads. */
 export type TableFormat = 'csv' | 'xlsx' | 'ods';
 
-/** Beginnings of files that are no table. */
+/** First bytes of files that are no table. */
 const BINARY: readonly (readonly [start: string | readonly number[], kind: OtherFile])[] = [
   ['%PDF', 'pdf'],
   [[0xd0, 0xcf, 0x11, 0xe0], 'old_excel'],
@@ -28,7 +28,7 @@ const BINARY: readonly (readonly [start: string | readonly number[], kind: Other
   ['MZ\x90', 'program'],
 ];
 
-/** Beginnings of text that is no table of cells. */
+/** Beginnings of texts that are no table. */
 const TEXT: readonly (readonly [start: RegExp, kind: OtherFile])[] = [
   [/^(?:<!doctype html|<html|<table|<meta|<head|<body)/i, 'html'],
   [/^<\?xml|^<[a-z][\w:.-]*[\s>]/i, 'xml'],
@@ -39,12 +39,12 @@ const TEXT: readonly (readonly [start: RegExp, kind: OtherFile])[] = [
   [/^(?:dn: |version: 1\s+dn: )/, 'ldif'],
 ];
 
-/** Bytes at the beginning of a file by which {@link binaryKind} tells it. */
+/** Number of bytes at the start of a file that {@link binaryKind} needs. */
 export const KIND_BYTES = 64;
 /** Share of control characters above which bytes are no text. */
 const MOST_CONTROLS = 0.1;
 
-/** Tells from its first bytes that a file is a ZIP archive, as XLSX and ODS are, or is of another binary format. */
+/** Detects by the first bytes that a file is a ZIP archive, as XLSX and ODS are, or has another binary format. */
 export function binaryKind(head: Buffer): 'zip' | { other: OtherFile } | undefined {
   if (head[0] === 0x50 && head[1] === 0x4b && (head[2] === 3 || head[2] === 5)) return 'zip';
   const start = head.subarray(0, KIND_BYTES).toString('latin1');
@@ -55,7 +55,7 @@ export function binaryKind(head: Buffer): 'zip' | { other: OtherFile } | undefin
   return start.slice(4, 8) === 'ftyp' ? { other: 'media' } : undefined;
 }
 
-/** Tells from the beginning of a decoded text that it is no table, by what it is; undefined for all else. */
+/** Detects by its beginning that a decoded text is no table, and returns its kind. Undefined for all other texts. */
 export function textKind(text: string): OtherFile | undefined {
   const start = text.slice(0, 4096);
   const found = TEXT.find(([sign]) => sign.test(start.trimStart()));

@@ -1,4 +1,4 @@
-/** A header or cell as words are compared: in lower case, without accents and signs, `camelCase` in two words. */
+/** Normalizes a header or cell for comparisons: lower case, without accents and signs, `camelCase` as two words. */
 export function plainWords(text: string): string {
   return text
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
@@ -15,14 +15,14 @@ export function plainWords(text: string): string {
     .trim();
 }
 
-/** Words of a list with `|` between them, as {@link plainWords} has them. */
+/** Splits a list separated by `|` into words normalized by {@link plainWords}. */
 export function wordList(words: string): ReadonlySet<string> {
   return new Set(words.split('|').map(plainWords));
 }
 
 /**
- * Makes a test of whether some words contain one of the signs. In alphabets a sign begins where a word begins; Chinese,
- * Japanese, Korean and Thai have no spaces to tell.
+ * Returns a function that tests if a text contains one of the given words. In alphabetic scripts a word must match from
+ * its beginning. Chinese, Japanese, Korean and Thai have no spaces, so any position matches.
  */
 export function signs(words: string): (plain: string) => boolean {
   const list = [...wordList(words)].filter(Boolean);

@@ -17,7 +17,7 @@ test.after.always(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Of the time that some work takes, the part in which the event loop of this thread was busy. */
+/** Returns the share of time in which this thread's event loop was busy during `work`. */
 async function busyPart(work: () => Promise<unknown>): Promise<number> {
   const before = performance.eventLoopUtilization();
   await work();
@@ -26,7 +26,7 @@ async function busyPart(work: () => Promise<unknown>): Promise<number> {
 
 test.serial('a file that is slow to parse leaves the event loop to others', async (t) => {
   const path = join(folder, 'slow.csv');
-  // Quotes in every cell, and lines to count; the header makes it a table.
+  // Quotes in every cell and many lines make parsing slow; the header makes it a table.
   const row = `"p@example.com","a ""quoted"" name","${'x,'.repeat(60)}"\n`;
   await writeFile(path, `email,name,notes\n${row.repeat(12_000)}`);
   for (const [name, read] of [

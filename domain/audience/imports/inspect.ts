@@ -14,10 +14,10 @@ import { Archive, SheetError } from './sheets/archive.ts';
 import { workbookKind, writeSheet, type SheetFile } from './sheets/to-csv.ts';
 
 const TEXT_SAMPLE_CHARS = 32 * 1024;
-/** Rows that are shown, and by which columns are told. */
+/** Number of rows shown and used to detect columns. */
 const SAMPLE_ROWS = 20;
 
-/** Choices of a person for reading a file; an omitted one is detected. */
+/** A person's choices for reading a file. A missing choice is detected. */
 export interface ReadingChoices {
   encoding?: string | undefined;
   delimiter?: string | undefined;
@@ -27,17 +27,17 @@ export interface ReadingChoices {
   sheet?: string | undefined;
 }
 
-/** A question about a file. Its answer takes a second of a processor per 20 MB: see inspect-thread.ts. */
+/** Request to inspect a file. It takes one second of CPU per 20 MB: see inspect-thread.ts. */
 export interface Inspection {
   path: string;
   choices: ReadingChoices;
-  /** Rows beyond which they are not counted. Without it all are. */
+  /** Counting stops beyond this number of rows. Without it all rows are counted. */
   most?: number;
-  /** Reads all rows as an import would, and tells what becomes of them. */
+  /** If set, reads all rows as an import would and returns the results. */
   preview?: { mapping?: readonly ColumnMapping[] | undefined };
 }
 
-/** A file and how it has to be read. */
+/** Properties of a file, and how to read it. */
 export interface Inspected {
   format: TableFormat;
   encoding: string;
@@ -51,34 +51,36 @@ export interface Inspected {
   /** The first rows below the header. */
   sample: string[][];
   suggestedMapping: ColumnMapping[];
-  /** Rows below the header, blank ones left out. With `most` the number is exact only beyond it. */
+  /**
+   * Number of rows below the header, without blank ones. With `most`, the number is 0 unless it may exceed `most`.
+   */
   rows: number;
-  /** The sheet of a workbook, written as CSV; whoever asked deletes it. */
+  /** The sheet of a workbook, written as CSV. The caller deletes the file. */
   sheet: SheetFile | null;
   outcome: Outcome | null;
 }
 
-/** Result of an import that has not happened. */
+/** Expected result of an import. */
 export interface Outcome {
   /** The first rows, as they would be stored. */
   stored: StoredRow[];
-  /** Rows that would not be imported, or not as they are, by reason. */
+  /** Number of rows per reason that would be skipped or changed. */
   problems: { reason: RowReason; rows: number; firstLine: number }[];
-  /** Rows that would be imported without permission to mail. */
+  /** Number of rows that would be imported without permission to mail. */
   unsubscribed: number;
 }
 
-/** A row as it would be stored; without a person where it would not be. */
+/** A row as it would be stored; without a person if the row would not be stored. */
 interface StoredRow {
   line: number;
   person: Person | null;
   reason: RowReason | null;
 }
 
-/** An answer, or why the file cannot be read. */
+/** The result, or the reason why the file cannot be read. */
 export type InspectionAnswer = { inspected: Inspected } | { refused: Problem };
 
-/** Answers what a file is like, and reads it as an import would, without keeping more than its first rows. */
+/** Inspects a file, and reads it as an import would. Keeps only the first rows in memory. */
 export async function inspectFile(inspection: Inspection): Promise<InspectionAnswer> {
   try {
     return await inspectTable(inspection);
@@ -175,7 +177,7 @@ async function textSample(path: string, encoding: string): Promise<string> {
 
 type FilledRow = CsvRecord & { values: string[] };
 
-/** The first rows that can be parsed and are not blank. */
+/** Returns the first rows that are valid and not blank. */
 async function firstRows(
   path: string,
   encoding: string,
@@ -198,12 +200,12 @@ interface Rows {
   most: number | undefined;
 }
 
-/** Counts the rows, and reads them where a meaning is given. */
+/** Counts the rows, and reads them if a mapping is given. */
 async function readRows(
   { path, encoding, format, delimiter, layout, most }: Rows,
   meaning: RowMeaning | null,
 ): Promise<{ rows: number; outcome: Outcome | null }> {
-  // Lines are counted first, which is quick and never too few; only a file that has too many of them is parsed for its rows.
+  // The number of lines is an upper bound and fast to count. Rows are parsed only if the bound exceeds the limit.
   if (!meaning && most !== undefined && (await countLines(path)) <= most + layout.skipRows + 1)
     return { rows: 0, outcome: null };
   const reader = meaning && rowReader(meaning);

@@ -5,17 +5,17 @@ import type { CsvRecord } from './records.ts';
 /** Separators that spreadsheets write. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** The line that names the separator for Excel. */
+/** Matches the line that names the separator for Excel. */
 const SEPARATOR_LINE = /^\s*"?sep=(.)"?\s*$/i;
 
-/** The separator that the first line names for Excel; undefined without such a line. */
+/** Returns the separator named in the first line for Excel; undefined without such a line. */
 export function namedDelimiter(text: string): string | undefined {
   const first = text.slice(0, 20).split('\n', 1)[0]!;
   const named = SEPARATOR_LINE.exec(first)?.[1];
   return named === '"' ? undefined : named;
 }
 
-/** The separator that splits the first lines most evenly; a comma when none does. */
+/** Returns the separator that splits the first lines most evenly; a comma if none does. */
 export function detectDelimiter(sample: string): string {
   const lines = sample
     .split('\n')
@@ -53,24 +53,24 @@ function mostFrequent(counts: readonly number[]): number {
   return best;
 }
 
-/** Position of the rows of people, and the names of their columns. */
+/** Position of the data rows, and their header. */
 export interface Layout {
-  /** Lines above the header, or above the first row where there is none. */
+  /** Number of lines above the header, or above the first row if there is no header. */
   skipRows: number;
   hasHeader: boolean;
-  /** The header; without one, as many blank cells as the first rows have. */
+  /** The header; without one, as many empty cells as the first rows have. */
   header: string[];
 }
 
-/** A row with its cells. */
+/** A valid row with its cells. */
 type Row = CsvRecord & { values: string[] };
 
-/** Rows among which the header is looked for. */
+/** Number of first rows in which the header is searched. */
 export const HEADER_ROWS = 30;
 
 /**
- * Finds the header among the first rows, below lines of a title. What a person says is used instead.
- * @param rows the first of the file, blank ones left out
+ * Finds the header among the first rows, below title lines. Choices of a person override the detection.
+ * @param rows the first rows of the file, without blank ones
  */
 export function findLayout(
   rows: readonly Row[],
@@ -94,7 +94,7 @@ function headerOf(
 ): Row | undefined {
   const [first] = rows;
   if (!first) return undefined;
-  // A number of lines to skip names the line of the header.
+  // A given number of skipped lines points at the header's line.
   if (skipRows !== undefined && (hasHeader || !hasAddress(first))) return first;
   const addressed = rows.findIndex(hasAddress);
   const above = addressed === -1 ? rows.slice(0, 10) : rows.slice(0, addressed);

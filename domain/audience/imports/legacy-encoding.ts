@@ -2,13 +2,13 @@ import jschardet from 'jschardet';
 import iconv from 'iconv-lite';
 import type { EncodingGuess } from './encoding.ts';
 
-/** An encoding with one or two bytes for each character, and the top-level domains of the countries that write in it. */
+/** An encoding with one or two bytes per character, and the top-level domains of countries that use it. */
 interface Candidate {
   encoding: string;
-  /** Its name in the detector. */
+  /** Name of the encoding in the detector. */
   detector: string;
   domains: string;
-  /** First bytes of the characters that most text is made of, in encodings with two bytes for each. */
+  /** For encodings with two bytes per character: ranges of the first byte that cover most text. */
   usual?: readonly [from: number, to: number][];
 }
 
@@ -52,11 +52,14 @@ const CANDIDATES: readonly Candidate[] = [
 
 /** Weights of the evidence for an encoding: the detector, readable words, the countries of the addresses. */
 const WEIGHT = { detector: 0.35, words: 0.5, domains: 0.15 };
-/** An older encoding is never certain; its distance to the second best tells how far it is from that. */
+/**
+ * Bounds of the confidence, which grows with the distance to the second-best encoding. An older encoding is never
+ * certain.
+ */
 const MOST_CONFIDENT = 0.95;
 const LEAST_CONFIDENT = 0.4;
 
-/** Guesses the encoding of text that is no UTF-8, from its lines with bytes beyond ASCII. */
+/** Guesses the encoding of text that is not UTF-8, from its lines with non-ASCII bytes. */
 export function legacyEncoding(sample: Buffer): EncodingGuess {
   const detected = new Map(
     jschardet
@@ -65,7 +68,7 @@ export function legacyEncoding(sample: Buffer): EncodingGuess {
   );
   const words = wordsBeyondAscii(sample);
   const countries = domainsIn(sample.toString('latin1'));
-  // A sign by itself, such as a dash, tells little; Western programs write most of them.
+  // Single signs, such as a dash, are weak evidence. Most are written by Western programs.
   if (words.length === 0) return { encoding: 'windows-1252', confidence: LEAST_CONFIDENT };
   let best = { encoding: 'windows-1252', score: 0 };
   let second = 0;
@@ -88,7 +91,7 @@ function mean(values: readonly number[]): number {
 
 const MAX_WORDS = 400;
 
-/** Runs of bytes between separators of which some are beyond ASCII; the second byte of a pair may be ASCII. */
+/** Returns runs of bytes between separators that contain non-ASCII bytes. The second byte of a pair may be ASCII. */
 function wordsBeyondAscii(sample: Buffer): Buffer[] {
   const words: Buffer[] = [];
   let start = 0;
@@ -116,16 +119,18 @@ const SCRIPTS = [
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々・（）　-]+$/u,
   /^[\p{Script=Hangul}\p{Script=Han}（）-]+$/u,
 ];
-/** A capital after a small letter, more than two of one letter, signs and halves of characters: text that was misread. */
+/**
+ * Signs of misread text: a capital after a small letter, three equal letters in a row, symbols and broken characters.
+ */
 const ODD = /\p{Ll}\p{Lu}|(\p{L})\1\1|[\p{Sc}\p{So}\p{Sm}\p{Sk}\p{No}\p{Cc}\p{Co}\p{Cn}\ufffd¡¿«»“”„‰†‡…•]/u;
 const HALF_WIDTH = /[\uff61-\uff9f]/u;
 
-/** Rates a word as read in an encoding: 0 to 1, and -1 for bytes that the encoding does not have. */
+/** Rates a word decoded in an encoding: from 0 to 1, or -1 if the encoding does not have its bytes. */
 function plausibility(word: Buffer, encoding: string, usual: Candidate['usual']): number {
   const text = iconv.decode(word, encoding);
   if (text.includes('\ufffd')) return -1;
   if (HALF_WIDTH.test(text)) return 0.1;
-  // Words of an alphabet may stand beside ASCII ones ("GmbH"); what was beyond ASCII has to be of one script.
+  // A word may contain ASCII, as in "GmbH", but all its letters must belong to one script.
   if (ODD.test(text.replace(/^[(„“"«]+|[)“”"».…]+$/g, ''))) return 0;
   if (!SCRIPTS.some((script) => script.test(text))) return 0.2;
   return usual ? shareOfUsual(word, usual) : 0.9;

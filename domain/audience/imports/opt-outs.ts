@@ -9,7 +9,10 @@ const REASONS = {
   bounced: 'Bounced according to an imported list',
 };
 
-/** Puts the addresses on the suppression list of which a list says that they opted out or bounced. Known entries stay. */
+/**
+ * Adds addresses that the list marks as opted out or bounced to the suppression list. Existing entries stay, but
+ * expiring ones become permanent.
+ */
 export async function takeOverOptOuts(tx: Tx, job: ContactImportRow, optOuts: readonly OptOut[]): Promise<void> {
   const entries = new Map<string, { reason: string; column: string }>();
   for (const { email, state, column } of optOuts)
@@ -36,8 +39,8 @@ export async function takeOverOptOuts(tx: Tx, job: ContactImportRow, optOuts: re
 }
 
 /**
- * Unsubscribes the contacts against whose mailing a row speaks. The row itself may not have been stored: a repeated address,
- * a known one that is not updated, a faulty row.
+ * Unsubscribes the contacts of rows that forbid mail. The row itself may not have been stored: its address may be
+ * repeated or known, or the row faulty.
  */
 export async function unsubscribeNamed(tx: Tx, optOuts: readonly OptOut[]): Promise<void> {
   if (optOuts.length === 0) return;

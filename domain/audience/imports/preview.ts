@@ -7,14 +7,14 @@ import type { Inspected, Inspection, InspectionAnswer, Outcome, ReadingChoices }
 
 const THREAD = new URL('./inspect-thread', import.meta.url);
 
-/** A file, how it is read, and what an import would make of it. */
+/** A file, how it is read, and the expected result of an import. */
 export interface ImportPreview extends Inspected {
   outcome: Outcome;
 }
 
 /**
- * Reads a whole file once: its columns, its first rows as they would be stored, what to map, and what would be lost.
- * @param mapping that of the reader; without one, what is suggested
+ * Reads a whole file once and returns its columns, first rows, suggested mapping, and rows that would be lost.
+ * @param mapping the person's mapping; defaults to the suggested one
  * @throws AppError bad_request when it is empty, or no table
  */
 export async function previewFile(
@@ -28,8 +28,8 @@ export async function previewFile(
 }
 
 /**
- * Detects the layout of a file. A sheet of a workbook is written to disk as CSV; the caller deletes it.
- * @param most rows it may have, the header not counted
+ * Detects the layout of a file. Writes a sheet of a workbook to disk as CSV; the caller deletes it.
+ * @param most maximum rows, without the header
  * @throws AppError bad_request when it is empty, no table, or has too many rows
  */
 export async function inspectForImport(path: string, choices: ReadingChoices, most: number): Promise<Inspected> {
@@ -41,7 +41,7 @@ export async function inspectForImport(path: string, choices: ReadingChoices, mo
   ]);
 }
 
-/** Parsing takes a second per 20 MB: it is not done on the event loop. */
+/** Inspects a file in a thread, because parsing takes one second per 20 MB and would block the event loop. */
 async function inspectApart(inspection: Inspection): Promise<Inspected> {
   const answer = await runInThread<Inspection, InspectionAnswer>(THREAD, inspection);
   if ('refused' in answer) throw badRequest(message('imports.refused'), [answer.refused]);

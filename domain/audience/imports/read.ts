@@ -27,7 +27,7 @@ interface ImportProblem {
 
 const DOWNLOAD_PAGE = 1000;
 
-/** Imports, newest first. */
+/** Lists imports, newest first. */
 export async function listImports(ctx: Ctx, page: PageRequest): Promise<Page<ContactImportRow>> {
   const after = decodeIdCursor('imports.list', null, page.cursor);
   const query = reader(ctx)
@@ -38,18 +38,18 @@ export async function listImports(ctx: Ctx, page: PageRequest): Promise<Page<Con
   return pageOf(await query, page.limit, (last) => encodeCursor('imports.list', null, [last.id]));
 }
 
-/** @throws AppError not_found */
+/** Returns one import. @throws AppError not_found */
 export async function getImport(ctx: Ctx, id: string): Promise<ContactImportRow> {
   const job = isUuid(id) ? await reader(ctx).query(ContactImports).findById(id) : undefined;
   if (!job) throw notFound('import');
   return job;
 }
 
-/** The largest number of a line that PostgreSQL's integer holds. */
+/** Largest line number that PostgreSQL's integer holds. */
 const MAX_LINE = 2_147_483_647;
 
 /**
- * Rows that were not imported, by line.
+ * Lists the rows that were not imported, by line.
  * @throws AppError not_found, bad_request (cursor)
  */
 export async function listProblems(ctx: Ctx, id: string, page: PageRequest): Promise<Page<ImportProblem>> {
@@ -63,8 +63,8 @@ export async function listProblems(ctx: Ctx, id: string, page: PageRequest): Pro
 }
 
 /**
- * The rows with problems as a CSV file: the original columns, then line, reason, and the cells beyond the last column. Cells
- * that a spreadsheet could read as formulas get an apostrophe, which a repeated import removes.
+ * Returns the problem rows as a CSV file: the original columns, then line, reason, and the cells beyond the last
+ * column. A cell that a spreadsheet could read as a formula gets an apostrophe, which a repeated import removes.
  * @throws AppError not_found
  */
 export async function problemsCsv(ctx: Ctx, id: string): Promise<AsyncGenerator<string>> {

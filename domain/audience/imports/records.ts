@@ -1,16 +1,16 @@
 import { parse } from 'csv-parse/sync';
 
-/** One row of the file. `values` is null when the row is no valid CSV; `raw` is then its text. */
+/** One row of the file. `values` is null for invalid CSV; `raw` is then its text. */
 export interface CsvRecord {
-  /** Physical line (1-based) on which the row starts; of a sheet, the row. */
+  /** Physical line (1-based) at which the row starts. For a sheet, the row number. */
   line: number;
   values: string[] | null;
   raw: string;
 }
 
-/** Characters of the largest accepted row. A quote that is not closed within them means that its line is broken. */
+/** Maximum characters of a row. If a quote is not closed within them, its line counts as broken. */
 export const MAX_RECORD_CHARS = 64 * 1024;
-/** Rows passed to the parser, and to the caller, at once. */
+/** Maximum rows passed to the parser, and to the caller, at once. */
 const ROWS_PER_PARSE = 500;
 
 interface RawRecord {
@@ -19,7 +19,7 @@ interface RawRecord {
   broken: boolean;
 }
 
-/** False for a row of blanks: spreadsheets write rows with separators only below their last one. */
+/** Returns false for a row of blanks. Spreadsheets write rows with only separators below their last row. */
 export function isFilled({ values }: CsvRecord): boolean {
   return !values?.every((value) => !value.trim());
 }
@@ -27,13 +27,13 @@ export function isFilled({ values }: CsvRecord): boolean {
 /** Separator of cells, and the way in which rows are counted. */
 interface RowFormat {
   delimiter: string;
-  /** Rows of a sheet are counted as such, and not the lines inside of their cells. */
+  /** Other than `csv`, each row counts as one, even with line breaks inside its cells. */
   format: string;
 }
 
 /**
- * The rows of a CSV text, in groups, in order; empty lines are left out. Rows are separated here, so that a quote that is not
- * closed breaks only its own line and not the rest of the file; csv-parse parses each row.
+ * Yields the rows of a CSV text in order, in groups, without empty lines. Rows are separated here, so that an unclosed
+ * quote breaks only its own line and not the rest of the file. csv-parse parses each row.
  */
 export async function* csvRecords(
   text: AsyncIterable<string>,
@@ -56,7 +56,7 @@ async function* splitRecords(
 ): AsyncGenerator<RawRecord> {
   let rest = '';
   let line = 1;
-  /** The rest of a line that is too long is passed over as it comes, and not kept. */
+  /** True while the rest of an overlong line is skipped without being kept. */
   let skipping = false;
   const take = function* (buffer: string, final: boolean): Generator<RawRecord> {
     let start = skipping ? lineAfter(buffer, 0) : 0;
@@ -81,7 +81,8 @@ async function* splitRecords(
   for await (const piece of text) {
     arrived.push(piece);
     size += piece.length;
-    // The rest is read again with what follows: work stays linear when that is at least as much.
+    // The rest is scanned again together with the new pieces. Waiting until these are at least as long keeps the work
+    // linear.
     if (size < rest.length) continue;
     yield* take(rest + arrived.join(''), false);
     arrived = [];
@@ -90,15 +91,15 @@ async function* splitRecords(
   yield* take(rest + arrived.join(''), true);
 }
 
-/** Where the line after a position begins; beyond the end of the text when it has none. */
+/** Returns the start of the next line after a position; beyond the end of the text if there is none. */
 function lineAfter(text: string, from: number): number {
   const feed = text.indexOf('\n', from);
   return feed === -1 ? text.length + 1 : feed + 1;
 }
 
 /**
- * Where the row that begins at `start` ends (the position of its line feed), or undefined when more text is needed. `endless`
- * is a line that is too long and whose line feed has not come.
+ * Returns the end of the row that begins at `start` (the position of its line feed), or undefined if more text is
+ * needed. `endless`: the line is too long and its line feed has not arrived.
  */
 function nextCut(
   text: string,
@@ -111,7 +112,7 @@ function nextCut(
   if (isWhole && (end < text.length || final)) return { end, broken: false };
   const dependsOnMore = end === OPEN || end === text.length;
   if (!final && dependsOnMore && text.length - start <= MAX_RECORD_CHARS) return undefined;
-  // The row is too long, or its quote is not closed: its line is broken, and reading continues on the next line.
+  // The row is too long, or its quote is not closed. Its line is broken, and reading continues on the next line.
   const feed = text.indexOf('\n', start);
   if (feed === -1 && !final) return { end: text.length, broken: true, endless: true };
   return { end: feed === -1 ? text.length : feed, broken: true };
@@ -119,18 +120,18 @@ function nextCut(
 
 /** The quote is still open at the end of the text. */
 const OPEN = -1;
-/** A quote that spans lines meets one that closes nothing: that one opens a later cell. */
+/** A quote that spans lines meets another quote that closes nothing and so opens a later cell. */
 const BROKEN = -2;
 
 /**
- * For every position of a text where a row may begin, where that row ends, as csv-parse (relax_quotes) reads it. All are
- * found in one pass from the end to the beginning: searching ahead from each row would take quadratic time
- * when many quotes are left open.
+ * Computes the end of the row for every position where a row may begin, as csv-parse (relax_quotes) reads it. One pass
+ * from end to beginning finds all of them. Searching ahead from each row would take quadratic time if many quotes are
+ * left open.
  */
 class RowEnds {
   readonly #text: string;
   readonly #delimiter: string;
-  /** Without quotes the line feed ends a row; the pass is made at the first quote. */
+  /** Computed at the first quote. Before a quote, the next line feed ends the row. */
   #atFieldStart: Int32Array | undefined;
   #nextQuote: number;
 
@@ -140,7 +141,9 @@ class RowEnds {
     this.#nextQuote = text.indexOf('"');
   }
 
-  /** The position of the line feed that ends the row, the length of the text when it has none, or OPEN or BROKEN. */
+  /**
+   * Returns the position of the line feed that ends the row, the length of the text without one, or OPEN or BROKEN.
+   */
   from(start: number): number {
     if (this.#atFieldStart) return this.#atFieldStart[start]!;
     const feed = this.#text.indexOf('\n', start);
@@ -172,7 +175,7 @@ class RowEnds {
         quotedOverLines[at] = quotedOverLines[at + 1]!;
       } else {
         inField[at] = char === delimiter ? atFieldStart[at + 1]! : inField[at + 1]!;
-        // A quote behind blanks opens a cell, too: people write ", " between cells.
+        // A quote after spaces also opens a cell, because people write ", " between cells.
         atFieldStart[at] = char === SPACE ? atFieldStart[at + 1]! : inField[at]!;
         quoted[at] = quoted[at + 1]!;
         quotedOverLines[at] = quotedOverLines[at + 1]!;
@@ -195,7 +198,7 @@ function newlines(text: string): number {
 function parseRows(rows: readonly RawRecord[], delimiter: string): CsvRecord[] {
   const whole = rows.filter((row) => !row.broken);
   const together = parseText(whole.map((row) => row.text).join('\n'), delimiter);
-  // One odd row must not spoil its neighbours: where the count differs, each is parsed alone.
+  // If the number of rows differs, each row is parsed alone, so that a malformed row does not affect its neighbours.
   const parsed = together?.length === whole.length ? together : whole.map((row) => parseRow(row.text, delimiter));
   let next = 0;
   return rows.map((row) => ({

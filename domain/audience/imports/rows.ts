@@ -4,7 +4,7 @@ import { cleanText, CONTACT_LIMITS, fitCustomFields, type ContactDraft } from '.
 import { isStatusHeader, readStatus, readSubscribed, readUnsubscribed, type Permission } from './consent.ts';
 import type { CsvRecord } from './records.ts';
 
-/** Why a row is in the problem list. */
+/** Reasons for a row in the problem list. */
 export const ROW_REASONS = [
   'missing_email',
   'invalid_email',
@@ -20,7 +20,7 @@ export const ROW_REASONS = [
 ] as const;
 export type RowReason = (typeof ROW_REASONS)[number];
 
-/** Prefix of the targets of columns that become custom fields, e.g. `custom:industry`. */
+/** Prefix of mapping targets for custom fields, e.g. `custom:industry`. */
 export const CUSTOM = 'custom:';
 /** Custom field with the further addresses of a cell that has several. */
 const OTHER_EMAILS = 'other_emails';
@@ -28,16 +28,16 @@ const FORMULA_GUARD = /^'[=+\-@＝＋－＠\t|]/;
 const QUOTE = 34;
 const APOSTROPHE = 39;
 
-/** A statement of a row against mail to its address. */
+/** An opt-out, bounce or unclear permission found in a row. */
 export interface OptOut {
   email: string;
-  /** `opted_out` and `bounced` become entries of the suppression list; `unclear` is a cell that was not understood. */
+  /** `opted_out` and `bounced` become suppression entries. `unclear`: the cell was not understood. */
   state: Exclude<Permission, 'given'>;
-  /** The name of the column that says so. */
+  /** Name of the column that contains the statement. */
   column: string;
 }
 
-/** A person as a row has it. */
+/** A person read from a row. */
 export interface Person {
   draft: ContactDraft;
   categories: string[];
@@ -52,19 +52,19 @@ export interface RowMeaning {
   delimiter: string;
 }
 
-/** A row that is not imported. Its statement against mail counts all the same. */
+/** A row that is not imported. Its opt-out is still applied. */
 interface Refused {
   reason: RowReason;
   email: string;
   optOut?: OptOut;
 }
 
-/** Reads rows by the meaning of their columns; made once for many rows. */
+/** Reads rows by a mapping; created once for many rows. */
 export interface RowReader {
   read(record: CsvRecord): Person | Refused;
 }
 
-/** Makes the reader of a mapping. Cells are trimmed; the apostrophe that exports put before a formula is removed. */
+/** Creates the reader of a mapping. It trims cells, and removes the apostrophe that exports put before a formula. */
 export function rowReader({ mapping, columns, delimiter }: RowMeaning): RowReader {
   const at = (target: string) => mapping.find((column) => column.target === target)?.index ?? -1;
   const [email, first, last] = [at('email'), at('first_name'), at('last_name')];
@@ -115,15 +115,18 @@ function addressesIn(written: string): string[] {
 }
 
 /**
- * A row with more cells than columns: a separator in the text of a cell has moved those behind it. Blank cells at the end
- * are usual, but not where a separator is followed by a blank, as in text.
+ * Returns true for a row with more cells than columns, because a separator in a text moved the cells behind it. Blank
+ * cells at the end are usual, unless a separator is followed by a space, as in text.
  */
 function hasShifted(values: readonly string[], columns: number, hasTextSeparator: () => boolean): boolean {
   if (values.length <= columns) return false;
   return values.some((value, index) => index >= columns && value.trim()) || hasTextSeparator();
 }
 
-/** Tells whether a separator with a blank behind it stands in a row whose other separators have none. */
+/**
+ * Returns a function that tests if at least one, and at most half, of a row's separators before filled cells are
+ * followed by a space.
+ */
 function separatorInText(delimiter: string): (raw: string) => boolean {
   return (raw) => {
     const behind = raw
@@ -135,10 +138,12 @@ function separatorInText(delimiter: string): (raw: string) => boolean {
   };
 }
 
-/** The clearest prohibition of a row wins over its other columns. */
+/** Permissions by priority: the strictest column of a row wins. */
 const BY_STRENGTH: readonly Permission[] = ['bounced', 'opted_out', 'unclear', 'withheld', 'given'];
 
-/** Reads all columns that speak of permission, those of states among them unless they are mapped to a field. */
+/**
+ * Creates the reader of all permission columns. State columns are included unless they are mapped to a standard field.
+ */
 function permissionReader(
   mapping: readonly ColumnMapping[],
   columns: readonly string[],
@@ -168,7 +173,7 @@ function cell(values: readonly string[], index: number): string {
   const text = cleanText(value);
   const start = text.charCodeAt(0);
   if (start === APOSTROPHE && FORMULA_GUARD.test(text)) return text.slice(1);
-  // A blank behind the closing quote keeps the parser from reading it as one.
+  // A space behind the closing quote prevents the parser from recognizing the quotes.
   return start === QUOTE && text.length > 1 && text.endsWith('"') ? text.slice(1, -1).replaceAll('""', '"') : text;
 }
 

@@ -99,7 +99,7 @@ test('examples/leads.csv is what its recipe makes, and imports as its README say
       .length,
     0,
   );
-  // Reported by its physical line, as an editor shows it.
+  // Each problem is reported with its physical line, as an editor shows it.
   const { rows } = await listProblems(ctx, id, { limit: 200 });
   const lines = text.split('\r\n').flatMap((line) => line.split('\n'));
   for (const row of rows)
@@ -113,7 +113,7 @@ test('a job killed mid-way goes on behind its checkpoint and ends with exact cou
     i % 50 === 49 ? `P${i - 25}@Example.com` : i % 1000 === 7 ? `broken ${i}` : `p${i}@example.com`;
   const text = `email,first_name,notes\n${Array.from({ length: N }, (_, i) => `${address(i)},First ${i},"note, ${i}"`).join('\n')}\n`;
   const broken = N / 1000;
-  // Rows that repeat an address 25 rows above; where that row was broken nothing is repeated.
+  // Counts the rows that repeat the address 25 rows above. A broken row above is not repeated.
   let duplicates = 0;
   const seen = new Set<string>();
   for (let i = 0; i < N; i += 1) {
@@ -124,7 +124,7 @@ test('a job killed mid-way goes on behind its checkpoint and ends with exact cou
   }
   const id = await upload(ctx, text);
 
-  // Three deaths: between batches, by cancellation of the attempt, and inside a batch before its commit.
+  // Three interruptions: between batches, by cancellation of the attempt, and inside a batch before its commit.
   await t.throwsAsync(
     runImport(ctx, id, {
       onProgress: (rows) => {
@@ -278,7 +278,7 @@ test('an import that a key began adds no leads once the campaign was started; on
       const text = `email\n${Array.from({ length: 2_000 }, (_, i) => `p${i}@example.com`).join('\n')}\n`;
       const id = await upload(ctx, text, { campaignId: campaign });
       let started: Promise<unknown> | undefined;
-      // As a worker runs it: without the caller.
+      // Run as a worker runs it: without the caller's rights.
       const run = () =>
         runImport(system, id, {
           onProgress: () => {

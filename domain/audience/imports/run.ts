@@ -15,15 +15,17 @@ import { rowReader, type RowReader } from './rows.ts';
 const BATCH_ROWS = 1000;
 
 interface RunOptions {
-  /** Called after every committed batch with the rows processed so far; a heartbeat. An error from it stops the run. */
+  /**
+   * Heartbeat, called after every committed batch with the number of processed rows. An error from it stops the run.
+   */
   onProgress?: (rows: number) => void;
   /** Stops the run between batches. */
   signal?: AbortSignal;
 }
 
 /**
- * Reads an import's file and applies it batch by batch, from the checkpoint of an earlier attempt on. Returns without error
- * when the job was cancelled or another worker has taken it over. The file is deleted when the job has ended.
+ * Reads an import's file and applies it batch by batch, from the checkpoint of an earlier attempt. Returns without
+ * error if the job was cancelled or another worker took it over. Deletes the file when the job has ended.
  */
 export async function runImport(ctx: Ctx, importId: string, options: RunOptions = {}): Promise<void> {
   const job = await begin(ctx, importId);
@@ -31,13 +33,13 @@ export async function runImport(ctx: Ctx, importId: string, options: RunOptions 
   await dropFileOfEnded(ctx, importId);
 }
 
-/** Ends an import as failed, with a reason for people. Nothing happens when it has ended. */
+/** Ends an import as failed, with a reason for people. Does nothing if it has already ended. */
 export async function failImport(ctx: Ctx, importId: string, reason: string): Promise<void> {
   await end(ctx, importId, 'failed', reason);
   await dropFileOfEnded(ctx, importId);
 }
 
-/** Marks the job as running; undefined when it has ended. */
+/** Marks the job as running; undefined if it has ended. */
 async function begin(ctx: Ctx, importId: string): Promise<ContactImportRow | undefined> {
   return transact(ctx, async (tx) => {
     await tx.org.sql(
@@ -74,7 +76,7 @@ async function dropFileOfEnded(ctx: Ctx, importId: string): Promise<void> {
   });
 }
 
-/** Applies the rows after the checkpoint. False when another worker has taken the job over. */
+/** Applies the rows after the checkpoint. Returns false if another worker has taken over the job. */
 async function applyFile(ctx: Ctx, job: ContactImportRow, { onProgress, signal }: RunOptions): Promise<boolean> {
   const org = new OrgScope(ctx.db, organizationOf(ctx));
   const reader = rowReader(job.options);
@@ -107,7 +109,7 @@ async function applyFile(ctx: Ctx, job: ContactImportRow, { onProgress, signal }
       if (!isFilled(record)) continue;
       const row = readRow(record, reader, seen);
       if (toSkip > 0) {
-        // Applied by an earlier attempt; its address still counts for finding duplicates.
+        // The row was applied by an earlier attempt. Its address still counts for finding duplicates.
         toSkip -= 1;
         continue;
       }

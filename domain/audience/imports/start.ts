@@ -23,7 +23,7 @@ import { CONTACT_LIMITS } from '../../directory/contact-fields.ts';
 /** A file on disk, and how to import it. */
 export interface ImportRequest extends ReadingChoices {
   file: { path: string; filename: string; size: number };
-  /** Without one, what the preview would suggest. */
+  /** Defaults to the mapping that the preview suggests. */
   mapping?: readonly ColumnMapping[] | undefined;
   categories?: readonly string[] | undefined;
   campaignId?: string | undefined;
@@ -31,11 +31,12 @@ export interface ImportRequest extends ReadingChoices {
 }
 
 /**
- * Stores the file and the job, and starts the run, in one transaction. Returns the job.
- * @throws AppError bad_request: an empty file, one that is no table or has too many rows, a column that is not in it, no column or several for the address,
- *   an unknown category or campaign; forbidden when the campaign would send from mailboxes the key may not use, or sends already and a key or
- *   application asks;
- *   conflict when the workspace has as many imports, or bytes of them, under way as it may
+ * Stores the file and the job and starts the run, in one transaction. Returns the job.
+ * @throws AppError bad_request: an empty file, no table, too many rows, a mapped column that does not exist, none or
+ * several address columns, or an unknown category or campaign
+ * @throws AppError forbidden when the campaign would send from mailboxes the key may not use, or when a key or
+ * application imports into an active campaign
+ * @throws AppError conflict at the workspace's limit of open imports or of their bytes
  */
 export async function startImport(ctx: Ctx, request: ImportRequest): Promise<ContactImportRow> {
   const { encoding, delimiter, skipRows, hasHeader, sheet } = request;
@@ -101,7 +102,7 @@ async function storeImport(ctx: Ctx, request: ImportRequest, inspected: Inspecte
   });
 }
 
-/** The categories and the campaign that the options of an import name. */
+/** Lists the categories and the campaign named in the options of an import. */
 export function namedByImport({
   categories,
   campaignId,
@@ -113,7 +114,7 @@ export function namedByImport({
 }
 
 /**
- * One after the other, so that many at once do not each find room for themselves.
+ * Checks the workspace's limits under a lock, so that concurrent imports do not all pass the check.
  * @throws AppError conflict past ORG_IMPORTS or ORG_IMPORT_BYTES
  */
 async function assertRoom({ config }: Ctx, tx: Tx, bytes: number): Promise<void> {
@@ -131,7 +132,7 @@ async function assertRoom({ config }: Ctx, tx: Tx, bytes: number): Promise<void>
     throw new AppError('conflict', 'The files of the imports under way are as large as they may be together', { fix });
 }
 
-/** Targets that several columns may have: any of them forbids mail. */
+/** Mapping targets that several columns may share. Each of these columns can forbid mail. */
 const REPEATABLE = ['unsubscribed', 'bounced'];
 
 function mappingProblems(mapping: readonly ColumnMapping[], columns: number): Problem[] {
@@ -153,7 +154,7 @@ function mappingProblems(mapping: readonly ColumnMapping[], columns: number): Pr
 }
 
 /**
- * Cancels an import: rows applied so far stay, no further ones are.
+ * Cancels an import. Rows applied so far stay; no further rows are applied.
  * @throws AppError not_found, conflict when it has ended
  */
 export async function cancelImport(ctx: Ctx, id: string): Promise<ContactImportRow> {

@@ -14,22 +14,22 @@ import { movedTo, storePositions } from '../../platform/positions.ts';
 export type { LabelRegistry, LabelRow } from '../../../db/models/label.ts';
 
 const MAX_LABELS = 100;
-/** Campaigns that a refusal names at most. */
+/** Maximum campaigns named in a refusal. */
 const MAX_NAMED = 20;
 const PALETTE = ['#0ea5e9', '#16a34a', '#f59e0b', '#ef4444', '#8b5cf6', '#ec4899', '#14b8a6', '#64748b'];
-/** The columns in which campaigns keep ids of a registry. */
+/** Columns of campaigns that contain label ids, by registry. */
 const CAMPAIGN_COLUMN: Partial<Record<LabelRegistry, 'folders' | 'email_tags'>> = {
   folder: 'folders',
   tag: 'email_tags',
 };
 
-/** A registry in its order. */
+/** Lists the labels of a registry in order. */
 export async function listLabels(ctx: Ctx, registry: LabelRegistry): Promise<LabelRow[]> {
   return reader(ctx).query(Labels).where({ registry }).orderBy(['position', 'id']);
 }
 
 /**
- * Appends an entry; without a colour one is picked.
+ * Appends a label. Chooses a colour if none is given.
  * @throws AppError bad_request when the registry is full
  */
 export async function createLabel(
@@ -55,7 +55,7 @@ export async function createLabel(
 }
 
 /**
- * Renames or recolours an entry.
+ * Renames or recolours a label.
  * @throws AppError not_found
  */
 export async function updateLabel(
@@ -77,14 +77,16 @@ export async function updateLabel(
 }
 
 /**
- * Deletes an entry and removes it from its records; the records stay. Active campaigns that had a deleted tag ask for new slots.
- * @throws AppError not_found, conflict for a tag that alone says which mailboxes a campaign sends from, and for a category that a condition names
+ * Deletes a label and removes it from its records, which stay. Active campaigns that had a deleted tag reallocate their
+ * slots.
+ * @throws AppError not_found, conflict for a tag that alone selects a campaign's mailboxes, and for a category used by
+ * a condition
  */
 export async function deleteLabel(ctx: Ctx, registry: LabelRegistry, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const rows = await lockRegistry(tx, registry);
     const label = await findLabel(tx, registry, id);
-    // Their foreign keys remove contacts and mailboxes from it.
+    // Foreign keys remove the label from contacts and mailboxes.
     const column = CAMPAIGN_COLUMN[registry];
     if (registry === 'tag') await refuseWidening(tx, id);
     if (registry === 'category') await refuseWhileNamed(tx, { category: id });
@@ -107,7 +109,7 @@ export async function deleteLabel(ctx: Ctx, registry: LabelRegistry, id: string)
   });
 }
 
-/** Faults of the position (0-based) of an entry of a registry, among all of them. */
+/** Lists problems of a label's new position (0-based) in its registry. */
 export async function newPositionProblems(
   ctx: Ctx,
   registry: LabelRegistry,
@@ -124,7 +126,7 @@ function positionProblems(position: number, count: number): Problem[] {
 }
 
 /**
- * Moves an entry to a position (0-based). Returns the whole new order.
+ * Moves a label to a position (0-based). Returns the whole new order.
  * @throws AppError not_found, bad_request when the position is out of range
  */
 export async function moveLabel(
@@ -149,8 +151,8 @@ export async function moveLabel(
 }
 
 /**
- * A campaign that takes its mailboxes from tags sends from all of them when it has no tag, and
- * deleting a tag elsewhere must not cause that.
+ * Refuses to delete the only tag that selects a campaign's mailboxes. Without a tag, the campaign would send from all
+ * mailboxes.
  * @throws AppError conflict naming the campaigns
  */
 async function refuseWidening(tx: Tx, tagId: string): Promise<void> {

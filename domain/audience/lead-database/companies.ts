@@ -17,7 +17,7 @@ type CompanySort = (typeof COMPANY_SORTS)[number];
 /** The contacts of one company domain. */
 interface LeadCompany {
   domain: string;
-  /** The most common one of its contacts. */
+  /** Most common company name of its contacts. */
   name: string;
   people: number;
   contacted: number;
@@ -28,7 +28,7 @@ interface LeadCompany {
   unsubscribed: number;
   fresh: number;
   last_contacted_at: Date | null;
-  /** The most common one that is known; empty when none is. */
+  /** Most common known provider; empty if none is known. */
   esp_provider: string;
 }
 
@@ -41,8 +41,8 @@ const isMoment = (value: unknown): value is string => value === '-infinity' || i
 const NEVER = `coalesce(g.last_contacted_at, '-infinity'::timestamptz)`;
 
 /**
- * The companies of the contacts that match, by the domain; contacts without one are left out. The largest come first, by `domain` the first of the
- * alphabet. The cursor is bound to the question and the order.
+ * Groups matching contacts by company domain; contacts without a domain are omitted. The largest companies come first,
+ * or with the order `domain` alphabetically. The cursor is bound to the query and the order.
  * @throws AppError invalid_lead_query, invalid_cursor
  */
 export async function searchLeadCompanies(
@@ -62,7 +62,7 @@ export async function searchLeadCompanies(
   const key = sort === 'domain' ? 'g.domain' : byTime ? NEVER : `g.${sort}`;
   const after = at ? afterOf(sort, key) : 'true';
   const members = `from ${LEADS} where o.organization_id = :org and (${where.all()})` as const;
-  // Of all contacts the counts are kept.
+  // Counts over all contacts are stored, so they are not computed.
   const grouped = isUnfiltered(query)
     ? `select k.company_domain as domain, ${COUNTS.map((name) => `k.${name}`).join(', ')}, k.last_contacted_at
          from (${KEPT_COMPANIES}) k where k.company_domain <> ''`

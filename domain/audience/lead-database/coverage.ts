@@ -4,13 +4,13 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { KEPT_COMPANIES, LEAD_COUNTS, leadCountColumns } from '../../directory/lead-companies.ts';
 import { compileLeadQuery, isUnfiltered, LEADS, type LeadQuery } from './query.ts';
 
-/** How much of an audience outreach has covered. */
+/** Coverage of an audience by outreach. */
 interface LeadCoverage {
   total: number;
-  /** Got at least one email of a campaign. */
+  /** Contacts that received at least one campaign email. */
   contacted: number;
   contacted_90d: number;
-  /** In a campaign, without an email so far. */
+  /** Contacts in a campaign that have received no email yet. */
   enrolled: number;
   replied: number;
   positive: number;
@@ -18,7 +18,7 @@ interface LeadCoverage {
   bounced: number;
   unsubscribed: number;
   fresh: number;
-  /** Fresh, without the invalid and the suppressed addresses. */
+  /** Fresh contacts without invalid or suppressed addresses. */
   fresh_reachable: number;
   companies: number;
   companies_contacted: number;
@@ -31,7 +31,7 @@ const FRESH = `o.organization_id = :org and o.outreach_status = 'fresh' and o.ve
 const LISTED = 'x.organization_id = :org and (x.expires_at is null or x.expires_at > :now)';
 
 /**
- * Counts the contacts that match by what happened to them.
+ * Counts the matching contacts by their outreach status.
  * @throws AppError invalid_lead_query
  */
 export async function measureLeadCoverage(ctx: Ctx, query: LeadQuery): Promise<LeadCoverage> {
@@ -60,7 +60,7 @@ export async function measureLeadCoverage(ctx: Ctx, query: LeadQuery): Promise<L
   return { ...row!, contacted_share: row!.total === 0 ? null : row!.contacted / row!.total };
 }
 
-/** All contacts, from the counts that are kept of companies. */
+/** SQL for all contacts, which sums the stored counts per company. */
 const KEPT = `kept as materialized (${KEPT_COMPANIES}), counted as (
        select ${LEAD_COUNTS.map((name) => `coalesce(sum(${name}), 0)::int as ${name}`).join(', ')},
          (select count(*)::int from contact_outreach o

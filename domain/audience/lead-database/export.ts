@@ -12,13 +12,13 @@ import { PEOPLE_ORDERS, PERSON, type LeadPerson, type PeopleSort } from './peopl
 
 const MAX_ROWS = 50_000;
 const BATCH = 500;
-/** Each holds a connection of the pool while its client reads. */
+/** Maximum open exports of a process. Each holds a pool connection while its client reads. */
 const MAX_OPEN = 4;
-/** Of one workspace: clients that read slowly keep nobody else from theirs. */
+/** Maximum open exports per workspace, so that slow clients of one workspace do not block others. */
 const MAX_OPEN_EACH = 2;
-/** A client that takes nothing for so long (ms) has gone. */
+/** Time (ms) without progress after which a client counts as gone. */
 const STALLED_MS = 30_000;
-/** The longest (ms) that a client may take for all of it. */
+/** Maximum duration (ms) of an export. */
 const MAX_MS = 5 * 60_000;
 
 const COLUMNS = [
@@ -43,10 +43,10 @@ const COLUMNS = [
   'subscribed',
   'categories',
 ] as const satisfies readonly (keyof ExportedPerson)[];
-/** Columns of custom fields at most, the most frequent ones. */
+/** Maximum columns for custom fields; the most frequent ones are exported. */
 const MAX_FIELDS = 500;
 
-/** A person with all that an import of the file needs to make the same contact. */
+/** A person with all fields needed to import the same contact again. */
 type ExportedPerson = LeadPerson &
   Columns<'contacts', 'phone' | 'subscribed' | 'custom_fields'> & { categories: string };
 
@@ -54,13 +54,14 @@ const EXPORTED = `${PERSON}, c.phone, c.subscribed, c.custom_fields,
   coalesce((select string_agg(n.title, ';' order by n.title) from contact_categories f join labels n on n.id = f.label_id
     where f.contact_id = c.id), '') as categories`;
 
-/** Workspaces of the exports under way, each as often as it has one. */
+/** Workspace ids of open exports, one entry per export. */
 const open: string[] = [];
 
 /**
- * The contacts that match as CSV, at most 50,000, as they are at one moment, with a column `custom:<key>` for each custom field.
- * An import of the file makes the same contacts. Rows are read as the client takes them; a client that goes away ends the
- * query. Cells that a spreadsheet would take for formulas get an apostrophe. The audit trail says who exported how many.
+ * Exports the matching contacts as CSV from one snapshot, at most 50,000, with a column `custom:<key>` for each custom
+ * field. An import of the file creates the same contacts. Rows are read as fast as the client accepts them; a
+ * disconnected client ends the query. Cells that a spreadsheet would read as formulas get an apostrophe. The audit log
+ * records who exported how many.
  * @returns the number of rows that follow, and the text
  * @throws AppError invalid_lead_query; rate_limit_exceeded while too many exports run in this process
  */
@@ -124,7 +125,7 @@ function cell(value: string | number | boolean | Date | null): string {
   return value instanceof Date ? value.toISOString() : String(value ?? '');
 }
 
-/** What was asked for, without the values: they may be addresses. */
+/** Records the export in the audit log. The query is recorded without its values, which may be addresses. */
 function recordExport(ctx: Ctx, query: LeadQuery, sort: PeopleSort, rows: number): Promise<void> {
   return transact(ctx, async (tx) =>
     tx.audit({

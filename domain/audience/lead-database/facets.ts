@@ -5,12 +5,12 @@ import { compileLeadQuery, LEADS, type LeadQuery } from './query.ts';
 export const FACETS = ['outreach_status', 'seniority', 'department', 'esp_provider', 'verification_status'] as const;
 type Facet = (typeof FACETS)[number];
 
-/** Keys of a facet that are listed; seniority and department are free text. */
+/** Maximum keys per facet, because seniority and department are free text. */
 const LISTED = 100;
 
 /**
- * How many of the contacts that match have which value, the most common first. What is not known of seniority and department is an empty key, of
- * the provider `unknown`.
+ * Counts the matching contacts by facet value, most common first. An unknown seniority or department has an empty key,
+ * an unknown provider the key `unknown`.
  * @throws AppError invalid_lead_query
  */
 export async function countLeadFacets(
@@ -19,7 +19,7 @@ export async function countLeadFacets(
 ): Promise<Record<Facet, { key: string; count: number }[]>> {
   const org = reader(ctx);
   const where = await compileLeadQuery(org, query);
-  // All five together first: there are few combinations, and the contacts are read once.
+  // Groups by all five facets first: there are few combinations, and the contacts are read only once.
   const rows = await org.sql<{ facet: Facet; key: string; count: number }>(
     `with combined as materialized (
        select ${FACETS.map((facet) => `o.${facet}`).join(', ')}, count(*) as n from ${LEADS}

@@ -84,7 +84,7 @@ const drawn = fc.record({
   changed: fc.boolean(),
 });
 
-/** What became of an email, at the times it has. */
+/** Builds an email with the time stamps of its outcome. */
 function emailOf(campaign: string, day: number, fate: string): Email {
   const at = new Date(NOW.getTime() - day * DAY);
   const later = new Date(at.getTime() + 3600_000);
@@ -98,7 +98,7 @@ function emailOf(campaign: string, day: number, fate: string): Email {
   };
 }
 
-/** People who came into being by inserts, changes and deletions; campaign 2 is deleted at the end. */
+/** Creates people by inserts, updates and deletions. Campaign 2 is deleted at the end. */
 async function office(people: readonly (typeof drawn extends fc.Arbitrary<infer T> ? T : never)[]) {
   const { organizationId: org } = await world.tenant();
   const { deps } = world;
@@ -401,7 +401,7 @@ test('what is kept of companies is what contacts say, folded or not; verify name
       t.deepEqual(await drift(org), []);
       await db.raw('select heron_fold_lead_companies(?)', [org]);
       t.deepEqual(await drift(org), []);
-      // The one who may have been contacted last leaves, another is contacted, and the counts are folded over what is new.
+      // Deletes the contact who may have been contacted last, contacts another one, and folds the changed counts.
       await db('contacts')
         .where({ id: all[pick % all.length]!.id })
         .delete();

@@ -16,7 +16,7 @@ import { compileLeadQuery, LEADS, LEADS_BY_CONTACT, type LeadQuery } from './que
 export const PEOPLE_SORTS = ['last_contacted', 'created', 'name', 'emails_received', 'company'] as const;
 export type PeopleSort = (typeof PEOPLE_SORTS)[number];
 
-/** A contact with its job and what was done about it. */
+/** A contact with its job and outreach data. */
 export type LeadPerson = Columns<
   'contacts',
   'id' | 'email' | 'first_name' | 'last_name' | 'company' | 'esp_provider' | 'verification_status' | 'created_at'
@@ -43,7 +43,7 @@ const isMoment = (value: unknown): value is string => value === '-infinity' || i
 
 interface Order {
   from: string;
-  /** The organization's rows, as the index of the order has them. */
+  /** Condition for the organization's rows, on the column that the order's index begins with. */
   organization: string;
   key: string;
   id: string;
@@ -55,7 +55,7 @@ interface Order {
 const OUTREACH = { from: LEADS, organization: 'o.organization_id = :org', id: 'o.contact_id' } as const;
 const CONTACT = { from: LEADS_BY_CONTACT, organization: 'c.organization_id = :org', id: 'c.id' } as const;
 
-/** Each order is that of an index. Contacts that got no email come last by `last_contacted`. */
+/** SQL of each order; each uses an index. With `last_contacted`, contacts without an email come last. */
 export const PEOPLE_ORDERS: Record<PeopleSort, Order> = {
   last_contacted: {
     ...OUTREACH,
@@ -77,7 +77,7 @@ export const PEOPLE_ORDERS: Record<PeopleSort, Order> = {
 };
 
 /**
- * The contacts that match, a page at a time. The cursor is bound to the question and the order.
+ * Lists the matching contacts in pages. The cursor is bound to the query and the order.
  * @throws AppError invalid_lead_query, invalid_cursor
  */
 export async function searchLeadPeople(

@@ -7,26 +7,26 @@ import { addTextSearch } from '../../directory/contact-filters.ts';
 import { compileSegment, conditionProblems } from '../../directory/segments/compile.ts';
 import { loadSegments } from '../../directory/segments/contacts.ts';
 
-/** Which contacts a question is about: those that the conditions match, that are in the segment, and whose name, email or company contains `q`. */
+/** Selects contacts that match the conditions, are in the segment, and contain `q` in name, email or company. */
 export interface LeadQuery {
   conditions: readonly SegmentCondition[];
   match: 'all' | 'any';
-  /** An unknown segment has no contacts. */
+  /** Segment id; an unknown segment has no contacts. */
   segment_id?: string | undefined;
   q?: string | undefined;
 }
 
-/** Contacts `c` and what was done about them, `o`. PostgreSQL leaves the contacts out where a statement does not name them. */
+/** Tables of contacts `c` and their outreach `o`. PostgreSQL skips contacts in statements that do not use them. */
 export const LEADS = 'contact_outreach o left join contacts c on c.id = o.contact_id';
-/** The same from the contacts, whose indexes give their order. */
+/** Variant of {@link LEADS} that starts from contacts, for orders that an index on contacts serves. */
 export const LEADS_BY_CONTACT = 'contacts c join contact_outreach o on o.contact_id = c.id';
 
-/** Whether a question is about all contacts. */
+/** Returns true if a query selects all contacts. */
 export function isUnfiltered({ conditions, segment_id: segmentId, q }: LeadQuery): boolean {
   return conditions.length === 0 && segmentId === undefined && (q ?? '').trim() === '';
 }
 
-/** The code of a bad request by its first fault. */
+/** Returns the error code of a bad query, by its first problem. */
 export function leadRefusal({ path }: Problem): ErrorCode {
   const [, field] = path.split('.');
   if (field === 'sort') return 'invalid_sort';
@@ -34,14 +34,14 @@ export function leadRefusal({ path }: Problem): ErrorCode {
   return field === 'cursor' ? 'invalid_cursor' : 'invalid_lead_query';
 }
 
-/** Every fault of a question that its schema does not see. */
+/** Lists every problem of a query that its schema does not detect. */
 export function leadProblems(query: Partial<LeadQuery>, cursor?: string): Problem[] {
   return [...conditionProblems(query.conditions ?? [], 'body.conditions'), ...bodyCursorProblems(cursor)];
 }
 
 /**
- * Conditions on {@link LEADS}, without the organization; all values are bound.
- * @throws AppError invalid_lead_query or invalid_cursor, naming every fault
+ * Compiles a query to conditions on {@link LEADS}, without the organization; all values are bound.
+ * @throws AppError invalid_lead_query or invalid_cursor, naming every problem
  */
 export async function compileLeadQuery(org: OrgScope, query: LeadQuery, cursor?: string): Promise<Conditions> {
   const problems = leadProblems(query, cursor);

@@ -15,24 +15,24 @@ import { adoptEarlierEmails } from './came-back.ts';
 import { assertMayAddLeads } from '../../approvals/may-change-leads.ts';
 import { activateCampaign, lockCampaign } from '../../sending/control/status.ts';
 
-/** How a lead comes into a campaign, as reports of acquisition group emails. */
+/** Origin of a lead, by which acquisition reports group emails. */
 type LeadSource = 'import' | 'segment' | 'manual' | 'api' | 'form' | 'run';
 
 interface AddedLeads {
   added: number;
-  /** Contacts that were leads of the campaign before, in any state. */
+  /** Contacts that were already leads of the campaign, in any state. */
   already: number;
 }
 
 const PAGE = 5_000;
 
 /**
- * Makes contacts leads of a campaign. Ids that are no contacts of the organization are skipped. One that was a lead before and was removed is
- * not sent a step that it has got in this campaign already. The launcher of an active campaign is signalled; a completed one starts again when its launch
- * checks pass, otherwise the refusal is written to its activity log.
- * @param source how they come; by default by hand of a person, or by the API
+ * Adds contacts to a campaign as leads; skips ids that are no contacts of the organization. A removed lead who is added
+ * again does not receive steps already sent to them in this campaign. Signals the launcher of an active campaign.
+ * Restarts a completed campaign if its launch checks pass, or else logs the refusal in its activity log.
+ * @param source origin of the leads; defaults to `manual` or `api`, depending on the caller
  * @throws AppError not_found when the campaign is not of this organization; forbidden when it would send from mailboxes
- *   that the caller's key may not use
+ * that the caller's key may not use
  */
 export async function addLeads(
   tx: Tx,
@@ -49,11 +49,11 @@ export async function addLeads(
 }
 
 /**
- * Makes contacts, and all contacts of segments, leads of a campaign (POST /campaigns/:id/leads). Ids of segments are read
- * in pages, so memory stays bounded; all are added in one transaction.
- * @param input.restart contacts that were leads before and were removed are sent every step anew
- * @throws AppError not_found; forbidden as {@link addLeads}; bad_request naming every id that is no contact or segment of
- *   the organization
+ * Adds contacts, and all contacts of segments, to a campaign as leads (POST /campaigns/:id/leads). Segments are read in
+ * pages, so memory stays bounded. All leads are added in one transaction.
+ * @param input.restart true to send every step again to removed leads
+ * @throws AppError not_found; forbidden as {@link addLeads}; bad_request naming every id that is no contact or segment
+ * of the organization
  */
 export async function addCampaignLeads(
   ctx: Ctx,
@@ -97,7 +97,7 @@ export async function addCampaignLeads(
   });
 }
 
-/** Faults of the ids of an audience: those that are no contact or segment of the organization. */
+/** Lists ids of an audience that are no contact or segment of the organization. */
 export async function audienceProblems(
   org: OrgScope,
   { contactIds, segmentIds }: { contactIds: readonly string[]; segmentIds: readonly string[] },
@@ -112,7 +112,7 @@ function sourceOf({ actor }: Tx): LeadSource {
   return actor.kind === 'session' ? 'manual' : 'api';
 }
 
-/** How leads are added. */
+/** Options for adding leads. */
 interface Way {
   source: LeadSource;
   segmentId?: string | null;
@@ -158,7 +158,7 @@ async function enroll(
   return result;
 }
 
-/** Follow-up of new leads in a locked campaign: log line, signal, restart. */
+/** Handles new leads in a locked campaign: log line, signal, restart. */
 async function welcomeLeads(tx: Tx, campaign: CampaignRow, { added, already }: AddedLeads): Promise<void> {
   if (added === 0) return;
   await tx.org.sql(

@@ -1,16 +1,17 @@
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { LEFT } from '../../sending/enrollment/snapshot.ts';
 
-/** Emails of one lead that are looked at; a campaign has fewer steps. */
+/** Maximum earlier emails read per lead. A campaign has fewer steps. */
 const MOST_EMAILS = 200;
 
 /**
- * Gives leads that have just been added the emails that their contacts got in this campaign before they were removed from it. So a step that they have got is
- * passed, the next email goes on with the conversation and its mailbox, and an answer to an earlier one ends the new way as well. An email that bounced
- * counts where the contact still has that address. A wish to have an uncertain email sent again ended with the removal.
+ * Assigns to newly added leads the emails that their contacts received in this campaign before they were removed. Steps
+ * already sent are thus skipped, the next email continues the conversation from the same mailbox, and a reply to an
+ * earlier email ends the new enrollment too. A bounced email counts only if the contact still has that address. A
+ * request to send an uncertain email again ended with the removal.
  */
 export async function adoptEarlierEmails(tx: Tx, campaignId: string, enrollmentIds: readonly string[]): Promise<void> {
-  // Most leads come into a campaign that has sent nothing yet.
+  // Most leads are added to a campaign that has sent nothing yet.
   const [sent] = await tx.org.sql(
     'select 1 from sends where organization_id = :org and campaign_id = :campaign limit 1',
     {

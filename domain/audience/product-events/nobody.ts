@@ -1,4 +1,4 @@
-/** Words that clients send where they know no id, without what stands around the letters. */
+/** Words that clients send for an unknown id, without surrounding punctuation. */
 const NOBODY: ReadonlySet<string> = new Set([
   'null',
   'nil',
@@ -39,8 +39,9 @@ const NOBODY: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * True for an identifier that names nobody: a word or number that a client writes where it knows no id (`undefined`, `[object Object]`, `0`, the zero
- * UUID), a template that was not filled, or no letter and digit at all. Two people who send it are not one.
+ * Returns true for an identifier that names nobody. Examples are a word or number for an unknown id (`undefined`,
+ * `[object Object]`, `0`, the zero UUID), an unfilled template, or a text without letters and digits. Events with such
+ * an identifier belong to different people.
  */
 export function isNobody(identifier: string): boolean {
   const bare = identifier

@@ -23,7 +23,7 @@ interface Waiting {
   waits: WaitingLead[];
 }
 
-/** One contact that waits for order.paid in several campaigns; times in seconds from noon. */
+/** Creates a contact that waits for order.paid in several campaigns. Times are in seconds from noon. */
 async function waiting(specs: { opened: number; deadline: number | null; event?: string }[]): Promise<Waiting> {
   const { organizationId } = await world.tenant();
   const contactId = await createContact(world.deps.db, NOON, organizationId);
@@ -100,7 +100,7 @@ test.serial('an event of another contact or workspace resumes nothing', async (t
   t.is(await readState(mine.waits[0]!.waitId), 'open');
 });
 
-/** What may happen to a wait while an event arrives. */
+/** Concurrent changes of a wait while an event arrives. */
 type Rival = 'timeout' | 'reply' | 'none';
 
 test.serial('of event, timeout and reply exactly one wins each wait, and the answer tells what happened', async (t) => {

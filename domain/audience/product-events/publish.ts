@@ -8,29 +8,31 @@ import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { identifyPerson } from '../identities/identify.ts';
 import { resumeTestRuns } from '../../sending/control/test-runs.ts';
 
-/** Most bytes of an event's data, as JSON. */
+/** Maximum bytes of an event's data, as JSON. */
 const MAX_EVENT_DATA_BYTES = 64 * 1024;
 
-/** Time (ms) by which the clock of whoever reports an event may be ahead of ours. */
+/** Maximum time (ms) by which a reporter's clock may be ahead of Heron's. */
 const MAX_AHEAD_MS = 60 * 60_000;
 
-/** A reported product event. Exactly one of `email` and `contactId`. */
+/** A reported product event, with exactly one of `email` and `contactId`. */
 interface EventReport {
   name: string;
   email?: string | undefined;
   contactId?: string | undefined;
-  /** Other names of the same person, which are linked; with one of them the email may be of no contact. */
+  /**
+   * Further identifiers of the same person, which are linked. If one is given, the email may belong to no contact.
+   */
   userId?: string | undefined;
   anonymousId?: string | undefined;
-  /** Default: now. */
+  /** Defaults to now. */
   occurredAt?: Date | undefined;
   data: Record<string, unknown>;
 }
 
-/** A waiting contact, or a waiting test run, that the event resumes. */
+/** A contact's or a test run's wait that the event resumes. */
 interface ResumedRun {
   mode: 'live' | 'test';
-  /** Of the step run; of a test, its own. */
+  /** Id of the step run, or of the test run for a test. */
   run_id: string;
   campaign_id: string;
   step_id: string;
@@ -43,12 +45,11 @@ interface PublishedEvent {
 }
 
 /**
- * Stores a product event and resumes the contact's waits for it: the event and every wait it settles commit together,
- * so the answer lists exactly what was resumed (POST /events). A wait matches when the event occurred after the contact
- * entered it and before its deadline, and nothing settled it earlier; the engine completes the step. A person without a
- * contact waits for nothing.
- * @throws AppError event_contact_not_found (404); bad_request for data that cannot be stored, and for an event of the
- *   future: until then it would stand in every report and range
+ * Stores a product event and resumes the contact's waits for it (POST /events). The event and every settled wait commit
+ * together, so the answer lists exactly the resumed ones. A wait matches if it is open and the event occurred after the
+ * wait began and before its deadline. The engine then completes the step. A person without a contact has no waits.
+ * @throws AppError event_contact_not_found (404); bad_request for data that cannot be stored, and for a future event,
+ * which would distort reports until its time
  */
 export async function publishEvent(ctx: Ctx, report: EventReport): Promise<PublishedEvent> {
   refuseProblems(eventProblems(report, ctx.clock.now()));
@@ -90,7 +91,10 @@ export async function publishEvent(ctx: Ctx, report: EventReport): Promise<Publi
   });
 }
 
-/** By what the event named its person, for the explanation of whom a customer is credited to: contact, email, user_id or anonymous_id. */
+/**
+ * Returns the identifier by which the event named its person: contact, email, user_id or anonymous_id. It explains an
+ * attribution.
+ */
 async function namedBy(tx: Tx, report: EventReport, contactId: string | null): Promise<string> {
   if (report.contactId) return 'contact';
   const linked = report.userId ? 'user_id' : report.anonymousId ? 'anonymous_id' : null;
@@ -102,7 +106,7 @@ async function namedBy(tx: Tx, report: EventReport, contactId: string | null): P
   return own.length > 0 ? 'email' : linked;
 }
 
-/** Waits are locked in one order, so that concurrent events cannot deadlock; one that was settled meanwhile is skipped. */
+/** Locks waits in one order, so that concurrent events cannot deadlock. Skips waits that were settled meanwhile. */
 function resumeWaits(
   tx: Tx,
   event: ProductEventRow,
@@ -120,7 +124,7 @@ function resumeWaits(
   );
 }
 
-/** Reasons to refuse an event beside the forms of its fields; empty when there is none. */
+/** Lists problems of an event beyond the format of its fields; empty if there are none. */
 export function eventProblems(
   { data, occurredAt }: Partial<Pick<EventReport, 'data' | 'occurredAt'>>,
   now: Date,

@@ -16,8 +16,9 @@ interface EventFilter {
 }
 
 /**
- * Product events, the latest received first (GET /events). An address is that of a contact, or else one that a person
- * is known by; an unknown one gives an empty page. Every combination of filters has an index, so every page costs the same.
+ * Lists product events, latest received first (GET /events). An address selects the events of its contact, or else of
+ * the person known by it; an unknown one gives an empty page. Every combination of filters has an index, so every page
+ * costs the same.
  * @throws AppError bad_request for a cursor of another list or filter
  */
 export async function listEvents(ctx: Ctx, filter: EventFilter, request: PageRequest): Promise<Page<ProductEventRow>> {
@@ -47,7 +48,7 @@ export async function listEvents(ctx: Ctx, filter: EventFilter, request: PageReq
   );
 }
 
-/** Whose events an email's are: its contact's, or else those of the person that is known by it. */
+/** Returns the owner of an email's events: its contact, or else the person known by it. */
 async function findByEmail(
   org: OrgScope,
   email: string,
@@ -64,7 +65,7 @@ async function findByEmail(
 }
 
 /**
- * One product event.
+ * Returns one product event.
  * @throws AppError event_not_found (404)
  */
 export async function getEvent(ctx: Ctx, id: string): Promise<ProductEventRow> {

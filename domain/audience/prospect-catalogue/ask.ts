@@ -5,8 +5,8 @@ import type { Deps } from '../../platform/kernel/context.ts';
 import type { Conditions } from '../../platform/conditions.ts';
 
 /**
- * Asks the catalogue.
- * @throws AppError b2b_unavailable without one, b2b_query_failed when it gives no answer
+ * Runs a query on the catalogue.
+ * @throws AppError b2b_unavailable without a catalogue, b2b_query_failed when the query fails
  */
 export async function askCatalogue<Row>(
   { catalogue, log }: Pick<Deps, 'catalogue' | 'log'>,
@@ -31,42 +31,52 @@ function unavailable(code: 'audience.no_catalogue' | 'audience.catalogue_empty',
   return new AppError('b2b_unavailable', message(code), { fix: message(`${code}.fix`), cause });
 }
 
-/** How many rows of a walk cost as much as one that an index of a filter finds: those of a walk stand together. */
+/**
+ * Number of rows in an ordered walk that cost as much as one row found by a filter's index. Rows of a walk are stored
+ * together.
+ */
 const WALKED_PER_FOUND = 5;
 
 /** A search in the order of one of the tables. */
 interface OrderedSearch {
   table: 'catalogue_people' | 'catalogue_companies';
-  /** Columns of the order, the last one the id; their values are never null. */
+  /** Columns of the order, ending with the id; their values are never null. */
   order: readonly string[];
   columns: string;
   where: Conditions;
-  /** What follows from `where`, for the indexes of the filters alone. */
+  /** Conditions implied by `where` that only the filters' indexes use. */
   lookup: readonly string[];
-  /** Equalities by which an index of the order begins, so that the walk passes over nothing else; by column. */
+  /**
+   * Equality conditions on the leading columns of an order's index, by column. The walk reads only rows that satisfy
+   * them.
+   */
   fixed: Readonly<Record<string, string>>;
-  /** Whether few rows can match, so that the walk would be in vain. */
+  /** True if only few rows can match, so that a walk would be useless. */
   isRare: boolean;
-  /** Whether so many filters beside `fixed` hold that hardly any row of a long walk would match, and the indexes find few. */
+  /**
+   * True if so many filters apply besides `fixed` that a long walk would hardly find a row, and the indexes find few.
+   */
   isNarrow: boolean;
-  /** After this position, in the columns of the order. */
+  /** Position after which the page starts, in the columns of the order. */
   after: readonly (string | number)[] | undefined;
   limit: number;
-  /** Rows of the table. */
+  /** Number of rows in the table. */
   total: number;
 }
 
 /**
- * The first rows of a search. Where matches are frequent, walking along the order finds a page after few rows; where they are rare, the indexes of the
- * filters find all of them, which are then sorted. How frequent they are is not estimated but tried: a walk of bounded length comes first. Where a share f of all rows
- * matches, a walk finds a page after limit / f rows, and the indexes find total * f: the bound is where both cost the same.
+ * Returns the first rows of a search. If matches are frequent, a walk along the order finds a page after few rows. If
+ * they are rare, the filters' indexes find all of them, which are then sorted. The frequency is not estimated: a walk
+ * of bounded length is tried first. For a share f of matching rows, a walk reads limit / f rows and the indexes find
+ * total * f rows. The bound is the length at which both cost the same.
  */
 export async function searchInOrder<Row>(
   deps: Pick<Deps, 'catalogue' | 'log'>,
   { table, order, columns, where, lookup, fixed, isRare, isNarrow, after, limit, total }: OrderedSearch,
 ): Promise<Row[]> {
   const bindings: Record<string, unknown> = { ...where.bindings, page_rows: limit };
-  // A column that is the same in every row is no part of the order: with it, the planner sorts the whole walk anew before the first row of the page.
+  // Columns with the same value in every row are removed from the order. Otherwise the planner would sort the whole
+  // walk before the first row of the page.
   const free = order.flatMap((column, index) => (column in fixed ? [] : [{ column, value: after?.[index] }]));
   const places = free.map(({ value }, index) => {
     bindings[`after${index}`] = value;
@@ -76,12 +86,12 @@ export async function searchInOrder<Row>(
   const beyond = after ? [`(${by}) > (${places.join(', ')})`] : [];
   const range = ['true', ...Object.values(fixed), ...beyond].join(' and ');
   const shortest = deps.catalogue?.shortestWalk ?? 0;
-  // Rows of a town or a region stand far from each other, and each costs as much as one that an index finds.
+  // Rows of one town or region are scattered over the table, so each costs as much as one found by an index.
   const isShort = isNarrow || 'city_key' in fixed || 'state_key' in fixed;
   bindings.walk_rows = isShort ? shortest : Math.max(shortest, Math.round(Math.sqrt(WALKED_PER_FOUND * limit * total)));
   let walked: Row[] = [];
   if (!isRare) {
-    // Nothing is pushed below a limit, so the walk ends after its rows, whatever matches.
+    // No condition is pushed below a limit, so the walk ends after its rows in any case.
     walked = await askCatalogue<Row>(
       deps,
       `select ${columns} from (
@@ -91,11 +101,11 @@ export async function searchInOrder<Row>(
     );
     if (walked.length === limit) return walked;
   }
-  // A walk that came to the end of its range has seen every match. PostgreSQL asks that first, in an index, and then does nothing more. The whole table is
-  // longer than a walk.
+  // A walk that reached the end of its range has seen every match. PostgreSQL checks this first, by an index, and then
+  // does nothing more. The whole table is longer than a walk.
   const isCut =
     isRare || Object.keys(fixed).length === 0 ? [] : [`exists (select from ${table} where ${range} offset :walk_rows)`];
-  // `offset 0` hides the order from the planner, which would walk along it otherwise.
+  // `offset 0` hides the order from the planner, which would otherwise walk along it.
   const found = await askCatalogue<Row>(
     deps,
     `select ${columns} from (

@@ -6,7 +6,7 @@ import { compileFilters, givenFilters, isNarrow, refuseSearch, type CompanyFilte
 import { catalogueMetadata } from './metadata.ts';
 import { isCatalogueId } from './records.ts';
 
-/** A company of the catalogue. */
+/** A company of the prospect catalogue, as searches return it. */
 export interface CatalogueCompany {
   id: string;
   name: string;
@@ -35,7 +35,8 @@ const isSize = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 2_147_483_647;
 
 /**
- * Companies that match, by country, number of employees (unknown counts as zero) and id. The cursor is bound to the filters.
+ * Lists matching companies by country, number of employees (unknown counts as zero) and id. The cursor is bound to the
+ * filters.
  * @throws AppError invalid_b2b_filter, invalid_cursor, b2b_unavailable, b2b_query_failed
  */
 export async function searchCatalogueCompanies(
@@ -65,7 +66,7 @@ export async function searchCatalogueCompanies(
   );
 }
 
-/** The companies with these ids, by id. */
+/** Returns the companies with these ids, by id. */
 export async function companiesById(ctx: Ctx, ids: readonly string[]): Promise<Map<string, CatalogueCompany>> {
   if (ids.length === 0) return new Map();
   const rows = await askCatalogue<CatalogueCompany>(
@@ -76,7 +77,7 @@ export async function companiesById(ctx: Ctx, ids: readonly string[]): Promise<M
   return new Map(rows.map((company) => [company.id, company]));
 }
 
-/** The equalities of a search with which the indexes of its order begin. */
+/** Returns the equality conditions on the leading columns of a search's order. */
 export function fixedPlaces(
   filters: Pick<CompanyFilters, 'country' | 'state' | 'city'>,
   where: Conditions,

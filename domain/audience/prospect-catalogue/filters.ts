@@ -5,26 +5,26 @@ import { message } from '../../../messages/index.ts';
 import { Conditions, likeLiteral } from '../../platform/conditions.ts';
 import { domainKey, tagOf } from './records.ts';
 
-/** Filters of companies; all that are given hold together. Text is trimmed and lower-case. */
+/** Filters of companies, combined by AND. Text is trimmed and in lower case. */
 export interface CompanyFilters {
   /** Part of the name or of the domain. */
   q?: string | undefined;
   country?: string | undefined;
   state?: string | undefined;
   city?: string | undefined;
-  /** The primary domain; a leading `www.` does not count. */
+  /** The primary domain; a leading `www.` is ignored. */
   domain?: string | undefined;
   industry?: string | undefined;
   technology?: string | undefined;
-  /** Bounds of the number of employees, both included; a company of unknown size is in no range. */
+  /** Inclusive bounds of the number of employees. A company of unknown size is in no range. */
   min_employees?: number | undefined;
   max_employees?: number | undefined;
   company_id?: string | undefined;
 }
 
-/** Filters of people: of themselves, and of their company. */
+/** Filters of people and of their companies. */
 export interface PeopleFilters extends CompanyFilters {
-  /** Part of the name; with an `@`, the whole email address. */
+  /** Part of the name. With an `@`, the whole email address. */
   q?: string | undefined;
   /** Part of the title. */
   title?: string | undefined;
@@ -33,14 +33,14 @@ export interface PeopleFilters extends CompanyFilters {
   email?: 'present' | 'missing' | 'valid' | undefined;
 }
 
-/** The code of a bad search by its first fault. */
+/** Returns the error code of a bad search, by its first problem. */
 export function filterRefusal({ path }: Problem): ErrorCode {
   const [, field] = path.split('.');
   if (field === 'limit') return 'invalid_limit';
   return field === 'cursor' ? 'invalid_cursor' : 'invalid_b2b_filter';
 }
 
-/** Every fault of a search that its schema does not see. */
+/** Lists every problem of a search that its schema does not detect. */
 export function searchProblems({
   min_employees: least,
   max_employees: most,
@@ -54,13 +54,13 @@ export function searchProblems({
   ];
 }
 
-/** @throws AppError invalid_b2b_filter or invalid_cursor, naming every fault */
+/** Throws if a search has problems. @throws AppError invalid_b2b_filter or invalid_cursor, naming every problem */
 export function refuseSearch(search: Parameters<typeof searchProblems>[0]): void {
   const problems = searchProblems(search);
   if (problems[0]) refuseProblems(problems, filterRefusal(problems[0]));
 }
 
-/** Filters without those that say nothing, in one order: what a cursor is bound to. */
+/** Returns the non-empty filters in a fixed order, to which a cursor is bound. */
 export function givenFilters<F extends CompanyFilters>(filters: F): F {
   return Object.fromEntries(
     Object.entries(filters)
@@ -69,7 +69,7 @@ export function givenFilters<F extends CompanyFilters>(filters: F): F {
   ) as F;
 }
 
-/** Filters that an index intersects, but for those by which an order begins. */
+/** Filters that an index can intersect, except those that begin an order. */
 const NARROWING = [
   ['q'],
   ['title'],
@@ -78,23 +78,25 @@ const NARROWING = [
   ['technology'],
   ['min_employees', 'max_employees'],
 ] as const;
-/** With so many of them hardly any row matches: each alone leaves a tenth of the rows or fewer, as a rule. */
+/**
+ * Number of these filters from which hardly any row matches. Each alone usually keeps a tenth of the rows or fewer.
+ */
 const MANY = 4;
 
-/** Whether many filters narrow a search, beside the place and the seniority by which its order begins. */
+/** Returns true if many filters narrow a search, in addition to the place and seniority that begin its order. */
 export function isNarrow(filters: PeopleFilters): boolean {
   return NARROWING.filter((names) => names.some((name) => filters[name] !== undefined)).length >= MANY;
 }
 
-/** The conditions of a search. */
+/** The compiled conditions of a search. */
 interface CompiledFilters {
-  /** All of them. */
+  /** All conditions. */
   where: Conditions;
-  /** What follows from them and only helps to find rows by an index; with the bindings of `where`. */
+  /** Implied conditions that only help to find rows by an index. They share the bindings of `where`. */
   lookup: readonly string[];
 }
 
-/** The conditions of a search over one of the tables. */
+/** Compiles the conditions of a search over one of the tables. */
 export function compileFilters(filters: PeopleFilters, table: 'people' | 'companies'): CompiledFilters {
   const where = new Conditions('f');
   const tags = (['country', 'state', 'city', 'industry', 'technology', 'seniority', 'department'] as const).flatMap(
@@ -120,9 +122,10 @@ export function compileFilters(filters: PeopleFilters, table: 'people' | 'compan
 }
 
 /**
- * Adds the bounds of the number of employees, and returns by which index they are looked for. A wide range is in itself many rows: its brackets are
- * intersected with the other filters inside their index, and the bounds are kept from an index of their own (by `+ 0`), which PostgreSQL would read for
- * hundreds of milliseconds. A narrow one, or one without other filters, has few rows in that index.
+ * Adds the bounds of the number of employees, and returns the condition for the index lookup. A narrow range, or one
+ * without other filters, has few rows in the index on employees. A wide range has many: its brackets are intersected
+ * with the other filters in their index. `+ 0` keeps PostgreSQL from using the index on employees, which would take
+ * hundreds of milliseconds.
  */
 function addSize(
   where: Conditions,

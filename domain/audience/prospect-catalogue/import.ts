@@ -11,20 +11,20 @@ import { scheduleVerification } from '../verification/schedule.ts';
 import { cataloguePeople, type CataloguePerson } from './people.ts';
 import { isCatalogueId } from './records.ts';
 
-/** People of one import at most. */
+/** Maximum people of one import. */
 export const MAX_SELECTED = 100;
 
-/** What became of the selected people. */
+/** Result of importing the selected people. */
 interface CatalogueImport {
   /** Each distinct contact once, in the order of the selection. */
   contacts: ContactView[];
-  /** Ids of those that were contacts before. */
+  /** Ids of contacts that existed before. */
   existingIds: string[];
-  /** Ids of those whose address is suppressed: they are stored unsubscribed. */
+  /** Ids of contacts whose address is suppressed. They are stored unsubscribed. */
   suppressedIds: string[];
 }
 
-/** Every fault of a selection that its schema does not see. */
+/** Lists every problem of a selection that its schema does not detect. */
 export function selectionProblems(ids: readonly string[]): Problem[] {
   const seen = new Set<string>();
   return ids.flatMap((id, index) => {
@@ -37,7 +37,7 @@ export function selectionProblems(ids: readonly string[]): Problem[] {
 }
 
 /**
- * The selected people, all of whom must be in the catalogue and have an address.
+ * Returns the selected people. All must be in the catalogue and have an address.
  * @throws AppError invalid_selection, b2b_email_required, b2b_unavailable, b2b_query_failed
  */
 export async function selectPeople(ctx: Ctx, ids: readonly string[]): Promise<CataloguePerson[]> {
@@ -62,9 +62,10 @@ function refusal(code: 'invalid_selection' | 'b2b_email_required', problems: Pro
 }
 
 /**
- * Makes contacts of people of the catalogue, in no campaign. A known address keeps what it has and gets what it lacks; two people of one address are one
- * contact. Addresses without a verdict are scheduled for verification; what the catalogue said of them is the custom field `source_email_status`.
- * @throws AppError invalid_selection for contacts that may not have that many custom fields
+ * Creates contacts from people of the catalogue, in no campaign. A known contact keeps its values and gets missing
+ * ones. Two people with one address become one contact. Addresses without a verdict are scheduled for verification; the
+ * catalogue's own status is stored as the custom field `source_email_status`.
+ * @throws AppError invalid_selection for contacts with too many custom fields
  */
 export async function importPeople(ctx: Ctx, people: readonly CataloguePerson[]): Promise<CatalogueImport> {
   return transact(ctx, async (tx) => {

@@ -8,31 +8,31 @@ import { csvRecords } from '../imports/records.ts';
 import { COMPANY_COLUMNS, PERSON_COLUMNS, readRecord } from './records.ts';
 
 export interface LoadOptions {
-  /** The catalogue, by the role that owns it. */
+  /** URL of the catalogue database, with the role that owns it. */
   url: string;
-  /** The role that searches, where it is another: it is given the right to read. */
+  /** Role that searches, if it is a different one. It is granted read access. */
   reader?: string | undefined;
   file: string;
-  /** By the ending of the file's name where it is not said. */
+  /** Defaults to the format of the file name's extension. */
   format?: 'csv' | 'jsonl' | undefined;
-  /** Whose data it is, and of which time; shown by the metadata. */
+  /** Owner and period of the data, shown by the metadata. */
   source?: string | undefined;
   sourcePeriod?: string | undefined;
-  /** Lines that are stored in one transaction. */
+  /** Number of lines stored in one transaction. */
   chunkLines?: number;
-  /** A line that was left out, and why. */
+  /** Called for each line that was skipped, with its faults. */
   onRefused?: (line: number, faults: readonly string[]) => void;
   onProgress?: (progress: LoadProgress, step?: string) => void;
 }
 
-/** What a load did; `resumedAt` is the line behind which it went on, 0 for a load from the beginning. */
+/** Result of a load. `resumedAt` is the line after which the load resumed, 0 for a load from the beginning. */
 export interface LoadReport extends LoadProgress {
   resumedAt: number;
-  /** Whether the indexes of searches were made after the rows, as for an empty catalogue. */
+  /** True if the search indexes were created after the rows, as for an empty catalogue. */
   indexedAfter: boolean;
 }
 
-/** A file that is no catalogue file as a whole. */
+/** Thrown when the file as a whole is no catalogue file. */
 export class CatalogueFileError extends Error {
   override readonly name = 'CatalogueFileError';
 }
@@ -41,9 +41,9 @@ const CHUNK_LINES = 50_000;
 const FINGERPRINT_BYTES = 1024 * 1024;
 
 /**
- * Loads a file into the catalogue: rows by id, the later one of two counts. Lines with a fault are left out and reported. A load that was killed goes on
- * behind its last stored chunk when it is given the same file again.
- * @throws CatalogueFileError for a file of another form, CatalogueBusy while another process loads
+ * Loads a file into the catalogue. Rows are stored by id; the later of two wins. Faulty lines are skipped and reported.
+ * A load that was killed resumes after its last stored chunk when it gets the same file again.
+ * @throws CatalogueFileError for a file of another format, CatalogueBusy while another process loads
  */
 export async function loadCatalogue(options: LoadOptions): Promise<LoadReport> {
   const format = formatOf(options);
@@ -67,8 +67,8 @@ export async function loadCatalogue(options: LoadOptions): Promise<LoadReport> {
 }
 
 /**
- * Makes the indexes that a catalogue lacks, as one of an earlier version does; searches go on meanwhile, as slowly as before. Ended in the middle, it goes on
- * with the index it was at when it is run again. Returns the names of what was made.
+ * Creates indexes that the catalogue lacks, for example after an upgrade. Searches stay possible, but slow, meanwhile.
+ * After an interruption, a new call resumes with the unfinished index. Returns the names of the created indexes.
  * @throws CatalogueBusy while another process writes
  */
 export async function indexCatalogue(
@@ -89,7 +89,7 @@ interface Line {
   fault?: string;
 }
 
-/** Stores chunk after chunk; the next one is read while PostgreSQL has the one before. */
+/** Stores the lines in chunks. Reads the next chunk while PostgreSQL stores the previous one. */
 async function storeLines(
   writer: CatalogueWriter,
   fingerprint: string,
@@ -107,7 +107,7 @@ async function storeLines(
     rows = emptyChunk();
     read = 0;
     storing = writer.store(fingerprint, done, chunk).then(() => onProgress?.(done));
-    // Awaited by the next chunk, or at the end.
+    // Avoids an unhandled rejection: the promise is awaited by the next chunk, or at the end.
     storing.catch(() => {});
   };
   for await (const { line, fields, fault } of lines) {
@@ -140,7 +140,10 @@ function formatOf({ file, format }: LoadOptions): 'csv' | 'jsonl' {
   throw new CatalogueFileError(`${basename(file)} ends neither in .csv nor in .jsonl: say which with --format`);
 }
 
-/** The same for the same file, wherever it lies: its size, and a digest of its first and last megabyte. */
+/**
+ * Returns a fingerprint of a file that does not depend on its path: its size, and a digest of its first and last
+ * megabyte.
+ */
 async function fingerprintOf(file: string): Promise<string> {
   const handle = await open(file);
   try {

@@ -2,20 +2,20 @@ import { sha256 } from '../../../lib/crypto.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { askCatalogue } from './ask.ts';
 
-/** A value of the whole catalogue and how many people have it. */
+/** A value in the catalogue, with its number of people. */
 interface CatalogueFacet {
   key: string;
   count: number;
 }
 
-/** What the catalogue holds, counted when it was last loaded. */
+/** Contents of the catalogue, counted at the last load. */
 interface CatalogueMetadata {
   people: number;
   companies: number;
   countries: CatalogueFacet[];
   seniorities: CatalogueFacet[];
   departments: CatalogueFacet[];
-  /** Whose data it is, and of which time; empty where the load did not say it. */
+  /** Owner and period of the data; empty if the load did not name them. */
   source: string;
   source_period: string;
 }
@@ -23,11 +23,12 @@ interface CatalogueMetadata {
 const KEPT_MS = 3_600_000;
 
 /**
- * Totals and facets of the whole catalogue; the installation asks for them at most once an hour, each process for itself where there is no Redis.
+ * Returns totals and facets of the whole catalogue, cached for an hour: for the installation in Redis, or else per
+ * process.
  * @throws AppError b2b_unavailable, b2b_query_failed
  */
 export async function catalogueMetadata(ctx: Ctx): Promise<CatalogueMetadata> {
-  // Installations on one Redis may have catalogues of their own.
+  // Part of the cache key, because installations that share a Redis may have different catalogues.
   const which = sha256(ctx.config.PROSPECT_DB ?? '').slice(0, 16);
   const ask = async () => {
     const [metadata] = await askCatalogue<CatalogueMetadata>(
@@ -37,6 +38,6 @@ export async function catalogueMetadata(ctx: Ctx): Promise<CatalogueMetadata> {
     );
     return metadata!;
   };
-  // Without a catalogue the answer is that there is none, whatever is remembered.
+  // Without a catalogue the cache is not used, so that the error is reported.
   return ctx.catalogue ? ctx.cache.remember(`catalogue/${which}`, () => KEPT_MS, ask) : ask();
 }

@@ -24,7 +24,7 @@ interface PersonRow {
   source_updated_at: string;
 }
 
-/** A person of the catalogue, with the company where the catalogue has it. */
+/** A person of the catalogue, with the company if the catalogue has it. */
 export type CataloguePerson = PersonRow & { company: CatalogueCompany | null };
 
 const PERSON = `id, first_name, last_name, email, email_status, phone, title, seniority, department, country, state, city, linkedin_url,
@@ -35,7 +35,7 @@ const LIST = 'prospect-catalogue.people';
 type Position = [countryKey: string, seniority: string, id: string];
 
 /**
- * People that match, by country, seniority and id. The cursor is bound to the filters.
+ * Lists matching people by country, seniority and id. The cursor is bound to the filters.
  * @throws AppError invalid_b2b_filter, invalid_cursor, b2b_unavailable, b2b_query_failed
  */
 export async function searchCataloguePeople(
@@ -68,7 +68,7 @@ export async function searchCataloguePeople(
   return { rows: await withCompanies(ctx, people), nextCursor };
 }
 
-/** The people with these ids, in the order of the ids; unknown ones are left out. */
+/** Returns the people with these ids, in the order of the ids. Unknown ones are omitted. */
 export async function cataloguePeople(ctx: Ctx, ids: readonly string[]): Promise<CataloguePerson[]> {
   const rows = await askCatalogue<PersonRow>(
     ctx,

@@ -6,28 +6,28 @@ import { issueMessage, says } from '../../../lib/issue-message.ts';
 import { message } from '../../../messages/index.ts';
 import { addressKey, isAddress } from '../../../lib/address.ts';
 
-/** Bytes of one text in the catalogue, and of a filter that looks for it. */
+/** Maximum bytes of one text in the catalogue, and of a filter for it. */
 export const MAX_TEXT_BYTES = 200;
 const MAX_LINK_CHARS = 500;
 const MAX_VALUES = 100;
 const MAX_EMPLOYEES = 2_147_483_647;
 
-/** Text with one space for every run of space and control characters, without any around it. */
+/** Trims a text, and replaces each run of space and control characters by one space. */
 function cleanText(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
-/** Text as searches compare it. */
+/** Normalizes a text for searches. */
 export function searchKey(text: string): string {
   return cleanText(text).toLowerCase();
 }
 
-/** A domain as it is stored and looked for: lower-case, without a leading `www.`. */
+/** Normalizes a domain for storage and searches: lower case, without a leading `www.`. */
 export function domainKey(text: string): string {
   return searchKey(text).replace(/^www\./, '');
 }
 
-/** The tag of an exact value in `tags`; one index over them answers every exact filter. */
+/** Builds the tag of an exact value in `tags`. A single index on `tags` serves every exact filter. */
 export const tagOf = {
   industry: (value: string) => `i:${value}`,
   technology: (value: string) => `t:${value}`,
@@ -38,13 +38,16 @@ export const tagOf = {
   department: (value: string) => `d:${value}`,
 } as const;
 
-/** The form of the ids of the catalogue. */
+/** Format of catalogue ids. */
 export const CATALOGUE_ID = /^[0-9a-z]{24}$/;
 
-/** Whether a value has the form of an id of the catalogue. */
+/** Returns true if a value has the format of a catalogue id. */
 export const isCatalogueId = (value: unknown): value is string => typeof value === 'string' && CATALOGUE_ID.test(value);
 
-/** The id of a record: what the source says where that has the catalogue's form, else a digest of it, the same at every load. */
+/**
+ * Returns the id of a record: the source's id if it has the catalogue's format, or else a digest of it. The digest is
+ * the same at every load.
+ */
 function catalogueId(kind: 'person' | 'company', sourceId: string): string {
   return CATALOGUE_ID.test(sourceId) ? sourceId : sha256(`${kind}:${sourceId}`).slice(0, 24);
 }
@@ -119,7 +122,7 @@ const personSchema = z.object({
   updated_at: moment,
 });
 
-/** The columns of {@link CopyRow} for a company, in their order. */
+/** Columns of a company's {@link CopyRow}, in order. */
 export const COMPANY_COLUMNS = [
   'id',
   'name',
@@ -143,7 +146,7 @@ export const COMPANY_COLUMNS = [
   'tags',
 ] as const;
 
-/** The same of a person. */
+/** Columns of a person's {@link CopyRow}, in order. */
 export const PERSON_COLUMNS = [
   'id',
   'first_name',
@@ -169,10 +172,10 @@ export const PERSON_COLUMNS = [
   'own_tags',
 ] as const;
 
-/** What one line of a file says, or every fault of it. */
+/** The record in one line of a file, or all its faults. */
 type ReadRecord = { kind: 'person' | 'company'; id: string; row: CopyRow } | { kind: 'refused'; faults: string[] };
 
-/** Reads one line's fields. Unknown fields are passed over, so that a file may hold more than the catalogue. */
+/** Reads the fields of one line. Unknown fields are ignored, so that a file may contain more than the catalogue. */
 export function readRecord(fields: unknown): ReadRecord {
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
     return { kind: 'refused', faults: ['is no object'] };
@@ -216,7 +219,7 @@ function companyRow(company: z.output<typeof companySchema>): ReadRecord {
       keys.country,
       keys.state,
       keys.city,
-      // No key holds a line break, so a filter never matches across the two.
+      // No key contains a line break, so a filter never matches across both values.
       `${searchKey(company.name)}\n${domain}`,
       company.employees ?? 0,
       [...placeTags(keys), ...company.industries.map(tagOf.industry), ...company.technologies.map(tagOf.technology)],

@@ -1,8 +1,8 @@
 import { sha256 } from '../../../lib/crypto.ts';
 
 /*
- * Fictitious people and companies, for trying the catalogue and for measuring it: the same numbers make the same data. Domains end in .example, which nobody
- * can register.
+ * Fictitious people and companies, for demonstrations and benchmarks. The same numbers give the same data. Domains end
+ * in .example, which nobody can register.
  */
 
 const FIRST =
@@ -39,7 +39,7 @@ const FIELDS = [
   'Support',
   'Growth',
 ];
-/** Weights fall, as they do of real countries: the first has a third of all. */
+/** Countries with decreasing weights, as in real data: the first has a third of all. */
 const COUNTRIES = [
   'United States',
   'India',
@@ -103,7 +103,7 @@ const TECHNOLOGIES = Array.from({ length: 200 }, (_, index) => `tech-${index}`);
 const STATUSES = ['verified', 'verified', 'guessed', 'unverified'];
 const SIZES = [1, 5, 12, 40, 90, 150, 400, 900, 3_000, 12_000, 60_000];
 
-/** A number from 0 up to 1 for each place and purpose. */
+/** Returns a pseudo-random number from 0 (inclusive) to 1 (exclusive) for each index and purpose. */
 function draw(index: number, purpose: number): number {
   let hash = Math.imul(index ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(purpose + 1, 0xc2b2ae35);
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
@@ -111,7 +111,7 @@ function draw(index: number, purpose: number): number {
   return ((hash ^ (hash >>> 15)) >>> 0) / 2 ** 32;
 }
 
-/** A value of a list, the first ones more often the larger `skew` is. */
+/** Chooses a value of a list. A larger `skew` favours the first values more. */
 function pick<T>(values: readonly T[], index: number, purpose: number, skew = 1): T {
   return values[Math.floor(draw(index, purpose) ** skew * values.length)]!;
 }
@@ -122,7 +122,7 @@ function word(index: number, purpose: number): string {
   return text[0]!.toUpperCase() + text.slice(1);
 }
 
-/** Where something is: one of forty towns of one of eight regions of a country. */
+/** Returns a location: one of forty towns in one of eight regions of a country. */
 function placeOf(index: number, purpose: number): { country: string; state: string; city: string } {
   const country = pick(COUNTRIES, index, purpose, 3);
   const region = Math.floor(draw(index, purpose + 1) * 8);
@@ -130,12 +130,11 @@ function placeOf(index: number, purpose: number): { country: string; state: stri
   return { country, state: `${country} Region ${region}`, city: `${country.slice(0, 3)}town ${region}-${town}` };
 }
 
-/** The id of the sample company of a number. */
 function companyId(index: number): string {
   return sha256(`sample company ${index}`).slice(0, 24);
 }
 
-/** A sample company, as a line of a file. */
+/** Returns a sample company, as a line of a file. */
 export function sampleCompany(index: number): Record<string, unknown> {
   const name = `${word(index, 10)} ${word(index, 20)}`;
   return {
@@ -153,7 +152,7 @@ export function sampleCompany(index: number): Record<string, unknown> {
   };
 }
 
-/** A sample person of one of so many companies, as a line of a file. */
+/** Returns a sample person at one of `companies` companies, as a line of a file. */
 export function samplePerson(index: number, companies: number): Record<string, unknown> {
   const first = pick(FIRST, index, 100);
   const last = word(index, 101);
@@ -163,7 +162,7 @@ export function samplePerson(index: number, companies: number): Record<string, u
     id: sha256(`sample person ${index}`).slice(0, 24),
     first_name: first,
     last_name: last,
-    // One in four has none, and one in fifty one that is no address.
+    // One in four has no address, and one in fifty has an invalid one.
     email:
       mailed < 0.25
         ? ''
@@ -180,7 +179,7 @@ export function samplePerson(index: number, companies: number): Record<string, u
   };
 }
 
-/** Lines of a JSONL file of samples, companies first. */
+/** Yields the lines of a JSONL sample file, companies first. */
 export function* sampleLines(people: number, companies: number): Generator<string> {
   for (let index = 0; index < companies; index += 1) yield `${JSON.stringify(sampleCompany(index))}\n`;
   for (let index = 0; index < people; index += 1) yield `${JSON.stringify(samplePerson(index, companies))}\n`;

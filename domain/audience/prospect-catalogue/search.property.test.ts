@@ -13,9 +13,9 @@ import { indexCatalogue } from './load.ts';
 import { searchCataloguePeople } from './people.ts';
 
 /*
- * Searches against a plain filter in memory that reads the records of the file, and knows nothing of keys, tags and indexes. Records are drawn from few
- * words, hostile ones among them, so that filters meet; they are loaded twice over, changed, so that what was stored before must be gone. Every second world
- * has the indexes of an earlier version, until the next load.
+ * Compares searches with a plain filter in memory, which reads the file's records and uses no keys, tags or indexes.
+ * Records are drawn from few words, including hostile ones, so that filters match. They are loaded twice with changes,
+ * so that old values must be gone. Every second world has the indexes of an earlier version until the next load.
  */
 
 const WORDS = [
@@ -38,7 +38,7 @@ const WORDS = [
 ];
 const PLACES = ['', 'Germany', 'GERMANY', 'Österreich', 'us', 'U.S.; drop table', 'x,y'];
 
-/** At the edges of brackets, beside them, and at the ends of what is stored. */
+/** Sizes at the edges of brackets, next to them, and at the limits of the column. */
 const SIZES = [0, 1, 2, 9, 10, 11, 12, 50, 51, 999, 1_000, 1_001, 5_000, 999_999, 1_000_000, 2_147_483_647];
 
 const word = fc.constantFrom(...WORDS);
@@ -70,7 +70,7 @@ const person = fc.record({
 type Company = Record<string, any>;
 type Person = Record<string, any>;
 
-/** Half of the letters of a word, in another case, with space around it. */
+/** Part of a word, in another case, with surrounding spaces. */
 const part = fc.tuple(word, fc.nat(3), fc.nat(4), fc.boolean()).map(([text, from, length, upper]) => {
   const piece = [...text].slice(from, from + length + 1).join('') || text;
   return ` ${upper ? piece.toUpperCase() : piece} `;
@@ -100,7 +100,7 @@ const sizes = fc
     ...(ends < 2 && { min_employees: Math.min(one, other) }),
     ...(ends > 0 && { max_employees: Math.max(one, other) }),
   }));
-/** At most three filters, so that some match, and bounds of the size with every other one. */
+/** At most three filters, so that some rows match, and bounds of the size in every other case. */
 function few<T extends object>(filters: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<Partial<T>> {
   return fc
     .tuple(
@@ -152,7 +152,7 @@ function personFits(record: Person, companies: Map<string, Company>, asked: Peop
   );
 }
 
-/** As the schema of the routes hands filters over. */
+/** Returns the filters as the schema of the routes passes them on. */
 const asSent = <F extends object>(filters: F): F =>
   Object.fromEntries(
     Object.entries(filters).map(([name, value]) => [name, typeof value === 'string' ? plain(value) : value]),
@@ -172,7 +172,7 @@ async function everyPage<Row extends { id: string }>(
   return ids;
 }
 
-/** Indexes that catalogues of an earlier version have in place of four of today's. */
+/** Indexes that catalogues of an earlier version have instead of four of today's. */
 const EARLIER_INDEXES = `
   create index catalogue_people_name on catalogue_people using gin (name_key gin_trgm_ops);
   create index catalogue_people_title on catalogue_people using gin (title_key gin_trgm_ops);
@@ -194,7 +194,7 @@ test.before(async () => {
   [world, catalogue] = await Promise.all([createWorld(), createTestCatalogue()]);
   owner = new pg.Client({ connectionString: catalogue.url });
   await owner.connect();
-  // Tables of forty rows are read whole otherwise, and no index is ever asked.
+  // Without this, PostgreSQL reads tables of forty rows completely and never uses an index.
   await owner.query(
     `do $$ begin execute format('alter database %I set enable_seqscan = off', current_database()); end $$`,
   );
@@ -230,7 +230,8 @@ test('searches find what a plain filter of the records finds, in order, over any
       async (someCompanies, somePeople, peopleSearches, companySearches) => {
         companies = someCompanies.map((record, index) => ({ ...record, id: idOf('c', index) }));
         people = somePeople.map((record, index) => ({ ...record, id: idOf('p', index) }));
-        // People before their companies on every other line: both orders must come to the same.
+        // Half of the people are loaded before their companies, the others after: both orders must give the same
+        // result.
         const report = await catalogue.load([...people.slice(20), ...companies, ...people.slice(0, 20)]);
         if (report.refused > 0) throw new Error(`${report.refused} records were refused`);
         worlds += 1;

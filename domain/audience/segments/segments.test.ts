@@ -82,7 +82,7 @@ const condition: fc.Arbitrary<SegmentCondition> = fc.oneof(
   },
 );
 
-/** A condition, as plainly as it can be said. */
+/** Reference implementation of a condition, written as simply as possible. */
 function holds(who: Person, { field, operator, values }: SegmentCondition): boolean {
   if (field === 'subscribed') return (who.subscribed === (values[0] === 'true')) === (operator === 'equal');
   if (field === 'created_at')

@@ -14,7 +14,10 @@ import { customField, SEGMENT_FIELDS, type SegmentField } from '../../directory/
 
 export type { SegmentCondition, SegmentRow } from '../../../db/models/segment.ts';
 
-/** Newest contacts whose custom fields are listed; reading all contacts of a large workspace would be slow. */
+/**
+ * Number of the newest contacts whose custom fields are listed. Reading all contacts of a large workspace would be
+ * slow.
+ */
 const SAMPLED_CONTACTS = 2000;
 
 interface SegmentInput {
@@ -23,7 +26,7 @@ interface SegmentInput {
   conditions: SegmentCondition[];
 }
 
-/** The fields conditions may use, with the custom fields of recent contacts. */
+/** Lists the fields that conditions may use, including the custom fields of recent contacts. */
 export async function listSegmentFields(ctx: Ctx): Promise<SegmentField[]> {
   const rows = await reader(ctx).sql<{ key: string }>(
     `select distinct k.key from (select custom_fields from contacts where organization_id = :org order by id desc limit :sample) recent,
@@ -33,7 +36,7 @@ export async function listSegmentFields(ctx: Ctx): Promise<SegmentField[]> {
   return [...SEGMENT_FIELDS, ...rows.map((row) => customField(row.key))];
 }
 
-/** Saved audiences, newest first. */
+/** Lists saved segments, newest first. */
 export async function listSegments(ctx: Ctx, page: PageRequest): Promise<Page<SegmentRow>> {
   const after = decodeIdCursor('segments.list', null, page.cursor);
   const query = reader(ctx)
@@ -44,14 +47,14 @@ export async function listSegments(ctx: Ctx, page: PageRequest): Promise<Page<Se
   return pageOf(await query, page.limit, (last) => encodeCursor('segments.list', null, [last.id]));
 }
 
-/** @throws AppError not_found */
+/** Returns one segment. @throws AppError not_found */
 export async function getSegment(ctx: Ctx, id: string): Promise<SegmentRow> {
   const segment = isUuid(id) ? await reader(ctx).query(Segments).findById(id) : undefined;
   if (!segment) throw notFound('segment');
   return segment;
 }
 
-/** @throws AppError bad_request naming every faulty condition */
+/** Stores a new segment. @throws AppError bad_request naming every faulty condition */
 export async function createSegment(ctx: Ctx, input: SegmentInput): Promise<SegmentRow> {
   return transact(ctx, async (tx) => {
     await refuseFaulty(tx.org, input.conditions);
@@ -61,7 +64,7 @@ export async function createSegment(ctx: Ctx, input: SegmentInput): Promise<Segm
   });
 }
 
-/** @throws AppError not_found, bad_request naming every faulty condition */
+/** Changes a segment. @throws AppError not_found, bad_request naming every faulty condition */
 export async function updateSegment(
   ctx: Ctx,
   id: string,
@@ -80,7 +83,7 @@ export async function updateSegment(
   });
 }
 
-/** @throws AppError not_found */
+/** Deletes a segment. @throws AppError not_found */
 export async function deleteSegment(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const deleted = isUuid(id) ? await tx.org.query(Segments).deleteById(id) : 0;
@@ -89,19 +92,25 @@ export async function deleteSegment(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** @throws AppError bad_request naming every faulty condition, one that names no category or campaign of the workspace among them */
+/**
+ * Throws if a condition is faulty, for example by an unknown category or campaign.
+ * @throws AppError bad_request naming every faulty condition
+ */
 async function refuseFaulty(org: OrgScope, conditions: readonly SegmentCondition[]): Promise<void> {
   const faulty = conditionProblems(conditions, 'body.conditions');
   refuseProblems(faulty.length > 0 ? faulty : await unknownNames(org, conditions));
 }
 
-/** Fields whose values are ids, with the fault of an id that names nothing. */
+/** Error messages for unknown ids, by the field that contains ids. */
 const NAMING: Readonly<Record<string, Message>> = {
   category: message('segments.no_category'),
   emailed_by_campaign: message('segments.no_campaign'),
 };
 
-/** Categories are held until the transaction ends: one that is being deleted meanwhile is none. A deleted campaign has mailed people all the same. */
+/**
+ * Lists conditions with unknown ids. Categories are locked until the transaction ends; one deleted concurrently counts
+ * as unknown. A deleted campaign is allowed, because it may have mailed contacts.
+ */
 async function unknownNames(org: OrgScope, conditions: readonly SegmentCondition[]): Promise<Problem[]> {
   const idsOf = (name: string) => conditions.flatMap(({ field, values }) => (field === name ? values : []));
   const named = { categories: idsOf('category'), campaigns: idsOf('emailed_by_campaign') };

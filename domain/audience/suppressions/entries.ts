@@ -15,7 +15,7 @@ import { parseSuppression, type SuppressionFault, type SuppressionTarget } from 
 export type { SuppressionRow } from '../../../db/models/suppression.ts';
 
 /**
- * Entries in force, newest first; `q` is part of the address or host.
+ * Lists the entries in force, newest first. `q` is part of the address or host.
  * @throws AppError bad_request for a cursor of another list or filter
  */
 export async function listSuppressions(
@@ -42,7 +42,7 @@ interface SuppressionInput {
   reason?: string | undefined;
 }
 
-/** An entry that was not taken. */
+/** A value that was not added. */
 interface NotTaken {
   /** Position among the entries, from 0. */
   index: number;
@@ -51,9 +51,8 @@ interface NotTaken {
 }
 
 /**
- * Adds addresses and hosts by hand; a value already listed is updated in place. Matching contacts are unsubscribed: for an
- * address its contact, for a host every contact at it. Values that are neither are returned in `skipped`, and in `problems`
- * with the reason.
+ * Adds addresses and hosts manually; a listed value is updated. Unsubscribes the contact of an address, or every
+ * contact at a host. Values that are neither are returned in `skipped`, and with the reason in `problems`.
  */
 export async function addSuppressions(
   ctx: Ctx,
@@ -99,7 +98,7 @@ async function upsert(tx: Tx, list: readonly (SuppressionTarget & { reason: stri
   );
 }
 
-/** Returns how many contacts it has unsubscribed. */
+/** Unsubscribes the contacts of the targets. Returns their number. */
 async function unsubscribe(tx: Tx, list: readonly SuppressionTarget[]): Promise<number> {
   const of = (kind: string) => list.filter((target) => target.kind === kind).map((target) => target.email);
   const off = async (condition: string, values: readonly string[]): Promise<number> => {
@@ -119,8 +118,8 @@ async function unsubscribe(tx: Tx, list: readonly SuppressionTarget[]): Promise<
 }
 
 /**
- * Removes an entry. Removing an address subscribes its contact again, unless its host is still listed. The audit row keeps
- * value, kind and source.
+ * Removes an entry. Removing an address subscribes its contact again, unless its host is still listed. The audit row
+ * keeps value, kind and source.
  * @throws AppError not_found
  */
 export async function removeSuppression(ctx: Ctx, id: string): Promise<void> {

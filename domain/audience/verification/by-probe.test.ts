@@ -67,7 +67,7 @@ test('a real server: there, not there, taking everything, full, putting off, and
   t.deepEqual(await found('bob@grey.example'), ['unknown', 'greylisted', false]);
   t.deepEqual(await found('ann@grey.example'), ['unknown', 'takes_mail', false]);
   t.deepEqual(await found('bob@blocked.example'), ['unknown', 'probe_refused', false]);
-  // Against these something speaks already: nobody is asked.
+  // The records already decide about this address, so no server is asked.
   t.deepEqual(await found('info@real.example'), ['risky', 'role_address', false]);
   t.deepEqual([...seen.from], [FROM]);
   t.deepEqual([...seen.names], ['probe.ours.example']);
@@ -75,13 +75,13 @@ test('a real server: there, not there, taking everything, full, putting off, and
   const strangers = seen.to.filter((address) => !/^(ann|bob)@/.test(address));
   t.is(new Set(strangers.map((address) => address.split('@')[0])).size, 7, 'another random one for each');
   t.false(seen.to.includes('info@real.example'));
-  // Not set: no server is asked.
+  // Without the setting, no server is asked.
   const { EMAIL_VERIFICATION_PROBE_FROM: _from, ...plain } = deps.config;
   const off = { ...deps, config: plain } as Deps;
   t.like(await addressChecker(off)!(off, 'bob@real.example'), { reason: 'takes_mail' });
 });
 
-/** What a server that misbehaves leads to. */
+/** Probes a server that misbehaves, and returns the result. */
 const probe = async (
   t: { teardown(work: () => Promise<void>): void },
   move: Parameters<typeof startScriptedSmtp>[0],
@@ -103,7 +103,7 @@ test('a server that refuses to talk is told apart from one that cannot be reache
     at: 'greeting',
     reply: { code: 554, words: 'no mail from you' },
   });
-  // It knows no HELO either.
+  // The server does not know HELO either.
   t.like(await refused('ehlo', '500 what'), { kind: 'refused', at: 'ehlo', reply: { code: 502 } });
   t.like(await refused('mail', '421 later'), { kind: 'refused', at: 'mail', reply: { code: 421 } });
   t.deepEqual((await probe(t, answering('greeting', 'cut'))).result, { kind: 'unreachable' });
@@ -135,7 +135,7 @@ test('the second exchanger is asked where the first cannot be reached; one has t
   let peak = 0;
   let asked = 0;
   let meet = (): void => {};
-  // Long enough that a third would come too, if it might.
+  // Long enough for a third session to arrive, if it were allowed.
   const met = new Promise<void>((resolve) => (meet = resolve)).then(() => sleep(200));
   const server = await startScriptedSmtp({
     move: (moment, line) => {
@@ -143,7 +143,7 @@ test('the second exchanger is asked where the first cannot be reached; one has t
         peak = Math.max(peak, (open += 1));
         asked += 1;
         if (open === 2) meet();
-        // The first of all is alone.
+        // The first session has no second one to wait for.
         return asked === 1 ? 'ok' : { reply: '250 fine', after: met };
       }
       if (moment !== 'rcpt' || line.includes('<ann')) return 'ok';
@@ -153,7 +153,7 @@ test('the second exchanger is asked where the first cannot be reached; one has t
   });
   t.teardown(() => server.stop());
   const config = settings(server.port);
-  // Nothing listens there.
+  // Nothing listens at this address.
   t.like(await checkByProbe({ config, dns: at('127.0.0.2', 'localhost') }, 'ann@b.example'), { status: 'valid' });
   const verdicts = await Promise.all(
     Array.from({ length: 8 }, (_, index) => checkByProbe({ config, dns: at('localhost') }, `ann${index}@b.example`)),

@@ -7,20 +7,20 @@ import { hostOf } from '../../directory/suppression-check.ts';
 import { TAKES_MAIL } from './by-records.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Time (ms) for one conversation, and for waiting until a server has room for it. */
+/** Maximum time (ms) of one SMTP session, and of waiting for a free session at a server. */
 const CONVERSATION_MS = 12_000;
 const WAIT_MS = 10_000;
-/** Conversations of a process with one mail exchanger at once: more look like an attack. */
+/** Maximum concurrent sessions of a process with one mail exchanger. More look like an attack. */
 const PER_EXCHANGER = 2;
-/** Conversations of a process at once; half of them with exchangers that have not answered yet. */
+/** Maximum concurrent sessions of a process. Half of them may be with exchangers that have not answered yet. */
 const AT_ONCE = 20;
-/** Exchangers of a domain that are asked, by their preference. */
+/** Maximum exchangers tried per domain, in order of preference. */
 const EXCHANGERS = 2;
-/** How long (ms) an exchanger that hung is left alone, at first and at most. */
+/** First and longest time (ms) during which an exchanger that hung is not contacted. */
 const REST_MS = 60_000;
 const MAX_REST_MS = 3_600_000;
 
-/** One per process: an exchanger serves many domains, of many workspaces. */
+/** One instance per process, because an exchanger serves many domains of many workspaces. */
 const limits = new TargetLimits({
   total: AT_ONCE,
   perTarget: PER_EXCHANGER,
@@ -36,9 +36,10 @@ const verdict = (status: Verdict['status'], reason: string, isCatchAll = false):
 });
 
 /**
- * Asks the mail server of an address whether it would take mail for it, and for an address of the same domain that nobody has: a server that takes both takes everything, and has said
- * nothing of the first. What it refuses for now, or for reasons of its own, says nothing either. No mail is sent.
- * @returns `later` when no exchanger could be talked to
+ * Asks a domain's mail server if it would accept mail for the address, and for a random address of the same domain. A
+ * server that accepts both accepts everything, so nothing is learned about the address. Temporary refusals, and
+ * refusals for the server's own reasons, are no verdict either. No mail is sent.
+ * @returns `later` when no exchanger could be reached
  */
 export async function checkByProbe(
   { config, dns }: Pick<Deps, 'config' | 'dns'>,
@@ -67,7 +68,7 @@ export async function checkByProbe(
   return 'later';
 }
 
-/** By what a server said to the address, and to one that nobody has. */
+/** Judges the replies for the address and for the random address. */
 function judge([address, nobody]: readonly ProbeReply[]): Verdict {
   if (!address || (address.code >= 400 && address.code < 500)) return verdict('unknown', 'greylisted');
   if (address.code >= 500) return refused(address);
@@ -76,7 +77,9 @@ function judge([address, nobody]: readonly ProbeReply[]): Verdict {
   return verdict('valid', 'mailbox_answers');
 }
 
-/** Only an answer that speaks of the mailbox speaks against it; others speak of us, or of the server. */
+/**
+ * Counts a refusal against the address only if it names the mailbox. Other refusals concern the sender or the server.
+ */
 function refused({ code, words }: ProbeReply): Verdict {
   const status = /^([245]\.\d{1,3}\.\d{1,3})\b/.exec(words)?.[1] ?? null;
   const refusal = classifyRefusal({ status, code, stage: 'rcpt', words });

@@ -5,12 +5,13 @@ import type { Verdict } from './verdict.ts';
 
 const verdict = (status: Verdict['status'], reason: string): Verdict => ({ status, reason, isCatchAll: false });
 
-/** The reason of a verdict against which nothing speaks. */
+/** Reason of a verdict without any objection to the address. */
 export const TAKES_MAIL = 'takes_mail';
 
 /**
- * What can be said of an address without writing to its mail server: its form, whether its domain takes mail, whether it is of a disposable service or of a
- * function such as info@. An address that passes stays `unknown`: no record proves that a mailbox is there.
+ * Checks an address without contacting its mail server: its format, its domain's mail records, and lists of disposable
+ * services and role addresses such as info@. An address that passes stays `unknown`, because no record proves that a
+ * mailbox exists.
  */
 export async function checkByRecords({ dns }: Pick<Deps, 'dns'>, email: string): Promise<Verdict | 'later'> {
   if (!isAddress(email)) return verdict('invalid', 'syntax');
@@ -19,7 +20,7 @@ export async function checkByRecords({ dns }: Pick<Deps, 'dns'>, email: string):
   if (exchanges === null) return 'later';
   if (exchanges.length > 0 && exchanges.every((exchange) => exchange === '.'))
     return verdict('invalid', 'takes_no_mail');
-  // A domain without a mail exchanger may take mail at its own address; most such domains take none.
+  // A domain without a mail exchanger may accept mail at its own address, but most such domains accept none.
   if (exchanges.length === 0) return verdict('risky', 'no_mail_exchanger');
   const lists = await addressLists();
   if (domainAndParents(domain).some((name) => lists.disposable.has(name))) return verdict('risky', 'disposable');
@@ -34,7 +35,7 @@ function domainAndParents(domain: string): string[] {
 
 let loaded: Promise<{ disposable: ReadonlySet<string>; roles: ReadonlySet<string> }> | undefined;
 
-/** The lists are large; only a process that verifies loads them. */
+/** The lists are large, so they are loaded on first use. */
 function addressLists(): NonNullable<typeof loaded> {
   loaded ??= Promise.all([import('mailchecker'), import('role-based-email-addresses')]).then(([checker, roles]) => ({
     disposable: checker.default.blacklist(),

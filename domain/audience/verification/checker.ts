@@ -4,7 +4,7 @@ import { checkByRecords, TAKES_MAIL } from './by-records.ts';
 import type { Verdict } from './verdict.ts';
 import { checkByZeroBounce } from './zerobounce.ts';
 
-/** Looks at one address. `later`: what it asks did not answer, and is to be asked again. Never throws. */
+/** Checks one address. Never throws. `later`: no answer; the check must be repeated later. */
 export type AddressChecker = (deps: Deps, email: string) => Promise<Verdict | 'later'>;
 
 const CHECKERS: Record<Exclude<Deps['config']['EMAIL_VERIFICATION'], 'off'>, AddressChecker> = {
@@ -16,7 +16,7 @@ const CHECKERS: Record<Exclude<Deps['config']['EMAIL_VERIFICATION'], 'off'>, Add
   zerobounce: checkByZeroBounce,
 };
 
-/** The checker that the settings name; undefined where addresses are not verified. */
+/** Returns the checker that the settings select; undefined if verification is off. */
 export function addressChecker({ config }: Pick<Deps, 'config'>): AddressChecker | undefined {
   return config.EMAIL_VERIFICATION === 'off' ? undefined : CHECKERS[config.EMAIL_VERIFICATION];
 }

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/kernel/transact.ts';
 
-/** Has the addresses of contacts verified soon, those without a verdict; one that is scheduled already stays as it is. */
+/** Schedules verification of contacts' addresses that have no verdict. Existing schedules stay unchanged. */
 export async function scheduleVerification(tx: Tx, contactIds: readonly string[]): Promise<void> {
   if (contactIds.length === 0) return;
   await tx.org.sql(

@@ -1,7 +1,7 @@
-/** What is known of an address. `unknown`: it was looked at, and nothing speaks against it or proves it. */
+/** Result of checking an address. `unknown`: checked, without evidence for or against it. */
 export interface Verdict {
   status: 'valid' | 'risky' | 'invalid' | 'unknown';
-  /** Why, as a short name in lower case. */
+  /** Short reason in lower case. */
   reason: string;
   isCatchAll: boolean;
 }

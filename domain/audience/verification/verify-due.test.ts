@@ -204,7 +204,7 @@ test.serial(
     t.is(await verifyDueAddresses(paid.deps), 0);
     service.credits = 100;
     await wait();
-    // Whatever else waits is asked as well.
+    // The other waiting addresses are checked too.
     service.failing = { status: 429, times: 5 };
     t.is(await verifyDueAddresses(paid.deps), 0);
     service.failing.times = 0;

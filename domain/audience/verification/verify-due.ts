@@ -6,15 +6,18 @@ import { announceUpdate } from '../../directory/announce-contact.ts';
 import { addressChecker, type AddressChecker } from './checker.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Addresses that are looked at side by side. */
+/** Number of addresses checked concurrently. */
 const AT_ONCE = 10;
-/** A worker that took an address and died leaves it for this long (ms). */
+/** Time (ms) after which an address claimed by a dead worker is free again. */
 const TAKEN_MS = 10 * 60_000;
 const RETRY_BASE_MS = 5 * 60_000;
 const RETRY_CAP_MS = 24 * 3_600_000;
-/** After so many tries without a verdict, whether nothing answered or the look failed, the address counts as looked at, and stays unknown. */
+/**
+ * Maximum attempts without a verdict, including failed checks. After that the address counts as checked and stays
+ * unknown.
+ */
 const MAX_ATTEMPTS = 8;
-/** How long (ms) one sweep verifies; the next one goes on. */
+/** Duration (ms) of one sweep; the next one continues. */
 const SWEEP_MS = 3 * 60_000;
 
 interface Due {
@@ -25,8 +28,8 @@ interface Due {
 }
 
 /**
- * Verifies addresses that are due, oldest first, no more per minute than EMAIL_VERIFICATIONS_PER_MINUTE. What gives no answer is asked again later, after
- * longer and longer times. Returns how many got a verdict.
+ * Verifies due addresses, oldest first, at most EMAIL_VERIFICATIONS_PER_MINUTE. Addresses without an answer are retried
+ * at growing intervals. Returns the number of verdicts.
  */
 export async function verifyDueAddresses(deps: Deps): Promise<number> {
   const check = addressChecker(deps);
@@ -43,7 +46,7 @@ export async function verifyDueAddresses(deps: Deps): Promise<number> {
   }
 }
 
-/** Takes the next addresses: no other worker has them before {@link TAKEN_MS}. */
+/** Claims the next addresses: no other worker gets them within {@link TAKEN_MS}. */
 function takeDue({ db, clock }: Deps): Promise<Due[]> {
   const now = clock.now();
   return across(db, 'maintenance').sql<Due>(
@@ -58,23 +61,23 @@ function takeDue({ db, clock }: Deps): Promise<Due[]> {
 }
 
 /**
- * Looks at one address and stores what was found; one whose look fails holds up no other, and is tried as often as one that nothing answers for. Returns whether there is
- * a verdict.
+ * Checks one address and stores the result. A failed check does not affect other addresses, and is retried like an
+ * address without an answer. Returns true if there is a verdict.
  */
 async function verify(deps: Deps, check: AddressChecker, due: Due): Promise<boolean> {
   try {
-    // The look did not fail, but the storing of what it came to, and it has been tried often enough.
+    // All checks were done, but storing the result failed too often.
     if (due.attempts > MAX_ATTEMPTS) return await giveUp(deps, due);
     const found = await check(deps, due.email);
     return await (found === 'later' ? putOff(deps, due, 'no_answer') : settle(deps, due, found));
   } catch (error) {
-    // The message may quote the address.
+    // The error message may quote the address, so it is not logged.
     deps.log.error({ contactId: due.contact_id, kind: (error as Error).name }, 'an address could not be verified');
     return putOff(deps, due, 'check_failed');
   }
 }
 
-/** Has an address looked at again later; after so many tries it stays unknown for this reason. */
+/** Schedules another check of an address. After the last attempt the address stays unknown for this reason. */
 async function putOff(deps: Deps, due: Due, reason: string): Promise<boolean> {
   if (due.attempts === MAX_ATTEMPTS) return settle(deps, due, { status: 'unknown', reason, isCatchAll: false });
   const waitMs = Math.min(RETRY_CAP_MS, RETRY_BASE_MS * 2 ** (due.attempts - 1));
@@ -85,13 +88,13 @@ async function putOff(deps: Deps, due: Due, reason: string): Promise<boolean> {
   return false;
 }
 
-/** Looks at an address no more, whose verdict cannot be stored. */
+/** Stops checking an address whose verdict cannot be stored. */
 async function giveUp({ db }: Deps, { contact_id: contact }: Due): Promise<boolean> {
   await across(db, 'maintenance').run('delete from contact_verifications where contact_id = :contact', { contact });
   return false;
 }
 
-/** Stores a verdict, unless the contact has another address or a verdict by now: an address that changed is looked at again. */
+/** Stores a verdict, unless the contact's address or verdict has changed. A changed address is checked again. */
 function settle(deps: Deps, due: Due, verdict: Verdict): Promise<boolean> {
   return transact(systemCtx(deps, due.organization_id, 'verification'), async (tx) => {
     const [stored] = await tx.org.sql(

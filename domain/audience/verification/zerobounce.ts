@@ -3,7 +3,7 @@ import { EgressError } from '../../../lib/egress/index.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import type { Verdict } from './verdict.ts';
 
-/** ZeroBounce answers within 30 s. */
+/** Timeout (ms) of a request. ZeroBounce answers within 30 s. */
 const TIMEOUT_MS = 35_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
@@ -12,7 +12,9 @@ const answerSchema = z.object({
   sub_status: z.string().max(100).default(''),
 });
 
-/** Results that say that the mail server did not answer in time; ZeroBounce asks no money for `unknown`, so asking again is free. */
+/**
+ * Results for a mail server that did not answer in time. ZeroBounce does not charge for `unknown`, so a retry is free.
+ */
 const PASSING = new Set([
   'greylisted',
   'mail_server_temporary_error',
@@ -28,21 +30,21 @@ const STATUS = {
   invalid: 'invalid',
   'catch-all': 'risky',
   unknown: 'unknown',
-  // Mail to these does harm although it arrives.
+  // Mail to these addresses is delivered but harms the sender's reputation.
   spamtrap: 'invalid',
   abuse: 'risky',
   do_not_mail: 'risky',
 } as const;
 
 /**
- * Asks ZeroBounce (GET /v2/validate) about an address. A key that is refused, no credits left (both are an `error` in the answer), an answer of another form and
- * silence are all `later`.
+ * Checks an address with ZeroBounce (GET /v2/validate). Returns `later` for a refused key, missing credits (both are an
+ * `error` in the answer), an unexpected answer, or no answer.
  */
 export async function checkByZeroBounce({ config, egress, log }: Deps, email: string): Promise<Verdict | 'later'> {
   const url = new URL(`${config.ZEROBOUNCE_URL}/v2/validate`);
   url.searchParams.set('api_key', config.ZEROBOUNCE_API_KEY ?? '');
   url.searchParams.set('email', email);
-  // Required, and may be empty.
+  // Required, but may be empty.
   url.searchParams.set('ip_address', '');
   const request = { method: 'GET', url, timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_ANSWER_BYTES } as const;
   const response = await egress.request(request).catch((error: unknown) => {

@@ -13,17 +13,17 @@ import { checkAgainLater, orderInUse, type Cycle } from './cycle.ts';
 import { requireAction } from './move.ts';
 import { renewalPaid } from './paid.ts';
 
-/** How soon (ms) a payment provider that does not answer is asked again. */
+/** Time (ms) until a payment provider that does not answer is asked again. */
 const ASK_AGAIN_MS = 10 * MINUTE_MS;
 
 /**
- * Charges a cycle to the method by which the order of its domain was paid, while nobody is there. Where there is none, or the bank refuses or asks
- * for a person, a person has to pay it.
- * @returns undefined when the cycle has moved on
+ * Charges a cycle to the saved payment method of the domain's order, without a person present. If there is no method,
+ * or if the bank refuses or requires a person, a person must pay.
+ * @returns undefined when the cycle has advanced
  */
 export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
   const payment = await readPayment(ctx, cycle.renewal.payment_id!);
-  // Its webhook moves the cycle on.
+  // The payment's webhook advances the cycle.
   if (payment.state === 'paid') return checkAgainLater(ctx, cycle, 'it was paid', MINUTE_MS);
   if (payment.state !== 'open') return refused(ctx, cycle, payment, payment.state);
   let charged: ChargeResult;
@@ -38,7 +38,7 @@ export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport
   if (charged.kind === 'processing') return checkAgainLater(ctx, cycle, 'the payment is under way');
   if (charged.kind === 'refused') return refused(ctx, cycle, payment, charged.code);
   await transact(ctx, async (tx) => {
-    // The webhook says the same, and may have been first.
+    // The webhook reports the same payment, and may have been first.
     const paid = await movePayment(tx, payment.id, ['open'], 'paid', {
       reason: 'paid',
       columns: {
@@ -49,7 +49,7 @@ export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport
       },
     });
     const fate = paid && (await renewalPaid(tx, cycle.renewal.id, payment.id));
-    // The cycle has ended while the bank was asked.
+    // The cycle ended while the bank was asked.
     if (fate === 'too_late') await requestRefund(tx, payment.id, 'paid_too_late');
   });
   return undefined;
@@ -60,7 +60,7 @@ async function methodOfOrder(ctx: Ctx, { domain }: Cycle) {
   return order?.payment_id ? savedMethod(ctx, await readPayment(ctx, order.payment_id)) : null;
 }
 
-/** The charge came to nothing; from now on a page waits for a person. */
+/** Marks the payment as failed after a refused charge. From now on a person must pay on a checkout page. */
 async function refused(ctx: Ctx, { renewal }: Cycle, payment: PaymentRow, code: string): Promise<undefined> {
   await transact(ctx, async (tx) => {
     await movePayment(tx, payment.id, ['open'], 'failed', { reason: 'charge_refused' });
@@ -69,8 +69,9 @@ async function refused(ctx: Ctx, { renewal }: Cycle, payment: PaymentRow, code: 
 }
 
 /**
- * Has a page ready on which a person pays a cycle, as long as the registration lasts: when one has expired, another is made.
- * @returns undefined when the cycle has moved on
+ * Keeps a checkout page available on which a person can pay a cycle, as long as the registration lasts. An expired page
+ * is replaced.
+ * @returns undefined when the cycle has advanced
  */
 export async function offerCheckout(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
   const { renewal } = cycle;

@@ -6,13 +6,13 @@ import { reader, transact } from '../../platform/kernel/transact.ts';
 import { requireAction } from './move.ts';
 import { GRACE_MS, LOOK_AGAIN_MS, type ManagedDomain, type RenewalCode, type RenewalRow } from './states.ts';
 
-/** A domain with its cycle. */
+/** A domain with its renewal cycle. */
 export interface Cycle {
   domain: ManagedDomain;
   renewal: RenewalRow;
 }
 
-/** A wait of a day, or until the registration or the time after it ends. */
+/** Returns a wait of `inMs` (a day by default), at most until the registration or its grace period ends. */
 export function checkAgainLater(ctx: Ctx, { renewal }: Cycle, where: string, inMs = LOOK_AGAIN_MS): RenewalReport {
   const now = ctx.clock.now().getTime();
   const ends = renewal.expires_at.getTime();
@@ -21,7 +21,7 @@ export function checkAgainLater(ctx: Ctx, { renewal }: Cycle, where: string, inM
   return { kind: 'wait', state: renewal.state as 'charging', until, where };
 }
 
-/** Records that a person is needed, and waits. */
+/** Records that a person is needed, and returns a wait. */
 export async function needPerson(ctx: Ctx, cycle: Cycle, code: RenewalCode, detail?: string): Promise<RenewalReport> {
   const { renewal } = cycle;
   await transact(ctx, (tx) => requireAction(tx, renewal, code, detail ? { detail } : {}));
@@ -32,7 +32,7 @@ export async function needPerson(ctx: Ctx, cycle: Cycle, code: RenewalCode, deta
   );
 }
 
-/** The newest order whose mailboxes are on a domain, are in use and are paid for; undefined when there is none. */
+/** Returns the newest order with active, paid mailboxes on a domain; undefined if there is none. */
 export async function orderInUse(
   ctx: Ctx,
   { domain }: Pick<ManagedDomain, 'domain'>,

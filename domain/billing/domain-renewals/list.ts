@@ -5,7 +5,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 
 const LIST = 'domain-renewals.list';
 
-/** A managed domain with its cycle; the columns of the cycle are null until its run has begun it. */
+/** A managed domain with its cycle. The columns of the cycle are null until its run has created it. */
 export type RenewalView = Columns<'managed_domains', 'id' | 'domain' | 'order_id' | 'expires_at'> & {
   domain_state: string;
   state: string | null;
@@ -22,7 +22,8 @@ export type RenewalView = Columns<'managed_domains', 'id' | 'domain' | 'order_id
 };
 
 /**
- * The renewal cycle of every managed domain that was not given back, newest domain first (GET /mailboxes/domains/renewals).
+ * Lists the renewal cycle of every managed domain that was not released, newest domain first (GET
+ * /mailboxes/domains/renewals).
  * @throws AppError bad_request for a cursor of another list
  */
 export async function listRenewals(ctx: Ctx, page: PageRequest): Promise<Page<RenewalView>> {

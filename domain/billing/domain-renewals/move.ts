@@ -7,15 +7,15 @@ import type { RenewalCode, RenewalRow, RenewalState } from './states.ts';
 import { message } from '../../../messages/index.ts';
 import type { StoredIssue } from '../../../db/json-columns.ts';
 
-/** What a transition changes beside the state. What is left out stays. */
+/** Columns changed by a transition in addition to the state. Missing ones stay unchanged. */
 type RenewalChange = Partial<
   Pick<RenewalRow, 'cost_cents' | 'processing_cents' | 'amount_cents' | 'currency' | 'payment_id' | 'renewed_at'>
 >;
 
 /**
- * Moves a cycle to another state if it is in one of `from`: one conditional UPDATE, which decides between concurrent transitions, with its
- * event and audit row.
- * @returns the cycle as it is now; undefined when it was in none of these states
+ * Moves a cycle to another state if its state is one of `from`, with its event and audit row. One conditional UPDATE
+ * decides between concurrent transitions.
+ * @returns the cycle as it is now; undefined if it was in none of these states
  */
 export async function moveRenewal(
   tx: Tx,
@@ -37,8 +37,8 @@ export async function moveRenewal(
 }
 
 /**
- * Records that a cycle needs a person, with the code and what to do: in the list of renewals, as a dead letter and by an event. A cycle
- * that needs one for the same reason already is left as it is.
+ * Records that a cycle needs a person, with the code and the fix: in the list of renewals, as a dead letter and by an
+ * event. A cycle that already needs a person for the same reason stays unchanged.
  * @param code refused by the provider: its own code, for operators
  */
 export async function requireAction(
@@ -113,12 +113,12 @@ async function record(tx: Tx, renewal: RenewalRow, code: RenewalCode | null): Pr
   });
 }
 
-/** The arguments of the run of a domain. */
+/** Returns the arguments of a domain's run. */
 export function renewalArgs(tx: Tx, domainId: string) {
   return { organizationId: tx.org.organizationId, domainId };
 }
 
-/** The run of a domain looks again after the commit, if it is open. */
+/** Signals a domain's open run, which checks its cycle again after the commit. */
 export function wakeRenewal(tx: Tx, domainId: string, cause: DomainRenewalSignals['changed']['cause']): void {
   tx.intend(signalOpen(domainRenewalWorkflow, renewalArgs(tx, domainId), 'changed', { cause }));
 }

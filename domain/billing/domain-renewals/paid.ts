@@ -5,8 +5,8 @@ import { moveRenewal, renewalArgs, wakeRenewal } from './move.ts';
 import type { RenewalRow } from './states.ts';
 
 /**
- * Records that a cycle was paid, within the transaction that records the payment, which is locked.
- * @returns `too_late` when the cycle does not wait for this payment: the money goes back
+ * Records that a cycle was paid, within the transaction that records the locked payment.
+ * @returns `too_late` if the cycle does not wait for this payment, which is then refunded
  */
 export async function renewalPaid(tx: Tx, renewalId: string, paymentId: string): Promise<'paid' | 'too_late'> {
   const waiting = await tx.org.table('domain_renewals').where({ id: renewalId, payment_id: paymentId }).first();
@@ -16,15 +16,15 @@ export async function renewalPaid(tx: Tx, renewalId: string, paymentId: string):
   return 'paid';
 }
 
-/** A payment of a cycle came to nothing: its run opens another, as long as there is time. */
+/** Signals the run of a cycle whose payment failed. The run opens another payment as long as there is time. */
 export async function renewalPaymentFailed(tx: Tx, renewalId: string): Promise<void> {
   const renewal = await tx.org.table('domain_renewals').where({ id: renewalId }).first('domain_id');
   if (renewal) wakeRenewal(tx, renewal.domain_id, 'payment');
 }
 
 /**
- * Has a renewal that needs a person, or whose run kept failing, tried again: one that was paid is renewed with the same key, one that
- * waits for its payment goes on waiting, any other is priced and charged anew.
+ * Retries a renewal that needs a person, or whose run kept failing. A paid cycle is renewed with the same key, one that
+ * waits for its payment continues to wait, and any other is priced and charged again.
  * @returns false when the domain has no open cycle
  */
 export async function retryRenewal(tx: Tx, domainId: string, cause: 'operator' | 'sweep'): Promise<boolean> {

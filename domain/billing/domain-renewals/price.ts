@@ -12,9 +12,9 @@ import { GIVE_UP_MS, priceOf } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Asks the provider what a year more costs now, and opens the payment of it: the cost and the processing. Needs a person where the order of the
- * domain is not in good standing, and where the provider refuses or says nothing for days.
- * @returns undefined when the cycle is to be charged now
+ * Asks the provider for the current price of another year, and opens its payment: cost and processing fee. A person is
+ * needed if the domain's order is not in good standing, or if the provider refuses or does not answer for days.
+ * @returns undefined when the cycle must be charged now
  */
 export async function priceCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
   const { domain, renewal } = cycle;
@@ -31,7 +31,7 @@ export async function priceCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport 
   }
   const { processingCents, amountCents } = priceOf(offer.renewalCents, ctx.config);
   await transact(ctx, async (tx) => {
-    // The state first: of two who come here at once, one opens the payment.
+    // The state changes first, so only one of two concurrent calls opens the payment.
     const priced = await moveRenewal(tx, renewal.id, [renewal.state], 'charging', {
       cost_cents: offer.renewalCents,
       processing_cents: processingCents,

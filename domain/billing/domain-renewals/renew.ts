@@ -12,8 +12,9 @@ import { moveRenewal, requireAction } from './move.ts';
 import { GIVE_UP_MS } from './states.ts';
 
 /**
- * Renews a domain whose cycle is paid, for at most what was charged for it, under a key that is the same on every attempt of this payment.
- * What is refused is given back; what stays unanswered for days needs a person, and is asked on.
+ * Renews a domain whose cycle is paid, for at most the charged cost, with an idempotency key that is the same on every
+ * attempt of this payment. A refusal is refunded. Without an answer for days, a person is needed, and the attempts
+ * continue.
  */
 export async function renewDomain(ctx: Ctx, cycle: Cycle): Promise<RenewalReport> {
   const { domain, renewal } = cycle;
@@ -33,7 +34,7 @@ export async function renewDomain(ctx: Ctx, cycle: Cycle): Promise<RenewalReport
   await transact(ctx, async (tx) => {
     const moved = await moveRenewal(tx, renewal.id, ['renewing', 'requires_action'], 'renewed', { renewed_at: tx.now });
     if (!moved) return;
-    // One that had lapsed is ours again, and its mailboxes send again.
+    // A lapsed domain is active again, and its mailboxes may send again.
     await tx.org
       .table('managed_domains')
       .where({ id: domain.id })

@@ -6,7 +6,7 @@ export type RenewalRow = Row<'domain_renewals'>;
 export type RenewalState = RenewalRow['state'];
 export type ManagedDomain = Row<'managed_domains'>;
 
-/** Why a renewal needs a person. */
+/** Codes for the reasons why a renewal needs a person. */
 export type RenewalCode =
   | 'renewal_not_eligible'
   | 'renewal_payment_required'
@@ -16,16 +16,21 @@ export type RenewalCode =
 
 /** States of a cycle that has not ended. */
 export const OPEN_RENEWAL = ['scheduled', 'charging', 'renewing', 'requires_action'] as const;
-/** So long (ms) before the registration ends it is renewed. */
+/** Time (ms) before the end of the registration at which the renewal starts. */
 export const RENEW_AHEAD_MS = 30 * DAY_MS;
-/** So long (ms) after the registration has ended it can still be renewed: registrars keep a domain for its holder about so long. */
+/**
+ * Time (ms) after the end of the registration in which it can still be renewed. Registrars keep a domain for its holder
+ * for about this long.
+ */
 export const GRACE_MS = 30 * DAY_MS;
-/** How often (ms) a renewal that waits for something is looked at. */
+/** Interval (ms) at which a waiting renewal is checked. */
 export const LOOK_AGAIN_MS = DAY_MS;
-/** So long (ms) a provider may not answer until a person is needed. */
+/** Time (ms) without an answer of the provider after which a person is needed. */
 export const GIVE_UP_MS = 3 * DAY_MS;
 
-/** What is charged for a renewal that costs so much, in cents: the cost, a share of it and a fixed sum for the processing. */
+/**
+ * Returns the charge for a renewal, in cents: the cost, plus a percentage of it and a fixed amount for the processing.
+ */
 export function priceOf(
   costCents: number,
   config: { PAYMENT_PROCESSING_BASIS_POINTS: number; PAYMENT_PROCESSING_FIXED_CENTS: number },

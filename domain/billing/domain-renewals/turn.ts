@@ -15,10 +15,10 @@ import { checkAgainLater, type Cycle } from './cycle.ts';
 import { GRACE_MS, OPEN_RENEWAL, RENEW_AHEAD_MS } from './states.ts';
 
 /**
- * Does what the cycle of a domain needs now, and says what it waits for: about a month before the registration ends it is priced, charged and
- * renewed. When it ends without that, its mailboxes are held, and for another month a renewal releases them. A domain that was given back, or was not
- * renewed until then, is done.
- * @throws Error when the work itself fails; providers that refuse or do not answer are states of the cycle
+ * Advances the cycle of a domain, and returns its next wait. About a month before the registration ends, the renewal is
+ * priced, charged and executed. If the registration ends without a renewal, its mailboxes are held, and a renewal
+ * within another month releases them. After that, or once the domain is released, the cycle is done.
+ * @throws Error when the work itself fails; a refusal or a missing answer of a provider is a state of the cycle
  */
 export async function renewalTurn(ctx: Ctx, domainId: string): Promise<RenewalReport> {
   const cycle = await transact(ctx, (tx) => openCycle(tx, domainId));
@@ -32,11 +32,11 @@ export async function renewalTurn(ctx: Ctx, domainId: string): Promise<RenewalRe
   if (overMs >= 0 && cycle.domain.state === 'active') await transact(ctx, (tx) => lapse(tx, cycle));
   const report = overMs >= GRACE_MS ? await giveUp(ctx, cycle) : await step(ctx, cycle);
   if (report) return report;
-  // It has moved on: look what comes next.
+  // The cycle has advanced, so its next step follows.
   return renewalTurn(ctx, domainId);
 }
 
-/** Undefined when the cycle has moved on. */
+/** Executes the current step. Returns undefined when the cycle has advanced. */
 async function step(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
   switch (cycle.renewal.state) {
     case 'scheduled':
@@ -50,7 +50,7 @@ async function step(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> 
   }
 }
 
-/** What a person has to do may have been done, or cannot be seen from here. */
+/** Repeats the step that needed a person, who may have acted since. Some causes cannot be checked from here. */
 async function awaitPerson(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
   switch (cycle.renewal.error?.code) {
     case 'renewal_payment_required':
@@ -65,7 +65,7 @@ async function awaitPerson(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | unde
   }
 }
 
-/** The cycle of a domain that is ours, as the registration stands; a new one begins when there is none. */
+/** Returns the cycle for the domain's current registration, and creates it if there is none. */
 async function openCycle(tx: Tx, domainId: string): Promise<Cycle | undefined> {
   const domain = await tx.org.table('managed_domains').where({ id: domainId }).first();
   if (!domain || domain.state === 'released') {
@@ -97,7 +97,7 @@ async function openCycle(tx: Tx, domainId: string): Promise<Cycle | undefined> {
   return { domain, renewal: renewal! };
 }
 
-/** The registration has ended without a renewal: what lives on the domain is held. */
+/** Marks the domain as lapsed after its registration ended without a renewal, and holds its mailboxes. */
 async function lapse(tx: Tx, { domain }: Cycle): Promise<void> {
   const lapsed = await tx.org
     .table('managed_domains')
@@ -113,9 +113,11 @@ async function lapse(tx: Tx, { domain }: Cycle): Promise<void> {
   });
 }
 
-/** The domain is gone: what was paid for a renewal goes back, and orders without any other domain end. */
+/**
+ * Ends the cycle of a domain that is lost. Refunds a payment for its renewal, and ends orders without any other domain.
+ */
 async function giveUp(ctx: Ctx, { domain, renewal }: Cycle): Promise<RenewalReport | undefined> {
-  // A page that nobody can pay on any more; one that was paid this moment still counts.
+  // Closes the checkout page, so that nobody can pay any more. A payment made just before still counts.
   if (renewal.payment_id && (await expireCheckout(ctx, renewal.payment_id)) === 'open')
     return checkAgainLater(ctx, { domain, renewal }, 'a payment is under way', 60_000);
   const isGone = await transact(ctx, async (tx) => {

@@ -8,8 +8,8 @@ import { parseStep, type OrderRow, type StepRow } from './states.ts';
 import { planSteps, readSteps } from './steps.ts';
 
 /**
- * Moves an order as far as it can go without the network, and says what comes next. All of it with the order locked, so that
- * a cancellation, a payment and this see each other.
+ * Advances an order as far as possible without the network, and returns the next decision. The order is locked, which
+ * serializes this with a cancellation and a payment.
  * @throws AppError not_found
  */
 export async function advanceMailboxOrder(ctx: Ctx, orderId: string): Promise<OrderDecision> {
@@ -51,7 +51,7 @@ async function decide(inside: Ctx, tx: Tx, order: OrderRow): Promise<OrderDecisi
   }
 }
 
-/** Moves a locked order on, and decides again. */
+/** Moves a locked order to the next state, and decides again. */
 async function next(inside: Ctx, tx: Tx, order: OrderRow, to: OrderRow['state']): Promise<OrderDecision> {
   const moved = await moveOrder(tx, order.id, [order.state], to);
   return decide(inside, tx, moved!);
@@ -65,7 +65,7 @@ async function awaitPayment(tx: Tx, order: OrderRow): Promise<OrderDecision> {
   return { kind: 'wait', state, until: payBy.getTime(), where: 'waiting for the payment' };
 }
 
-/** What of an order that came to nothing is still to be undone: the checkout, its steps in reverse, the subscription. */
+/** Returns what must still be undone of an ended order: the checkout, its steps in reverse, the subscription. */
 async function undoNext(tx: Tx, order: OrderRow): Promise<OrderDecision> {
   const { state } = order;
   const payment = order.payment_id
@@ -78,7 +78,7 @@ async function undoNext(tx: Tx, order: OrderRow): Promise<OrderDecision> {
   const steps = await readSteps(tx.org, order.id);
   const step = steps.findLast(isToBeUndone);
   if (step) return { kind: 'undo', state, step: step.step, where: `undoing ${where(step)}` };
-  // The refund of the first payment ends the subscription too; one that a person made at the provider does not.
+  // A refund by Heron also ends the subscription; a refund made by a person at the provider does not.
   const isSettled = payment?.state === 'paid' || payment?.state === 'refunded';
   if (isSettled && payment.provider_subscription_id && !payment.subscription_ended_at)
     return { kind: 'close', state, where: 'ending the subscription' };
@@ -88,14 +88,14 @@ async function undoNext(tx: Tx, order: OrderRow): Promise<OrderDecision> {
 }
 
 /**
- * A step whose call was made and may have had an effect. A refusal had none, unless an attempt before it was not answered: only an undo that the
- * provider confirms says that nothing is left.
+ * Returns true for a step whose call may have had an effect. A refused call had none, unless an earlier attempt was not
+ * answered: then only a confirmed undo proves that nothing is left.
  */
 function isToBeUndone({ state, attempts }: StepRow): boolean {
   return state === 'running' || state === 'done' || state === 'compensating' || (state === 'failed' && attempts > 1);
 }
 
-/** Nothing is left to do: addresses that were never made, or are retired, can be ordered again. */
+/** Marks an ended order as settled. Addresses that were never created, or are retired, can be ordered again. */
 async function settle(tx: Tx, order: OrderRow): Promise<void> {
   await tx.org.sql(
     `update order_mailboxes m set retired_at = coalesce(retired_at, :now), credentials = null
@@ -113,7 +113,7 @@ async function firstPending(tx: Tx, orderId: string, kinds: readonly string[]): 
   );
 }
 
-/** For operators: kinds and positions, no domain. */
+/** Describes a step for operators, by its kind and without the domain. */
 function where({ step }: StepRow): string {
   const { kind } = parseStep(step);
   return { domain: 'registering a domain', dns: 'setting DNS', mailbox: 'creating a mailbox', warmup: 'warmup' }[kind];

@@ -1,28 +1,29 @@
 import { across } from '../../../db/across.ts';
 import type { Db } from '../../../db/connection.ts';
 
-/** Where the money of orders and of renewals of their domains is, in cents of one currency. */
+/** Balance of the money of orders and domain renewals, in cents of one currency. */
 export interface Books {
   currency: string;
-  /** Everything that was paid for orders, month after month, and for renewals, given back or not. */
+  /** All payments for orders, month by month, and for renewals, including refunded ones. */
   taken: number;
-  /** Paid for orders that became ready, for the months in which they were. */
+  /** Payments for orders that became ready, for the months in which they were ready. */
   ready: number;
-  /** Paid for domains that were renewed with it. */
+  /** Payments for domains that were renewed. */
   renewed: number;
-  /** Given back, or on its way back. */
+  /** Payments refunded or being refunded. */
   refunds: number;
-  /** Paid for orders and renewals that a person has to settle. */
+  /** Payments for orders and renewals that a person must settle. */
   needsPerson: number;
-  /** Paid for orders and renewals that are being worked on; 0 once all have come to an end. */
+  /** Payments for orders and renewals in progress; 0 once all have ended. */
   underWay: number;
-  /** Orders and renewals whose money is in none of these: never any. */
+  /** Orders and renewals whose money is in none of these categories. Should always be empty. */
   unexplained: string[];
 }
 
 /**
- * The books of all orders and renewals, by currency: money taken = orders ready + domains renewed + refunds + what needs a person, and, while there is
- * any, what is under way. A payment stands in exactly one of them; one that stands nowhere is a fault, and its order or renewal is named.
+ * Reads the books of all orders and renewals, by currency. Money taken equals the sum of ready orders, renewed domains,
+ * refunds, payments that need a person, and payments in progress. Each payment belongs to exactly one category; one
+ * without a category is an error, and its order or renewal is named.
  */
 export async function readBooks(db: Db): Promise<Books[]> {
   return across(db, 'operator').sql<Books>(
@@ -54,7 +55,7 @@ export async function readBooks(db: Db): Promise<Books[]> {
   );
 }
 
-/** Whether every cent is explained: what came in stands in exactly one place. */
+/** Returns true if every cent taken belongs to exactly one category. */
 export function isBalanced({ taken, ready, renewed, refunds, needsPerson, underWay, unexplained }: Books): boolean {
   return unexplained.length === 0 && taken === ready + renewed + refunds + needsPerson + underWay;
 }

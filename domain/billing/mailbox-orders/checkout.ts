@@ -7,8 +7,8 @@ import { orderPaymentFailed } from './paid.ts';
 import { hasEnded, type OrderState } from './states.ts';
 
 /**
- * Makes the page on which an order is paid. The payment provider is asked again with the same key until it answers; when it refuses for good, the
- * order fails.
+ * Creates the page on which an order is paid. Retries with the same key until the payment provider answers. A permanent
+ * refusal fails the order.
  */
 export async function openOrderCheckout(ctx: Ctx, orderId: string): Promise<void> {
   const { payment_id: paymentId } = await readPaid(ctx, orderId);
@@ -21,10 +21,10 @@ export async function openOrderCheckout(ctx: Ctx, orderId: string): Promise<void
 }
 
 /**
- * Closes the page of an order, so that nobody pays any more. An order whose time to pay is over has failed then; where it was paid in
- * the last moment, the payment's own word decides: that it came in time, or, after the order has ended, that it goes back. The subscription of an order
- * that has ended is ended, so that no further month is charged.
- * @returns false while a payment has been made that the payment provider has yet to tell
+ * Closes the checkout page of an order, so that nobody can pay any more. An order past its payment deadline then fails.
+ * A payment made at the last moment is decided by its webhook: it was in time, or it is refunded because the order has
+ * ended. Also ends the subscription of an ended order, so that no further month is charged.
+ * @returns false while the payment provider has yet to report a payment that was made
  */
 export async function closeOrderCheckout(ctx: Ctx, orderId: string): Promise<boolean> {
   const order = await readPaid(ctx, orderId);

@@ -3,7 +3,9 @@ import { hashRecipients } from '../../approvals/payload.ts';
 import type { QuoteRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
-/** What an approver of an order decides on: what is bought, for how much, and the addresses. It mails nobody. */
+/**
+ * Builds the content that an approver of an order decides on: items, price and addresses. The order sends no email.
+ */
 export function orderContent(quote: QuoteRow): ApprovalContent {
   const price = amount(quote.total_monthly_cents, quote.currency);
   return {
@@ -34,7 +36,7 @@ export function orderContent(quote: QuoteRow): ApprovalContent {
   };
 }
 
-/** Cents as people read them, such as `12.50 USD`. */
+/** Formats cents for people, such as `12.50 USD`. */
 function amount(cents: number, currency: string): string {
   return `${(cents / 100).toFixed(2)} ${currency.toUpperCase()}`;
 }

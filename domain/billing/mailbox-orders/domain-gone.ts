@@ -3,8 +3,8 @@ import { failOrder } from './end.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Ends the orders that a domain was the last one of, when it is gone for good: it was not renewed while that was possible. Their mailboxes are
- * retired and the month under way is given back. Orders with another domain go on with the mailboxes there.
+ * Ends the orders whose last domain is lost, because it was not renewed in time. Their mailboxes are retired and the
+ * current month is refunded. Orders with another domain continue with the mailboxes there.
  */
 export async function failOrdersWithoutDomain(tx: Tx, domain: string): Promise<void> {
   const orders = await tx.org.sql<{ id: string }>(
@@ -22,7 +22,7 @@ export async function failOrdersWithoutDomain(tx: Tx, domain: string): Promise<v
     });
 }
 
-/** Whether the last registration of ours of a domain has ended, and its renewal too. */
+/** SQL condition: the workspace's last registration of the domain has ended, and so has its renewal. */
 function isGone(domain: string): string {
   return `exists (
     select from managed_domains d join domain_renewals r on r.domain_id = d.id and r.expires_at = d.expires_at and r.state = 'ended'

@@ -8,9 +8,10 @@ import { lockWithPayments, moveOrder } from './move.ts';
 import { hasEnded, ORDER_STATES, type OrderRow, type OrderState } from './states.ts';
 
 /**
- * Cancels an order in any state (POST /mailbox-provisioning/:id/cancel). Before the payment nothing was bought, and the checkout is closed.
- * After it what was not delivered is refunded, and the order's workflow gives what was bought back to the provider, step by step; mailboxes leave
- * Heron with that. An order that was cancelled or has failed is answered as it is.
+ * Cancels an order in any state (POST /mailbox-provisioning/:id/cancel). Before the payment nothing was bought, and the
+ * checkout is closed. After the payment, undelivered items are refunded. The order's workflow then returns them to the
+ * provider step by step, and removes the mailboxes from Heron. An order that was cancelled or has failed is returned
+ * unchanged.
  * @throws AppError not_found
  */
 export async function cancelOrder(ctx: Ctx, orderId: string): Promise<OrderRow> {
@@ -25,9 +26,10 @@ export async function cancelOrder(ctx: Ctx, orderId: string): Promise<OrderRow> 
 }
 
 /**
- * Ends an order that cannot be fulfilled, if it is in one of `from`; its workflow undoes what it has made. What was not delivered is refunded, in this
- * transaction, except where the subscription of mailboxes in use has ended: its last month was used.
- * @returns undefined when it was in none of these states
+ * Ends an order that cannot be fulfilled, if its state is one of `from`. Its workflow undoes the steps made.
+ * Undelivered items are refunded in this transaction, unless the subscription of active mailboxes has ended: its last
+ * month was used.
+ * @returns undefined if it was in none of these states
  */
 export async function failOrder(
   tx: Tx,
@@ -44,7 +46,7 @@ export async function failOrder(
   return failed;
 }
 
-/** A run that is open looks again; that of an order that was ready has ended, and another is started. */
+/** Signals the order's run. An order that was ready has no open run, so another one is started. */
 function wake(tx: Tx, orderId: string, cause: MailboxOrderSignals['ended']['cause']): void {
   const args = { organizationId: tx.org.organizationId, orderId };
   tx.intend(signal(mailboxOrderWorkflow, args, 'ended', { cause }));

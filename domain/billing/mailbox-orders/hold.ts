@@ -15,8 +15,8 @@ interface Held {
 }
 
 /**
- * Holds and releases the mailboxes of a locked order as PostgreSQL says they should be: all of them while a month of the order is unpaid, those
- * of a lapsed domain until it is renewed. Safe to call after any change of either.
+ * Holds and releases the mailboxes of a locked order according to the database. All are held while a month of the order
+ * is unpaid; those on a lapsed domain are held until it is renewed. Safe to call after any change of either.
  */
 export async function settleHolds(tx: Tx, orderId: string): Promise<void> {
   const rows = await tx.org.sql<Held>(
@@ -37,14 +37,15 @@ export async function settleHolds(tx: Tx, orderId: string): Promise<void> {
 }
 
 /**
- * Holds or releases what lives on a domain that has lapsed or was renewed, in the transaction that says so. The orders on it are locked first: a
- * payment that is recorded meanwhile comes before or after, and sees the other.
+ * Holds or releases the mailboxes on a domain that has lapsed or was renewed, in the same transaction as that change.
+ * Locks the orders on the domain first, so that a concurrent payment is applied before or after, with the other change
+ * visible.
  */
 export async function settleHoldsOfDomain(tx: Tx, domain: string): Promise<void> {
   for (const orderId of await lockOrdersOn(tx, domain)) await settleHolds(tx, orderId);
 }
 
-/** The orders that have mailboxes on a domain and have not ended, locked. */
+/** Locks and returns the orders that have mailboxes on a domain and have not ended. */
 async function lockOrdersOn(tx: Tx, domain: string): Promise<string[]> {
   const orders = await tx.org.sql<{ id: string }>(
     `select o.id from mailbox_orders o
@@ -56,7 +57,7 @@ async function lockOrdersOn(tx: Tx, domain: string): Promise<string[]> {
   return orders.map(({ id }) => id);
 }
 
-/** Whether a registration of ours of a domain has ended, and it was not registered anew since. */
+/** SQL condition: the workspace's registration of a domain has ended, and the domain was not registered again. */
 export function isLapsed(domain: string): string {
   const registered = (state: string) =>
     `exists (select from managed_domains d where d.organization_id = :org and d.domain = ${domain} and d.state = '${state}')`;

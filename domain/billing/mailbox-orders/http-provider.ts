@@ -8,7 +8,10 @@ import { ProviderRefusal, ProviderUnreachable, type MailboxProvider, type StepKe
 import { message } from '../../../messages/index.ts';
 
 const MAX_ANSWER_BYTES = 256 * 1024;
-/** Refusals that pass: our credentials are wrong or the clock is off (an operator mends that), or the provider is busy with the same call. */
+/**
+ * Refusals that are retried: wrong credentials or clock, which an operator fixes, or a provider busy with the same
+ * call.
+ */
 const PASSING = new Set([401, 403, 408, 409, 425, 429]);
 
 const text = z.string().min(1).max(300);
@@ -54,13 +57,13 @@ const ANSWERS = {
 };
 type Operation = keyof typeof ANSWERS;
 
-/** Whether this installation offers managed mailboxes: it has a provider of them, and somewhere to be paid. */
+/** Returns true if this installation offers managed mailboxes: it has a provider and a payment provider. */
 function offersMailboxes(config: Config): boolean {
   return Boolean(config.PROVISIONING_URL && config.PROVISIONING_SECRET && config.STRIPE_SECRET_KEY);
 }
 
 /**
- * The provider of managed mailboxes that this installation is set up with.
+ * Returns the configured provider of managed mailboxes.
  * @throws AppError mailbox_provisioning_unavailable without one
  */
 export function mailboxProvider({ config, egress, clock }: Pick<Ctx, 'config' | 'egress' | 'clock'>): MailboxProvider {
@@ -78,17 +81,17 @@ export function mailboxProvider({ config, egress, clock }: Pick<Ctx, 'config' | 
   return httpProvider(asking);
 }
 
-/** What a request to the provider is made with. */
+/** Dependencies and settings of a request to the provider. */
 interface Asking {
   egress: Egress;
-  /** Base of the provider's operations. */
+  /** Base URL of the provider's operations. */
   url: string;
   secret: string;
   timeoutMs: number;
   now(): Date;
 }
 
-/** A provider that speaks the protocol of docs/mailbox-orders.md. */
+/** Creates a client for the protocol of docs/mailbox-orders.md. */
 function httpProvider(asking: Asking): MailboxProvider {
   const ask = <Name extends Operation>(
     operation: Name,
@@ -143,7 +146,7 @@ async function request<Name extends Operation>(
   body: Record<string, unknown>,
   key: StepKey | undefined,
 ): Promise<z.output<(typeof ANSWERS)[Name]>> {
-  // Operation and key are signed with the rest: a recorded request is good for nothing else.
+  // The signature covers operation and key, so a recorded request cannot be reused for anything else.
   const raw = JSON.stringify({ operation, ...(key ? { idempotency_key: key } : {}), ...body });
   const response = await egress
     .request({
@@ -180,7 +183,7 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/** What a refusal says. Its code and words come from outside: anything unusual in them is left out. */
+/** Parses a refusal. Its code and message come from outside, so unusual characters are removed. */
 function refusal(answer: unknown, status: number): ProviderRefusal {
   const error = z.object({ error: z.object({ code: z.string(), message: z.string() }) }).safeParse(answer);
   const { code = `http_${status}`, message = 'refused' } = error.data?.error ?? {};

@@ -29,14 +29,14 @@ test.beforeEach(async () => {
   await orders.world.deps.db.raw('truncate organizations cascade');
 });
 
-/** What an API key reads: a session ends with the time that passes here. */
+/** Reads by an API key, because a session would expire when the clock advances. */
 async function read(desk: OrderDesk, path: string): Promise<Record<string, any>> {
   const { status, body, text } = await desk.call('GET', path, undefined, desk.tenant.apiKey);
   if (status !== 200) throw new Error(text);
   return body;
 }
 
-/** An order of two mailboxes that is ready, with what a person sees and does of its months. */
+/** Creates a ready order of two mailboxes, with helpers to read and change its months. */
 async function readyOrder(desk: OrderDesk, body?: Record<string, unknown>) {
   const { db } = orders.world.deps;
   const id = await desk.place(body ?? {});
@@ -48,7 +48,7 @@ async function readyOrder(desk: OrderDesk, body?: Record<string, unknown>) {
     id,
     subscription,
     month: (paid: boolean, invoice?: string) => orders.stripe.chargeMonth(subscription, paid, invoice),
-    /** State and reason of every payment, the oldest first. */
+    /** Returns state and reason of every payment, oldest first. */
     payments: async () =>
       (await db('payments').where({ subject_id: id }).orderBy('id')).map(
         ({ subject, state, refund_reason: reason }: Record<string, string>) =>
@@ -69,7 +69,7 @@ async function readyOrder(desk: OrderDesk, body?: Record<string, unknown>) {
   };
 }
 
-/** The books balance, and are what Stripe holds. */
+/** Asserts that the books balance and equal Stripe's balance. */
 async function assertBooks(t: ExecutionContext, expected: Record<string, number>): Promise<void> {
   const [books] = await readBooks(orders.world.deps.db);
   t.true(isBalanced(books!), JSON.stringify(books));
@@ -106,7 +106,7 @@ test.serial(
     t.regex(shown.error.fix, /Pay the invoice/);
     t.deepEqual(await said(), ['sender_held']);
 
-    // Neither a person nor another refusal ends it; reading is held beside it.
+    // Neither a person nor another refusal ends the hold. A hold of reading exists in addition.
     await desk.call('PATCH', `/emails/${mailbox}`, { status: 'active' });
     await transact(desk.ctx, (tx) =>
       holdMailbox(tx, mailbox!, { code: 'server_refused', reason: words('busy'), until: clock.now() }),
@@ -124,7 +124,7 @@ test.serial(
     t.falsy((await read(desk, `/mailbox-provisioning/${order.id}`)).error);
     t.is((await said()).at(-1), 'sender_back');
     t.is((await db('mailbox_errors').where({ mailbox_id: mailbox }).whereNull('resolved_at')).length, 0);
-    // The word that it was not paid comes late, and again.
+    // The report of the failed payment arrives late, and repeatedly.
     await order.month(false, invoice);
     t.deepEqual(await order.holds(), [null, null]);
   },
@@ -153,7 +153,7 @@ test.serial(
     t.false(order.isSubscribed());
     t.is(orders.stripe.balance - before, firstCents + monthCents);
     await assertBooks(t, { taken: firstCents + 2 * monthCents, ready: firstCents + monthCents, refunds: monthCents });
-    // A month that was charged in the moment of the cancellation goes back too, once.
+    // A month charged at the moment of the cancellation is refunded too, once.
     const invoice = await order.month(true);
     await order.month(true, invoice);
     t.is((await order.payments()).at(-1), 'order_month refund_due paid_too_late');
@@ -234,7 +234,7 @@ test.serial(
     const body = await read(desk, `/emails/${(await first.mailboxes())[0]}`);
     t.regex(body.hold.fix, /checkout_url within 30 days/);
 
-    // Unpaid as well: paying the month leaves the hold for the domain.
+    // The order is unpaid as well. Paying the month leaves the hold of the domain.
     const invoice = await first.month(false);
     t.deepEqual(await first.holds(), ['order_unpaid', 'order_unpaid']);
     await first.month(true, invoice);

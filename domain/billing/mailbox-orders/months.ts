@@ -8,9 +8,9 @@ import { hasEnded, type OrderRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Records that a later month of an order was paid, whose first payment is locked. The mailboxes that were held for it are released. Money for
- * an order that has ended goes back, and so does that of a month that begins when no domain of the order is registered any more.
- * @returns what it did, as a code
+ * Records the payment of a later month of an order whose first payment is locked, and releases mailboxes held for it.
+ * The money is refunded if the order has ended, or if no domain of the order is registered when the month begins.
+ * @returns the result, as a code
  */
 export async function orderMonthPaid(tx: Tx, orderId: string, month: Month): Promise<string> {
   const order = await lockOrder(tx, orderId);
@@ -31,9 +31,9 @@ export async function orderMonthPaid(tx: Tx, orderId: string, month: Month): Pro
 }
 
 /**
- * Records that a later month of an order was not paid: the order says so, and its mailboxes are held until it is. A word that comes after that
- * of the payment changes nothing.
- * @returns what it did, as a code
+ * Records that a later month of an order was not paid, and holds its mailboxes until it is. News that arrive after the
+ * payment's change nothing.
+ * @returns the result, as a code
  */
 export async function orderMonthFailed(tx: Tx, orderId: string, month: Month): Promise<string> {
   await lockOrder(tx, orderId);
@@ -41,7 +41,10 @@ export async function orderMonthFailed(tx: Tx, orderId: string, month: Month): P
   return (await leaveUnpaid(tx, orderId)) ? 'month_failed' : 'ignored';
 }
 
-/** An order in use is not paid for any more: it goes on without its mailboxes until a month is paid. False of any other. */
+/**
+ * Marks a ready order as unpaid, and holds its mailboxes until a month is paid. Returns false for an order in any other
+ * state.
+ */
 export async function leaveUnpaid(tx: Tx, orderId: string): Promise<boolean> {
   const noted = await tx.org
     .table('mailbox_orders')
@@ -65,8 +68,8 @@ const UNPAID = {
 };
 
 /**
- * Gives back what of a locked order was taken and not delivered: all of it when the order never became ready, else the month that is under
- * way, in whole. Earlier months were delivered. Domains that were registered belong to the first month.
+ * Refunds undelivered payments of a locked order: all of them if the order never became ready, otherwise the whole
+ * current month. Earlier months were delivered. The registrations of domains belong to the first month.
  */
 export async function refundUndelivered(tx: Tx, order: OrderRow, reason: string): Promise<void> {
   const payments = await tx.org.sql<{ id: string }>(
@@ -78,7 +81,7 @@ export async function refundUndelivered(tx: Tx, order: OrderRow, reason: string)
   for (const { id } of payments) await requestRefund(tx, id, reason);
 }
 
-/** Whether none of the domains of an order's mailboxes is registered any more. */
+/** Returns true if none of the domains of an order's mailboxes is registered any more. */
 async function hasNoDomain(tx: Tx, orderId: string): Promise<boolean> {
   const [row] = await tx.org.sql<{ lapsed: boolean | null }>(
     `select bool_and(${isLapsed('m.domain')}) as lapsed from order_mailboxes m where m.organization_id = :org and m.order_id = :order`,

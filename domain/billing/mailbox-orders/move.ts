@@ -6,14 +6,14 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { lockPaymentsOf } from '../payments/move.ts';
 import type { OrderRow, OrderState } from './states.ts';
 
-/** What a transition changes beside the state. */
+/** Changes made by a transition in addition to the state. */
 interface OrderChange {
-  /** Why, as a stable code; shown to webhooks. */
+  /** Stable reason code, sent to webhooks. */
   reason?: string;
   error?: StoredIssue;
 }
 
-/** The column that says when an order came to a state. */
+/** SQL assignment of the time at which an order reached a state. */
 const MOMENT: Partial<Record<OrderState, string>> = {
   paid: 'paid_at = :now,',
   ready: 'ready_at = :now,',
@@ -22,9 +22,10 @@ const MOMENT: Partial<Record<OrderState, string>> = {
 };
 
 /**
- * Moves an order to another state if it is in one of `from`: one conditional UPDATE, which decides between concurrent transitions,
- * with its domain event and audit row. An order that failed or was cancelled is under way again until what it has made is undone.
- * @returns the order as it is now; undefined when it was in none of these states
+ * Moves an order to another state if its state is one of `from`, with its domain event and audit row. One conditional
+ * UPDATE decides between concurrent transitions. A failed or cancelled order stays in progress until its steps are
+ * undone.
+ * @returns the order as it is now; undefined if it was in none of these states
  */
 export async function moveOrder(
   tx: Tx,
@@ -48,7 +49,7 @@ export async function moveOrder(
   return order;
 }
 
-/** The domain event and audit row of an order's present state. */
+/** Writes the domain event and audit row of an order's current state. */
 export function recordChange(tx: Tx, order: OrderRow, previousState: OrderState | null, reason?: string): void {
   tx.emit('mailbox_order.state_changed', {
     provisioning_id: order.id,
@@ -66,7 +67,7 @@ export function recordChange(tx: Tx, order: OrderRow, previousState: OrderState 
 }
 
 /**
- * Loads an order with a row lock, and its payments before it: the order in which a payment locks the two.
+ * Locks an order after its payments, the lock order used by a payment.
  * @throws AppError not_found
  */
 export async function lockWithPayments(tx: Tx, orderId: string): Promise<OrderRow> {
@@ -76,7 +77,7 @@ export async function lockWithPayments(tx: Tx, orderId: string): Promise<OrderRo
 }
 
 /**
- * Loads an order with a row lock: its steps, its payment and its cancellation are serialized by it.
+ * Locks an order, which serializes its steps, its payment and its cancellation.
  * @throws AppError not_found
  */
 export async function lockOrder(tx: Tx, orderId: string): Promise<OrderRow> {

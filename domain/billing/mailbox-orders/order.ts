@@ -21,18 +21,18 @@ import { lockOrder, recordChange } from './move.ts';
 import type { OrderRow, QuoteRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
-/** What became of a request to order: an order that waits for its payment, or an approval that it waits for. */
+/** Result of an order request: an order that waits for its payment, or an approval that the order waits for. */
 type Ordered = { order: OrderRow } | { approval: ApprovalRow };
 
-/** Whose order it is. */
+/** Owner of an order. */
 type Orderer = Pick<Actor, 'kind' | 'userId' | 'apiKeyId' | 'oauthGrantId'>;
 
 /**
- * Turns a quote into an order that waits for its payment (POST /mailboxes/provision). A signed-in person may spend, a key or
- * application within its policy. Otherwise the order waits for a person, whose approval makes it; the same quote then
- * answers with the order. A quote is good for 15 minutes, and for as long as a person may decide on it.
- * @throws AppError mailbox_provisioning_unavailable, quote_not_found, quote_expired, quote_consumed, mailbox_allowance_reached, forbidden;
- *   conflict when an address of the quote was taken by another order
+ * Turns a quote into an order that waits for its payment (POST /mailboxes/provision). A signed-in person may spend; a
+ * key or application may spend within its policy. Otherwise the order waits for a person, whose approval creates it;
+ * the same quote then returns the order. A quote is valid for 15 minutes, and as long as a person may decide on it.
+ * @throws AppError mailbox_provisioning_unavailable, quote_not_found, quote_expired, quote_consumed,
+ * mailbox_allowance_reached, forbidden; conflict when another order has taken an address of the quote
  */
 export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered> {
   mailboxProvider(ctx);
@@ -68,7 +68,7 @@ export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered
   });
 }
 
-/** The order of a quote, as a person approves it: with its approval it is made, and waits for its payment. */
+/** Approval of a quote's order. An approved order is created, and waits for its payment. */
 export const mailboxOrderApproval: ApprovalSubject<QuoteRow> = {
   type: 'mailbox_order',
   lock: (tx, orderId) => lockQuote(tx, { order_id: orderId }),
@@ -77,16 +77,16 @@ export const mailboxOrderApproval: ApprovalSubject<QuoteRow> = {
     await assertRoom(tx.org, quote.count);
     await createOrder(config, tx, quote, requesterOf(approval, tx.actor));
   },
-  // The quote is as it was: who asked may ask again while it is good.
+  // The quote stays unchanged: the requester may ask again while it is valid.
   refused: async () => {},
 };
 
-/** Two requests with one quote: the second sees what the first has done. */
+/** Locks the quote, so that the second of two requests with one quote sees the result of the first. */
 async function lockQuote(tx: Tx, by: { id: string } | { order_id: string }): Promise<QuoteRow | undefined> {
   return tx.org.table('mailbox_quotes').where(by).forUpdate().first();
 }
 
-/** @throws AppError quote_consumed, quote_expired */
+/** Checks that a quote can still be ordered. @throws AppError quote_consumed, quote_expired */
 function assertOpen(quote: QuoteRow, approval: ApprovalRow | undefined, now: Date): void {
   if (quote.consumed_at)
     throw new AppError('quote_consumed', message('quote.ordered'), {
@@ -96,7 +96,7 @@ function assertOpen(quote: QuoteRow, approval: ApprovalRow | undefined, now: Dat
   throw new AppError('quote_expired', message('quote.expired'), { fix: message('quote.ask_again.fix') });
 }
 
-/** Until when a quote holds because of its approval. */
+/** Returns the time until which an approval keeps a quote valid. */
 function heldUntil(approval: ApprovalRow | undefined, now: Date): Date {
   if (!approval) return new Date(0);
   const status = approvalStatus(approval, now);
@@ -107,7 +107,7 @@ function isOf(approval: ApprovalRow, { apiKeyId, oauthGrantId }: Actor): boolean
   return approval.api_key_id ? approval.api_key_id === apiKeyId : approval.oauth_grant_id === oauthGrantId;
 }
 
-/** The credential that asked for an order, and the person who approved it. */
+/** Returns the credential that requested an order, with the person who approved it. */
 function requesterOf({ api_key_id: apiKeyId, oauth_grant_id: oauthGrantId }: ApprovalRow, { userId }: Actor): Orderer {
   return apiKeyId
     ? { kind: 'api_key', userId, apiKeyId }

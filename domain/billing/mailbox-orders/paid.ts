@@ -8,9 +8,10 @@ import { WORKING } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Records that an order was paid, within the transaction that records the payment: one conditional UPDATE decides between the payment, the
- * end of its time and a cancellation. The workflow of the order is signalled, never started: one that is lost is started by `reconcile`.
- * @returns `too_late` when the order did not wait for this payment: the money goes back
+ * Records that an order was paid, within the transaction that records the payment. One conditional UPDATE decides
+ * between the payment, its deadline and a cancellation. The order's workflow is signalled, never started; `reconcile`
+ * starts a lost one.
+ * @returns `too_late` if the order did not wait for this payment, which is then refunded
  */
 export async function orderPaid(tx: Tx, orderId: string, paymentId: string): Promise<'paid' | 'too_late'> {
   const order = await tx.org.table('mailbox_orders').where({ id: orderId, payment_id: paymentId }).first('id');
@@ -23,8 +24,8 @@ export async function orderPaid(tx: Tx, orderId: string, paymentId: string): Pro
 }
 
 /**
- * Records that the payment of an order came to nothing. Before it was paid the order fails. When mailboxes in use are not paid for any more, they are
- * held; when the subscription has ended, they are retired. The time that was paid was used: nothing is given back then.
+ * Records that the payment of an order failed. An unpaid order fails. Active mailboxes are held if they are no longer
+ * paid, and retired if the subscription has ended. Nothing is refunded then, because the paid time was used.
  * @returns false when there was nothing to record
  */
 export async function orderPaymentFailed(

@@ -15,13 +15,13 @@ import { readStep } from './steps.ts';
 import { message } from '../../../messages/index.ts';
 import type { StoredIssue } from '../../../db/json-columns.ts';
 
-/** What became of a step. `retry`: the provider has not said; the same call is made again after `inMs`. */
+/** Result of a step. `retry`: no answer yet; the same call is repeated after `inMs`. */
 export type StepOutcome = { outcome: 'done' | 'skipped' | 'failed' } | { outcome: 'retry'; inMs: number };
 
 /**
- * Does one step of an order at the provider, unless the order has ended meanwhile. That the step runs is committed before its call, so that whatever
- * the call does is undone if the order fails, also when no answer ever comes. The provider's key is that of the step, on every
- * attempt. A refusal, or no answer for PROVISIONING_GIVE_UP_MS, fails the order.
+ * Performs one step of an order at the provider, unless the order has ended. The state `running` is committed before
+ * the call, so that the call is undone if the order fails, even if no answer arrives. Every attempt uses the step's
+ * idempotency key. A refusal, or no answer for PROVISIONING_GIVE_UP_MS, fails the order.
  */
 export async function performOrderStep(ctx: Ctx, orderId: string, step: string): Promise<StepOutcome> {
   const begun = await transact(ctx, (tx) => begin(tx, orderId, step));
@@ -43,12 +43,14 @@ export async function performOrderStep(ctx: Ctx, orderId: string, step: string):
   }
 }
 
-/** How long (ms) until the same call is made again: what the provider asks for, or a second, doubling up to a minute. */
+/**
+ * Returns the time (ms) until the same call is repeated: the provider's value, or one second, doubling up to a minute.
+ */
 export function retryInMs(attempts: number, { retryInMs: asked }: ProviderUnreachable): number {
   return asked ?? Math.min(1_000 * 2 ** Math.min(attempts - 1, 6), 60_000);
 }
 
-/** Marks a step as running, with the order locked: after a cancellation none begins. */
+/** Marks a step as running, with the order locked. No step begins after a cancellation. */
 async function begin(tx: Tx, orderId: string, step: string): Promise<{ order: OrderRow; row: StepRow } | undefined> {
   const order = await lockOrder(tx, orderId);
   if (!WORKING.includes(order.state)) return undefined;
@@ -60,7 +62,7 @@ async function begin(tx: Tx, orderId: string, step: string): Promise<{ order: Or
   return row && { order, row };
 }
 
-/** Calls the provider; returns what stores its answer. */
+/** Calls the provider, and returns a function that stores its answer. */
 async function call(ctx: Ctx, order: OrderRow, key: string): Promise<(tx: Tx) => Promise<void>> {
   const provider = mailboxProvider(ctx);
   const { kind, index } = parseStep(key);
@@ -93,8 +95,8 @@ async function call(ctx: Ctx, order: OrderRow, key: string): Promise<(tx: Tx) =>
 }
 
 /**
- * Stores that a step was done. An attempt that took so long that its step was undone meanwhile changes nothing: the undo
- * has told the provider.
+ * Stores that a step was done. Changes nothing if the step was undone during a slow attempt; the undo has then informed
+ * the provider.
  */
 async function finish(tx: Tx, orderId: string, step: string, ref: string | null, detail: string): Promise<boolean> {
   const done = await tx.org
@@ -156,7 +158,7 @@ async function mailboxOf(ctx: Ctx, orderId: string, position: number) {
   return row;
 }
 
-/** The provider refused a step for good: the order cannot be fulfilled. */
+/** Fails the order after the provider refused a step permanently. */
 async function refuse(ctx: Ctx, orderId: string, step: string, { code }: ProviderRefusal): Promise<void> {
   await transact(ctx, async (tx) => {
     await lockWithPayments(tx, orderId);
@@ -182,7 +184,7 @@ async function giveUpOrRetry(
 ): Promise<StepOutcome> {
   const until = row.started_at!.getTime() + ctx.config.PROVISIONING_GIVE_UP_MS;
   if (ctx.clock.now().getTime() < until) return { outcome: 'retry', inMs: retryInMs(row.attempts, error) };
-  // The step stays running: whether it was done is not known, and so it is undone.
+  // The step stays in state running, because its result is unknown, and is therefore undone.
   await transact(ctx, (tx) =>
     failOrder(tx, orderId, WORKING, {
       code: 'mailbox_provisioning_failed',

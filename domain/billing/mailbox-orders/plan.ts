@@ -2,10 +2,10 @@ import type { OrderedDomain, OrderedMailbox, OrderLine, PersonName } from '../..
 import type { Offer } from './ports.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** A quote or an order cannot cost more than this, in cents: what PostgreSQL and the payment provider take. */
+/** Maximum cost of a quote or an order, in cents: the limit of PostgreSQL and the payment provider. */
 export const MAX_CENTS = 99_999_999;
 
-/** Spreads mailboxes evenly over domains: the first ones get one more where it does not come out even. */
+/** Spreads mailboxes evenly over domains. The first domains get one more if the number does not divide evenly. */
 export function spreadMailboxes(count: number, domains: readonly string[]): number[] {
   const [each, rest] = [Math.floor(count / domains.length), count % domains.length];
   return domains.map((_domain, index) => each + (index < rest ? 1 : 0));
@@ -18,11 +18,11 @@ interface Bill {
   warmupMonthlyCents: number;
   domainCents: number;
   totalMonthlyCents: number;
-  /** The first month and the registrations. */
+  /** Total of the first month and the registrations, in cents. */
   dueTodayCents: number;
 }
 
-/** What an order costs: mailboxes and warmup each month, registrations once. */
+/** Computes the bill of an order: mailboxes and warmup per month, registrations once. */
 export function billOf(
   offer: Offer,
   {
@@ -61,9 +61,9 @@ export function billOf(
 }
 
 /**
- * The mailboxes of an order with their addresses. Names are given out in turn, so that over several domains each name comes once
- * before any comes again; an address that is taken gets the next form of its name.
- * @param taken addresses that are in use, lower-case
+ * Assigns addresses to the mailboxes of an order. Names rotate, so that over several domains each name is used once
+ * before any is repeated. If an address is taken, the next form of the name is used.
+ * @param taken addresses in use, in lower case
  */
 export function nameMailboxes(
   domains: readonly { domain: string; mailboxes: number }[],
@@ -82,7 +82,7 @@ export function nameMailboxes(
   return mailboxes;
 }
 
-/** Local parts for a person, the best first, without end. */
+/** Yields local parts for a person, the best first, without end. */
 function* localParts({ first_name: given, last_name: family }: PersonName): Generator<string> {
   const [first, last] = [ascii(given), ascii(family)];
   if (first && last)
@@ -97,7 +97,9 @@ function firstFree(candidates: Iterable<string>, domain: string, used: ReadonlyS
   throw new RangeError('the candidates ended');
 }
 
-/** Letters and digits alone, lower-case, marks left out: what every mail system takes. At most 30. */
+/**
+ * Reduces a name to lower-case letters and digits without diacritics, at most 30, which every mail system accepts.
+ */
 function ascii(name: string): string {
   return name
     .normalize('NFKD')

@@ -1,38 +1,41 @@
 /**
- * A company that rents out mailboxes and registers domains, as orders and renewals see it. Every call that changes something there
- * carries an idempotency key that is the same on every attempt: the provider does it once, and answers the same thing again.
- * Every call throws {@link ProviderRefusal} or {@link ProviderUnreachable}, and nothing else.
+ * A company that rents out mailboxes and registers domains, for orders and renewals. Every call that changes something
+ * carries an idempotency key that is the same on every attempt: the provider acts once and repeats its answer. Every
+ * call throws only {@link ProviderRefusal} or {@link ProviderUnreachable}.
  */
 export interface MailboxProvider {
-  /** What can be ordered now, with the prices of this moment. */
+  /** Returns the current offers with their prices. */
   catalogue(): Promise<Offer[]>;
-  /** Whether a domain can be registered, and what it costs. */
+  /** Returns the availability and price of a domain. */
   checkDomain(domain: string): Promise<DomainOffer>;
   /** Registers a domain for a year. */
   registerDomain(key: StepKey, domain: string): Promise<RegisteredDomain>;
   createMailbox(key: StepKey, mailbox: MailboxRequest): Promise<CreatedMailbox>;
-  /** Publishes the records by which a domain's mail is delivered and signed: MX, SPF, DKIM, DMARC. */
+  /** Publishes the DNS records by which a domain's mail is delivered and signed: MX, SPF, DKIM, DMARC. */
   setDns(key: StepKey, domain: string): Promise<{ status: string }>;
   /** Switches the provider's own warmup of a mailbox. */
   switchWarmup(key: StepKey, mailbox: { ref: string; enabled: boolean }): Promise<{ status: string }>;
   /** Ends a mailbox; see {@link Undo}. */
   retireMailbox(key: StepKey, undo: Undo): Promise<void>;
-  /** Gives a domain back; see {@link Undo}. */
+  /** Returns a domain to the provider; see {@link Undo}. */
   releaseDomain(key: StepKey, undo: Undo): Promise<void>;
-  /** Registers a domain of ours for a year more, if that costs at most `maxCents`. */
+  /** Renews a registered domain for another year, if it costs at most `maxCents`. */
   renewDomain(key: StepKey, renewal: { ref: string; domain: string; maxCents: number }): Promise<RenewedDomain>;
 }
 
-/** `{orderId}/{step}`, or `{orderId}/{step}/undo`; of a renewal `{domainId}/renewal:{when}`. The same on every attempt. */
+/**
+ * Idempotency key, the same on every attempt: `{orderId}/{step}` or `{orderId}/{step}/undo`, or
+ * `{domainId}/renewal:{when}` for a renewal.
+ */
 export type StepKey = string;
 
 /**
- * Names what is to be undone by the key of the call that made it: whether that call was answered need not be known. From
- * then on the provider refuses that key with the code `undone`, so that a call that is still on its way creates nothing.
+ * Identifies the call to undo by its idempotency key, even if that call was never answered. From then on the provider
+ * refuses this key with the code `undone`, so that a delayed call creates nothing.
  */
 interface Undo {
   madeBy: StepKey;
-  /** What the call was answered with, where an answer came. */
+  /** The reference returned by the call, if it was answered. */
   ref: string | null;
 }
 
@@ -41,19 +44,19 @@ export interface Offer {
   provider: string;
   name: string;
   currency: string;
-  /** One mailbox for a month. */
+  /** Price of one mailbox per month. */
   mailboxMonthlyCents: number;
-  /** Warmup of one mailbox for a month. */
+  /** Price of one mailbox's warmup per month. */
   warmupMonthlyCents: number;
-  /** Mailboxes that one order may have. */
+  /** Maximum mailboxes of one order. */
   maxMailboxes: number;
 }
 
 export interface DomainOffer {
   available: boolean;
-  /** Registration for a year. */
+  /** Price of the registration for a year. */
   registrationCents: number;
-  /** A year more, at the cost of this moment. */
+  /** Current price of another year. */
   renewalCents: number;
   currency: string;
 }
@@ -94,10 +97,10 @@ interface ProvidedService {
   password: string;
 }
 
-/** The provider said no, for good: asked again it says the same. Nothing was done. */
+/** Thrown when the provider refuses permanently: a repetition gives the same answer. Nothing was done. */
 export class ProviderRefusal extends Error {
   override readonly name = 'ProviderRefusal';
-  /** As the provider names it, such as domain_unavailable; letters, digits and underscores. */
+  /** The provider's own code, such as domain_unavailable; letters, digits and underscores. */
   readonly code: string;
 
   constructor(code: string, message: string) {
@@ -106,10 +109,10 @@ export class ProviderRefusal extends Error {
   }
 }
 
-/** No answer, or one that says nothing: it may have been done. The same call may be made again. */
+/** Thrown without a usable answer: the action may have been done. The same call may be repeated. */
 export class ProviderUnreachable extends Error {
   override readonly name = 'ProviderUnreachable';
-  /** When to ask again (ms), where the provider said so. */
+  /** Time (ms) until the next attempt, if the provider named one. */
   readonly retryInMs: number | undefined;
 
   constructor(message: string, retryInMs?: number) {

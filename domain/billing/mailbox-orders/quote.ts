@@ -13,12 +13,12 @@ import { ProviderRefusal, ProviderUnreachable, type MailboxProvider, type Offer 
 import type { QuoteRow } from './states.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** How long (ms) a quote is valid. */
+/** Validity (ms) of a quote. */
 const QUOTE_MS = 15 * MINUTE_MS;
-/** Domains that one order may have: each is asked about at the provider. */
+/** Maximum domains of one order, because each is checked at the provider. */
 export const MAX_DOMAINS = 20;
 
-/** POST /mailboxes/provision/quote: `domain` for one, `domains` for several. */
+/** Body of POST /mailboxes/provision/quote: `domain` for one domain, `domains` for several. */
 interface QuoteInput {
   provider: string;
   count: number;
@@ -28,26 +28,27 @@ interface QuoteInput {
   names?: PersonName[] | undefined;
 }
 
-/** What can be ordered, with the prices of this moment (GET /mailboxes/provision/providers). */
+/** Lists the current offers with their prices (GET /mailboxes/provision/providers). */
 export async function listOffers(ctx: Ctx): Promise<Offer[]> {
   return asked(mailboxProvider(ctx).catalogue());
 }
 
-/** A fault of a request for a quote: the code of the answer, when it is the first. */
+/** A problem of a quote request. The first problem's code becomes the code of the answer. */
 interface QuoteFault extends Problem {
   code: ErrorCode;
 }
 
-/** What the provider said about a request, before anything is stored. */
+/** The provider's answers about a request, before anything is stored. */
 interface PricedOrder {
   offer: Offer;
   domains: OrderedDomain[];
 }
 
 /**
- * Asks the provider for the prices of an order and whether each of its domains can be had. Waits for the network, and so
- * runs before the transaction of {@link storeQuote}.
- * @throws AppError mailbox_provisioning_unavailable, mailbox_provisioning_failed; the code of the first fault, with all of them
+ * Asks the provider for the prices of an order and the availability of its domains. Uses the network, so call it before
+ * the transaction of {@link storeQuote}.
+ * @throws AppError mailbox_provisioning_unavailable, mailbox_provisioning_failed; or the code of the first problem,
+ * with all problems
  */
 export async function priceOrder(ctx: Ctx, input: QuoteInput): Promise<PricedOrder> {
   const { offer, domains, faults } = await look(ctx, input);
@@ -60,8 +61,8 @@ export async function priceOrder(ctx: Ctx, input: QuoteInput): Promise<PricedOrd
 }
 
 /**
- * Faults of a request for a quote whose other fields are malformed, so that one answer names them all. None when the provider cannot be asked: the
- * malformed fields are reason enough to refuse.
+ * Lists problems of the well-formed fields of a quote request that has malformed fields too, so that one answer names
+ * all. Empty if the provider cannot be asked: the malformed fields suffice for a refusal.
  */
 export async function quoteProblems(ctx: Ctx, input: Partial<QuoteInput>): Promise<Problem[]> {
   try {
@@ -72,7 +73,7 @@ export async function quoteProblems(ctx: Ctx, input: Partial<QuoteInput>): Promi
   }
 }
 
-/** What the provider says of the fields that are there, and every fault of them. */
+/** Asks the provider about the given fields, and lists every problem. */
 async function look(
   ctx: Ctx,
   input: Partial<QuoteInput>,
@@ -101,7 +102,7 @@ async function look(
 }
 
 /**
- * Stores a quote at the prices that {@link priceOrder} brought; it buys nothing. The addresses are chosen now, so that an
+ * Stores a quote at the prices of {@link priceOrder}, without buying anything. The addresses are chosen now, so that an
  * approver sees them.
  */
 export async function storeQuote(ctx: Ctx, input: QuoteInput, { offer, domains }: PricedOrder): Promise<QuoteRow> {
@@ -137,7 +138,7 @@ export async function storeQuote(ctx: Ctx, input: QuoteInput, { offer, domains }
   });
 }
 
-/** The provider could not be asked, or refused a question: the request may be sent again. */
+/** Converts the provider's errors to API errors, after which the request may be repeated. */
 async function asked<T>(question: Promise<T>): Promise<T> {
   try {
     return await question;
@@ -155,7 +156,7 @@ interface WantedDomain {
   path: string;
 }
 
-/** The domains of a request in their normal form, and what is wrong with the others. */
+/** Normalizes the domains of a request, and lists the problems of invalid ones. */
 function domainsOf({ domain, domains }: Partial<QuoteInput>): { sound: WantedDomain[]; faults: QuoteFault[] } {
   const faults: QuoteFault[] = [];
   if (domain !== undefined && domains !== undefined)
@@ -177,7 +178,7 @@ function domainsOf({ domain, domains }: Partial<QuoteInput>): { sound: WantedDom
   return { sound, faults };
 }
 
-/** A domain directly under a public suffix, in lower case; null for anything else. */
+/** Returns a domain directly under a public suffix, in lower case; null for anything else. */
 function registrable(name: string): string | null {
   const host = name.trim().toLowerCase();
   const { domain, isIcann, hostname } = parseHost(host, { allowPrivateDomains: false });
@@ -185,7 +186,10 @@ function registrable(name: string): string | null {
   return isIcann && domain === host && hostname === host && host.length <= 253 && labels.test(host) ? host : null;
 }
 
-/** @param most mailboxes that one order may have: of a provider that is not known, what any would take */
+/**
+ * Lists problems of the numbers of mailboxes and domains.
+ * @param most maximum mailboxes of one order; for an unknown provider, the highest maximum of any
+ */
 function countFaults(count: number, domains: number, most: number): QuoteFault[] {
   if (count < 1) return [fault('provision_count_invalid', 'count', message('field.order_count', { min: 1 }))];
   const faults: QuoteFault[] = [];
@@ -198,7 +202,7 @@ function countFaults(count: number, domains: number, most: number): QuoteFault[]
   return faults;
 }
 
-/** Of domains, those that the workspace has from earlier orders: they are not registered again. */
+/** Returns the domains that the workspace has from earlier orders. They are not registered again. */
 async function ownedDomains(org: OrgScope, domains: readonly string[]): Promise<Set<string>> {
   const rows = await org
     .table('managed_domains')
@@ -244,7 +248,7 @@ function problemOf({ path, message: said }: QuoteFault): Problem {
   return { path, message: said };
 }
 
-/** @throws AppError with the code of the first fault, and all of them */
+/** Throws if there are problems. @throws AppError with the code of the first problem, and all problems */
 function refuseFaults(faults: readonly QuoteFault[]): void {
   const [first] = faults;
   if (!first) return;

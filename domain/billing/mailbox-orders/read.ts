@@ -7,18 +7,18 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import type { OrderRow, OrderState, StepRow } from './states.ts';
 
-/** An order with what it consists of. */
+/** An order with its steps, mailboxes and payments. */
 export interface OrderView {
   order: OrderRow;
   payment: { state: string; checkoutUrl: string | null; subscriptionId: string | null } | null;
-  /** Whether the refund of a payment, that of a later month included, needs a person. */
+  /** True if the refund of any of its payments needs a person, including later months. */
   refundNeedsPerson: boolean;
   steps: StepRow[];
   mailboxes: Row<'order_mailboxes'>[];
 }
 
 /**
- * One order with its steps and mailboxes (GET /mailbox-provisioning/:id).
+ * Returns one order with its steps and mailboxes (GET /mailbox-provisioning/:id).
  * @throws AppError not_found
  */
 export async function getOrder(ctx: Ctx, id: string): Promise<OrderView> {
@@ -31,7 +31,7 @@ export async function getOrder(ctx: Ctx, id: string): Promise<OrderView> {
 }
 
 /**
- * Orders, newest first (GET /mailbox-provisioning).
+ * Lists orders, newest first (GET /mailbox-provisioning).
  * @throws AppError bad_request for a cursor of another list or filter
  */
 export async function listOrders(
@@ -53,7 +53,7 @@ export async function listOrders(
   return { rows: await viewOrders(org, orders), nextCursor };
 }
 
-/** Orders with what they consist of, in the order of the rows. */
+/** Loads the parts of orders, in the order of the rows. */
 async function viewOrders(org: OrgScope, orders: readonly OrderRow[]): Promise<OrderView[]> {
   const ids = orders.map(({ id }) => id);
   const [payments, steps, mailboxes] = await Promise.all([

@@ -8,15 +8,16 @@ import type { OrderRow } from './states.ts';
 
 type OrderMailbox = Row<'order_mailboxes'>;
 
-/** The passwords of a mailbox as its provider made them, while it is not connected. */
+/** The passwords of a mailbox from its provider, before the mailbox is connected. */
 export interface ProvidedPasswords {
   smtp: string;
   imap: string;
 }
 
 /**
- * Connects every mailbox of an order, in the transaction that makes the order ready: from then on Heron sends from them. Their
- * credentials move from the order to the mailbox. Warmup that was ordered is the provider's: that of Heron is not started beside it.
+ * Connects every mailbox of an order, in the transaction that makes the order ready, so that Heron can send from them.
+ * Their credentials move from the order to the mailbox. Ordered warmup is done by the provider, so Heron's own warmup
+ * is not started.
  */
 export async function connectMailboxes(inside: Ctx, tx: Tx, order: OrderRow): Promise<void> {
   const actor = { ...systemActor(tx.org.organizationId), userId: order.user_id };

@@ -22,7 +22,7 @@ test.before(async () => {
 test.after.always(() => orders?.close());
 
 const effectsOf = (orderId: string) => orders.sandbox.effects.filter(({ key }) => key.startsWith(orderId));
-/** What of an order exists at the provider and costs money. */
+/** Lists the parts of an order that exist at the provider and cost money. */
 async function leftOf(orderId: string): Promise<string[]> {
   await orders.sandbox.idle();
   const { db } = orders.world.deps;
@@ -35,7 +35,7 @@ async function leftOf(orderId: string): Promise<string[]> {
     ...alive.mailboxes.filter((one) => emails.includes(one)),
   ];
 }
-/** The order, paid. */
+/** Places an order and pays it. */
 async function paid(desk: OrderDesk, body?: Record<string, unknown>): Promise<string> {
   const id = await desk.place(body);
   await desk.pay(id);
@@ -133,7 +133,7 @@ test.serial(
   async (t) => {
     const desk = await openOrderDesk(orders);
     const id = await paid(desk);
-    // Every attempt of the first mailbox is done or is still on its way when the order is given up.
+    // Each attempt to create the first mailbox is done, or still in flight, when the order is given up.
     orders.sandbox.behave({
       does: 'late',
       operation: 'mailboxes/create',
@@ -170,7 +170,7 @@ test.serial('cancelled in each state: what was made is undone, and what was paid
     await desk.drive(id, async (decision) => {
       if (done || decision.kind !== 'step' || !decision.step.startsWith(at)) return;
       done = true;
-      // While the step is at the provider.
+      // Slow, so that the test can act while the step is at the provider.
       const key = `${id}/${decision.step}`;
       orders.sandbox.behave({ does: 'slow', key, ms: 100 });
       const running = performOrderStep(desk.ctx, id, decision.step);

@@ -2,7 +2,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { OrderRow, StepRow } from './states.ts';
 
-/** Lays out every step of an order that was paid, in the order in which they are done: domains, mailboxes, DNS, warmup. */
+/** Stores every step of a paid order, in order of execution: domains, mailboxes, DNS, warmup. */
 export async function planSteps(tx: Tx, { id, domains, count, warmup }: OrderRow): Promise<void> {
   const positions = Array.from({ length: count }, (_unused, position) => position);
   const steps = [
@@ -17,14 +17,14 @@ export async function planSteps(tx: Tx, { id, domains, count, warmup }: OrderRow
   );
 }
 
-/** The steps of an order, in the order in which they are done. */
+/** Returns the steps of an order, in order of execution. */
 export function readSteps(org: OrgScope, orderId: string): Promise<StepRow[]> {
   return org.sql<StepRow>('select * from order_steps where organization_id = :org and order_id = :order order by seq', {
     order: orderId,
   });
 }
 
-/** One step of an order; undefined when the order has no such step. */
+/** Returns one step of an order; undefined if the order has no such step. */
 export async function readStep(org: OrgScope, orderId: string, step: string): Promise<StepRow | undefined> {
   return org.table('order_steps').where({ order_id: orderId, step }).first();
 }

@@ -14,9 +14,9 @@ import { readSteps } from './steps.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Undoes one step of an order that failed or was cancelled: a mailbox leaves Heron and is retired, a domain is given back; records and warmup go
- * with them. The provider is told the key of the call that made it, so that it need not be known whether that call was answered.
- * A refusal, or no answer for PROVISIONING_GIVE_UP_MS, is not retried for ever: the step needs a person, who is told.
+ * Undoes one step of a failed or cancelled order. A mailbox is removed from Heron and retired, a domain is returned;
+ * DNS records and warmup end with them. The undo names the key of the original call, so it works even if that call was
+ * never answered. After a refusal, or no answer for PROVISIONING_GIVE_UP_MS, the step needs a person, who is notified.
  */
 export async function undoOrderStep(ctx: Ctx, orderId: string, step: string): Promise<StepOutcome> {
   const row = await transact(ctx, (tx) => begin(ctx, tx, orderId, step));
@@ -35,7 +35,7 @@ export async function undoOrderStep(ctx: Ctx, orderId: string, step: string): Pr
 }
 
 /**
- * Has the steps of an order that need a person undone once more, when that person says so.
+ * Retries the undo of an order's steps that need a person, at that person's request.
  * @returns false when there are none
  */
 export async function retryUndo(
@@ -68,13 +68,16 @@ async function begin(ctx: Ctx, tx: Tx, orderId: string, step: string): Promise<S
   return row;
 }
 
-/** Takes a mailbox out of Heron before it is retired. One that a person has removed is gone. */
+/** Removes a mailbox from Heron before it is retired. Does nothing if a person has already removed it. */
 async function disconnect(inside: Ctx, tx: Tx, orderId: string, position: number): Promise<void> {
   const row = await tx.org.table('order_mailboxes').where({ order_id: orderId, position }).first('mailbox_id');
   if (row?.mailbox_id) await removeMailbox(inside, row.mailbox_id);
 }
 
-/** @returns false when the step stays as it is: mailboxes of another order live on the domain */
+/**
+ * Calls the provider to undo a step.
+ * @returns false if the step is kept, because mailboxes of another order are on the domain
+ */
 async function call(ctx: Ctx, { order_id: orderId, step, provider_ref: ref }: StepRow): Promise<boolean> {
   const undo = { madeBy: stepKey(orderId, step), ref };
   const { kind, index } = parseStep(step);
@@ -85,7 +88,7 @@ async function call(ctx: Ctx, { order_id: orderId, step, provider_ref: ref }: St
   return true;
 }
 
-/** Whether an order that has not ended has mailboxes on a domain that this one has registered. */
+/** Returns true if another order that has not ended has mailboxes on a domain that this order registered. */
 async function isShared(ctx: Ctx, orderId: string, index: number): Promise<boolean> {
   const others = await reader(ctx).sql(
     `select m.order_id from mailbox_orders o
@@ -114,7 +117,7 @@ async function finish(tx: Tx, { order_id: orderId, step, provider_ref: ref }: St
   if (!left) await dropDeadLetter(tx, UNDO_OF_ORDER, orderId);
 }
 
-/** The run of its renewals ends. */
+/** Marks a domain as released, which ends its renewal run. */
 async function release(tx: Tx, orderId: string, ref: string): Promise<void> {
   const released = await tx.org
     .table('managed_domains')
@@ -128,7 +131,7 @@ async function release(tx: Tx, orderId: string, ref: string): Promise<void> {
   }
 }
 
-/** The domain stays with the workspace, for the mailboxes of its other orders. */
+/** Keeps the domain in the workspace, for the mailboxes of its other orders. */
 async function keep(tx: Tx, { order_id: orderId, step }: StepRow): Promise<void> {
   await tx.org
     .table('order_steps')
@@ -136,7 +139,7 @@ async function keep(tx: Tx, { order_id: orderId, step }: StepRow): Promise<void>
     .update({ state: 'compensated', detail: 'kept', undone_at: tx.now });
 }
 
-/** A step that could not be undone: it is listed with its order and among the dead letters, and told by an event. */
+/** Records a step that could not be undone: with its order, as a dead letter and by an event. */
 async function needPerson(
   ctx: Ctx,
   { order_id: orderId, step, attempts }: StepRow,

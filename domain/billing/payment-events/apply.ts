@@ -10,12 +10,12 @@ import type { PaymentNews } from './read.ts';
 import { subjectOf } from './subjects.ts';
 import { message } from '../../../messages/index.ts';
 
-/** States in which no money has come yet. */
+/** States in which no money has arrived yet. */
 const UNPAID: readonly PaymentState[] = ['open', 'expired', 'failed'];
 
 /**
- * Does what an event says of a payment, as far as it still applies. The payment is locked.
- * @returns what it did, as a code
+ * Applies a payment event, as far as it is still relevant. The payment is locked.
+ * @returns the result, as a code
  */
 export async function applyNews(tx: Tx, payment: PaymentRow, news: PaymentNews): Promise<string> {
   switch (news.kind) {
@@ -42,8 +42,8 @@ export async function applyNews(tx: Tx, payment: PaymentRow, news: PaymentNews):
 }
 
 /**
- * Money came in. Where its subject waits for it and it is what was asked for, the subject goes on; else all of it goes back: it came too late,
- * or was another amount or currency.
+ * Records received money. If the subject waits for exactly this amount, the subject continues. Otherwise everything is
+ * refunded: it came too late, or has another amount or currency.
  */
 async function takeMoney(tx: Tx, payment: PaymentRow, news: Extract<PaymentNews, { kind: 'paid' }>): Promise<string> {
   const { money, ids } = news;
@@ -68,7 +68,7 @@ async function takeMoney(tx: Tx, payment: PaymentRow, news: Extract<PaymentNews,
   return fate;
 }
 
-/** A second event about the same money may know ids that the first did not. */
+/** Stores ids from a second event about the same money that the first did not contain. */
 async function rememberIds(
   tx: Tx,
   payment: PaymentRow,
@@ -92,7 +92,10 @@ async function giveUp(tx: Tx, payment: PaymentRow, kind: 'expired' | 'failed'): 
   return (await movePayment(tx, payment.id, ['open'], kind, { reason: `provider_${kind}` })) ? kind : 'ignored';
 }
 
-/** The money is back: as we asked for, or because a person gave it back at the provider. Then its subject is no longer paid for. */
+/**
+ * Records a refund, requested by Heron or made by a person at the provider. In the second case its subject counts as
+ * unpaid.
+ */
 async function takeRefund(tx: Tx, payment: PaymentRow, refundId: string | null): Promise<string> {
   if (payment.state === 'refunded') return 'ignored';
   if (payment.state === 'refund_due' || payment.state === 'needs_person') {
@@ -101,7 +104,7 @@ async function takeRefund(tx: Tx, payment: PaymentRow, refundId: string | null):
     if (settled) wakeRefund(tx, payment);
     return settled ? 'refunded' : 'ignored';
   }
-  // What was given back of a time that is over was delivered: nothing follows from it.
+  // A refund for a past period has no consequences, because that period was delivered.
   if (payment.subject === 'renewal' || (await isUnderWay(tx, payment)))
     await subjectOf(payment).failed(tx, 'payment_failed');
   const moved = await movePayment(tx, payment.id, [...UNPAID, 'paid'], 'refunded', {
@@ -112,8 +115,8 @@ async function takeRefund(tx: Tx, payment: PaymentRow, refundId: string | null):
 }
 
 /**
- * Tells whether news that a refund was made can be of one that has failed since: events arrive in any order. A charge's event names no refund, so
- * once one has failed it decides nothing; the refund's own event comes as well.
+ * Returns true if news of a refund may belong to one that has since failed, because events arrive in any order. A
+ * charge's event names no refund, so it is ignored after a failed refund; the refund's own event arrives as well.
  */
 function isOfFailedRefund(payment: PaymentRow, refundId: string | null): boolean {
   const hasFailed = payment.error?.code === 'refund_refused';
@@ -121,13 +124,13 @@ function isOfFailedRefund(payment: PaymentRow, refundId: string | null): boolean
   return hasFailed && refundId === payment.provider_refund_id;
 }
 
-/** Banks may send money back even after a refund was done. */
+/** Records a failed refund, which can happen even after the refund was reported as done. */
 async function failRefund(
   tx: Tx,
   payment: PaymentRow,
   { refundId, code }: Extract<PaymentNews, { kind: 'refund_failed' }>,
 ): Promise<string> {
-  // An earlier refund that failed says nothing of the one that a person had made since.
+  // A failure of an earlier refund does not affect a later one that a person requested.
   if (payment.provider_refund_id !== null && payment.provider_refund_id !== refundId) return 'ignored';
   if (!(await refundNeedsPerson(tx, payment.id, { code, reason: message('refund.bank') }))) return 'ignored';
   wakeRefund(tx, payment);
@@ -141,12 +144,12 @@ async function endSubscription(tx: Tx, payment: PaymentRow): Promise<string> {
   return 'subscription_ended';
 }
 
-/** Whether we ended the subscription ourselves, with the refund of its first payment. */
+/** Returns true if Heron ended the subscription itself, by refunding its first payment. */
 function isGivenBack({ state }: PaymentRow): boolean {
   return state === 'refund_due' || state === 'refunded' || state === 'needs_person';
 }
 
-/** The run of a refund looks again after the commit, if it is open. */
+/** Signals the open run of a refund, which checks again after the commit. */
 function wakeRefund(tx: Tx, payment: PaymentRow): void {
   tx.intend(signalOpen(orderRefundWorkflow, refundArgs(payment), 'changed', { cause: 'provider' }));
 }

@@ -3,23 +3,23 @@ import { DAY_MS } from '../../../lib/clock.ts';
 import type { Month } from '../payments/months.ts';
 import { idOf } from '../payments/stripe.ts';
 
-/** What an event says of one payment. */
+/** Content of an event about one payment. */
 export type PaymentNews =
   | { kind: 'paid'; money: Money; ids: ProviderIds }
   | { kind: 'expired' | 'failed' | 'charge_failed' | 'pending' }
   | { kind: 'refunded'; refundId: string | null }
   | { kind: 'refund_failed'; refundId: string; code: string }
-  /** Of a subscription, after its first month. */
+  /** A later month of a subscription, after the first. */
   | { kind: 'month_paid' | 'month_failed'; month: Month }
   | { kind: 'subscription_ended' };
 
 interface Money {
   cents: number;
-  /** ISO 4217, lower-case. */
+  /** ISO 4217, lower case. */
   currency: string;
 }
 
-/** Ids of the provider by which later events and requests name the payment. */
+/** The provider's ids, by which later events and requests identify the payment. */
 interface ProviderIds {
   customerId: string | null;
   intentId: string | null;
@@ -27,20 +27,20 @@ interface ProviderIds {
   subscriptionId: string | null;
 }
 
-/** Which payment an event is about: by the id that we gave along, else by one of the provider's. */
+/** Identifies the payment of an event: by Heron's own id, or else by one of the provider's. */
 export interface PaymentReference {
   paymentId: string | null;
   intentId: string | null;
   subscriptionId: string | null;
 }
 
-/** An event that is about one of our payments, as far as it says. */
+/** An event about one of Heron's payments. */
 interface ReadEvent {
   about: PaymentReference;
   news: PaymentNews;
 }
 
-/** What an event of Stripe says; undefined for one that means nothing here. */
+/** Parses an event of Stripe; undefined for an event that is not relevant. */
 export function readPaymentEvent(event: Stripe.Event): ReadEvent | undefined {
   switch (event.type) {
     case 'checkout.session.completed':
@@ -52,7 +52,7 @@ export function readPaymentEvent(event: Stripe.Event): ReadEvent | undefined {
       return { about: ofSession(event.data.object), news: { kind: 'expired' } };
     case 'payment_intent.succeeded':
       return readIntent(event.data.object);
-    // On a page a person can try again; a charge that nobody attends has failed with it.
+    // On a checkout page a person can try again. A charge without a person has failed.
     case 'payment_intent.payment_failed':
       return {
         about: reference(event.data.object.metadata, event.data.object.id, null),
@@ -83,7 +83,9 @@ function ofSession(session: Stripe.Checkout.Session): PaymentReference {
   return { paymentId, intentId: idOf(session.payment_intent), subscriptionId: idOf(session.subscription) };
 }
 
-/** A page can be completed before the money is there, as with a bank transfer: then another event says so. */
+/**
+ * A page can be completed before the money has arrived, as with a bank transfer. Another event then reports the money.
+ */
 function newsOfSession(session: Stripe.Checkout.Session): PaymentNews {
   if (session.payment_status === 'unpaid') return { kind: 'pending' };
   return {
@@ -99,7 +101,7 @@ function newsOfSession(session: Stripe.Checkout.Session): PaymentNews {
 }
 
 function readIntent(intent: Stripe.PaymentIntent): ReadEvent | undefined {
-  // That of an invoice has no data of ours: its page or subscription says what happened.
+  // The intent of an invoice has no metadata of Heron. The events of its page or subscription report the result.
   if (!intent.metadata?.payment_id) return undefined;
   return {
     about: reference(intent.metadata, intent.id, null),
@@ -128,7 +130,7 @@ function readCharge(charge: Stripe.Charge): ReadEvent {
 }
 
 function readInvoice(invoice: Stripe.Invoice, kind: 'month_paid' | 'month_failed'): ReadEvent | undefined {
-  // The first month is paid on the page.
+  // The first month is paid on the checkout page.
   if (invoice.billing_reason === 'subscription_create') return undefined;
   const subscription = invoice.parent?.subscription_details;
   if (!subscription) return undefined;
@@ -141,7 +143,7 @@ function readInvoice(invoice: Stripe.Invoice, kind: 'month_paid' | 'month_failed
   return { about: reference(subscription.metadata, null, idOf(subscription.subscription)), news: { kind, month } };
 }
 
-/** The end of the time that an invoice is for. Its own period is the one before: that of its lines counts. */
+/** Returns the end of the period of an invoice's lines. The invoice's own period is the previous one. */
 function endOf({ lines, created }: Stripe.Invoice): Date {
   const ends = lines.data.map(({ period }) => period.end);
   return ends.length > 0 ? new Date(Math.max(...ends) * 1000) : new Date(created * 1000 + 31 * DAY_MS);

@@ -10,14 +10,14 @@ import { applyNews } from './apply.ts';
 import { readPaymentEvent, type PaymentReference } from './read.ts';
 import { message } from '../../../messages/index.ts';
 
-/** How old (s) the signature of an event may be. */
+/** Maximum age (s) of an event's signature. */
 const TOLERANCE_S = 300;
 
 /**
- * Takes an event of Stripe as it came. It is verified against the bytes and the secret, and does what it says once: its row, the states
- * that it changes and the intents to wake their runs are one transaction. What it is about may have moved on: each change is conditional.
+ * Receives a raw event of Stripe, verifies its signature, and applies it once. The event's row, the state changes and
+ * the intents to wake runs are one transaction. Each change is conditional, because its subject may have advanced.
  * @param body the bytes of the request
- * @returns what it did, as a code: `duplicate`, `ignored` and `unknown` changed nothing
+ * @returns the result, as a code: `duplicate`, `ignored` and `unknown` changed nothing
  * @throws AppError bad_request for a body that Stripe did not sign, or not in the last five minutes
  */
 export async function receivePaymentEvent(deps: Deps, body: Buffer, signature: string | undefined): Promise<string> {
@@ -26,7 +26,8 @@ export async function receivePaymentEvent(deps: Deps, body: Buffer, signature: s
   const payment = read && (await findPayment(deps, read.about));
   if (!read || !payment) return 'unknown';
   return transact(systemCtx(deps, payment.organization_id, event.id), async (tx) => {
-    // Before its order or renewal, as everybody locks the two; so the events of a payment are taken one by one.
+    // Locks the payment before its order or renewal, as every writer does. So the events of a payment are applied one
+    // by one.
     const locked = await lockPayment(tx, payment.id);
     const taken = await tx.org
       .insert('payment_events', {
@@ -74,7 +75,7 @@ function unsigned(cause: unknown): AppError {
   });
 }
 
-/** The payment that an event is about: by the id that we gave along, else by an id of the provider. */
+/** Finds the payment of an event: by Heron's own id, or else by an id of the provider. */
 async function findPayment(
   deps: Deps,
   { paymentId, intentId, subscriptionId }: PaymentReference,

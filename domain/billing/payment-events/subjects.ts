@@ -5,20 +5,23 @@ import { orderPaid, orderPaymentFailed } from '../mailbox-orders/paid.ts';
 import type { Month } from '../payments/months.ts';
 import type { PaymentRow } from '../payments/states.ts';
 
-/** Why a subject is not paid for any more. */
+/** Reason why a subject is no longer paid. */
 type PaymentFailure = 'payment_expired' | 'payment_failed' | 'subscription_ended';
 
-/** What a payment is for, as its news reach it. Each is conditional: it applies where the subject still waits for it. */
+/**
+ * Handlers for news about the subject of a payment. Each is conditional: it applies only if the subject still waits for
+ * it.
+ */
 interface PaymentSubject {
-  /** `too_late`: it does not wait for the money any more. */
+  /** `too_late`: the subject no longer waits for the money. */
   paid(tx: Tx, paymentId: string): Promise<'paid' | 'too_late'>;
   failed(tx: Tx, code: PaymentFailure): Promise<void>;
-  /** A later month of its subscription was paid, or was not. Returns what that did, as a code. */
+  /** Handles a later month of its subscription that was paid or not. Returns the result, as a code. */
   monthPaid(tx: Tx, month: Month): Promise<string>;
   monthFailed(tx: Tx, month: Month): Promise<string>;
 }
 
-/** The subject of a payment; that of a month is its order. */
+/** Returns the subject of a payment. The subject of a month is its order. */
 export function subjectOf({ subject, subject_id: id }: Pick<PaymentRow, 'subject' | 'subject_id'>): PaymentSubject {
   return subject === 'renewal' ? renewalOf(id) : orderOf(id);
 }

@@ -9,10 +9,10 @@ import { idOf, refusalOf, stripeOf } from './stripe.ts';
 import { render } from '../../../messages/render.ts';
 
 /**
- * Makes the page on which a person pays an open payment. Its idempotency key is the id of the payment, so that asking again,
- * after an answer that was lost too, gives the same page.
- * @returns its URL; null when there is nothing to be paid any more
- * @throws StripeError, which {@link refusalOf} tells apart: a refusal is for good
+ * Creates the page on which a person pays an open payment. The payment's id is the idempotency key, so a repetition
+ * gives the same page, even after a lost answer.
+ * @returns its URL; null when there is nothing left to pay
+ * @throws StripeError, which {@link refusalOf} classifies as permanent or not
  */
 export async function createCheckout(ctx: Ctx, paymentId: string): Promise<string | null> {
   const payment = await readPayment(ctx, paymentId);
@@ -27,14 +27,14 @@ export async function createCheckout(ctx: Ctx, paymentId: string): Promise<strin
     .where({ id: payment.id, state: 'open' })
     .update({ provider_session_id: session.id, checkout_url: session.url, updated_at: ctx.clock.now() });
   if (stored > 0) return session.url;
-  // It was cancelled while the page was made: nobody is to pay on it.
+  // The payment was cancelled while the page was created, so nobody may pay on it.
   await closeSession(stripe, session.id);
   return null;
 }
 
 /**
  * Closes the page of a payment, so that it cannot be paid any more.
- * @returns the state of the payment: `expired`, or `open` when it has just been paid and the provider has yet to say so
+ * @returns the state of the payment: `expired`, or `open` if it was just paid and the provider has yet to report it
  */
 export async function expireCheckout(ctx: Ctx, paymentId: string): Promise<PaymentRow['state']> {
   const payment = await readPayment(ctx, paymentId);
@@ -44,28 +44,28 @@ export async function expireCheckout(ctx: Ctx, paymentId: string): Promise<Payme
   return expired?.state ?? (await readPayment(ctx, paymentId)).state;
 }
 
-/** @throws AppError not_found */
+/** Reads a payment. @throws AppError not_found */
 export async function readPayment(ctx: Ctx, paymentId: string): Promise<PaymentRow> {
   const payment = await reader(ctx).table('payments').where({ id: paymentId }).first();
   if (!payment) throw notFound('payment');
   return payment;
 }
 
-/** Whether nobody can pay on a page any more: it is closed now, or was before. */
+/** Closes a checkout page. Returns true if nobody can pay on it any more. */
 async function closeSession(stripe: Stripe, sessionId: string): Promise<boolean> {
   try {
     await stripe.checkout.sessions.expire(sessionId);
     return true;
   } catch (error) {
     if (!refusalOf(error)) throw error;
-    // Only an open page can be closed: this one was paid or has expired.
+    // Only an open page can be closed, so this one was paid or has expired.
     const { status } = await stripe.checkout.sessions.retrieve(sessionId);
     if (status === 'open') throw error;
     return status === 'expired';
   }
 }
 
-/** The same on every attempt, as the provider demands of requests with one idempotency key. */
+/** Builds the checkout request. It is the same on every attempt, as the provider requires for an idempotency key. */
 function checkoutOf(
   config: Pick<Config, 'APP_URL'>,
   payment: PaymentRow,
@@ -87,20 +87,20 @@ function checkoutOf(
         ...(interval === 'month' ? { recurring: { interval } } : {}),
       },
     })),
-    // The method of payment is kept for renewals: by the subscription, or with the customer.
+    // Saves the payment method for renewals: with the subscription, or with the customer.
     ...(monthly
       ? { subscription_data: { metadata } }
       : { customer_creation: 'always', payment_intent_data: { metadata, setup_future_usage: 'off_session' } }),
   };
 }
 
-/** A customer's method of payment that can be charged while nobody is there. */
+/** A customer's payment method that can be charged without a person present. */
 interface SavedMethod {
   customerId: string;
   methodId: string;
 }
 
-/** The method by which an order was paid; null when none was kept. */
+/** Returns the method by which an order was paid; null if none was saved. */
 export async function savedMethod(ctx: Ctx, paid: PaymentRow): Promise<SavedMethod | null> {
   const stripe = stripeOf(ctx);
   const customerId = paid.provider_customer_id;
@@ -116,15 +116,16 @@ export async function savedMethod(ctx: Ctx, paid: PaymentRow): Promise<SavedMeth
   return ofCustomer ? { customerId, methodId: ofCustomer } : null;
 }
 
-/** What became of a charge: `processing` until the provider says more by its webhook. */
+/** Result of a charge. `processing`: the provider reports the result later by its webhook. */
 export type ChargeResult =
   | { kind: 'paid'; paymentIntentId: string; receivedCents: number; currency: string }
   | { kind: 'processing' }
   | { kind: 'refused'; code: string };
 
 /**
- * Charges an open payment to a saved method while nobody is there. Its idempotency key is made of the id of the payment.
- * @throws StripeError when the same can be asked again
+ * Charges an open payment to a saved method, without a person present. The idempotency key is derived from the
+ * payment's id.
+ * @throws StripeError when the same charge can be retried
  */
 export async function chargeSaved(ctx: Ctx, payment: PaymentRow, method: SavedMethod): Promise<ChargeResult> {
   try {

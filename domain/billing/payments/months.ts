@@ -4,22 +4,24 @@ import { openPayment } from './open.ts';
 import type { PaymentRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
-/** A later month of a subscription, as its invoice says. */
+/** A later month of a subscription, from its invoice. */
 export interface Month {
   invoiceId: string;
-  /** What was paid; 0 while it is not. */
+  /** Amount paid, in cents; 0 while unpaid. */
   cents: number;
-  /** ISO 4217, lower-case. */
+  /** ISO 4217, lower case. */
   currency: string;
   endsAt: Date;
 }
 
-/** Until when a payment of an order is delivered: the end of its month. A condition's left side over `payments`. */
+/**
+ * SQL for the time until which a payment of an order is delivered: the end of its month. Uses columns of `payments`.
+ */
 export const PAID_UNTIL = `coalesce(period_end, paid_at + interval '1 month')`;
 
 /**
- * Records a month of an order that was paid: a payment of its own, which can be given back by itself. The first payment of the order is locked,
- * so that the events of its subscription are taken one by one.
+ * Records a paid month of an order as a separate payment, which can be refunded separately. The order's first payment
+ * is locked, so that the events of its subscription are applied one by one.
  * @returns undefined when the invoice is known
  */
 export async function recordMonth(tx: Tx, orderId: string, month: Month): Promise<PaymentRow | undefined> {
@@ -46,7 +48,9 @@ export async function recordMonth(tx: Tx, orderId: string, month: Month): Promis
   });
 }
 
-/** Whether a month of an order, or a later one, was paid: then an older word that it was not says nothing any more. */
+/**
+ * Returns true if this month of an order, or a later one, was paid. Older news that it was unpaid are then obsolete.
+ */
 export async function isMonthPaid(tx: Tx, orderId: string, { invoiceId, endsAt }: Month): Promise<boolean> {
   const rows = await tx.org.sql(
     `select id from payments
@@ -56,7 +60,7 @@ export async function isMonthPaid(tx: Tx, orderId: string, { invoiceId, endsAt }
   return rows.length > 0;
 }
 
-/** Whether the time that a payment was for is not over; also true of one that was never made. */
+/** Returns true if the period of a payment is not over, or if the payment was never made. */
 export async function isUnderWay(tx: Tx, { id }: Pick<PaymentRow, 'id'>): Promise<boolean> {
   const over = await tx.org.sql(
     `select id from payments where organization_id = :org and id = :id and ${PAID_UNTIL} <= :now`,

@@ -4,9 +4,9 @@ import { notFound } from '../../../lib/errors.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { PaymentRow, PaymentState } from './states.ts';
 
-/** What a transition changes beside the state. What is left out stays. */
+/** Changes made by a transition in addition to the state. Missing ones stay unchanged. */
 interface PaymentChange {
-  /** Why, as a stable code; kept in the audit log and told in the event. */
+  /** Stable reason code, kept in the audit log and sent in the event. */
   reason?: string;
   error?: StoredIssue;
   columns?: Partial<
@@ -32,10 +32,9 @@ interface PaymentChange {
 }
 
 /**
- * Moves a payment to another state if it is in one of `from`: one conditional UPDATE, which decides between concurrent
- * transitions, with its audit row
- * and its event.
- * @returns the payment as it is now; undefined when it was in none of these states
+ * Moves a payment to another state if its state is one of `from`, with its audit row and event. One conditional UPDATE
+ * decides between concurrent transitions.
+ * @returns the payment as it is now; undefined if it was in none of these states
  */
 export async function movePayment(
   tx: Tx,
@@ -77,8 +76,8 @@ export async function movePayment(
 }
 
 /**
- * Loads a payment with a row lock, and locks all others of its subject, the oldest first. Whoever locks the order or renewal as well locks
- * the payments first.
+ * Locks a payment and all others of its subject, oldest first, and returns it. Payments are always locked before their
+ * order or renewal.
  * @throws AppError not_found
  */
 export async function lockPayment(tx: Tx, paymentId: string): Promise<PaymentRow> {
@@ -89,7 +88,7 @@ export async function lockPayment(tx: Tx, paymentId: string): Promise<PaymentRow
   return payment;
 }
 
-/** Locks every payment of an order, its months included, or of a renewal; the oldest first. */
+/** Locks every payment of an order, including its months, or of a renewal; oldest first. */
 export function lockPaymentsOf(tx: Tx, subjectId: string): Promise<PaymentRow[]> {
   return tx.org.sql<PaymentRow>(
     `select * from payments where organization_id = :org and subject in ('order', 'order_month', 'renewal') and subject_id = :id

@@ -4,14 +4,14 @@ import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { PaymentRow } from './states.ts';
 
-/** What is to be paid. */
+/** A payment to be opened. */
 interface NewPayment {
   /** The workspace of the transaction. */
   organizationId: string;
   subject: PaymentRow['subject'];
-  /** Id of the order, also of a month of it, or of the cycle of a renewal. */
+  /** Id of the order (also for a later month), or of the renewal cycle. */
   subjectId: string;
-  /** What is due now: the sum of the lines. */
+  /** Amount due now, in cents: the sum of the lines. */
   amountCents: number;
   /** ISO 4217, in any case. */
   currency: string;
@@ -19,9 +19,9 @@ interface NewPayment {
 }
 
 /**
- * Records that something is to be paid, in state open. Nothing is asked of the payment provider: its checkout is made by
- * `createCheckout`, after the commit.
- * @throws RangeError when the lines do not add up to the amount: a fault of the caller
+ * Creates a payment in state open. The payment provider is not called: `createCheckout` creates its page after the
+ * commit.
+ * @throws RangeError when the lines do not add up to the amount, which is a bug of the caller
  * @throws AppError conflict when the subject has a payment that is open or paid
  */
 export async function openPayment(tx: Tx, payment: NewPayment): Promise<PaymentRow> {

@@ -15,14 +15,14 @@ import type { PaymentRow } from './states.ts';
 import { idOf, refusalOf, stripeOf, type StripeRefusal } from './stripe.ts';
 import { message } from '../../../messages/index.ts';
 
-/** The first wait (ms) for a provider that does not answer; it doubles up to {@link LONGEST_WAIT_MS}. */
+/** First wait (ms) for a provider that does not answer. It doubles up to {@link LONGEST_WAIT_MS}. */
 const FIRST_WAIT_MS = MINUTE_MS / 2;
-/** How often (ms) a refund that is under way is looked at, should the provider's word of it be lost. */
+/** Interval (ms) at which a refund in progress is checked, in case the provider's webhook is lost. */
 const LONGEST_WAIT_MS = 6 * HOUR_MS;
 
 /**
- * One turn of a refund: ends the subscription, asks for the money back under a key that is the same on every attempt, and stores what became
- * of it. A refusal, and a refund that is not done by its time, need a person.
+ * One iteration of a refund: ends the subscription, requests the refund with a key that is the same on every attempt,
+ * and stores the result. A person is needed after a refusal, or if the refund is not done by its deadline.
  * @throws Error when the work itself fails; a provider that does not answer is a wait
  */
 export async function refundTurn(ctx: Ctx, { paymentId }: Pick<OrderRefundArgs, 'paymentId'>): Promise<RefundReport> {
@@ -43,7 +43,7 @@ export async function refundTurn(ctx: Ctx, { paymentId }: Pick<OrderRefundArgs, 
   });
 }
 
-/** What the provider says of a refund. */
+/** The provider's answer about a refund. */
 type Asked =
   | { kind: 'done'; refundId: string }
   | { kind: 'refused'; refusal: StripeRefusal }
@@ -73,13 +73,16 @@ async function askRefund(ctx: Ctx, payment: PaymentRow): Promise<Asked> {
   }
 }
 
-/** The refund that was asked for before, here or by a person at the provider, or a new one. Undefined when nothing was paid. */
+/**
+ * Returns the refund requested earlier by Heron or by a person at the provider, or creates one. Undefined if nothing
+ * was paid.
+ */
 async function findOrCreate(ctx: Ctx, stripe: Stripe, payment: PaymentRow): Promise<Stripe.Refund | undefined> {
   if (payment.provider_refund_id && payment.refund_round === 1)
     return stripe.refunds.retrieve(payment.provider_refund_id);
   const intent = payment.provider_payment_id ?? (await intentOfInvoice(stripe, payment.provider_invoice_id));
   if (!intent) return undefined;
-  // By it a refund is recognized that a person makes at the provider.
+  // Stored, because it identifies a refund that a person makes at the provider.
   if (intent !== payment.provider_payment_id)
     await singleStatement(ctx).table('payments').where({ id: payment.id }).update({ provider_payment_id: intent });
   const standing = await findStanding(stripe, intent, payment);
@@ -90,21 +93,21 @@ async function findOrCreate(ctx: Ctx, stripe: Stripe, payment: PaymentRow): Prom
       { idempotencyKey: `${payment.id}/refund/${payment.refund_round}` },
     );
   } catch (error) {
-    // It is refused as well when a person, or an attempt that was given up, has made it since it was looked for.
+    // The request is also refused if a person, or an abandoned attempt, has created the refund since the look-up.
     const made = refusalOf(error) && (await findStanding(stripe, intent, payment));
     if (!made) throw error;
     return made;
   }
 }
 
-/** A refund of all that is due, done or under way. */
+/** Finds a refund of the whole amount that is done or in progress. */
 async function findStanding(stripe: Stripe, intent: string, payment: PaymentRow): Promise<Stripe.Refund | undefined> {
   const { data } = await stripe.refunds.list({ payment_intent: intent, limit: 10 });
   const due = payment.received_cents ?? payment.amount_cents;
   return data.find(({ status, amount }) => (status === 'succeeded' || status === 'pending') && amount >= due);
 }
 
-/** The payment of an invoice of a subscription: the provider names it by the invoice alone. */
+/** Returns the payment of a subscription's invoice, which the provider identifies only by the invoice. */
 async function intentOfInvoice(stripe: Stripe, invoice: string | null): Promise<string | null> {
   if (!invoice) return null;
   const { data } = await stripe.invoicePayments.list({ invoice, limit: 10 });
@@ -112,7 +115,7 @@ async function intentOfInvoice(stripe: Stripe, invoice: string | null): Promise<
   return idOf(paid?.payment.payment_intent);
 }
 
-/** Ends a subscription now; one that has ended, or is gone, is fine. */
+/** Ends a subscription now. Does nothing if it has ended or no longer exists. */
 async function endSubscription(stripe: Stripe, subscriptionId: string): Promise<void> {
   try {
     await stripe.subscriptions.cancel(subscriptionId);
@@ -124,8 +127,8 @@ async function endSubscription(stripe: Stripe, subscriptionId: string): Promise<
 }
 
 /**
- * Ends the subscription that began with a payment, if there is one: nothing more is charged. Safe to call again.
- * @throws StripeError when the same can be asked again
+ * Ends the subscription that began with a payment, if there is one, so that nothing more is charged. Safe to repeat.
+ * @throws StripeError when the same request can be retried
  */
 export async function cancelSubscription(ctx: Ctx, paymentId: string): Promise<void> {
   const { provider_subscription_id: id } = await readPayment(ctx, paymentId);
@@ -166,7 +169,7 @@ async function waitOn(
 }
 
 /**
- * Records that the money of a payment is back, whoever says so first: the run that asked, or the provider's word.
+ * Records that a payment was refunded, as first reported by the refund's run or by the provider's webhook.
  * @returns false when it was recorded before, or no refund is due
  */
 export async function settleRefund(
@@ -182,7 +185,8 @@ export async function settleRefund(
 }
 
 /**
- * Records that a refund needs a person: a dead letter lists it, an event tells of it, and replaying the letter asks the provider again.
+ * Records that a refund needs a person, with a dead letter and an event. Replaying the dead letter asks the provider
+ * again.
  * @returns false when no refund is due
  */
 export async function refundNeedsPerson(tx: Tx, paymentId: string, { code, reason }: StripeRefusal): Promise<boolean> {

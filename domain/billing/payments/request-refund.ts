@@ -5,14 +5,14 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { movePayment } from './move.ts';
 import type { PaymentRow } from './states.ts';
 
-/** A refund that is not done after this long (ms) needs a person. Banks take up to ten working days. */
+/** Time (ms) after which a refund that is not done needs a person. Banks take up to ten working days. */
 const REFUND_WAIT_MS = 14 * DAY_MS;
 
 /**
- * Has a payment given back in whole, and its subscription ended. The money is asked back by `order-refund/{paymentId}`, which starts with
- * the commit.
+ * Requests the full refund of a payment and the end of its subscription. The run `order-refund/{paymentId}` starts with
+ * the commit and carries it out.
  * @param reason a stable code, such as `order_cancelled`
- * @returns false for a payment that is not paid, or is being given back already
+ * @returns false for a payment that is not paid, or is already being refunded
  */
 export async function requestRefund(tx: Tx, paymentId: string, reason: string): Promise<boolean> {
   const payment = await movePayment(tx, paymentId, ['paid'], 'refund_due', {
@@ -27,14 +27,14 @@ export async function requestRefund(tx: Tx, paymentId: string, reason: string): 
   return payment !== undefined;
 }
 
-/** The arguments of the run that refunds a payment. */
+/** Returns the arguments of the run that refunds a payment. */
 export function refundArgs({ organization_id, id }: Pick<PaymentRow, 'organization_id' | 'id'>) {
   return { organizationId: organization_id, paymentId: id };
 }
 
 /**
- * Has a refund asked for again, which was refused, came too late or kept failing. After a refusal it is another request to the provider, which
- * would otherwise repeat its refusal; after anything else it is the same one, which it does once.
+ * Retries a refund that was refused, came too late or kept failing. After a refusal it is a new request, because the
+ * provider would repeat its refusal. Otherwise it is the same request, which the provider executes once.
  * @returns false when no refund is due
  */
 export async function retryRefund(tx: Tx, paymentId: string, cause: 'operator' | 'sweep'): Promise<boolean> {

@@ -1,6 +1,8 @@
 import type { Row } from '../../../db/rows.ts';
 
-/** Money that a workspace is to pay once, or from now on monthly, for one order or one renewal. */
+/** A payment of a workspace for one order or one renewal, due once or monthly from now on. */
 export type PaymentRow = Row<'payments'>;
-/** `open`: a person can pay. `refund_due`: the money is to go back. `needs_person`: only an operator can settle it. */
+/**
+ * `open`: a person can pay. `refund_due`: the money must be refunded. `needs_person`: only an operator can settle it.
+ */
 export type PaymentState = PaymentRow['state'];

@@ -3,16 +3,16 @@ import type { Egress } from '../../../lib/egress/index.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import type { Message } from '../../../messages/index.ts';
 
-/** How long (ms) one request to Stripe may take. */
+/** Timeout (ms) of one request to Stripe. */
 const TIMEOUT_MS = 30_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
-/** What the egress sets by itself. */
+/** Headers that the egress sets itself. */
 const OWN_HEADERS = /^(host|connection|content-length|transfer-encoding|keep-alive)$/i;
 
 const clients = new WeakMap<Egress, Stripe>();
 
 /**
- * Stripe's own client, which calls out by the egress alone and tries nothing again by itself: the retries of an activity do.
+ * Returns Stripe's own client, with all requests through the egress and without retries, because the activity retries.
  * @throws Error when STRIPE_SECRET_KEY is not set
  */
 export function stripeOf({ config, egress }: Pick<Deps, 'config' | 'egress'>): Stripe {
@@ -33,7 +33,7 @@ export function stripeOf({ config, egress }: Pick<Deps, 'config' | 'egress'>): S
   return stripe;
 }
 
-/** `fetch` as far as Stripe's client uses it, over the egress: its addresses and bodies are texts. */
+/** Implements the part of `fetch` that Stripe's client uses, through the egress. URLs and bodies must be strings. */
 function fetchBy(egress: Egress): typeof fetch {
   return async (target, init) => {
     const headers = Object.fromEntries([...new Headers(init?.headers)].filter(([name]) => !OWN_HEADERS.test(name)));
@@ -55,17 +55,17 @@ function fetchBy(egress: Egress): typeof fetch {
   };
 }
 
-/** Why the payment provider refuses: asked the same again, it says the same. */
+/** A refusal by the payment provider, which would refuse the same request again. */
 export interface StripeRefusal {
   /** Its code, such as card_declined or charge_disputed. */
   code: string;
-  /** The reason: words of the provider, that name no person and no card, or a sentence of ours. */
+  /** The reason: the provider's words, without a person or card, or a message of Heron. */
   reason: string | Message;
 }
 
 /**
- * What a refusal says; undefined for a failure after which the same can be asked again: no answer, too many requests, another request
- * under the same key still under way, or a key of ours that is not accepted, which an operator mends.
+ * Returns the content of a refusal. Undefined for a failure that can be retried: no answer, too many requests, or a
+ * concurrent request with the same key. Also undefined for a rejected API key, which an operator fixes.
  */
 export function refusalOf(error: unknown): StripeRefusal | undefined {
   if (!(error instanceof Stripe.errors.StripeError) || error.statusCode === 409) return undefined;
@@ -77,7 +77,7 @@ export function refusalOf(error: unknown): StripeRefusal | undefined {
   return { code: error.decline_code || error.code || error.type, reason: error.message.slice(0, 300) };
 }
 
-/** The id of an object of Stripe that may come whole or as its id; null when there is none. */
+/** Returns the id of a Stripe object given as an object or as an id; null if there is none. */
 export function idOf(given: string | { id: string } | null | undefined): string | null {
   return typeof given === 'string' ? given : (given?.id ?? null);
 }

@@ -9,13 +9,13 @@ import { storableText } from '../../sending/outcomes/storable.ts';
 import { lockSubject, recordEngagement, subjectPayload, type Subject } from '../../sending/outcomes/subject.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Signals a client may report. */
+/** Types of signals that a client may report. */
 export const REPORTED_TYPES = ['bounce', 'complaint', 'unsubscribe', 'open', 'click', 'reply'] as const;
 
-/** A signal that the client got from a mail provider and reports to us. */
+/** A signal that the client received from a mail provider and reports to Heron. */
 interface ReportedEvent {
   event_type: (typeof REPORTED_TYPES)[number];
-  /** Lower-case. */
+  /** In lower case. */
   recipient_email: string;
   campaign_id?: string | undefined;
   /** Id of the email. */
@@ -28,10 +28,11 @@ interface ReportedEvent {
 }
 
 /**
- * Records a reported signal (POST /deliverability/events), with the effects that the same
- * signal has when Heron receives it itself. Without a task id it is assigned to the latest email to that recipient, in the
- * campaign if one is named. A second report with the same idempotency key does nothing.
- * @throws AppError not_found for a campaign, email or contact of another organization; bad_request when they contradict each other
+ * Records a reported signal (POST /deliverability/events), with the same effects as a signal that Heron receives
+ * itself. Without a task id the signal belongs to the latest email to that recipient, within the campaign if one is
+ * named. A second report with the same idempotency key does nothing.
+ * @throws AppError not_found for a campaign, email or contact of another organization; bad_request when they contradict
+ * each other
  */
 export async function reportEvent(ctx: Ctx, event: ReportedEvent): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -145,7 +146,7 @@ async function exists(tx: Tx, table: 'campaigns' | 'contacts', id: string): Prom
   return (await tx.org.table(table).where({ id }).first('id')) !== undefined;
 }
 
-/** The latest sent email to a recipient. Found through the contact, for which there is an index. */
+/** Finds the latest sent email to a recipient, through the contact, because that has an index. */
 async function latestTo(tx: Tx, event: ReportedEvent): Promise<Subject | undefined> {
   const [row] = await tx.org.sql<{ id: string }>(
     `select s.id from contacts c join sends s on s.contact_id = c.id

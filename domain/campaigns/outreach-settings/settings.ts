@@ -10,13 +10,14 @@ import {
   type PartialSettings,
 } from '../../sending/campaign/outreach-settings.ts';
 
-/** The organization's settings with every default filled in (GET /outreach/settings). */
+/** Returns the organization's settings with every default filled in (GET /outreach/settings). */
 export async function getOutreachSettings(ctx: Ctx): Promise<OutreachSettings> {
   return effectiveSettings(reader(ctx), null);
 }
 
 /**
- * Replaces the organization's settings; missing fields get their defaults (PATCH /outreach/settings). Campaigns that send go by them at once.
+ * Replaces the organization's settings; missing fields get their defaults (PATCH /outreach/settings). Active campaigns
+ * use the new settings at once.
  * @throws AppError invalid_setting; forbidden as {@link assertMayChangeEmails}
  */
 export async function replaceOutreachSettings(ctx: Ctx, settings: PartialSettings): Promise<void> {
@@ -38,7 +39,7 @@ export async function replaceOutreachSettings(ctx: Ctx, settings: PartialSetting
   });
 }
 
-/** The settings in force, as text that can be compared, but for those that change nothing of what is sent. */
+/** Serializes the settings in force for a comparison, without those that do not affect sending. */
 async function sendingSettings(tx: Tx): Promise<string> {
   const { dashboard: _shown, preflight: _checked, ...sending } = await effectiveSettings(tx.org, null);
   return JSON.stringify(sending);

@@ -16,7 +16,7 @@ import type { RunRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 import { words } from '../../platform/words.ts';
 
-/** Runs that are denied in one transaction at most. */
+/** Maximum runs denied in one transaction. */
 const AT_ONCE = 200;
 
 const EXPIRED: RunError = {
@@ -25,14 +25,17 @@ const EXPIRED: RunError = {
   fix: message('runs.approval_expired.fix'),
 };
 
-/** Why a run waits for a person, with what they will see. */
+/** Reasons why a run waits for a person, and the results shown to that person. */
 interface Wait {
   checked: LaunchCheck;
   recipients: Recipients;
   reasons: readonly PolicyReason[];
 }
 
-/** Has a locked run wait for a person, who sees what would be sent exactly as it is now. */
+/**
+ * Creates an approval for a locked run, with the content that would be sent now, and moves the run to
+ * awaiting_approval.
+ */
 export async function holdRun(
   config: Config,
   tx: Tx,
@@ -59,8 +62,8 @@ export async function holdRun(
 }
 
 /**
- * Denies a locked run that waits for a person, once its time has passed or its approval has ended.
- * @returns the run as it is now; one that has time left is left alone
+ * Denies a locked run that waits for a person, if its approval has expired or ended.
+ * @returns the run as it is now; unchanged while its approval is pending
  */
 export async function expireRun(tx: Tx, run: RunRow): Promise<RunRow> {
   await expireApprovals(tx, [run.approval_id!]);
@@ -73,15 +76,16 @@ export function denyUndecided(tx: Tx, run: RunRow, reason: string | null): Promi
   return deny(tx, run, { ...EXPIRED, message: reason ? words(reason) : EXPIRED.message });
 }
 
-/** A run was denied because nobody decided in time. */
+/** Returns true if a run was denied because nobody decided in time. */
 export function hasExpired(run: RunRow): boolean {
   return run.state === 'denied' && run.error_details?.code === EXPIRED.code;
 }
 
 /**
- * Denies runs of the workspace that nobody has decided on in time, up to {@link AT_ONCE}, in as many statements as one takes: when thousands run out of time
- * together, each that is settled takes others along, and their workflows find them denied. Those that somebody has locked are left to them.
- * @returns how many were denied
+ * Denies overdue undecided runs of the workspace, up to {@link AT_ONCE}, with as many statements as a single run needs.
+ * When thousands of runs expire together, each workflow thus denies many runs for the others. Runs that are locked
+ * elsewhere are skipped.
+ * @returns the number of denied runs
  */
 export async function denyOverdueRuns(ctx: Ctx): Promise<number> {
   return transact(ctx, async (tx) => {

@@ -1,14 +1,14 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
 
-/** Who a campaign would write to. */
+/** Recipients of a campaign, in numbers. */
 export interface Recipients {
   /** Leads that have not finished. */
   count: number;
-  /** Calls to apps that they can lead to at most. */
+  /** Maximum number of app calls that these leads can cause. */
   actions: number;
 }
 
-/** Counts the leads of a campaign that have not finished, and the calls to apps they can lead to. */
+/** Counts the unfinished leads of a campaign and the app calls they can cause. */
 export async function countRecipients(org: OrgScope, campaignId: string): Promise<Recipients> {
   const [row] = await org.sql<{ leads: number; calls: number }>(
     `select (select count(*)::int from enrollments

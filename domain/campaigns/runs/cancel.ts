@@ -10,10 +10,11 @@ import { FOLLOWING, RUN_STATES, hasEnded, type RunRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Cancels a run at any moment (POST /runs/:id/cancel). Before the launch nothing is sent; the campaign stays as a draft. During a launch the
- * lock of the run decides: the cancellation is first, and nothing is launched, or the launch is, and the campaign is paused again.
- * An active run's campaign is paused: what has left has left. A run that was cancelled before is answered as it is.
- * @throws AppError not_found; conflict when it is too late: the run has ended
+ * Cancels a run that has not ended (POST /runs/:id/cancel). Before the launch nothing is sent, and the campaign stays
+ * as a draft. During a launch the run's lock decides: either nothing is launched, or the launched campaign is paused
+ * again. The campaign of an active run is paused; sent emails stay sent. A run that is already cancelled is returned
+ * unchanged.
+ * @throws AppError not_found; conflict when the run has ended otherwise
  */
 export async function cancelRun(ctx: Ctx, runId: string): Promise<RunRow> {
   return transact(ctx, async (tx) => {
@@ -27,7 +28,10 @@ export async function cancelRun(ctx: Ctx, runId: string): Promise<RunRow> {
   });
 }
 
-/** Cancels a locked run that has not ended: its approval ends, its workflow is signalled, a campaign that it launched is paused. */
+/**
+ * Cancels a locked run that has not ended: ends its approval, signals its workflow, and pauses a campaign that it
+ * launched.
+ */
 export async function endCancelled(tx: Tx, run: RunRow, cause: RunSignals['cancelled']['cause']): Promise<RunRow> {
   if (run.approval_id) await endApproval(tx, run.approval_id, 'The run was cancelled');
   if (cause === 'request' && (FOLLOWING as readonly string[]).includes(run.state))

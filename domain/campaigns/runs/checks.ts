@@ -7,24 +7,27 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { undefinedIfGone } from '../gone.ts';
 
-/** What the network was asked before the transaction; undefined for a campaign that is gone. */
+/** Network data for the checks, read before the transaction; undefined if the campaign is gone. */
 export type OutsideFacts = CampaignDns | undefined;
 
-/** What the checks found. */
+/** Result of the launch checks of a run's campaign. */
 export interface LaunchCheck {
   passed: boolean;
-  /** As the run shows it. */
+  /** Report in the form that the run shows. */
   report: JsonObject;
-  /** The first thing that keeps the campaign from being launched. */
+  /** The first finding that prevents the launch. */
   refusal: Finding | null;
 }
 
-/** Asks the network what the checks need of it; called before the transaction opens. */
+/** Reads the network data for the checks. Call before the transaction opens. */
 export function readOutside(ctx: Ctx, campaignId: string): Promise<OutsideFacts> {
   return readCampaignDns(ctx, campaignId, { lately: true }).catch(undefinedIfGone);
 }
 
-/** The same without asking the network, where that was asked a moment ago: inside a transaction, of a locked campaign. Undefined where it has to be asked. */
+/**
+ * Variant of {@link readOutside} for a locked campaign inside a transaction: uses recent answers only. Undefined if a
+ * query is needed.
+ */
 export function cachedOutsideFacts({ dns }: Pick<Ctx, 'dns'>, tx: Tx, campaign: CampaignRow): Promise<OutsideFacts> {
   return recallCampaignDns(tx.org, dns, campaign);
 }

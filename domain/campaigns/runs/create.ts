@@ -22,23 +22,24 @@ import { allProblems, planRun, refuseFaulty, type RunPlan } from './plan.ts';
 import type { RunRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Contacts that are stored at once. */
+/** Maximum contacts stored with one statement. */
 const LEADS_AT_ONCE = 1_000;
 
 /**
- * Creates a run (POST /runs): builds the campaign it describes, or sets an existing one up; fixes the mailboxes that its
- * selection names now; stores its leads. All of it and the start of its workflow commit together. Nothing is sent before
- * the run has been checked and, where the caller's policy does not allow the launch, a person has approved it.
- * @throws AppError forbidden for a launch without the right to execute runs, or mailboxes that the caller's key may not use;
- *   bad_request with all faults, app_connection_not_found, campaign_no_mailbox, selection_too_large; conflict when the
- *   campaign has a run that has not ended
+ * Creates a run (POST /runs): builds the described campaign or configures an existing one, fixes the currently selected
+ * mailboxes, and stores the leads. All of it and the start of the workflow commit together. Nothing is sent until the
+ * run has been checked and, if the caller's policy does not allow the launch, a person has approved it.
+ * @throws AppError forbidden for a launch without the right to execute runs, or for mailboxes that the caller's key may
+ * not use
+ * @throws AppError bad_request with all problems, app_connection_not_found, campaign_no_mailbox, selection_too_large
+ * @throws AppError conflict when the campaign has a run that has not ended
  */
 export async function createRun(ctx: Ctx, input: CreateRun): Promise<RunRow> {
   assertMayExecute(ctx.actor, input.intent);
   return transact(ctx, async (tx) => {
-    // What the verbs collect is written with the run's own, at the end.
+    // Events and audit rows of the called verbs are written with the run's own at the end.
     const inside: Ctx = { ...ctx, trx: tx.trx, joined: tx };
-    // A campaign that exists is locked first: it must not be started while it is set up.
+    // An existing campaign is locked first: it must not be started while it is configured.
     if (input.campaign_id !== undefined) await lockCampaign(tx, input.campaign_id).catch(ignoreUnknown);
     const plan = await planRun(tx.org, tx.actor, input);
     refuseFaulty(plan);
@@ -51,13 +52,13 @@ export async function createRun(ctx: Ctx, input: CreateRun): Promise<RunRow> {
   });
 }
 
-/** Every fault of the fields of a request for a run that are well-formed. */
+/** Lists every problem in the well-formed fields of a run request. */
 export async function runProblems(ctx: Ctx, input: Partial<CreateRun>): Promise<Problem[]> {
   return allProblems(await planRun(reader(ctx), ctx.actor, input));
 }
 
 /**
- * A run that launches needs the right to execute runs.
+ * Checks the right to execute runs, for a run that launches.
  * @throws AppError forbidden
  */
 function assertMayExecute(actor: Actor, intent: CreateRun['intent']): void {
@@ -68,11 +69,14 @@ function assertMayExecute(actor: Actor, intent: CreateRun['intent']): void {
 }
 
 function ignoreUnknown(error: unknown): void {
-  // The plan names it with the other faults.
+  // The plan lists this problem together with the others.
   if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
 }
 
-/** The campaign settings that a run decides. An existing campaign keeps its schedule with `auto`. */
+/**
+ * Returns the campaign settings that a run determines. With the schedule mode `auto`, an existing campaign keeps its
+ * schedule.
+ */
 async function settingsOf(tx: Tx, input: CreateRun, plan: RunPlan): Promise<CampaignSettings> {
   const { mode, timezone = 'UTC', days, start_time, end_time } = input.schedule;
   const explicit = {
@@ -92,7 +96,7 @@ async function settingsOf(tx: Tx, input: CreateRun, plan: RunPlan): Promise<Camp
   };
 }
 
-/** How emails offer a way out: as the workspace says, unless that says not at all. */
+/** Returns the unsubscribe mode: `off` if disabled, `text` if the workspace's mode is `off`, else the workspace's mode. */
 async function unsubscribeMode(tx: Tx, enabled: boolean): Promise<'inherit' | 'text' | 'off'> {
   if (!enabled) return 'off';
   const { unsubscribe } = await effectiveSettings(tx.org, null);

@@ -8,7 +8,7 @@ import { UNDER_WAY, type RunRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 import type { StoredIssue } from '../../../db/json-columns.ts';
 
-/** Why a run ended without a launch, as the run shows it. */
+/** Reason why a run ended without a launch, as the run shows it. */
 export type RunError = StoredIssue;
 
 /** Ends a run whose campaign does not pass the checks. */
@@ -16,7 +16,7 @@ export function failChecks(tx: Tx, run: RunRow, checked: LaunchCheck, recipients
   return end(tx, run, 'failed', asIssue(checked.refusal!), { preflightReport: checked.report, recipients });
 }
 
-/** An error of the checks, as the reason why the run ended. */
+/** Converts an error of the checks to the reason why the run ended. */
 function asIssue(finding: Finding): StoredIssue {
   const { code, values } = finding;
   const fix = besideFinding(finding, 'fix') ?? message('runs.another.fix');

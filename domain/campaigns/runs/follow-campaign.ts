@@ -2,8 +2,8 @@ import { declareSubscriber } from '../../platform/events/subscriber.ts';
 import { followCampaigns } from './follow.ts';
 
 /**
- * Has agent runs follow their campaigns: paused, active again, completed, cancelled with a campaign that is deleted. Campaigns are
- * looked at as they are, so many events of one are one look, and their order does not matter.
+ * Updates agent runs to the state of their campaigns: paused, active again, completed, or cancelled with a deleted
+ * campaign. Reads each campaign's current state once per batch, so the order of its events does not matter.
  */
 export const followCampaign = declareSubscriber({
   name: 'follow_campaign',

@@ -5,9 +5,10 @@ import { lockRun, moveRun } from './move.ts';
 import { FOLLOWING, hasEnded, type RunRow, type RunState } from './states.ts';
 
 /**
- * Has the runs of campaigns follow what became of them: paused, active again, completed, or deleted, which cancels a run in any
- * state. The campaign is looked at as it is now, so the order of its events makes no difference. A run that is as its campaign is not locked: most
- * are, as a launch moves both. Whatever changes one of them alone has an event of its own.
+ * Updates runs to the current state of their campaigns: paused, active again or completed. A deleted campaign cancels
+ * its runs in any state. Only the campaign's current state is used, so the order of its events does not matter.
+ * A run that matches its campaign is not locked. Most runs match, because a launch changes both. A change of only one
+ * of them emits its own event.
  */
 export async function followCampaigns(tx: Tx, campaignIds: readonly string[]): Promise<void> {
   const rows = await tx.org.sql<Columns<'runs', 'id'>>(

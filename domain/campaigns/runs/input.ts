@@ -5,9 +5,9 @@ import { MAX_STEPS, variantInputSchema } from '../input.ts';
 import { CONTACT_LIMITS, fitCustomFields, MOST_FIELDS } from '../../directory/contact-fields.ts';
 import { says } from '../../../lib/issue-message.ts';
 
-/** Inline leads of one run at most; more are imported first and named as a segment. */
+/** Maximum inline leads of one run. Larger lists are imported first and named as a segment. */
 const MAX_RUN_LEADS = 5_000;
-/** Recipients of one run at most, whatever names them. */
+/** Maximum recipients of one run, from all sources. */
 export const MAX_RUN_RECIPIENTS = 50_000;
 const MAX_CONTACT_IDS = 10_000;
 const MAX_SEGMENTS = 20;

@@ -13,15 +13,15 @@ import { lockRun, moveRun } from './move.ts';
 import type { RunRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
-/** A locked run; `ready` once the checks of its launch have passed in this transaction. */
+/** A locked run. `ready` is set once the launch checks have passed in this transaction. */
 interface LaunchedRun {
   run: RunRow;
   ready: { campaign: CampaignRow; checked: LaunchCheck; recipients: Recipients } | null;
 }
 
 /**
- * The launch of a run, as a person approves it. The decision leaves it to the workflow of the run, as the checks before a launch
- * ask the network. If the campaign has changed by then, the run waits for another approval.
+ * Approval of a run's launch. The decision only signals the run's workflow, because the launch checks use the network.
+ * If the campaign has changed by then, the run waits for another approval.
  */
 export const runLaunch: ApprovalSubject<LaunchedRun> = {
   type: 'run',
@@ -61,8 +61,8 @@ function argsOf(tx: Tx, { id }: RunRow) {
 }
 
 /**
- * Starts the campaign of a locked run in state launching, whose checks have passed in this transaction: they are those of a start and more. A
- * campaign that a person has started meanwhile is followed as it is.
+ * Starts the campaign of a locked run in state launching, whose checks have passed in this transaction. They include
+ * all checks of a start. If a person has already started the campaign, only the run is moved to active.
  */
 export async function activate(tx: Tx, run: RunRow, campaign: CampaignRow): Promise<RunRow> {
   if (campaign.status !== 'active') await launch(tx, campaign);

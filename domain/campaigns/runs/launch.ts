@@ -13,10 +13,10 @@ import { refusedRequester } from './requester.ts';
 import type { RunRow } from './states.ts';
 
 /**
- * Launches a run that a person has approved. In one transaction, with the run locked against a cancellation: the checks and
- * all hard gates again, the comparison with what the person saw, and the start of the campaign. What was changed since
- * waits for another approval.
- * @returns the run as it is now; one in another state than launching is left alone
+ * Launches a run that a person has approved. One transaction locks the run against a cancellation, repeats all checks
+ * and hard gates, compares the content with the approved one, and starts the campaign. If the content has changed, the
+ * run waits for another approval.
+ * @returns the run as it is now; unchanged if its state is not launching
  */
 export async function launchRun(ctx: Ctx, runId: string): Promise<RunRow> {
   const found = await transact(ctx, (tx) => lockRun(tx, runId));

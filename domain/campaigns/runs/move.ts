@@ -5,24 +5,24 @@ import { isUuid } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { hasEnded, type RunRow, type RunState } from './states.ts';
 
-/** What a transition changes beside the state. */
+/** Changes made by a transition in addition to the state. */
 interface RunChange {
-  /** Why, as a stable code; kept in the event, shown to webhooks. */
+  /** Stable reason code, stored in the event and sent to webhooks. */
   reason?: string;
-  /** More about it, kept in the event of the run alone. */
+  /** Details, stored only in the run's event. */
   data?: JsonObject;
   policyDecision?: JsonObject;
   preflightReport?: JsonObject;
   errorDetails?: StoredIssue;
-  /** The approval that it waits for from now on. */
+  /** The approval that the run waits for from now on. */
   approval?: { id: string; expiresAt: Date };
   recipients?: { count: number; actions: number };
 }
 
 /**
- * Moves a run to another state if it is in one of `from`: one conditional UPDATE, which decides between concurrent
- * transitions, with its event row, domain event and audit row.
- * @returns the run as it is now; undefined when it was in none of these states
+ * Moves a run to another state if its state is one of `from`, and writes its event row, domain event and audit row. One
+ * conditional UPDATE decides between concurrent transitions.
+ * @returns the run as it is now; undefined if it was in none of these states
  */
 export async function moveRun(
   tx: Tx,
@@ -35,7 +35,7 @@ export async function moveRun(
   return run;
 }
 
-/** {@link moveRun} for several runs that all change in the same way, in as many statements as for one. */
+/** Variant of {@link moveRun} for several runs with the same change, with as many statements as for one. */
 export async function moveRuns(
   tx: Tx,
   runIds: readonly string[],
@@ -78,7 +78,10 @@ export async function moveRuns(
   return rows.map(({ previous_state: _, ...run }) => run);
 }
 
-/** The event rows, domain events and audit rows of the present state of runs; without a previous state they were created. */
+/**
+ * Writes the event rows, domain events and audit rows of runs for their current state. A run without a previous state
+ * counts as created.
+ */
 export async function recordEvents(
   tx: Tx,
   runs: readonly (RunRow & { previous_state: RunState | null })[],
@@ -123,7 +126,7 @@ function announce(tx: Tx, run: RunRow & { previous_state: RunState | null }, rea
 }
 
 /**
- * Loads a run with a row lock, which serializes what happens to it: a launch and a cancellation meet here.
+ * Loads a run with a row lock, which serializes its changes, such as a launch and a concurrent cancellation.
  * @throws AppError not_found
  */
 export async function lockRun(tx: Tx, runId: string): Promise<RunRow> {

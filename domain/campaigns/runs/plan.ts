@@ -11,21 +11,21 @@ import { chooseSenders } from './senders.ts';
 import { planSteps, type PlannedSteps } from './steps.ts';
 import { message } from '../../../messages/index.ts';
 
-/** A request for a run, resolved to ids and checked. */
+/** A run request, resolved to ids and checked. */
 export interface RunPlan {
-  /** The campaign it takes; undefined when it builds one. */
+  /** The existing campaign of the run; undefined if the run builds one. */
   campaign: CampaignRow | undefined;
   senderIds: string[];
   steps: PlannedSteps;
   problems: Problem[];
-  /** Refusals with a code of their own, for when nothing else is wrong. */
+  /** Errors with their own code, thrown if they are the only problem. */
   refusals: AppError[];
 }
 
 /**
- * Resolves a request for a run, and finds every fault of it beyond the shape of its fields; of as many fields as are
- * given. Writes nothing.
- * @throws AppError forbidden when the caller's key may not use a mailbox that is named
+ * Resolves a run request, and finds every problem beyond the format of its fields. Checks only the given fields. Writes
+ * nothing.
+ * @throws AppError forbidden when the caller's key may not use a named mailbox
  */
 export async function planRun(org: OrgScope, actor: Actor, input: Partial<CreateRun>): Promise<RunPlan> {
   const { contact_ids: contactIds = [], segment_ids: segmentIds = [] } = input;
@@ -59,14 +59,14 @@ export async function planRun(org: OrgScope, actor: Actor, input: Partial<Create
   return { campaign, senderIds: senders.mailboxIds, steps, problems, refusals };
 }
 
-/** Every fault of a plan, those with a code of their own included. */
+/** Lists every problem of a plan, including those with their own code. */
 export function allProblems({ problems, refusals }: Pick<RunPlan, 'problems' | 'refusals'>): Problem[] {
   return [...problems, ...refusals.flatMap((refusal) => refusal.problems ?? [])];
 }
 
 /**
- * Refuses a plan with faults. A single kind of fault that has a code of its own is answered with that code.
- * @throws AppError bad_request with all faults, app_connection_not_found, campaign_no_mailbox
+ * Throws if a plan has problems. If all belong to one error with its own code, that error is thrown.
+ * @throws AppError bad_request with all problems, app_connection_not_found, campaign_no_mailbox
  */
 export function refuseFaulty(plan: RunPlan): void {
   const [only, ...more] = plan.refusals;
@@ -78,7 +78,7 @@ async function findTaken(org: OrgScope, id: string | undefined): Promise<Campaig
   return id !== undefined && isUuid(id) ? org.query(Campaigns).findById(id) : undefined;
 }
 
-/** A run takes an existing campaign as it is, or describes a new one. */
+/** Checks that a run either names an existing campaign or describes a new one. */
 function targetProblems(input: Partial<CreateRun>, campaign: CampaignRow | undefined): Problem[] {
   if (input.campaign_id === undefined) return launchInputProblems(input);
   const problems: Problem[] = [];
@@ -91,7 +91,7 @@ function targetProblems(input: Partial<CreateRun>, campaign: CampaignRow | undef
   return problems;
 }
 
-/** Faults of a run that describes its campaign: fields that a launch needs. */
+/** Lists missing fields of a run that describes its campaign. */
 function launchInputProblems({ name, intent, steps, ...audience }: Partial<CreateRun>): Problem[] {
   const problems: Problem[] = [];
   if (name === undefined) problems.push({ path: 'body.name', message: message('runs.required_without_campaign') });

@@ -13,19 +13,19 @@ import { lockRun, moveRun } from './move.ts';
 import { requesterOf, refusedRequester } from './requester.ts';
 import type { RunRow } from './states.ts';
 
-/** Recipients up to which a run is checked as it begins: the checks read all of them. */
+/** Maximum recipients of a run that is checked as soon as it begins, because the checks read all recipients. */
 const FEW_RECIPIENTS = 1_000;
 
 /**
- * Moves a run on that is queued or waits for a person. A queued one begins: where it has few recipients and DNS told this process about its senders a
- * moment ago, its checks and what follows from them are of the same transaction, as {@link preflightRun} has them: of many runs one after the other, few
- * have to ask the network. Otherwise, and when that fails, its checks come next. One that waits is denied when its time has passed; with it, other runs of
- * the workspace that nobody decided on in time are denied.
- * @returns the run as it is now, in whatever state
+ * Advances a queued or waiting run. A queued run begins. If it has few recipients and the DNS answers about its senders
+ * are cached, it is also checked in the same transaction, as in {@link preflightRun}. So a series of runs needs few DNS
+ * queries. Otherwise, or if that fails, the checks come next.
+ * A run that waits for approval is denied once it expires, together with other overdue runs of the workspace.
+ * @returns the run as it is now, in any state
  */
 export async function advanceRun(ctx: Ctx, runId: string): Promise<RunRow> {
   const run = await advance(ctx, runId, judgeAtOnce).catch((error: unknown) => {
-    // What fails in the checks fails in preflightRun again, which blocks the run where that can be seen.
+    // A failing check fails in `preflightRun` again, which blocks the run visibly.
     ctx.log.warn({ err: error, runId }, 'a run could not be moved on with its checks; they come next');
     return advance(ctx, runId, async (_ctx, _tx, begun) => begun);
   });
@@ -33,7 +33,7 @@ export async function advanceRun(ctx: Ctx, runId: string): Promise<RunRow> {
   return run;
 }
 
-/** Moves a run on, and does what comes after the beginning of a queued one in the same transaction. */
+/** Begins a queued run and calls `next` in the same transaction; denies a waiting run that has expired. */
 async function advance(
   ctx: Ctx,
   runId: string,
@@ -47,7 +47,7 @@ async function advance(
   });
 }
 
-/** Checks a run that has begun, where the network need not be asked. */
+/** Checks a run that has begun, if no network query is needed. */
 async function judgeAtOnce(ctx: Ctx, tx: Tx, run: RunRow): Promise<RunRow> {
   if (run.recipient_count > FEW_RECIPIENTS) return run;
   const campaign = await lockCampaign(tx, run.campaign_id).catch(undefinedIfGone);
@@ -56,10 +56,10 @@ async function judgeAtOnce(ctx: Ctx, tx: Tx, run: RunRow): Promise<RunRow> {
 }
 
 /**
- * Checks the campaign of a run and decides what follows: a run that fails the checks has failed, with what was found; a draft
- * that passes is completed; a launch that the policy of its credential allows is launched in the same transaction, so that
- * what was counted is what is launched; any other launch waits for a person.
- * @returns the run as it is now; another state than queued or preflighting is left alone
+ * Checks the campaign of a run and decides how the run continues. A run that fails the checks ends as failed, with the
+ * findings. A draft that passes is completed. A launch allowed by the credential's policy happens in the same
+ * transaction, so that exactly the counted recipients are launched. Any other launch waits for a person.
+ * @returns the run as it is now; unchanged unless it is queued or preflighting
  */
 export async function preflightRun(ctx: Ctx, runId: string): Promise<RunRow> {
   const begun = await advanceRun(ctx, runId);
@@ -98,7 +98,9 @@ async function complete(tx: Tx, run: RunRow, checked: LaunchCheck, recipients: R
   return (await moveRun(tx, run.id, ['preflighting'], 'completed', change))!;
 }
 
-/** Launches in the transaction that has checked and counted: a limit cannot be passed, nor an edit slip in, between the two. */
+/**
+ * Launches in the transaction that checked and counted. So no limit can be exceeded and no edit can happen in between.
+ */
 async function launchAtOnce(
   tx: Tx,
   run: RunRow,

@@ -16,7 +16,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** A run right before the step that is raced: the checks, or the launch that a person has approved. */
+/** Creates a run just before the step that is raced: the checks, or the launch that a person has approved. */
 const MOMENTS = {
   checks: () => desk.create(),
   launchAtOnce: () => desk.create({}, desk.tenant.sessionToken),
@@ -24,7 +24,7 @@ const MOMENTS = {
   launch: () => approved(),
 };
 
-/** How long (ms) the raced step takes on this machine right now. */
+/** Returns the duration (ms) of the raced step on this machine. */
 async function measureStep(at: keyof typeof MOMENTS): Promise<number> {
   const run = await MOMENTS[at]();
   const begun = performance.now();
@@ -47,7 +47,7 @@ test.serial(
     for (const at of Object.keys(MOMENTS) as (keyof typeof MOMENTS)[]) lasts[at] = await measureStep(at);
     const moment = fc.constantFrom(...(Object.keys(MOMENTS) as (keyof typeof MOMENTS)[]));
     await fc.assert(
-      // From before the step to well after it, however busy the machine is.
+      // Delays range from before the step to well after it, on a machine of any speed.
       fc.asyncProperty(moment, fc.nat(20), fc.boolean(), async (at, tenths, twice) => {
         const delayMs = (lasts[at] * tenths) / 10;
         const run = await MOMENTS[at]();
@@ -58,7 +58,7 @@ test.serial(
             (error: unknown) => (error instanceof AppError ? error.code : Promise.reject(error)),
           );
         };
-        // A workflow whose activity is repeated does the same step twice at once.
+        // A workflow with a repeated activity executes the same step twice concurrently.
         const [answer] = await Promise.all([cancel(), desk.step(run), ...(twice ? [desk.step(run)] : [])]);
         const { state } = await desk.row(run.id);
         const campaign = await desk.campaign(run.id);
@@ -70,7 +70,7 @@ test.serial(
         t.is(campaign.status, started ? 'paused' : 'draft');
         t.is(story.filter((line) => line.startsWith('cancelled')).length, state === 'cancelled' ? 1 : 0);
         t.true(story.filter((line) => line.startsWith('active')).length <= 1);
-        // Whoever has not heard of it changes nothing.
+        // A repeated step that has not seen the outcome changes nothing.
         t.is((await desk.step(run)).state, state);
       }),
       {

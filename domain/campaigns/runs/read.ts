@@ -5,7 +5,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import type { RunEventRow, RunRow, RunState } from './states.ts';
 
-/** Events of a run that its detail shows: the newest, of a run whose campaign was paused and started very often. */
+/** Maximum events shown with a run, newest first. Only a campaign that is paused and started very often has more. */
 const MAX_EVENTS = 1_000;
 
 /** A run with its events, oldest first. */
@@ -15,7 +15,7 @@ interface RunDetail {
 }
 
 /**
- * One run with its events (GET /runs/:id).
+ * Returns one run with its events (GET /runs/:id).
  * @throws AppError not_found
  */
 export async function getRun(ctx: Ctx, id: string): Promise<RunDetail> {
@@ -33,7 +33,7 @@ export async function getRun(ctx: Ctx, id: string): Promise<RunDetail> {
 }
 
 /**
- * Runs, newest first (GET /runs). The steps of their input are left out: they can be large, and the detail has them.
+ * Lists runs, newest first (GET /runs). Omits the steps of their input, which can be large and are part of the detail.
  * @throws AppError bad_request for a cursor of another list
  */
 export async function listRuns(

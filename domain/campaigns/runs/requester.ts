@@ -4,7 +4,7 @@ import type { RunError } from './end.ts';
 import type { RunRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Who asked for a run, for the policy. */
+/** Returns the requester of a run, for the policy check. */
 export function requesterOf(run: Pick<RunRow, 'actor_kind' | 'api_key_id' | 'oauth_grant_id'>): Requester {
   return {
     kind: run.actor_kind,
@@ -14,8 +14,8 @@ export function requesterOf(run: Pick<RunRow, 'actor_kind' | 'api_key_id' | 'oau
 }
 
 /**
- * Why the one who asked for a run may not have it launched any more: the key or grant was revoked or has expired, the person is
- * no member with the right to send. Undefined while they may.
+ * Returns the reason why a run may no longer be launched for its requester. Either the key or grant was revoked or has
+ * expired, or the person is no member with the right to send. Undefined if the launch is allowed.
  */
 export async function refusedRequester(tx: Tx, run: RunRow): Promise<RunError | undefined> {
   if (run.actor_kind === 'system' || (await isStanding(tx, run))) return undefined;

@@ -7,20 +7,20 @@ import { COMES_BACK } from '../../sending/campaign/sender-pool.ts';
 import type { RunSenders } from './input.ts';
 import { message } from '../../../messages/index.ts';
 
-/** The mailboxes that a run's selection names at this moment. */
+/** The mailboxes that a run's selection currently matches. */
 interface ChosenSenders {
   mailboxIds: string[];
   problems: Problem[];
-  /** Set when the selection is well-formed and no mailbox of it may send. */
+  /** True if the selection is well-formed and none of its mailboxes may send. */
   empty: boolean;
 }
 
 const PATH = 'body.senders';
 
 /**
- * Resolves the selection of senders to mailbox ids. `auto` and `tags` take active mailboxes whose holds end by themselves, of
- * those that the caller's key may use; `explicit` takes what is named.
- * @throws AppError forbidden when the caller's key may not use a mailbox that is named
+ * Resolves the selection of senders to mailbox ids. `auto` and `tags` choose active mailboxes that the caller's key may
+ * use, without a hold that only a person can end. `explicit` uses the named mailboxes.
+ * @throws AppError forbidden when the caller's key may not use a named mailbox
  */
 export async function chooseSenders(org: OrgScope, actor: Actor, senders: RunSenders): Promise<ChosenSenders> {
   const problems = modeProblems(senders);
@@ -39,7 +39,7 @@ export async function chooseSenders(org: OrgScope, actor: Actor, senders: RunSen
   return { mailboxIds: mailboxIds.map((id) => id.toLowerCase()).sort(), problems, empty: chosen.length === 0 };
 }
 
-/** Each mode has a list of its own, which may not be empty; `auto` has none. */
+/** Checks that only the list of the given mode is present and that it is not empty; `auto` has no list. */
 function modeProblems({ mode, mailbox_ids: mailboxIds, tag_ids: tagIds }: RunSenders): Problem[] {
   const lists = [
     { field: 'mailbox_ids', owner: 'explicit', ids: mailboxIds },

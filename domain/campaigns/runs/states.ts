@@ -3,7 +3,7 @@ import type { RunReport } from '../../../workflows/run/contract.ts';
 
 export type RunRow = Row<'runs'>;
 export type RunState = RunRow['state'];
-/** An event of a run. */
+/** An event of a run, as its detail shows it. */
 export type RunEventRow = Columns<
   'run_events',
   'seq' | 'type' | 'state' | 'previous_state' | 'data' | 'actor_kind' | 'user_id' | 'created_at'
@@ -22,19 +22,19 @@ export const RUN_STATES = [
   'cancelled',
 ] as const satisfies RunState[];
 
-/** States of a run that has not launched, and that its workflow carries on. */
+/** States before the launch, in which the run's workflow drives it. */
 export const UNDER_WAY = ['queued', 'preflighting', 'awaiting_approval', 'launching'] as const satisfies RunState[];
-/** States of a run that follows its campaign. */
+/** States in which a run follows its campaign. */
 export const FOLLOWING = ['active', 'paused'] as const satisfies RunState[];
-/** States that a run does not leave. */
+/** Final states. */
 const ENDED = ['completed', 'failed', 'denied', 'cancelled'] as const satisfies RunState[];
 
-/** Whether a run has ended. */
+/** Returns true if a run is in a final state. */
 export function hasEnded(state: RunState): boolean {
   return (ENDED as readonly RunState[]).includes(state);
 }
 
-/** How far a run is, for its workflow. */
+/** Reports the progress of a run to its workflow. */
 export function toReport({
   state,
   campaign_id: campaignId,

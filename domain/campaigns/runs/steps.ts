@@ -6,17 +6,17 @@ import { stepProblems } from '../../sending/campaign/step-findings.ts';
 import type { RunStep } from './input.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Steps of a run as those of a campaign, with what is wrong with them. */
+/** Steps of a run converted to campaign steps, with their problems. */
 export interface PlannedSteps {
   steps: StepInput[];
-  /** Variants of a step by its place; none for an email with a single text. */
+  /** Variants of each step, by index; empty for an email with a single text. */
   variants: VariantInput[][];
   problems: Problem[];
-  /** Problems of connections that the workspace does not have; they have a code of their own. */
+  /** Problems of app connections that the workspace does not have. They have their own error code. */
   connectionProblems: Problem[];
 }
 
-/** What a step of each type is described by. */
+/** Name of the field that describes a step of each type. */
 const BODY_OF = {
   email: 'variants',
   app_action: 'app_action',
@@ -25,8 +25,8 @@ const BODY_OF = {
 } as const satisfies Record<RunStep['type'], keyof RunStep>;
 
 /**
- * The steps of a run as steps of a campaign, connected in order, and every fault of them. App connections may be named by
- * id or name.
+ * Converts the steps of a run to campaign steps, connected in order, and lists every problem. App connections may be
+ * named by id or name.
  */
 export async function planSteps(org: OrgScope, inputs: readonly RunStep[]): Promise<PlannedSteps> {
   const connections = await connectionIds(org, inputs);
@@ -52,7 +52,7 @@ export async function planSteps(org: OrgScope, inputs: readonly RunStep[]): Prom
   };
 }
 
-/** A step needs what its type names, and has nothing of the other types. */
+/** Checks that a step has the field of its type and none of the other types. */
 function shapeProblems(step: RunStep, index: number): Problem[] {
   const needed = BODY_OF[step.type];
   return Object.values(BODY_OF).flatMap((field) => {
@@ -64,7 +64,7 @@ function shapeProblems(step: RunStep, index: number): Problem[] {
   });
 }
 
-/** App connections that the steps name: by lower-case id and by lower-case name. */
+/** Returns the ids of app connections used by the steps, by lower-case id and by lower-case name. */
 async function connectionIds(org: OrgScope, inputs: readonly RunStep[]): Promise<Map<string, string>> {
   const names = [...new Set(inputs.flatMap(({ app_action: call }) => (call ? [call.connection.toLowerCase()] : [])))];
   if (names.length === 0) return new Map();
@@ -120,7 +120,9 @@ function toCampaignStep(step: RunStep, connections: ReadonlyMap<string, string>)
   }
 }
 
-/** The variants of an email that has several, named A, B, C …; the first is what the others are compared with. */
+/**
+ * Returns the variants of an email with several texts, named A, B, C …. The first is the baseline of the comparison.
+ */
 function variantsOf(step: RunStep): VariantInput[] {
   if (step.type !== 'email' || step.variants!.length < 2) return [];
   return step.variants!.map(({ subject, body_plain = '', body_html = '', weight }, index) => ({

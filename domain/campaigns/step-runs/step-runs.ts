@@ -36,7 +36,7 @@ const VIEW = `r.id, r.campaign_id, r.contact_id, r.enrollment_id, r.step_id, s.n
   r.attempts, r.error, r.started_at, r.completed_at`;
 
 /**
- * The blocked step runs of a campaign, newest first: contacts that wait until a person retries them.
+ * Lists the blocked step runs of a campaign, newest first. Their contacts wait until a person retries them.
  * @throws AppError not_found, bad_request for a cursor of another list
  */
 export async function listBlockedRuns(ctx: Ctx, campaignId: string, request: PageRequest): Promise<Page<StepRunView>> {
@@ -53,8 +53,9 @@ export async function listBlockedRuns(ctx: Ctx, campaignId: string, request: Pag
 }
 
 /**
- * Retries a blocked step run, with all its attempts (POST /campaigns/:id/step-runs/:runId/retry).
- * @throws AppError not_found, conflict when the run is not blocked, forbidden when the lead would be mailed from mailboxes that the caller's key may not use
+ * Retries a blocked step run with its full number of attempts (POST /campaigns/:id/step-runs/:runId/retry).
+ * @throws AppError not_found, conflict when the run is not blocked, forbidden when the lead would be mailed from
+ * mailboxes that the caller's key may not use
  */
 export async function retryStepRun(ctx: Ctx, campaignId: string, runId: string): Promise<StepRunView> {
   return transact(ctx, async (tx) => {

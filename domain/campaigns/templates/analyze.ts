@@ -7,7 +7,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { scoreContent, type ContentScore } from '../../mail/messages/score.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** Copy to be judged; HTML only where there is no plain text. */
+/** Copy to be judged. The HTML is used only if there is no plain text. */
 interface AnalyzedCopy {
   subject: string;
   body_plain: string;
@@ -17,7 +17,9 @@ interface AnalyzedCopy {
 export const CATEGORIES = ['trigger_word', 'tone', 'formatting', 'links', 'structure', 'authenticity'] as const;
 const SEVERITIES = ['high', 'warn', 'info'] as const;
 
-/** Something about the copy. `text` stands in it, in the line that is given; without one it is about the whole email. */
+/**
+ * A finding about the copy. `text` is quoted from the given line; without it the finding is about the whole email.
+ */
 interface Finding {
   severity: (typeof SEVERITIES)[number];
   field?: 'subject' | 'body';
@@ -29,7 +31,7 @@ interface Finding {
   category: (typeof CATEGORIES)[number];
 }
 
-/** What the AI provider and our own rules say of copy. */
+/** Judgement of the AI provider together with Heron's own rules. */
 export interface Analysis {
   score: number;
   verdict: string;
@@ -39,13 +41,13 @@ export interface Analysis {
   rules: ContentScore;
   model: string;
   tokensUsed: number;
-  /** Tokens that the workspace may still use on the day (UTC) on which it asked. */
+  /** Tokens that the workspace may still use on the day (UTC) of the request. */
   tokensLeft: number;
 }
 
 const TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 256 * 1024;
-/** Characters of copy that are judged; more would only cost. */
+/** Maximum characters of copy that are judged. More would only cost. */
 const MAX_COPY = 20_000;
 const MAX_FINDINGS = 50;
 const MAX_ANSWER_TOKENS = 2_000;
@@ -81,9 +83,9 @@ JSON object: score (0 to 100, higher is safer), verdict (one sentence), findings
 the copy it is about, issue, suggestion, category: ${CATEGORIES.join('|')}}), suggested_subject (null if the subject is fine), improvements (array of short sentences).`;
 
 /**
- * Has the AI provider judge copy, beside our own rules. What a workspace may use of it in a day is bounded (AI_TOKENS_PER_DAY); tokens are
- * counted before they are used, as many as the request can cost, and put right afterwards.
- * @throws AppError ai_not_configured, usage_cap_exceeded, service_unavailable when the provider does not answer well
+ * Judges copy by the AI provider, in addition to Heron's own rules. AI_TOKENS_PER_DAY limits a workspace's daily use.
+ * The highest possible cost of a request is counted before it is sent, and corrected afterwards.
+ * @throws AppError ai_not_configured, usage_cap_exceeded, service_unavailable when the provider gives no usable answer
  */
 export async function analyzeCopy(ctx: Ctx, copy: AnalyzedCopy): Promise<Analysis> {
   const { AI_BASE_URL: base, AI_MODEL: model } = ctx.config;
@@ -94,7 +96,7 @@ export async function analyzeCopy(ctx: Ctx, copy: AnalyzedCopy): Promise<Analysi
   const body = copy.body_plain.trim() === '' ? copy.body_html : copy.body_plain;
   const judged = { subject: copy.subject.slice(0, MAX_COPY), body: body.slice(0, MAX_COPY) };
   const reserved = Math.ceil((INSTRUCTIONS.length + JSON.stringify(judged).length) / 2) + MAX_ANSWER_TOKENS;
-  // The day on which it is asked pays, also when the answer comes after midnight.
+  // The tokens count for the day of the request, even if the answer comes after midnight.
   const day = utcDay(ctx.clock.now());
   await spend(ctx, day, reserved);
   let used = 0;
@@ -175,7 +177,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** A finding whose words stand in the copy says where; words that do not are left out. */
+/** Adds the line to a finding whose quoted text occurs in the copy. Drops a quote that does not occur. */
 function anchored(
   { text: words, field, ...finding }: z.output<typeof answerSchema>['findings'][number],
   copy: { subject: string; body: string },
@@ -191,7 +193,10 @@ function worstFirst(a: Finding, b: Finding): number {
   return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
 }
 
-/** Counts tokens of a UTC day, unless they are more than are left. */
+/**
+ * Counts tokens of a UTC day.
+ * @throws AppError usage_cap_exceeded when fewer are left
+ */
 async function spend(ctx: Ctx, day: string, tokens: number): Promise<void> {
   const limit = ctx.config.AI_TOKENS_PER_DAY;
   const [row] = await reader(ctx).sql(
@@ -207,7 +212,10 @@ async function spend(ctx: Ctx, day: string, tokens: number): Promise<void> {
     });
 }
 
-/** Gives a day its tokens back; returns how many are left of it. A request that cost more than was counted for it costs them. */
+/**
+ * Subtracts unused tokens from a day's count, or adds the excess if `tokens` is negative. Returns the tokens left on
+ * that day.
+ */
 async function refund(ctx: Ctx, day: string, tokens: number): Promise<number> {
   const [row] = await reader(ctx).sql<{ tokens: number }>(
     `update ai_usage set tokens = greatest(tokens - :tokens, 0) where organization_id = :org and day = :day returning tokens`,

@@ -12,7 +12,7 @@ import { message } from '../../../messages/index.ts';
 
 export type { ReplyTemplateRow } from '../../../db/models/reply-template.ts';
 
-/** What a template is made of. */
+/** Editable fields of a template. */
 interface TemplateText {
   name: string;
   subject: string;
@@ -24,7 +24,7 @@ const MAX_TEMPLATES = 1_000;
 const MAX_NAME = 255;
 const COPY = ' (copy)';
 
-/** All templates in their order; `q` is part of name or subject, in any case. */
+/** Lists all templates in order. `q` filters by a part of name or subject, ignoring case. */
 export async function listTemplates(ctx: Ctx, q = ''): Promise<ReplyTemplateRow[]> {
   const query = reader(ctx).query(ReplyTemplates).orderBy(['position', 'id']);
   const part = `%${likeLiteral(q.trim())}%`;
@@ -33,22 +33,22 @@ export async function listTemplates(ctx: Ctx, q = ''): Promise<ReplyTemplateRow[
   return query;
 }
 
-/** @throws AppError not_found */
+/** Returns one template. @throws AppError not_found */
 export async function readTemplate(ctx: Ctx, id: string): Promise<ReplyTemplateRow> {
   const template = isUuid(id) ? await reader(ctx).query(ReplyTemplates).findById(id) : undefined;
   if (!template) throw notFound('template');
   return template;
 }
 
-/** Appends a template. @throws AppError bad_request when the workspace has as many as it may */
+/** Appends a template. @throws AppError bad_request at the workspace's limit of templates */
 export async function createTemplate(ctx: Ctx, text: TemplateText): Promise<ReplyTemplateRow> {
   return transact(ctx, async (tx) => append(tx, text));
 }
 
 /**
- * Changes what is given of a template.
+ * Changes the given fields of a template.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
- * @throws AppError not_found, conflict when it has another `updated_at` by now
+ * @throws AppError not_found, conflict if `updated_at` has changed
  */
 export async function updateTemplate(
   ctx: Ctx,
@@ -71,7 +71,7 @@ export async function updateTemplate(
   });
 }
 
-/** Deletes a template; those behind it move up. @throws AppError not_found */
+/** Deletes a template; later ones move up. @throws AppError not_found */
 export async function deleteTemplate(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const rows = await lockTemplates(tx);
@@ -87,7 +87,7 @@ export async function deleteTemplate(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** A copy of a template at the end of the list. @throws AppError not_found, bad_request as {@link createTemplate} */
+/** Copies a template to the end of the list. @throws AppError not_found, bad_request as {@link createTemplate} */
 export async function duplicateTemplate(ctx: Ctx, id: string): Promise<ReplyTemplateRow> {
   return transact(ctx, async (tx) => {
     const { name, subject, body_html, body_plain } = await readTemplate({ ...ctx, trx: tx.trx }, id);
@@ -95,7 +95,7 @@ export async function duplicateTemplate(ctx: Ctx, id: string): Promise<ReplyTemp
   });
 }
 
-/** Faults of a new order: ids that are named twice or are no templates. */
+/** Lists problems of a new order: repeated ids and ids of no template. */
 export async function orderProblems(ctx: Ctx, ids: readonly string[]): Promise<Problem[]> {
   const known = new Set((await listTemplates(ctx)).map(({ id }) => id));
   return ids.flatMap((id, index) => {
@@ -107,9 +107,9 @@ export async function orderProblems(ctx: Ctx, ids: readonly string[]): Promise<P
 }
 
 /**
- * Puts templates in an order: those that are named take the places that they have together, in the order in which they are named; the others stay
- * where they are. Returns all of them.
- * @throws AppError bad_request for ids that are named twice or are no templates
+ * Reorders templates: the named ones are placed in the given order into the positions that they occupy together. The
+ * others keep their positions. Returns all templates.
+ * @throws AppError bad_request for repeated ids and ids of no template
  */
 export async function reorderTemplates(ctx: Ctx, ids: readonly string[]): Promise<ReplyTemplateRow[]> {
   return transact(ctx, async (tx) => {
@@ -129,7 +129,10 @@ export async function reorderTemplates(ctx: Ctx, ids: readonly string[]): Promis
   });
 }
 
-/** A template with its placeholders filled; those without a value are empty. @throws AppError not_found */
+/**
+ * Renders a template with its placeholders filled in; placeholders without a value are empty. @throws AppError
+ * not_found
+ */
 export async function renderReply(
   ctx: Ctx,
   id: string,
@@ -160,7 +163,7 @@ async function append(tx: Tx, text: TemplateText): Promise<ReplyTemplateRow> {
   return template;
 }
 
-/** The templates in their order; whoever changes the order waits for whoever else does. */
+/** Locks and lists the templates in order. The lock serializes changes of the order. */
 async function lockTemplates(tx: Tx): Promise<ReplyTemplateRow[]> {
   await tx.org.lock(`templates/${tx.org.organizationId}`);
   return tx.org.query(ReplyTemplates).orderBy(['position', 'id']);

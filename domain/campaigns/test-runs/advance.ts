@@ -29,26 +29,26 @@ import {
 import { message, type Message } from '../../../messages/index.ts';
 import { inWords } from '../../../lib/errors.ts';
 
-/** Steps a prospect may pass in one decision; more means a circle, which saving a campaign refuses. */
+/** Maximum steps passed in one decision. More means a cycle, which saving a campaign refuses. */
 const MAX_HOPS = 100;
 
-/** Everything a decision looks at; the run is locked. */
+/** State of one decision; the run is locked. */
 interface Walk {
   tx: Tx;
   run: TestRunRow;
   graph: Graph;
-  /** The step the prospect stands at, or has just finished. */
+  /** The prospect's current or last finished step. */
   step: TestStepRow | null;
 }
 
-/** What a step says when the prospect stands at it. */
+/** Result of evaluating the prospect's current step. */
 type Verdict =
   | (TestStepResult & { kind: 'passed'; outcome: Outcome })
   | { kind: 'failed'; error: StoredIssue }
   | { kind: 'over'; detail: Message }
   | TestDecision;
 
-/** Moves a test run as far as it can go now and says what its workflow does next. */
+/** Advances a test run as far as possible now, and returns its workflow's next action. */
 export async function advanceTestRun(ctx: Ctx, id: string): Promise<TestDecision> {
   return transact(ctx, async (tx) => {
     const run = await lockTestRun(tx, id);
@@ -109,16 +109,22 @@ async function walk(at: Walk): Promise<TestDecision> {
   throw new Error(`test run ${at.run.id} passed ${MAX_HOPS} steps without waiting`);
 }
 
-/** An app that failed at a step without a branch for it: a lead would be blocked there, a test ends. */
+/** Fails a test run whose app failed at a step without a branch for it. A lead would be blocked there. */
 async function failAtApp(at: Walk): Promise<TestDecision> {
   await at.tx.org.table('test_run_steps').where({ id: at.step!.id }).update({ state: 'failed' });
   return finish(at, 'failed', issueOf(at));
 }
 
-/** The next step, and since when its days count; until when it stays open which one it is; or that no branch takes a failing app. */
+/**
+ * The next step, with the start time of its wait in days (`since`). Or the time until which the choice stays open, or
+ * that no branch handles a failing app.
+ */
 type Onward = { step: EngineStep | null; since: Date } | { until: Date } | { unrouted: true };
 
-/** Where the prospect goes after a finished step; a branch that asks what became of an email waits as for a lead. */
+/**
+ * Returns the continuation after a finished step. A branch that depends on an email's result waits as it does for a
+ * lead.
+ */
 async function after({ tx, run, graph }: Walk, finished: TestStepRow): Promise<Onward> {
   const left = finished.completed_at ?? tx.now;
   const step = graph.steps.find(({ id }) => id === finished.step_id);
@@ -143,7 +149,7 @@ function stepAt(graph: Graph, to: string | null | undefined): EngineStep | null 
   return graph.steps.find(({ id }) => id === to) ?? null;
 }
 
-/** What branches decide by, and whether an email has left at all. */
+/** Reads the facts for the branches. `email` is true if an email has been sent. */
 async function factsOf(tx: Tx, run: TestRunRow, finished: TestStepRow): Promise<Facts & { email: boolean }> {
   const [found] = await tx.org.sql<{ contact: Facts['contact']; email: Record<string, unknown> | null }>(
     `select to_jsonb(c) as contact,
@@ -181,7 +187,7 @@ async function enter(at: Walk, step: EngineStep, since: Date): Promise<void> {
     kind: step.action?.type ?? step.kind,
     state: 'running',
     output_key: outputKey,
-    // The days of an email count from the step before; any other step begins now.
+    // The wait in days of an email counts from the end of the previous step; any other step begins now.
     started_at: step.kind === 'email' ? since : tx.now,
   });
   await tx.org.table('test_runs').where({ id: run.id }).update({ current_step_id: step.id, updated_at: tx.now });
@@ -192,7 +198,7 @@ async function enter(at: Walk, step: EngineStep, since: Date): Promise<void> {
 async function atStep(at: Walk): Promise<Verdict> {
   const { graph, step, tx } = at;
   const own = graph.steps.find(({ id }) => id === step!.step_id);
-  // It was removed while the prospect stood at it.
+  // The step was removed while the prospect was at it.
   if (!own) {
     if (await isLeaving(tx, step)) return sendNow(at, tx.now);
     await releaseReservedSends(tx, { sendId: step!.id });
@@ -254,7 +260,10 @@ async function atAction(at: Walk, action: StepAction): Promise<Verdict> {
   }
 }
 
-/** Opens the wait, or sees that its time is over. An event settles the step itself, with the run locked as it is here. */
+/**
+ * Opens the wait, or passes the step once its time is over. An event settles the step elsewhere, also with the run
+ * locked.
+ */
 async function atWait(at: Walk, action: Extract<StepAction, { type: 'wait_for_event' }>): Promise<Verdict> {
   const { tx, run } = at;
   const step = at.step!;
@@ -277,7 +286,7 @@ async function atWait(at: Walk, action: Extract<StepAction, { type: 'wait_for_ev
   };
 }
 
-/** How long (ms) a wait lasts in this test. */
+/** Returns the duration (ms) of a wait in this test, limited by `max_wait_seconds`. */
 function shortened({ max_wait_seconds: most }: TestRunRow, waitMs: number): number {
   return most === null ? waitMs : Math.min(waitMs, most * 1000);
 }
@@ -293,7 +302,7 @@ async function wait(at: Walk, until: Date, state: 'waiting' | 'held', why: Messa
   return { kind: 'wait', state, until: end.getTime(), where: label(at, why) };
 }
 
-/** Keeps the event that the run waits for, and until when, where the API reads it. */
+/** Stores the state of the run for the API: the event that it waits for and the end of the wait. */
 async function show(
   { tx, run }: Walk,
   state: TestRunRow['state'],
@@ -330,7 +339,7 @@ async function finish(
   return { kind: 'done', outcome: state };
 }
 
-/** Why a run whose step has failed fails. */
+/** Returns the error of a run whose step failed. */
 function issueOf({ step }: Walk): StoredIssue {
   const { name, error, detail } = step!;
   const reason = error?.message ?? detail;
@@ -343,7 +352,7 @@ function issueOf({ step }: Walk): StoredIssue {
   };
 }
 
-/** The wait of the run as Temporal's UI shows it, whose readers have no known language. */
+/** Describes the run's wait for the Temporal UI, in the installation's language. */
 function label({ graph, step }: Walk, what: Message): string {
   const own = graph.steps.find(({ id }) => id === step!.step_id);
   return own ? `${inWords(stepLabel(graph, own))}, ${inWords(what)}` : inWords(what);
@@ -365,7 +374,7 @@ async function emailOf(tx: Tx, stepId: string): Promise<Columns<'sends', 'state'
   return email;
 }
 
-/** Whether a worker may be handing over the email of a step: what becomes of it is waited for. */
+/** Returns true if a worker may be sending the email of a step. Its outcome must then be awaited. */
 async function isLeaving(tx: Tx, step: TestStepRow | null): Promise<boolean> {
   return step !== null && (await emailOf(tx, step.id))?.state === 'sending';
 }

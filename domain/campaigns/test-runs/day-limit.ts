@@ -6,10 +6,11 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Keeps a key or application from mailing many strangers by tests, which no policy and no person stands in front of: it may start CREDENTIAL_TESTS_PER_DAY
- * tests a UTC day, over all campaigns, together with the keys that it has made and the one that has made it. People who are signed in are not counted.
- * The audit trail is what is counted: unlike the tests themselves it outlives a campaign that is deleted to begin the day anew, and it says of a key that is deleted too
- * who has made it, for as long as AUDIT_RETENTION_DAYS keeps the entry. Parallel tests of a workspace wait for each other here, so that the last one allowed is one.
+ * Limits the tests of a key or application, because no policy or person controls them. It may start
+ * CREDENTIAL_TESTS_PER_DAY tests per UTC day over all campaigns, counted together with the keys it created and the key
+ * that created it. People who are signed in are not counted.
+ * The count comes from the audit log. It survives the deletion of a campaign, and names the creator of a deleted key
+ * for AUDIT_RETENTION_DAYS. A lock serializes the tests of a workspace, so that only one gets the last allowed place.
  * @throws AppError rate_limit_exceeded until the next UTC midnight
  */
 export async function assertTestsLeft({ config }: Pick<Ctx, 'config'>, tx: Tx): Promise<void> {
@@ -21,7 +22,7 @@ export async function assertTestsLeft({ config }: Pick<Ctx, 'config'>, tx: Tx): 
   if (begun >= limit) throw tooManyRequests(midnight + DAY_MS - tx.now.getTime(), message('tests.per_day', { limit }));
 }
 
-/** Tests since a moment by all credentials that go back to the one of a person to which this one goes back. */
+/** Counts tests since a moment by all credentials with the same oldest ancestor as this one. */
 async function testsOfFamily(tx: Tx, credential: string, since: Date): Promise<number> {
   const [row] = await tx.org.sql<{ tests: number }>(
     `with recursive tested as (

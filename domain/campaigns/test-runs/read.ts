@@ -11,24 +11,24 @@ import { message } from '../../../messages/index.ts';
 
 /** A test run as answers show it. */
 export interface TestRunView extends TestRunRow {
-  /** In the order in which the prospect met them. */
+  /** Steps in the order in which the prospect reached them. */
   steps: TestStepRow[];
-  /** Steps of the campaign as it is now. */
+  /** Number of steps in the current campaign. */
   step_count: number;
 }
 
-/** 404 of a test run that does not exist, or is another campaign's. */
+/** Builds the 404 of a test run that does not exist or belongs to another campaign. */
 export function testRunNotFound(): AppError {
   return new AppError('event_run_not_found', message('tests.not_found'), {
     fix: message('tests.not_found.fix'),
   });
 }
 
-/** Bytes of what apps have answered that a page of test runs has at most: one run may have some thirteen megabytes of it. */
+/** Maximum bytes of app answers in one page of test runs. One run may have about thirteen megabytes. */
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 /**
- * The test runs of a campaign, newest first; where apps have said much, a page has fewer than it might.
+ * Lists the test runs of a campaign, newest first. Large app answers shorten a page.
  * @throws AppError not_found, bad_request for a cursor of another list
  */
 export async function listTestRuns(ctx: Ctx, campaignId: string, request: PageRequest): Promise<Page<TestRunView>> {
@@ -60,14 +60,14 @@ export async function listTestRuns(ctx: Ctx, campaignId: string, request: PageRe
 }
 
 /**
- * One test run of a campaign.
- * @throws AppError event_run_not_found when the campaign has no such run, or does not exist
+ * Returns one test run of a campaign.
+ * @throws AppError event_run_not_found if the run or its campaign does not exist
  */
 export function getTestRun(ctx: Ctx, campaignId: string, id: string): Promise<TestRunView> {
   return viewTestRun(reader(ctx), campaignId, id);
 }
 
-/** {@link getTestRun} within a transaction. */
+/** Variant of {@link getTestRun} within a transaction. */
 export async function viewTestRun(org: OrgScope, campaignId: string, id: string): Promise<TestRunView> {
   const run =
     isUuid(id) && isUuid(campaignId)
@@ -98,5 +98,5 @@ async function withSteps(org: OrgScope, campaignId: string, runs: readonly TestR
   }));
 }
 
-/** The contact a test is about. */
+/** The contact of a test. */
 export type Prospect = Columns<'contacts', 'id' | 'email'>;

@@ -16,31 +16,36 @@ import { OPEN_TEST_RUN } from '../../sending/control/test-runs.ts';
 import { assertTestsLeft } from './day-limit.ts';
 import { viewTestRun, type Prospect, type TestRunView } from './read.ts';
 
-/** Whom a test is about, and where its emails go. */
+/** Contact, destination address, mailbox and longest wait of a test. */
 interface TestRequest {
-  /** Lower-case. Default: the address of the contact. */
+  /** In lower case. Defaults to the address of the contact. */
   prospectEmail?: string | undefined;
-  /** Whose fields the copy shows. Default: the contact with the address, who is created where there is none. */
+  /**
+   * The contact whose fields the copy shows. Defaults to the contact with `prospectEmail`, who is created if there is
+   * none.
+   */
   contactId?: string | undefined;
-  /** Default: the first mailbox of the campaign's sender pool that the caller may use. */
+  /** Defaults to the first mailbox of the campaign's sender pool that the caller may use. */
   mailboxId?: string | undefined;
-  /** No wait lasts longer. Default: as the steps say. */
+  /** Maximum duration of every wait, in seconds. Without it, waits last as long as the steps define. */
   maxWaitSeconds?: number | undefined;
 }
 
-/** How long a test run may take: every wait of it has an end. */
+/** Maximum duration (ms) of a test run. Every wait ends by then. */
 const MAX_TEST_MS = 30 * DAY_MS;
-/** Test runs of a campaign that may be open at once. */
+/** Maximum open test runs per campaign. */
 const MAX_OPEN = 10;
 
 /**
- * Sends one prospect through the steps of a campaign, whatever its status, by the live runtime: real emails to the given address,
- * and real calls of apps. Nothing of it counts for the campaign.
- * A credential needs no policy for it: a test is none of the capabilities that a policy grants, and goes to one address. What bounds
- * it are suppressions, the mailboxes of the key, caps and gaps, and {@link assertTestsLeft}.
- * @throws AppError not_found; bad_request; campaign_invalid without steps; campaign_no_mailbox; forbidden for a mailbox that the
- *   key may not use, and for a contact whose fields would go to another address than its own without the right to see contacts; conflict with ten tests under way, or for an address that must not be mailed; rate_limit_exceeded when the
- *   credential has started as many today as it may
+ * Runs one prospect through the steps of a campaign in any status, with the live runtime: real emails to the given
+ * address, and real app calls. The campaign's numbers do not change.
+ * A credential needs no policy: a test goes to one address and is none of the capabilities that a policy grants. It is
+ * limited by suppressions, the key's mailboxes, caps and gaps, and {@link assertTestsLeft}.
+ * @throws AppError not_found; bad_request; campaign_invalid without steps; campaign_no_mailbox
+ * @throws AppError forbidden for a mailbox that the key may not use, and for sending a contact's fields to another
+ * address without the right to see contacts
+ * @throws AppError conflict with ten open tests, or for an address that must not be mailed
+ * @throws AppError rate_limit_exceeded at the credential's limit for the day
  */
 export async function startCampaignTest(ctx: Ctx, campaignId: string, request: TestRequest): Promise<TestRunView> {
   return transact(ctx, async (tx) => {
@@ -81,7 +86,7 @@ export async function startCampaignTest(ctx: Ctx, campaignId: string, request: T
   });
 }
 
-/** A campaign with steps, and not too many tests under way. */
+/** Checks that the campaign has steps and fewer than MAX_OPEN open tests. */
 async function assertRoom(tx: Tx, campaign: CampaignRow): Promise<void> {
   const [found] = await tx.org.sql<{ steps: number; open: number }>(
     `select (select count(*) from campaign_steps where organization_id = :org and campaign_id = :campaign)::int as steps,
@@ -98,7 +103,10 @@ async function assertRoom(tx: Tx, campaign: CampaignRow): Promise<void> {
     });
 }
 
-/** The contact of the request; one for a new address is created, as app calls and product events are about a contact. */
+/**
+ * Returns the contact of the request. Creates one for a new address, because app calls and product events need a
+ * contact.
+ */
 async function findProspect(ctx: Ctx, tx: Tx, { prospectEmail, contactId }: TestRequest): Promise<Prospect> {
   const [known] = contactId
     ? await tx.org.sql<Prospect>(
@@ -117,7 +125,10 @@ async function findProspect(ctx: Ctx, tx: Tx, { prospectEmail, contactId }: Test
   return { id: created!.id, email: created!.email };
 }
 
-/** @throws AppError conflict for an address that is suppressed, or a contact's own that has opted out */
+/**
+ * Checks that an address may be mailed.
+ * @throws AppError conflict for a suppressed address, or for the address of a contact that has opted out
+ */
 async function assertMailable(tx: Tx, email: string): Promise<void> {
   const suppressed = (await suppressedAmong(tx.org, [email], tx.now)).has(email);
   const [optedOut] = await tx.org.sql(

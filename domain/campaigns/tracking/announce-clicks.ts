@@ -3,7 +3,7 @@ import type { Columns } from '../../../db/rows.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 
-/** Clicks announced in one transaction. */
+/** Maximum clicks announced in one transaction. */
 const BATCH = 500;
 
 interface AnnouncedClick {
@@ -22,9 +22,9 @@ interface AnnouncedClick {
 }
 
 /**
- * Announces the clicks that did not turn out to be part of a burst: first time on the send, and campaign.email_clicked
- * with `url` and `link_label`. Several processes may do this at once; each click is announced once. Returns how many
- * were.
+ * Announces the clicks that were not part of a burst: sets the send's first click time, and emits
+ * campaign.email_clicked with `url` and `link_label`. Several processes may run this concurrently; each click is
+ * announced once. Returns the number of announced clicks.
  */
 export async function announceClicks(deps: Deps, requestId: string): Promise<number> {
   const due = await across(deps.db, 'maintenance').sql<Columns<'engagement_events', 'organization_id'>>(
@@ -42,7 +42,7 @@ export async function announceClicks(deps: Deps, requestId: string): Promise<num
   return announced;
 }
 
-/** Time (ms) until the next click is to be announced; null when none waits. */
+/** Returns the time (ms) until the next click must be announced; null if none waits. */
 export async function untilNextAnnouncement({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number | null> {
   const [next] = await across(db, 'maintenance').sql<{ at: Date | null }>(
     'select min(announce_at) as at from engagement_events where announce_at is not null',
@@ -52,7 +52,7 @@ export async function untilNextAnnouncement({ db, clock }: Pick<Deps, 'db' | 'cl
 
 function announceSome(deps: Deps, organizationId: string, requestId: string): Promise<number> {
   return transact(systemCtx(deps, organizationId, requestId), async (tx) => {
-    // The hit locks the send before its clicks, so the send goes first here too.
+    // Recording a hit locks the send before its clicks, so the send is locked first here too.
     const clicks = await tx.org.sql<AnnouncedClick & { sent: boolean }>(
       `with due as (
          select id, send_id from engagement_events where organization_id = :org and announce_at <= :now order by announce_at limit ${BATCH}

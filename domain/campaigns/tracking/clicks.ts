@@ -13,15 +13,15 @@ const UUID_LENGTH = 36;
 interface Ticket
   extends
     Columns<'tracked_links', 'id' | 'organization_id' | 'url' | 'send_id'>,
-    /** From the send; null when it was deleted, `sent_at` also while it is being sent. */
+    /** Columns of the send; null if it was deleted. `sent_at` is also null during sending. */
     Columns<'sends', 'campaign_id' | 'step_id' | 'contact_id' | 'mailbox_id' | 'sent_at'> {}
 
 /**
- * The ticket of a tracked link, or undefined. Its id is an HMAC, which cannot be guessed, and the URL is the stored one: a
- * visitor cannot choose where the redirect goes. Nor can another workspace: on the tracking domain of one only its own links lead anywhere, for whoever
- * trusts the name of that domain trusts its owner.
- * @param path the id, and behind it what a mail program has taken along from the text around the link
- * @param hosts the names that the visitor's browser and the proxies between may have asked for, in lower case
+ * Finds the ticket of a tracked link; undefined if there is none. Its id is an HMAC, which cannot be guessed, and the
+ * redirect uses the stored URL. So a visitor cannot choose the target. On the tracking domain of one workspace only
+ * links of that workspace work, because people who trust the domain's name trust its owner.
+ * @param path the id, possibly followed by text that a mail program added to the link
+ * @param hosts host names that the visitor's browser and the proxies in between may have requested, in lower case
  */
 export async function findTicket(deps: Deps, path: string, hosts: readonly string[] = []): Promise<Ticket | undefined> {
   const id = path.slice(0, UUID_LENGTH);
@@ -38,13 +38,13 @@ export async function findTicket(deps: Deps, path: string, hosts: readonly strin
 }
 
 /**
- * Records that a tracked link was followed. A machine's click is final at once. A person's click is announced only
- * {@link BURST_MS} later (see {@link announceClicks}): until then a second link of the same mail turns both into a burst.
+ * Records a click on a tracked link. A machine's click is final at once. A person's click is announced {@link BURST_MS}
+ * later (see {@link announceClicks}): a second link of the same email clicked before then turns both into a burst.
  */
 export async function recordClick(deps: Deps, ticket: Ticket, hit: Hit, requestId: string): Promise<void> {
   await transact(systemCtx(deps, ticket.organization_id, requestId), async (tx) => {
     const reason = machineReason(hit, tx.now, ticket.sent_at, deps.config.TRACKING_INSTANT_MS);
-    // Of two concurrent hits on links of one email, the second must see the first.
+    // Locks the send: of two concurrent clicks in one email, the second must see the first.
     if (!reason)
       await tx.org.sql(`select id from sends where organization_id = :org and id = :send for update`, {
         send: ticket.send_id,

@@ -21,13 +21,13 @@ type SendRow = Columns<
   | 'sent_at'
 >;
 
-/** The send of a pixel's token; undefined when the token is not ours. */
+/** Returns the send id in a pixel's token; undefined for an invalid token. */
 export function sendOfPixel(deps: Deps, token: string): string | undefined {
   return readTrackingToken(deps.keyring.tracking.accepted, 'open', token);
 }
 
 /**
- * Records that the pixel of an email was fetched: always a row, and for a person's open the first time on the send and
+ * Records that the pixel of an email was fetched. A person's open also sets the send's first open time and emits
  * campaign.email_opened.
  */
 export async function recordOpen(deps: Deps, sendId: string, hit: Hit, requestId: string): Promise<void> {

@@ -10,13 +10,13 @@ interface OptOutLink {
   organizationId: string;
   organizationName: string;
   recipient: string;
-  /** Opted out already, and not subscribed again since. */
+  /** True if the contact has opted out and has not subscribed again since. */
   done: boolean;
 }
 
 /**
- * The opt-out of a token, or undefined when the token is not ours or its email is not stored any more.
- * @param path the token, and behind it what a mail program has taken along from the text around the link
+ * Finds the opt-out link of a token; undefined if the token is invalid or its email is no longer stored.
+ * @param path the token, possibly followed by text that a mail program added to the link
  */
 export async function findOptOut(deps: Deps, path: string): Promise<OptOutLink | undefined> {
   const token = path.slice(0, TRACKING_TOKEN_LENGTH);
@@ -33,7 +33,7 @@ export async function findOptOut(deps: Deps, path: string): Promise<OptOutLink |
 }
 
 /**
- * Unsubscribes the recipient of an email. Doing it again changes nothing.
+ * Unsubscribes the recipient of an email. Repeating the call changes nothing.
  * @param source `one_click` for a mail program's RFC 8058 request, `link` for the page's own button
  */
 export async function optOut(

@@ -1,14 +1,19 @@
 import { BROWSER_MAP, parse } from 'bowser';
 import { isbot } from 'isbot';
 
-/** What a user agent says about where a mail was read or a link followed (EngagementOrigin in the API). */
+/**
+ * Client and device derived from the user agent that opened an email or followed a link (EngagementOrigin in the API).
+ */
 interface Origin {
   /** Mail program or browser; null when unknown. */
   client: string | null;
   deviceType: 'desktop' | 'mobile' | 'tablet' | null;
 }
 
-/** Mail programs, which a list of browsers does not know; in this order, as later names also occur inside the user agents of earlier ones. */
+/**
+ * Mail programs, which browser lists do not contain. The order matters: later names also occur in the user agents of
+ * earlier ones.
+ */
 const MAIL_PROGRAMS: readonly [RegExp, string][] = [
   [/GoogleImageProxy|ggpht\.com/i, 'Gmail'],
   [/YahooMailProxy|YahooMobile/i, 'Yahoo Mail'],
@@ -17,33 +22,42 @@ const MAIL_PROGRAMS: readonly [RegExp, string][] = [
   [/Microsoft Outlook|ms-office|MSOffice|OutlookMobile/i, 'Outlook'],
 ];
 
-/** Browsers that people know by a shorter name than the package gives them. */
+/** Shorter names of browsers, by the name that the package returns. */
 const SHORT_NAMES: Readonly<Record<string, string>> = {
   'Microsoft Edge': 'Edge',
   'Samsung Internet for Android': 'Samsung Internet',
 };
-/** The names of the package. For what is not among them it takes a word out of the text, which may be anything. */
+/**
+ * Browser names of the package. For an unknown browser the package returns a word of the user agent, which may be
+ * anything.
+ */
 const BROWSERS: ReadonlySet<string> = new Set(Object.values(BROWSER_MAP));
 
 /**
- * Programs that fetch for a person who reads, though `isbot` counts them as robots: the image proxies of Gmail and Yahoo, and
- * mail programs that do not say "Mozilla".
+ * Programs that fetch for a human reader although `isbot` counts them as robots. They are the image proxies of Gmail
+ * and Yahoo, and mail programs without "Mozilla" in their user agent.
  */
 const READERS =
   /GoogleImageProxy|ggpht\.com|YahooMailProxy|Outlook-iOS|Outlook-Android|Microsoft Outlook|DuckDuckGo\/|^(?:Airmail|BlackBerry|eM Client|Lotus-Notes|Postbox|Spark|Superhuman)\b/i;
 
-/** Scanners of mail gateways, previewers and others that add a word to a browser's user agent, which `isbot` does not know. */
+/**
+ * Scanners of mail gateways, previewers and others that add a word to a browser's user agent. `isbot` does not know
+ * them.
+ */
 const SCANNERS =
   /barracuda|mimecast|proofpoint|ironport|symantec|trendmicro|fortiguard|safelinks|virustotal|urlscan|slurp|lighthouse|preview|python-requests|facebookexternalhit|whatsapp\//i;
 
 /** Image proxies of Gmail and Yahoo. */
 const PROXIES = /GoogleImageProxy|ggpht\.com|YahooMailProxy/i;
-/** Apple's privacy proxy fetches every image with exactly this text, also when no one reads the mail. */
+/** Apple's privacy proxy fetches every image with exactly this user agent, even if nobody reads the email. */
 const APPLE_PRIVACY_PROXY = /^Mozilla\/5\.0$/;
-/** Gmail's proxy uses the user agent of this browser of 2015 when it prefetches. */
+/** Gmail's proxy prefetches with the user agent of this browser of 2015. */
 const GMAIL_PREFETCH = /Chrome\/42\.0\.2311\.135 Safari\/537\.36 Edge\/12\.246/;
 
-/** Whether a user agent is that of a program without a reader. Mail programs of people name themselves, so an empty one is a machine. */
+/**
+ * Returns true if the user agent belongs to a program without a reader. People's mail programs identify themselves, so
+ * an empty one is a machine.
+ */
 export function isMachineAgent(userAgent: string): boolean {
   const agent = userAgent.trim();
   if (agent === '' || APPLE_PRIVACY_PROXY.test(agent) || GMAIL_PREFETCH.test(agent) || SCANNERS.test(agent))
@@ -51,7 +65,10 @@ export function isMachineAgent(userAgent: string): boolean {
   return isbot(agent) && !READERS.test(agent);
 }
 
-/** Client and device of a user agent, as far as they are known: mail programs by a list of ours, browsers and devices by the data of a kept package. */
+/**
+ * Returns client and device of a user agent, as far as known. Mail programs come from Heron's own list, browsers and
+ * devices from a maintained package.
+ */
 export function originOf(userAgent: string): Origin {
   const agent = userAgent.trim();
   if (APPLE_PRIVACY_PROXY.test(agent)) return { client: 'Apple Mail', deviceType: null };
@@ -61,7 +78,7 @@ export function originOf(userAgent: string): Origin {
   return { client: clientOf(agent, browser.name), deviceType: deviceOf(agent, platform.type) };
 }
 
-/** The country that a reader is in, where it is known: what a mail provider's proxy fetched for them comes from the proxy's. */
+/** Returns the reader's country, if known. A fetch by a mail provider's proxy shows only the proxy's country. */
 export function countryOf({
   userAgent,
   country = null,
@@ -79,7 +96,7 @@ function isProxyAgent(agent: string): boolean {
 function clientOf(agent: string, browser: string | undefined): string | null {
   const program = MAIL_PROGRAMS.find(([pattern]) => pattern.test(agent));
   if (program) return program[1];
-  // Apple Mail's user agent is WebKit's, without Safari.
+  // Apple Mail sends WebKit's user agent without Safari.
   if (
     /AppleWebKit/.test(agent) &&
     /Macintosh|iPhone|iPad/.test(agent) &&
@@ -91,7 +108,7 @@ function clientOf(agent: string, browser: string | undefined): string | null {
 }
 
 function deviceOf(agent: string, platform: string | undefined): Origin['deviceType'] {
-  // Proxies fetch from their own machines: their user agent is not the reader's device.
+  // Proxies fetch from their own machines, so their user agent does not show the reader's device.
   if (PROXIES.test(agent)) return null;
   // Outlook on a desktop names no system.
   if (/MSOffice|ms-office/i.test(agent)) return 'desktop';

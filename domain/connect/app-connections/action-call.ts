@@ -7,10 +7,10 @@ import { mergeValues, type MessageContact } from '../../mail/messages/values.ts'
 
 type AppAction = Extract<StepAction, { type: 'app_action' }>;
 
-/** The data of one call of a customer's app. */
+/** Data of one call to a customer's app. */
 export interface ActionCall {
   runId: string;
-  /** Of a lead, or of a test run. */
+  /** `live`: the call belongs to a lead. `test`: it belongs to a test run. */
   mode: 'live' | 'test';
   attempts: number;
   enrollment: { id: string; app_values: Record<string, unknown> };
@@ -18,7 +18,7 @@ export interface ActionCall {
   step: { id: string; name: string; position: number; kind: 'email' | 'action' | 'wait'; conditions: StepConditions };
   action: AppAction;
   contact: MessageContact & { id: string; custom_fields: Record<string, unknown> };
-  /** Null when the connection is gone. */
+  /** Null when the connection has been deleted. */
   connection: { id: string; base_url: string; secret: Buffer } | null;
 }
 
@@ -30,9 +30,9 @@ interface CallRow extends Omit<ActionCall, 'runId' | 'mode' | 'action' | 'connec
 }
 
 /**
- * Reads what a waiting call needs, as it is now; undefined when the run must not be called any more: settled, edited
- * into another kind of step, paused or held. The engine then decides anew.
- * @param now moment to judge holds by, UTC
+ * Reads the current data of a waiting call. Returns undefined when the run must not be called any more: it is settled,
+ * paused, held, or its step was edited into another kind. The workflow then decides again.
+ * @param now moment (UTC) at which holds are checked
  */
 export async function readActionCall(org: OrgScope, stepRunId: string, now: Date): Promise<ActionCall | undefined> {
   if (!isUuid(stepRunId)) return undefined;
@@ -54,7 +54,9 @@ export async function readActionCall(org: OrgScope, stepRunId: string, now: Date
   return row && toCall(row, stepRunId, 'live');
 }
 
-/** {@link readActionCall} for a step of a test run; the contact has the address that the test is sent to. */
+/**
+ * Variant of {@link readActionCall} for a step of a test run. The contact gets the address that the test is sent to.
+ */
 export async function readTestCall(org: OrgScope, stepId: string): Promise<ActionCall | undefined> {
   const [row] = await org.sql<CallRow>(
     `select t.attempts,
@@ -72,7 +74,10 @@ export async function readTestCall(org: OrgScope, stepId: string): Promise<Actio
   return row && toCall(row, stepId, 'test');
 }
 
-/** What a call says of campaign, step, contact and connection. */
+/**
+ * Returns the SQL columns for campaign, step, contact and connection of a call. `email` is the SQL expression for the
+ * contact's address.
+ */
 const columnsOf = (email: string): string => `json_build_object('id', c.id, 'name', c.name) as campaign,
        json_build_object('id', s.id, 'name', s.name, 'position', s.position, 'kind', s.kind, 'conditions', s.conditions) as step,
        s.action,
@@ -88,7 +93,7 @@ function toCall(row: CallRow, runId: string, mode: ActionCall['mode']): ActionCa
 }
 
 /**
- * The body of an app.action. `id` identifies campaign, contact and step, `run_id` this execution of it.
+ * Builds the body of an app.action. `id` identifies campaign, contact and step; `run_id` identifies this execution.
  */
 export function actionBody(call: ActionCall, requestedAt: Date): object {
   const { campaign, contact, step, enrollment, action } = call;
@@ -111,12 +116,12 @@ export function actionBody(call: ActionCall, requestedAt: Date): object {
   };
 }
 
-/** The inputs of a step take more work to render than one email may. */
+/** Thrown when the inputs of a step take more work to render than one email may. */
 export class InputsTooLarge extends Error {}
 
 /**
- * Step inputs with merge fields filled in, at any depth; values that are not strings stay as they are.
- * @throws InputsTooLarge when all of them together exceed the length or the work of one rendering
+ * Fills in the merge fields of step inputs, at any depth. Values that are not strings are returned unchanged.
+ * @throws InputsTooLarge when all inputs together exceed the length or the work of one rendering
  */
 export function renderInputs(input: unknown, values: object, budget = new WorkBudget()): unknown {
   if (typeof input === 'string') {

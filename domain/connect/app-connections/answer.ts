@@ -3,15 +3,15 @@ import { composed, isJsonObject, jsonProblem, parseKeepingNumbers } from '../../
 import { message, type Message } from '../../../messages/index.ts';
 import { MAX_ANSWER_BYTES } from './signed-request.ts';
 
-/** The result of one attempt. `retryable` says whether another one may succeed. */
+/** The result of one attempt. `retryable`: another attempt may succeed. */
 export type Answer =
   | { ok: true; output: Record<string, unknown> }
   | { ok: false; retryable: boolean; said: Message; fix: Message };
 
-/** Failures of the connection to the app that usually pass. */
+/** Connection failures that usually pass. */
 const PASSING: ReadonlySet<EgressErrorKind> = new Set(['dns', 'connect', 'tls', 'timeout', 'protocol', 'aborted']);
 
-/** Reads the answer to an app.action: 2xx with a JSON object, nothing else. */
+/** Parses the answer to an app.action. Only 2xx with a JSON object is a success. */
 export function readAnswer({ status, body, truncated }: EgressResponse): Answer {
   if (status < 200 || status > 299) return refusedStatus(status);
   if (truncated)
@@ -41,7 +41,7 @@ export function readAnswer({ status, body, truncated }: EgressResponse): Answer 
   return { ok: true, output: value };
 }
 
-/** The result for a failure of the connection to the app. */
+/** Converts a failed connection to the app into an answer. */
 export function readFailure(error: EgressError): Answer {
   return {
     ok: false,

@@ -3,7 +3,7 @@ import { checkOutboundUrl } from '../../../lib/egress/index.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * The base URL of an app as it is stored: query and fragment dropped, no trailing slash.
+ * Normalizes the base URL of an app for storage: drops query, fragment and trailing slash.
  * @param options.allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: any scheme, host and port
  * @throws AppError bad_request for anything but a public https URL without credentials
  */
@@ -16,13 +16,15 @@ export function normalizeBaseUrl(input: string, { allowUnsafe }: { allowUnsafe: 
   return check.url.origin + check.url.pathname.replace(/\/+$/, '');
 }
 
-/** Why {@link normalizeBaseUrl} would refuse a base URL; empty when it would not, or when there is none. */
+/**
+ * Lists the problems for which {@link normalizeBaseUrl} would refuse a base URL. Empty for a valid or missing URL.
+ */
 export function baseUrlProblems(input: string | undefined, { allowUnsafe }: { allowUnsafe: boolean }): Problem[] {
   const check = input === undefined ? undefined : checkOutboundUrl(input, { allowUnsafe });
   return !check || check.ok ? [] : [{ path: 'body.base_url', message: check.problem }];
 }
 
-/** Where an app_action goes: its path below the base URL. A path cannot leave the app's origin. */
+/** Joins the base URL and the path of an app_action. A path cannot leave the app's origin. */
 export function actionUrl(baseUrl: string, path: string): string {
   return baseUrl + (path.startsWith('/') ? path : `/${path}`);
 }

@@ -32,7 +32,7 @@ interface Request {
   body: any;
 }
 
-/** A customer's app on loopback; `answer` sees each request after its body is read. */
+/** Starts a customer's app on loopback; `answer` gets each request after its body is read. */
 async function app(
   t: ExecutionContext,
   answer: (request: Request, response: Parameters<RequestListener>[1]) => void,
@@ -71,7 +71,7 @@ interface Setup {
   runId: string;
 }
 
-/** A contact that stands at an app_action step. */
+/** Creates a contact at an app_action step. */
 async function setup(
   baseUrl: string,
   options: {
@@ -129,7 +129,7 @@ async function setup(
 const limits = () => new TargetLimits({ total: 20, perTarget: 10 });
 const call = (given: Setup, within = limits()) =>
   callApp(world.system(given.tenant.organizationId), given.runId, within);
-/** A step run, its error in English. */
+/** Reads a step run, with its error in English. */
 const readRun = async (given: Setup) => {
   const { error, ...run } = await world.deps.db('step_runs').where({ id: given.runId }).first();
   const said = error && { ...error, message: inWords(error.message), fix: inWords(error.fix) };
@@ -353,7 +353,7 @@ test.serial('a branch that asks for the error and for a reaction counts where an
   t.is((await call(mailed)).outcome, 'error');
   t.like(await readRun(mailed), { state: 'completed', outcome: 'error' });
   t.false((await readLead(mailed)).blocked);
-  // What has not left cannot have been opened: no branch takes the error.
+  // An email that was not sent cannot have been opened, so no branch accepts the error.
   const fresh = await setup(url, { conditions: { branches: [{ to: null, when }] } });
   t.is((await call(fresh)).outcome, 'error');
   t.is((await readRun(fresh)).state, 'blocked');
@@ -362,7 +362,7 @@ test.serial('a branch that asks for the error and for a reaction counts where an
 test.serial('an answer that comes after the contact has finished changes nothing', async (t) => {
   let given: Setup;
   const { url } = await app(t, (_request, response) => {
-    // The contact replies while the app still thinks.
+    // The contact replies while the app is still working.
     void transact(world.system(given.tenant.organizationId), (tx) =>
       finishEnrollment(tx, given.enrollmentId, 'replied'),
     ).then(() => response.writeHead(200).end('{"code":"late"}'));
@@ -468,7 +468,7 @@ test.serial('a call to an app that has as many as it may comes again later, and 
   const one = new TargetLimits({ total: 20, perTarget: 1 });
   const first = call(given, one);
   await eventually(async () => requests.length === 1);
-  // Two of the same run: which contact waits makes no difference.
+  // Two calls of the same run, because it makes no difference which contact waits.
   const second = await call(given, one);
   t.is(second.outcome, 'busy');
   t.true((second as { retryInMs: number }).retryInMs > 0);

@@ -16,16 +16,21 @@ import { actionUrl } from './base-url.ts';
 import { openSecret } from './connections.ts';
 import { sendSigned } from './signed-request.ts';
 
-/** A call waits this long (ms) in the worker for a permit of an app that answers; then it is retried later. */
+/**
+ * Maximum time (ms) that a call waits in the worker for a permit of a responsive app. After that the call is retried
+ * later.
+ */
 export const PATIENCE_MS = 500;
 
-/** The result of one call. `retry` asks for another one later; `stale` means that the run no longer waits for an answer. */
+/** The result of one call. `retry`: call again later. `stale`: the run no longer waits for an answer. */
 export interface CallResult {
   outcome: 'success' | 'error' | 'retry' | 'stale';
   detail?: string;
 }
 
-/** The app has as many open calls as it may: nothing was done, and no attempt is counted. Call again after this time (ms). */
+/**
+ * The app has its maximum of open calls: nothing was done, and no attempt is counted. Call again after `retryInMs`.
+ */
 export interface AppBusy {
   outcome: 'busy';
   retryInMs: number;
@@ -34,10 +39,11 @@ export interface AppBusy {
 type Failure = Extract<Answer, { ok: false }>;
 
 /**
- * Calls the customer's app for the app_action step of a contact, and stores the answer as `.App.<output_key>`.
- * Calling again is safe: the app sees the same event id, and only the first answer that is stored counts. A failure
- * that may pass is retried until task_reliability.max_attempts; after that, or when it cannot pass, the run takes the
- * branch for outcome `error`, or is blocked until a person retries it.
+ * Calls the customer's app for the app_action step of a contact, and stores the answer as `.App.<output_key>`. Calling
+ * again is safe: the app gets the same event id, and only the first stored answer counts.
+ * A failure that may pass is retried until task_reliability.max_attempts. After the last retry, or when the failure is
+ * permanent, the run takes the branch for outcome `error`. Without such a branch it is blocked until a person retries
+ * it.
  * @param limits bounds the calls this process has open with one app connection
  */
 export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits): Promise<CallResult | AppBusy> {
@@ -56,7 +62,7 @@ export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits)
   return storeFailure(ctx, call, attempts, answer);
 }
 
-/** A failed call as it is stored with its step. */
+/** Converts a failed call into the issue stored with its step. */
 export function issueOf({ said, fix }: Failure): StoredIssue {
   return { code: 'app_action_failed', message: said, fix };
 }
@@ -68,7 +74,7 @@ export const NO_CONNECTION: Failure = {
   fix: message('connect.app_gone.fix'),
 };
 
-/** Calls the app with a permit, which is released as soon as the app has answered or failed. */
+/** Calls the app with a permit, and releases the permit as soon as the app has answered or failed. */
 export async function askApp(
   ctx: Ctx,
   call: ActionCall,
@@ -181,8 +187,8 @@ async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failur
 }
 
 /**
- * Whether the step has a branch for a failing app. One that also asks whether the latest email was opened, clicked or replied to
- * counts where an email has left: the run chooses when the next step falls due.
+ * Returns true if the step has a branch for a failing app. A branch that also depends on an open, click or reply counts
+ * only if an email was sent: the run evaluates it when the next step is due.
  */
 async function routesErrors(tx: Tx, { step, action, contact, enrollment }: ActionCall): Promise<boolean> {
   const facts = { ...factsAfter('error'), contact: { ...contact }, app: enrollment.app_values };
@@ -196,7 +202,10 @@ async function routesErrors(tx: Tx, { step, action, contact, enrollment }: Actio
   return left !== undefined;
 }
 
-/** Locks the enrollment first, as every other writer does. A result that comes too late changes nothing. */
+/**
+ * Runs `work` with the enrollment locked. Every writer locks the enrollment first. A result that comes too late changes
+ * nothing.
+ */
 function settle(ctx: Ctx, call: ActionCall, work: (tx: Tx) => Promise<CallResult | undefined>): Promise<CallResult> {
   return transact(ctx, async (tx) => {
     const [held] = await tx.org.sql(
@@ -207,7 +216,7 @@ function settle(ctx: Ctx, call: ActionCall, work: (tx: Tx) => Promise<CallResult
   });
 }
 
-/** Changes the run if it still waits for its answer. */
+/** Updates the run if it still waits for its answer. Returns false otherwise. */
 async function closeRun(tx: Tx, runId: string, changes: Record<string, unknown>): Promise<boolean> {
   return (
     ((await tx.org

@@ -11,27 +11,27 @@ import { normalizeBaseUrl } from './base-url.ts';
 import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 import { message } from '../../../messages/index.ts';
 
-/** A connection with its signing secret in plain: shown once, never readable again. */
+/** A connection with its signing secret in plain text. The secret is shown once and cannot be read again. */
 interface IssuedConnection {
   connection: AppConnectionRow;
   secret: string;
 }
 
-/** The signing secret of a connection. */
+/** Decrypts the signing secret of a connection. */
 export function openSecret(ctx: Pick<Ctx, 'keyring'>, connection: Pick<AppConnectionRow, 'id' | 'secret'>): string {
   return ctx.keyring.open(connection.secret, SEAL_PLACES.appConnection(connection.id)).toString();
 }
 
-/** Bounds what the list answers, as it is not paged. */
+/** Maximum number of connections per workspace, because the list is not paged. */
 const MAX_CONNECTIONS = 200;
 
-/** All app connections of the organization, newest first (GET /app-connections). */
+/** Lists all app connections of the organization, newest first (GET /app-connections). */
 export async function listAppConnections(ctx: Ctx): Promise<AppConnectionRow[]> {
   return reader(ctx).query(AppConnections).orderBy('id', 'desc');
 }
 
 /**
- * One app connection.
+ * Returns one app connection.
  * @throws AppError not_found
  */
 export async function getAppConnection(ctx: Ctx, id: string): Promise<AppConnectionRow> {
@@ -40,7 +40,8 @@ export async function getAppConnection(ctx: Ctx, id: string): Promise<AppConnect
 
 /**
  * Creates an app connection with a new signing secret (POST /app-connections).
- * @throws AppError bad_request for a base URL that cannot be called, or when the workspace has as many as it may; conflict when the name is taken
+ * @throws AppError bad_request for a base URL that cannot be called, or at the workspace's limit of connections;
+ * conflict when the name is taken
  */
 export async function createAppConnection(
   ctx: Ctx,
@@ -70,7 +71,7 @@ export async function createAppConnection(
 }
 
 /**
- * Changes the name or the base URL; calls from now on use the new one (PATCH /app-connections/:id).
+ * Changes the name or the base URL of an app connection. Later calls use the new URL (PATCH /app-connections/:id).
  * @throws AppError not_found, bad_request, conflict as in {@link createAppConnection}
  */
 export async function updateAppConnection(
@@ -97,8 +98,8 @@ export async function updateAppConnection(
 }
 
 /**
- * Deletes an app connection. The foreign key of campaign_steps decides, so a step that is added concurrently
- * keeps it too (DELETE /app-connections/:id).
+ * Deletes an app connection (DELETE /app-connections/:id). The foreign key of campaign_steps also refuses the deletion
+ * when a step is added concurrently.
  * @throws AppError not_found, app_connection_in_use (409) while an app_action step or an automation references it
  */
 export async function deleteAppConnection(ctx: Ctx, id: string): Promise<void> {
@@ -123,7 +124,7 @@ export async function deleteAppConnection(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Replaces the signing secret at once: signatures with the old one no longer verify.
+ * Replaces the signing secret at once. Signatures made with the old secret no longer verify.
  * @throws AppError not_found
  */
 export async function rotateAppSecret(ctx: Ctx, id: string): Promise<string> {

@@ -5,13 +5,13 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { getAppConnection, openSecret } from './connections.ts';
 import { sendSigned } from './signed-request.ts';
 
-/** What a test of an app connection found, step by step (POST /app-connections/:id/test). */
+/** Result of testing an app connection, step by step (POST /app-connections/:id/test). */
 interface ConnectionCheck {
   dns: boolean;
   /** False for a plain http URL, which only development allows. */
   tls: boolean;
   connection: boolean;
-  /** The app answered any 2xx to a signed ping. */
+  /** True if the app answered any 2xx to a signed ping. */
   authentication: boolean;
   /** HTTP status; 0 without an answer. */
   status: number;
@@ -22,7 +22,7 @@ interface ConnectionCheck {
 const PING_TIMEOUT_MS = 10_000;
 const PHASES: readonly EgressPhase[] = ['check', 'dns', 'connect', 'tls', 'exchange'];
 
-/** What to do about a failure, by the phase it happened in. */
+/** Advice for a failure, by the phase in which the request failed. */
 const FIXES: Record<EgressPhase, Message> = {
   check: message('connect.ping_check.fix'),
   dns: message('connect.ping_dns.fix'),
@@ -32,8 +32,8 @@ const FIXES: Record<EgressPhase, Message> = {
 };
 
 /**
- * Sends a signed app.ping and returns how far it came. A fault of the app is a result, not an error. Call it
- * outside of a transaction: it waits on the network.
+ * Sends a signed app.ping and reports each step it passed. A fault of the app is a result, not an error. Call outside
+ * of a transaction: the ping waits on the network.
  * @throws AppError not_found
  */
 export async function testAppConnection(ctx: Ctx, id: string): Promise<ConnectionCheck> {

@@ -2,24 +2,24 @@ import type { EgressResponse } from '../../../lib/egress/index.ts';
 import { signPayload } from '../../../lib/signature.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 
-/** Longest answer of an app that is read, in bytes. */
+/** Maximum bytes of an app's answer that are read. */
 export const MAX_ANSWER_BYTES = 64 * 1024;
 
 interface SignedRequest {
   event: 'app.ping' | 'app.action' | 'automation.action';
-  /** Stable across retries: the app dedupes on it. */
+  /** Stable across retries, so that the app can deduplicate. */
   eventId: string;
   url: string;
   secret: string;
   body: object;
-  /** For everything together, in ms. */
+  /** Timeout of the whole request, in ms. */
   timeoutMs: number;
 }
 
 /**
- * Sends a signed request to a customer's app. The signature covers the exact bytes that are sent and is made at the
- * moment of sending.
- * @throws EgressError for everything that is not an answer
+ * Sends a signed request to a customer's app. The signature covers the exact bytes sent and is made at the moment of
+ * sending.
+ * @throws EgressError when there is no answer
  */
 export function sendSigned(ctx: Ctx, request: SignedRequest): Promise<EgressResponse> {
   const body = JSON.stringify(request.body);

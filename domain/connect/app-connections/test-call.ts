@@ -7,9 +7,10 @@ import type { Answer } from './answer.ts';
 import { askApp, issueOf, NO_CONNECTION, PATIENCE_MS, type AppBusy, type CallResult } from './call.ts';
 
 /**
- * Calls the customer's app for the app_action step of a test run, marked `run_mode: test`, and stores the answer with the
- * step. An app that fails is not asked again: a test shows the failure at once, and the branch for outcome `error` is taken where
- * there is one. Calling again is safe: the app sees the same event id, and only the first answer that is stored counts.
+ * Calls the customer's app for the app_action step of a test run, marked `run_mode: test`, and stores the answer with
+ * the step. A failed call is not retried: the test shows the failure at once, and takes the branch for outcome `error`
+ * if there is one.
+ * Calling again is safe: the app gets the same event id, and only the first stored answer counts.
  * @param limits bounds the calls this process has open with one app connection
  */
 export async function callAppForTest(ctx: Ctx, stepId: string, limits: TargetLimits): Promise<CallResult | AppBusy> {

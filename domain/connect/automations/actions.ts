@@ -7,7 +7,7 @@ const VALUES = 'May use fields of the trigger and of `.contact`';
 const template = (max: number) => z.string().min(1).max(max).meta({ description: VALUES });
 const category = { category_id: rowId };
 
-/** Tables whose rows a config names. */
+/** Tables whose rows an action's config can reference. */
 export type NamedTable =
   | 'labels'
   | 'campaigns'
@@ -17,12 +17,11 @@ export type NamedTable =
   | 'app_connections'
   | 'automations';
 
-/** What is known of a native action before it runs. */
 interface ActionDeclaration {
   config: z.ZodType<Record<string, unknown>>;
-  /** It does something to the contact of the event. */
+  /** True if the action changes the contact of the event. */
   needsContact: boolean;
-  /** Fields of the config that name rows of the workspace. */
+  /** Config fields that hold ids of rows in the workspace, with the table of each. */
   names: Readonly<Record<string, NamedTable>>;
 }
 
@@ -33,8 +32,8 @@ const declare = (
 ): ActionDeclaration => ({ config, names, needsContact });
 
 /**
- * The actions that Heron does by itself; what each asks of its author is in `ACTION_RIGHTS`. Those of providers are declared by their integrations. Names are
- * stored in graphs: one that is published is never renamed.
+ * Actions that Heron performs itself. `ACTION_RIGHTS` lists the rights each requires of its author; integrations
+ * declare the actions of providers. The names are stored in graphs: never rename a published one.
  */
 export const NATIVE_ACTIONS = {
   'sendsets.add_tag': declare(z.strictObject(category), {
@@ -79,13 +78,13 @@ export const NATIVE_ACTIONS = {
   'sendsets.run_automation': declare(z.strictObject({ automation_id: rowId }), { automation_id: 'automations' }, false),
 } as const satisfies Record<keyof typeof ACTION_RIGHTS, ActionDeclaration>;
 
-/** The name of an action that Heron does by itself. */
+/** Name of an action that Heron performs itself, such as `sendsets.add_tag`. */
 export type NativeAction = keyof typeof NATIVE_ACTIONS;
 
-/** Whether a name is an action that Heron does by itself. */
+/** Returns true if Heron performs the action itself. */
 export function isNative(action: string | undefined): action is NativeAction {
   return action !== undefined && Object.hasOwn(NATIVE_ACTIONS, action);
 }
 
-/** The config of a native action with its defaults. */
+/** Config of a native action, with defaults applied. */
 export type ConfigOf<A extends NativeAction> = z.output<(typeof NATIVE_ACTIONS)[A]['config']>;

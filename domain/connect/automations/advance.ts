@@ -10,7 +10,10 @@ import { proceed } from './proceed.ts';
 import { toWaiting, type RunState } from './state.ts';
 import { findContacts } from './values.ts';
 
-/** Goes on with a run that waits: does what can be done now, and says what comes next. The run is locked, so nothing is done twice. */
+/**
+ * Resumes a waiting run: does everything that can be done now, and returns the next decision. Locks the run, so that
+ * nothing is done twice.
+ */
 export async function advanceAutomation(ctx: Ctx, runId: string): Promise<AutomationDecision> {
   return transact(ctx, async (tx) => {
     const run = await lockRun(tx, runId);
@@ -49,7 +52,7 @@ function nextOf({ waiting }: RunState, now: Date): AutomationDecision {
   return { kind: 'wait', state: 'waiting', until, where };
 }
 
-/** The run with its row locked; undefined where it is gone or has ended. */
+/** Returns the run with its row locked; undefined if it is gone or has ended. */
 export async function lockRun(tx: Tx, runId: string): Promise<RunState | undefined> {
   if (!isUuid(runId)) return undefined;
   const [row] = await tx.org.sql<Row<'automation_runs'> & { name: string }>(
@@ -77,9 +80,9 @@ export async function lockRun(tx: Tx, runId: string): Promise<RunState | undefin
 }
 
 /**
- * Notes what a node that called another system came to, and has the run go on.
- * @param by `run`: its own workflow called, and asks what comes next by itself
- * @returns false where the run does not wait for it any more
+ * Stores the outcome of a node that called another system, and continues the run.
+ * @param by `run`: called by the run's own workflow, which asks for the next decision without a signal
+ * @returns false if the run no longer waits for the node
  */
 export async function settleNode(
   tx: Tx,

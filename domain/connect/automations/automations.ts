@@ -14,24 +14,24 @@ import { assertRoomFor } from '../../platform/full-list.ts';
 import { automationProblems, named, namedRows, type AutomationWrite } from './validate.ts';
 import { endOpenRuns } from './end-runs.ts';
 
-/** Automations of a workspace: every event is held against those of its trigger. */
+/** Maximum automations of a workspace. Every event is matched against all automations of its trigger. */
 export const MAX_AUTOMATIONS = 200;
-/** Rows that a refusal names at most. */
+/** Maximum number of rows named in a refusal. */
 const MAX_NAMED = 20;
 
 export type AutomationRow = Row<'automations'>;
 
-/** The automations of the workspace, newest first. */
+/** Lists the automations of the workspace, newest first. */
 export async function listAutomations(ctx: Ctx): Promise<AutomationRow[]> {
   return reader(ctx).table('automations').orderBy('id', 'desc').limit(MAX_AUTOMATIONS);
 }
 
-/** One automation. @throws AppError not_found */
+/** Returns one automation. @throws AppError not_found */
 export async function getAutomation(ctx: Ctx, id: string): Promise<AutomationRow> {
   return findAutomation(reader(ctx), id);
 }
 
-/** @throws AppError not_found */
+/** Finds an automation by id. @throws AppError not_found */
 export async function findAutomation(org: OrgScope, id: string): Promise<AutomationRow> {
   const row = isUuid(id) ? await org.table('automations').where({ id }).first() : undefined;
   if (!row) throw notFound('automation');
@@ -39,8 +39,9 @@ export async function findAutomation(org: OrgScope, id: string): Promise<Automat
 }
 
 /**
- * Stores an automation. It takes events from now on.
- * @throws AppError forbidden for one that does what its author may not do, or adds to campaigns and is a credential's; bad_request naming every fault, with the id of its node; or when the workspace has as many as it may
+ * Stores an automation, which accepts events from now on.
+ * @throws AppError forbidden if it does more than its author may, or if a credential saves one that adds to campaigns
+ * @throws AppError bad_request naming every fault with the id of its node, or at the workspace's limit
  */
 export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promise<AutomationRow> {
   return transact(ctx, async (tx) => {
@@ -63,9 +64,10 @@ export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promis
 }
 
 /**
- * Replaces an automation. Runs under way go on with the graph that they began with; where it is switched off, they end at once.
+ * Replaces an automation. Active runs keep the graph they began with; switching the automation off ends them at once.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
- * @throws AppError not_found, forbidden and bad_request as {@link createAutomation}; conflict when it has another `updated_at` by now
+ * @throws AppError not_found, forbidden and bad_request as {@link createAutomation}; conflict if `updated_at` has
+ * changed
  */
 export async function replaceAutomation(
   ctx: Ctx,
@@ -92,13 +94,13 @@ export async function replaceAutomation(
 }
 
 /**
- * What an automation does, it does with the rights of the workspace, so whoever switches one on may do all of it: its actions ask for what their routes ask for, and an
- * automation that it starts asks for all that that one does. One that is switched off does nothing, so everybody who may write automations may draw it.
- *
- * The rights of the author are stored: an automation that is started later may have been changed by then by somebody with more rights (`startRuns`).
- *
- * A key or application adds leads to a campaign that sends only within its policy, which counts them. An automation adds them later and without a limit, so a person
- * has to save one that does.
+ * Checks the rights of the author. An automation acts with the rights of the workspace, so its author must have the
+ * rights of all its actions. An automation that it starts requires the same rights as if the author switched it on. An
+ * automation that is off does nothing, so everybody who may write automations may save it.
+ * The author's rights are stored with the automation: somebody with more rights may later change an automation that it
+ * starts (`startRuns`).
+ * A key or application may add leads to a sending campaign only within its policy, which counts them. An automation
+ * adds leads later and without a limit, so only a person may save one that does.
  */
 async function assertMayWrite(
   { actor }: Ctx,
@@ -127,7 +129,7 @@ async function assertMayWrite(
 }
 
 /**
- * Deletes an automation with its runs; those under way end. What they have done stays.
+ * Deletes an automation with its runs, and ends active runs. The effects of completed nodes stay.
  * @throws AppError not_found; conflict naming the campaign steps and automations that run it
  */
 export async function deleteAutomation(ctx: Ctx, id: string): Promise<void> {
@@ -139,7 +141,7 @@ export async function deleteAutomation(ctx: Ctx, id: string): Promise<void> {
     try {
       await tx.org.table('automations').where({ id }).delete();
     } catch (error) {
-      // A step that was saved at this moment.
+      // A campaign step that references the automation was saved concurrently.
       if (!isForeignKeyViolation(error)) throw error;
       throw new AppError('conflict', message('connect.used_by_step'), { cause: error });
     }
@@ -147,7 +149,7 @@ export async function deleteAutomation(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** Changes of automations of a workspace run one after another: their number and what they refer to are looked at. */
+/** Serializes changes to the automations of a workspace, because each change checks their number and references. */
 async function lockAutomations(tx: Tx): Promise<void> {
   await tx.org.lock(`automations/${tx.org.organizationId}`);
 }
@@ -160,7 +162,7 @@ function summaryOf({ name, enabled, trigger_event, graph }: AutomationWrite): Re
   return { name, enabled, trigger_event, nodes: graph.nodes.length };
 }
 
-/** Notes what the graph needs, so that it cannot be deleted. */
+/** Stores references to the rows that the graph needs, so that they cannot be deleted. */
 async function keepReferences(tx: Tx, automationId: string, { graph }: AutomationWrite): Promise<void> {
   const named = namedRows(graph);
   const idsOf = (table: string) => [...new Set(named.filter((row) => row.table === table).map(({ id }) => id))];

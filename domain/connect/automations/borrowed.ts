@@ -3,9 +3,9 @@ import { message, type Message } from '../../../messages/index.ts';
 import { lackingRights } from '../../approvals/automation-rights.ts';
 
 /**
- * Why an automation may not be started: it does more than the rights of the run that starts it, which are those of whoever saved that one. What somebody with
- * more rights has saved lends them to nobody.
- * @returns a message that names the actions; undefined where it may be started
+ * Returns the reason why a run may not start another automation: that automation does more than the run's rights allow.
+ * A run has the rights of the person who saved its automation. It never gets the rights of a more powerful author.
+ * @returns a message that names the actions; undefined if the automation may be started
  */
 export function borrowedActions(rights: readonly string[], started: AutomationGraph): Message | undefined {
   const actions = [...new Set(lackingRights(started, rights).map(({ action }) => action))];

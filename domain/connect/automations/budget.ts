@@ -1,16 +1,17 @@
 import { HOUR_MS } from '../../../lib/clock.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
-/** Runs that other runs led to which a workspace may begin in an hour (UTC), whatever happens in it. */
+/** Base number of runs per workspace and hour (UTC) that other runs may start. */
 export const LED_RUNS = 10_000;
-/** So many more for each run that an event from outside led to. */
+/** Additional runs allowed for each run that an external event started. */
 const LED_RUNS_EACH = 50;
-/** Counts end here: nobody gets this far within an hour. */
+/** Upper bound of the stored counters, far above anything an hour can reach. */
 const MAX_COUNT = 1_000_000_000;
 
 /**
- * Counts runs that are about to begin, and says how many of those that others led to may. The limit of reactions in a row bounds how long a chain of runs
- * gets, and this how wide: without it a run that calls ten more, which call ten each, would become ten millions.
+ * Counts runs that are about to begin, and returns how many of the `led` runs (started by other runs) may begin. The
+ * hop limit bounds the length of a chain of runs; this budget bounds its breadth. Without it, a run that starts ten
+ * more, which each start ten more, would grow exponentially.
  */
 export async function spendBudget(tx: Tx, { first, led }: { first: number; led: number }): Promise<number> {
   const hour = new Date(Math.floor(tx.now.getTime() / HOUR_MS) * HOUR_MS);

@@ -14,7 +14,7 @@ import { lockRun, settleNode } from './advance.ts';
 import type { RunState } from './state.ts';
 import { renderConfig, TextTooLarge, valuesOf } from './values.ts';
 
-/** Calls of an app that fails in a way that may pass; the first wait (ms) doubles up to the longest. */
+/** Maximum calls of an app whose failures may pass. The first wait (ms) doubles with each retry, up to a maximum. */
 const MAX_CALLS = 8;
 const FIRST_WAIT_MS = 30_000;
 const LONGEST_WAIT_MS = 3_600_000;
@@ -26,8 +26,9 @@ interface Connection {
 }
 
 /**
- * Makes one call of a customer's app for a node of a run, signed as the calls of campaign steps are, and stores what came of it. The app sees the same id however
- * often it is called for the node. A failure that may pass is tried again, up to eight times; any other one is the error of the node.
+ * Makes one call to a customer's app for a node of a run, signed like the calls of campaign steps, and stores the
+ * outcome. The app gets the same id for every call of the node. A failure that may pass is retried, up to eight calls;
+ * any other failure becomes the error of the node.
  */
 export async function callAutomationApp(
   ctx: Ctx,
@@ -68,7 +69,7 @@ export async function callAutomationApp(
   }
 }
 
-/** A failure that would repeat. */
+/** Builds a failure that is not retryable. */
 function failed(said: Message): Answer {
   return { ok: false, retryable: false, said, fix: said };
 }

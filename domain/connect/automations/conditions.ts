@@ -8,10 +8,10 @@ import { meetsAll } from '../../directory/predicates/evaluate.ts';
 import { predicateSchema, propertyPath } from '../../directory/predicates/predicate.ts';
 import { TextTooLarge } from './values.ts';
 
-/** Words for the operators of predicates that other systems use. */
+/** Alternative operator names that other systems use. */
 const ALIASES: Readonly<Record<string, string>> = { equals: 'eq', not_equals: 'neq' };
 
-/** Faults of a condition, at `path`. */
+/** Lists the faults of a condition, with paths below `path`. */
 export function conditionProblems(condition: AutomationCondition, path: string): Problem[] {
   if (condition.field === 'expression') {
     if (!condition.expression) return [{ path: `${path}.expression`, message: message('field.required') }];
@@ -20,7 +20,7 @@ export function conditionProblems(condition: AutomationCondition, path: string):
       message,
     }));
   }
-  // The key is looked at by itself: the predicate says nothing of it where the operator is unknown.
+  // Checks the key separately, because the predicate reports nothing about it when the operator is unknown.
   const faulty = (key: string, issues: readonly z.core.$ZodIssue[] = []): Problem[] =>
     issues.map((issue) => ({ path: `${path}.${key}`, message: issueMessage(issue) }));
   const ofPredicate = predicateSchema.safeParse(predicateOf(condition)).error?.issues ?? [];
@@ -38,10 +38,10 @@ export function conditionProblems(condition: AutomationCondition, path: string):
 }
 
 /**
- * Whether data meets a condition. A field condition has the meaning of the predicates of goals: a missing property equals nothing. An expression
- * holds where what it prints is `true`; one that is cut off at the limit of its work does not hold.
- * @param whole what all conditions and texts of the run may take together
- * @throws TextTooLarge once that is used up: what the condition would say is not known
+ * Returns true if the data meets a condition. A field condition uses the predicates of goals: a missing property equals
+ * nothing. An expression holds if it prints `true`; an expression cut off at its work limit does not hold.
+ * @param whole budget shared by all conditions and texts of the run
+ * @throws TextTooLarge once the budget is used up, because the result is then unknown
  */
 export function holds(
   condition: AutomationCondition,
@@ -59,7 +59,7 @@ export function holds(
   return checked.success && meetsAll([checked.data], values);
 }
 
-/** An expression may leave its braces out. */
+/** Adds braces to an expression that has none. */
 function asTemplate(expression: string): string {
   return expression.includes('{{') ? expression : `{{ ${expression} }}`;
 }

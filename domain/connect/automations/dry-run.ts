@@ -18,19 +18,18 @@ import { interpret, type NodeOutcome } from './interpret.ts';
 import { automationProblems } from './validate.ts';
 import { findContacts, renderConfig, TextTooLarge, valuesOf, type AutomationContact } from './values.ts';
 
-/** A node of a dry run: what it came to, and what it would have done. */
+/** A node of a dry run: its result, and a preview of its action. */
 type TracedNode = AutomationNodeResult & { preview: Record<string, unknown> };
 
-/** What a run with some data would do. */
 interface DryRun {
   trace: TracedNode[];
   data: Record<string, unknown>;
 }
 
 /**
- * Goes through an automation without doing anything: conditions are asked, actions say what they would do with their texts filled in, waits are not waited.
- * Where the filter does not take the data, the trigger is skipped and everything after it.
- * @param data of the event; a sample of the trigger's where there is none
+ * Runs an automation without side effects: conditions are evaluated, actions return their texts filled in, and waits
+ * are skipped. If the filter does not accept the data, the trigger and everything after it is skipped.
+ * @param data of the event; defaults to sample data of the trigger
  * @throws AppError not_found
  */
 export async function dryRun(ctx: Ctx, id: string, data?: Record<string, unknown>): Promise<DryRun> {
@@ -53,7 +52,7 @@ export async function dryRun(ctx: Ctx, id: string, data?: Record<string, unknown
     try {
       if (node.type === 'condition')
         return { status: holds(node.condition!, values, budget) ? 'branch_true' : 'branch_false' };
-      // A provider's action has the fields of the contact beside those of the trigger.
+      // A provider's action has the fields of the contact in addition to those of the trigger.
       const ofNode = isNative(node.action) ? values : ofProviders;
       previews.set(node.id, renderConfig(node.config ?? {}, ofNode, new WorkBudget(budget)));
     } catch (error) {
@@ -68,7 +67,7 @@ export async function dryRun(ctx: Ctx, id: string, data?: Record<string, unknown
   };
 }
 
-/** What is wrong with each node by now, such as a category that was deleted after the automation was saved; by its id. */
+/** Collects the current faults by node id, such as a category that was deleted after the automation was saved. */
 function faultsOf({ nodes }: AutomationGraph, problems: readonly Problem[]): ReadonlyMap<string, Said> {
   return new Map(
     problems.toReversed().flatMap(({ path, message }) => {
@@ -78,7 +77,7 @@ function faultsOf({ nodes }: AutomationGraph, problems: readonly Problem[]): Rea
   );
 }
 
-/** The fault of a node without its id, which stands beside it. */
+/** Removes the node's id from a fault, because the trace already shows it. */
 function ofNode(said: Said): Said {
   if (typeof said === 'string' || said.code !== 'connect.node_fault') return said;
   return said.values.problem as Said;

@@ -6,9 +6,9 @@ import { signalOpen } from '../../../temporal/dispatch.ts';
 import { automationWorkflow } from '../../../workflows/automation/contract.ts';
 
 /**
- * Ends the runs of an automation that are under way: what they have done stays, what they wait for is not done. What they have asked of providers and is not sent yet is
- * taken back.
- * @param why reason that the runs show
+ * Ends the active runs of an automation. Effects of completed nodes stay; waiting nodes are not executed. Provider
+ * actions that are not yet sent are withdrawn.
+ * @param why reason stored with the runs
  */
 export async function endOpenRuns(tx: Tx, automationId: string, why: Message): Promise<void> {
   const ended = await tx.org.sql<{ id: string }>(

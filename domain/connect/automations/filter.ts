@@ -1,6 +1,9 @@
 import type { AutomationFilter } from './graph.ts';
 
-/** Whether an automation takes an event with this data. What a filter asks for and the data does not say is not met. */
+/**
+ * Returns true if an automation's filter accepts the data of an event. A filtered property that is missing in the data
+ * does not match.
+ */
 export function passes(filter: AutomationFilter, data: Readonly<Record<string, unknown>>): boolean {
   const { intents, min_confidence: least, campaign_ids: campaigns } = filter;
   if (intents && !intents.some((intent) => intent === data.intent)) return false;

@@ -3,18 +3,19 @@ import type { Said } from '../../../lib/errors.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { isNative } from './actions.ts';
 
-/** What a node came to; `waiting`: nothing yet. */
+/** Outcome of a node. `waiting`: the node has no outcome yet. */
 export type NodeOutcome =
   | { status: Exclude<AutomationNodeResult['status'], 'error'> }
   | { status: 'error'; error: Said }
   | 'waiting';
 
 /**
- * Goes on with a run as far as it can: every node that the run reaches is done once all nodes before it are settled. A node is reached by an edge out of
- * one that succeeded, or out of the answer that a condition gave; with several edges one is enough. A node that none of its edges reaches is skipped,
- * and so is what comes after one that failed. A node that waits holds up what comes after it and nothing else.
- * @param results of the nodes that are settled; what is settled now is added
- * @param execute does a node that is reached, or finds that it is not over
+ * Executes every node of a run that can be executed now. A node is executed once all nodes before it are settled and at
+ * least one edge reaches it. An edge reaches its target if its source succeeded, or if its condition gave the edge's
+ * answer. A node that no edge reaches is skipped, and so is everything after a failed node. A waiting node delays only
+ * the nodes after it.
+ * @param results of the settled nodes; newly settled nodes are appended
+ * @param execute executes a reached node, or returns `waiting`
  */
 export async function interpret(
   graph: AutomationGraph,
@@ -34,7 +35,7 @@ export async function interpret(
   }
 }
 
-/** A node's line of the results. */
+/** Builds the stored result of a node. */
 export function resultOf(node: AutomationNode, outcome: Exclude<NodeOutcome, 'waiting'>): AutomationNodeResult {
   return {
     node_id: node.id,
@@ -46,7 +47,7 @@ export function resultOf(node: AutomationNode, outcome: Exclude<NodeOutcome, 'wa
   };
 }
 
-/** The status of a run whose nodes are settled, and what it says of the first that failed. */
+/** Returns the status of a run whose nodes are all settled, and the message of the first failed node. */
 export function verdictOf(results: readonly AutomationNodeResult[]): {
   status: 'success' | 'error';
   detail: Message | null;

@@ -8,7 +8,7 @@ import { registerSubscribers } from '../../platform/events/register.ts';
 import { SUBSCRIBERS } from '../../operations/subscribers/index.ts';
 import { inWords } from '../../../lib/errors.ts';
 
-// It stands still: a turn of the reactions that fails is not made again, and so shows.
+// The clock does not advance, so a failed iteration of the reactions is not retried and becomes visible.
 const clock = new ManualClock(new Date('2026-05-04T10:00:00Z'));
 let world: World;
 test.before(async () => {

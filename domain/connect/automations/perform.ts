@@ -17,12 +17,12 @@ import type { RunState } from './state.ts';
 import type { AutomationContact } from './values.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Actions that are done in the transaction of the run. */
+/** Native actions that are executed in the transaction of the run. */
 export type InstantAction = Exclude<NativeAction, 'sendsets.wait' | 'sendsets.webhook'>;
 
 interface Doing {
   tx: Tx;
-  /** For verbs that take one; it joins the transaction. */
+  /** Context for verbs that take one. It joins the transaction. */
   ctx: Ctx;
   run: RunState;
   nodeId: string;
@@ -31,8 +31,9 @@ interface Doing {
 type Perform<A extends InstantAction> = (doing: Doing, config: ConfigOf<A>) => Promise<unknown>;
 
 /**
- * What each action does: one verb of the area that it is about. It joins the transaction that notes the node as done, so it is done once.
- * @throws AppError for what cannot be done, such as an id of a row that is gone by now
+ * Executes each action by a verb of its area. The verb joins the transaction that stores the node's result, so the
+ * action is done once.
+ * @throws AppError for an action that cannot be done, such as one that names a deleted row
  */
 export const PERFORM: { [A in InstantAction]: Perform<A> } = {
   'sendsets.add_tag': async ({ tx, run }, config) => {
@@ -104,13 +105,16 @@ function contactOf({ contact }: RunState): AutomationContact {
   return contact;
 }
 
-/** Nothing changed: the contact has the tag already, or there is no such tag any more. @throws AppError conflict */
+/**
+ * Called after nothing changed: either the contact already has the tag, or the tag no longer exists. @throws AppError
+ * conflict if the tag does not exist
+ */
 async function assertCategory(tx: Tx, id: string): Promise<void> {
   const known = await existingIds(tx.org, 'labels', [id], { registry: 'category' });
   if (!known.has(id)) throw new AppError('conflict', message('connect.run_category_gone'));
 }
 
-/** The deal of the event, else the newest open deal of its contact. */
+/** Returns the deal of the event, or else the newest open deal of its contact. */
 async function dealOf(tx: Tx, run: RunState): Promise<string> {
   return optional(run.data.deal_id) ?? openDealOf(tx.org, contactOf(run).id);
 }

@@ -16,13 +16,13 @@ import { PERFORM, type InstantAction } from './perform.ts';
 import type { RunState } from './state.ts';
 import { renderConfig, TextTooLarge, valuesOf } from './values.ts';
 
-/** What a run came to in a transaction; undefined while nodes wait. */
+/** Result of a run within one transaction; undefined while nodes wait. */
 export type Ended = { status: 'success' | 'error'; detail: Said | null } | undefined;
 
 /**
- * Does every node of a run that can be done now, in the caller's transaction, which also stores what came of it. Emits automation.run_failed where the run
- * ends with an error.
- * @param tx its events count one reaction more than those that led to the run
+ * Executes every node of a run that can be executed now, in the caller's transaction, and stores the results. Emits
+ * automation.run_failed if the run ends with an error.
+ * @param tx its events have a hop count one higher than the events that led to the run
  */
 export async function proceed(tx: Tx, ctx: Ctx, run: RunState): Promise<Ended> {
   const joined = { ...ctx, trx: tx.trx, joined: tx, hops: tx.hops };
@@ -34,7 +34,7 @@ export async function proceed(tx: Tx, ctx: Ctx, run: RunState): Promise<Ended> {
   return ended;
 }
 
-/** Emits that a run ended with an error; `loop`: because runs had led to one another for too long, or too often. */
+/** Emits automation.run_failed. `loop`: runs started one another in too long a chain, or too often. */
 export function announceFailure(tx: Tx, run: RunState, detail: Said, { loop = false } = {}): void {
   tx.emit('automation.run_failed', {
     automation_id: run.automationId,
@@ -50,7 +50,10 @@ export function announceFailure(tx: Tx, run: RunState, detail: Said, { loop = fa
 interface Doing {
   run: RunState;
   node: AutomationNode;
-  /** What conditions and texts of all nodes may take together: each alone could hold up the process for a tenth of a second. */
+  /**
+   * Work budget shared by the conditions and texts of all nodes. Each alone could block the process for a tenth of a
+   * second.
+   */
   budget: WorkBudget;
 }
 
@@ -64,7 +67,7 @@ async function execute(tx: Tx, ctx: Ctx, doing: Doing): Promise<NodeOutcome> {
   } catch (error) {
     if (error instanceof AppError) return { status: 'error', error: refusalReason(error) };
     if (error instanceof TextTooLarge) return { status: 'error', error: error.said };
-    // It would be refused however often the run is tried again. Anything else is no fault of the action.
+    // A refused row is refused on every retry too. Any other error is no fault of the action.
     if (!isRefusedRow(error)) throw error;
     ctx.log.warn({ err: error, runId: run.id, nodeId: node.id }, 'what an action of an automation writes was refused');
     return { status: 'error', error: message('connect.run_refused_row', { kind: errorKind(error) }) };
@@ -95,10 +98,10 @@ async function act(tx: Tx, ctx: Ctx, { run, node, budget }: Doing): Promise<Node
     run.waiting[id] = { kind: 'provider' };
     return 'waiting';
   }
-  // Of a graph that another release stored, it may not fit any more.
+  // A graph stored by another release may not fit the current schema.
   const fitting = NATIVE_ACTIONS[action].config.safeParse(config);
   if (!fitting.success) return { status: 'error', error: message('connect.config_misfit') };
-  // Filled in after the check: what strangers wrote may be of any length, and the actions cut it.
+  // Rendered after the check: values written by strangers may have any length, and the actions shorten them.
   const checked = renderConfig(
     fitting.data as Record<string, unknown>,
     valuesOf(run.data, run.contact),

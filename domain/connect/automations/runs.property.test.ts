@@ -18,7 +18,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** What a graph does, said once more and otherwise: a walk from the trigger along the edges that are followed, without an order of nodes. */
+/** Reference implementation of a graph: follows the edges from the trigger, without an order of nodes. */
 function plainly({ nodes, edges }: AutomationGraph, intent: string, broken: ReadonlySet<string>): Map<string, string> {
   const status = new Map<string, string>();
   const follow = (id: string): void => {

@@ -85,7 +85,7 @@ test.serial('an event makes one run of each automation that takes it, and what i
   t.like((await events('automation.notified'))[0], { automation_id: id, run_id: run.id, message: 'Re: Hello' });
   t.deepEqual([await runs(other), await runs(off)], [[], []]);
 
-  // The same event again, as a replay of a parked event tells it.
+  // The same event again, as in a replay of a parked event.
   const eventId = run.cause.slice('event/'.length);
   const data = sampleData('email.replied');
   await transact(ctx, (tx) =>
@@ -304,7 +304,7 @@ test.serial(
       { authorRights: ['contacts'] },
     );
     await reply();
-    // The requests are there, and are reacted to after the change.
+    // The requests exist, and are processed only after the change.
     await react(world.deps, SUBSCRIBERS);
     const changed = json(chain(act('task', 'create_task', { title: 'x' })));
     await world.deps.db('automations').where({ id: late }).update({ graph: changed });
@@ -321,7 +321,7 @@ test.serial(
     t.deepEqual([await runs(adding), await rows('crm_tasks')], [[], []]);
     t.is((await events('automation.run_failed')).length, 3);
 
-    // The author of this one may do nothing.
+    // The author of this automation has no rights.
     const powerless = await automate(chain(run('on', adding), tell), { authorRights: [] });
     await world.deps.db('automations').where({ id: caller }).update({ enabled: false });
     await reply();
@@ -329,7 +329,7 @@ test.serial(
     t.deepEqual(lines((await runs(powerless))[0]), ['trigger success', 'on error', 'tell skipped']);
     t.deepEqual([await runs(adding), await rows('crm_tasks')], [[], []]);
 
-    // By itself, and asked for by one whose author may do it, it runs.
+    // It runs by itself, and when requested by an automation whose author has the right.
     const trusted = await automate(chain(run('on', adding)), { authorRights: ['crm'] });
     await reply();
     await settle();
@@ -358,7 +358,7 @@ test.serial('runs that lead to ever more runs end at a number, and are told', as
     .db('automations')
     .where({ id: other })
     .update({ graph: eightOf(one) });
-  // As if runs had led to that many in this hour.
+  // Simulates that other runs have used up this hour's budget.
   await transact(ctx, (tx) => spendBudget(tx, { first: 0, led: LED_RUNS }));
   await reply();
   await settle();

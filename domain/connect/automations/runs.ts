@@ -18,7 +18,7 @@ export type AutomationRun = Columns<
   | 'finished_at'
 >;
 
-/** The newest runs of an automation, at most `limit`. @throws AppError not_found */
+/** Lists the newest runs of an automation, at most `limit`. @throws AppError not_found */
 export async function listAutomationRuns(ctx: Ctx, id: string, limit: number): Promise<AutomationRun[]> {
   const org = reader(ctx);
   await findAutomation(org, id);

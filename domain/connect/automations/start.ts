@@ -21,7 +21,9 @@ import { MAX_RUN_HOPS, toWaiting, type RunState } from './state.ts';
 import { findContacts } from './values.ts';
 import { CALLED } from './validate.ts';
 
-/** Something that may start runs: an event of a trigger, or a step or node that asks for one automation. */
+/**
+ * A possible start of runs: an event with its triggers, or a request by a campaign step or a node for one automation.
+ */
 export type Occasion = { hops: number } & (
   | {
       kind: 'trigger';
@@ -45,17 +47,18 @@ interface Wanted {
   data: Record<string, unknown>;
   contactId: string | null;
   hops: number;
-  /** Of the run that asks for it; null: an event, or a step of a campaign. */
+  /** Rights of the run that requests this one; null for an event or a campaign step. */
   callerRights: readonly string[] | null;
   /** See {@link Occasion}. */
   replyId?: string;
-  /** Beyond what runs of the workspace may lead to in an hour. */
+  /** True if the hourly budget of runs started by other runs is used up. */
   isTooMany?: boolean;
 }
 
 /**
- * Makes the runs of events, in their order: one for each event and automation that takes it, one for each request. What can be done at once is done here, in
- * the caller's transaction; a run that waits or calls another system is left to its workflow, whose start commits with it.
+ * Starts the runs of events in their order: one per event and matching automation, and one per request. Nodes that can
+ * be executed now are executed in the caller's transaction. A run that waits or calls another system continues in its
+ * workflow, whose start commits with this transaction.
  */
 export async function startRuns(tx: Tx, ctx: Ctx, occasions: readonly Occasion[]): Promise<void> {
   const wanted = await withinBudget(
@@ -70,12 +73,13 @@ export async function startRuns(tx: Tx, ctx: Ctx, occasions: readonly Occasion[]
   );
   const runs: { run: RunState; cause: string; ended: Ended }[] = [];
   for (const group of byHops(wanted))
-    // What the runs of a group emit is written together.
+    // The events emitted by all runs of a group are written together.
     await transact({ ...ctx, trx: tx.trx, hops: group[0]!.hops + 1 }, async (own) => {
       for (const each of group) {
         const contact = (each.contactId && contacts.get(each.contactId)) || null;
         const run = toRun(each, contact);
-        // Conditions may take a while without asking the database: other work of the process, and the limit of this transaction, get their turn.
+        // Evaluating conditions may take a while without a query. Yields to other work of the process and to the
+        // transaction's time limit.
         await setImmediate();
         runs.push({ run, cause: each.cause, ended: await begin(own, ctx, run, each) });
       }
@@ -85,7 +89,7 @@ export async function startRuns(tx: Tx, ctx: Ctx, occasions: readonly Occasion[]
     if (!ended) tx.intend(start(automationWorkflow, { organizationId: tx.org.organizationId, runId: run.id }));
 }
 
-/** Neighbours that as many reactions in a row led to. */
+/** Groups adjacent runs with the same hop count. */
 function byHops(wanted: readonly Wanted[]): Wanted[][] {
   const groups: Wanted[][] = [];
   for (const each of wanted) {
@@ -96,7 +100,10 @@ function byHops(wanted: readonly Wanted[]): Wanted[][] {
   return groups;
 }
 
-/** Of runs that others led to, as many as the workspace may begin; of those beyond, one of each automation, which is told and not begun. */
+/**
+ * Limits runs started by other runs to the workspace's budget. Beyond it, one run per automation is kept with
+ * `isTooMany`: it reports the failure and executes nothing.
+ */
 async function withinBudget(tx: Tx, wanted: Wanted[]): Promise<Wanted[]> {
   if (wanted.length === 0) return [];
   const led = wanted.filter(({ hops }) => hops > 0).length;
@@ -114,7 +121,7 @@ async function withinBudget(tx: Tx, wanted: Wanted[]): Promise<Wanted[]> {
 
 async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation, callerRights, isTooMany }: Wanted): Promise<Ended> {
   if (!automation.enabled) return { status: 'error', detail: message('connect.run_off') };
-  // Asked when it was called for too; it may have been changed since.
+  // Checked again, although the requesting node checked it: the automation may have changed since.
   const borrowed = callerRights && borrowedActions(callerRights, automation.graph);
   if (borrowed) {
     announceFailure(tx, run, borrowed);
@@ -135,7 +142,10 @@ async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation, callerRights
   return { status: 'error', detail };
 }
 
-/** The automations that take events of triggers, by the filters of both. They are locked: one that is switched off now ends the runs that begin here too. */
+/**
+ * Finds the automations whose trigger and filter match the events, and locks them for share. An automation that is
+ * switched off concurrently therefore also ends the runs that begin here.
+ */
 async function takenEvents(tx: Tx, occasions: readonly Occasion[]): Promise<Wanted[]> {
   const events = occasions.filter((occasion) => occasion.kind === 'trigger');
   const triggers = [...new Set(events.flatMap(({ triggered }) => triggered.map(({ trigger }) => trigger)))];
@@ -164,7 +174,10 @@ async function takenEvents(tx: Tx, occasions: readonly Occasion[]): Promise<Want
   );
 }
 
-/** Runs that a step of a campaign, or a node of another run, asks for. Such a run gets the data of the run that asks. */
+/**
+ * Finds the automations requested by a campaign step or by a node of another run. A run requested by another run gets
+ * that run's data.
+ */
 async function requests(tx: Tx, occasions: readonly Occasion[]): Promise<Wanted[]> {
   const asked = occasions.filter((occasion) => occasion.kind === 'request');
   if (asked.length === 0) return [];
@@ -188,12 +201,15 @@ async function requests(tx: Tx, occasions: readonly Occasion[]): Promise<Wanted[
     }
     const { campaign_id, step_id, contact_email } = request;
     const data = { campaign_id, step_id, contact_id: contactId, contact_email };
-    // What a run may that is gone by now, nobody knows.
+    // The rights of a deleted run are unknown, so the new run gets none.
     return [{ automation, cause, trigger: CALLED, data, contactId, hops, callerRights: request.run_id ? [] : null }];
   });
 }
 
-/** Those that have no run yet: an event that is applied again makes none, nor a correction of a reply that the automation has taken. */
+/**
+ * Drops runs that exist already. So an event that is applied again starts none, nor does the correction of a reply that the
+ * automation has taken.
+ */
 async function withoutRun(tx: Tx, wanted: readonly Wanted[]): Promise<Wanted[]> {
   if (wanted.length === 0) return [];
   const there = await tx.org.sql<{ automation_id: string; cause: string }>(
@@ -262,7 +278,7 @@ async function storeRuns(tx: Tx, runs: readonly { run: RunState; cause: string; 
       hops: runs.map(({ run }) => run.hops),
       graphs: runs.map(({ run, ended }) => (ended ? null : json(run.graph))),
       waitings: runs.map(({ run, ended }) => (ended ? null : json(run.waiting))),
-      // Names of Heron's own, so a literal of an array needs no quotes.
+      // The rights are names defined by Heron, so the array literal needs no quotes.
       rights: runs.map(({ run }) => `{${run.rights.join(',')}}`),
     },
   );

@@ -1,7 +1,7 @@
 import type { AutomationGraph, AutomationNodeResult, AutomationWaiting } from './graph.ts';
 import type { AutomationContact } from './values.ts';
 
-/** A run under way, in memory. */
+/** A running automation run, in memory. */
 export interface RunState {
   id: string;
   automationId: string;
@@ -10,20 +10,25 @@ export interface RunState {
   trigger: string;
   data: Record<string, unknown>;
   contact: AutomationContact | null;
-  /** Of the nodes that are settled, in their order. */
+  /** Results of the settled nodes, in the order of settlement. */
   results: AutomationNodeResult[];
-  /** Nodes that are not over, by id. */
+  /** Waiting nodes, by id. */
   waiting: AutomationWaiting;
-  /** Reactions in a row that led to it. */
+  /** Number of consecutive reactions that led to the run. */
   hops: number;
-  /** What it may start: rights of its author, and of those of the runs that led to it, as each saved its automation. */
+  /**
+   * Rights that limit which automations the run may start: those of its author and of the authors of the runs that led
+   * to it.
+   */
   rights: readonly string[];
 }
 
-/** Nodes that wait, by id. The object has nothing else: an id may be any name, `constructor` too. */
+/**
+ * Copies the waiting nodes, by id, into an object without a prototype: a node id may be any name, even `constructor`.
+ */
 export function toWaiting(stored: AutomationWaiting | null): AutomationWaiting {
   return Object.assign(Object.create(null) as AutomationWaiting, stored);
 }
 
-/** A run that this many reactions in a row led to is not begun: automations that start each other end there. */
+/** A run with this many hops is not started, which stops automations that start each other. */
 export const MAX_RUN_HOPS = 8;

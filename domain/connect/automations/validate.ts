@@ -22,10 +22,10 @@ import {
   type AutomationNode,
 } from './graph.ts';
 
-/** What starts an automation that only steps of campaigns and other automations run. */
+/** Trigger of an automation that only campaign steps and other automations start. */
 export const CALLED = 'automation.called';
 
-/** Nodes of one automation that run another one. */
+/** Maximum nodes of one automation that start another automation. */
 const MAX_CALLS = 10;
 
 /** An automation as its author writes it. */
@@ -38,9 +38,9 @@ export interface AutomationWrite {
 }
 
 /**
- * Everything that is wrong with an automation, beyond the shape of its fields; a fault of a node or an edge names its id. Fields that are missing are not
- * looked at.
- * @param id of the automation, where it is there already
+ * Lists every problem of an automation beyond the shape of its fields. A problem of a node or an edge names its id.
+ * Missing fields are not checked.
+ * @param id of the automation, if it exists already
  */
 export async function automationProblems(
   org: OrgScope,
@@ -203,14 +203,14 @@ function actionProblems({ action, connection_id: connection, config = {} }: Auto
   return [...problems, ...templateProblems(config, `${path}.config`)];
 }
 
-/** Faults of the templates in a config, at any depth. */
+/** Lists template errors in a config, at any depth. */
 function templateProblems(value: unknown, path: string): Problem[] {
   if (typeof value === 'string') return parseTemplate(value).errors.map(({ message }) => ({ path, message }));
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => templateProblems(inner, `${path}.${key}`));
 }
 
-/** Connections must be of the workspace and of the provider of the action. */
+/** Checks that each connection belongs to the workspace and to the action's provider. */
 async function connectionProblems(org: OrgScope, { nodes }: AutomationGraph): Promise<Problem[]> {
   const used = nodes.flatMap((node, index) => {
     const { provider } = partsOfAction(node.action ?? '');
@@ -234,7 +234,7 @@ async function connectionProblems(org: OrgScope, { nodes }: AutomationGraph): Pr
   });
 }
 
-/** The fault of a node, with the id of the node. */
+/** Wraps a node's problem with the node's id. */
 function nodeFault({ id: node }: AutomationNode, problem: Said): Message {
   return message('connect.node_fault', { node, problem });
 }
@@ -256,7 +256,7 @@ interface Named {
   node: AutomationNode;
 }
 
-/** The rows that the configs of a graph name. */
+/** Lists the rows that the configs of a graph reference. */
 export function namedRows({ nodes }: AutomationGraph): Named[] {
   return nodes.flatMap((node, index) => {
     if (node.type !== 'action' || !isNative(node.action)) return [];
@@ -288,7 +288,7 @@ async function referenceProblems(org: OrgScope, graph: AutomationGraph, ownId: s
   return problems;
 }
 
-/** Deals that could never be made, with the nodes that would make them. */
+/** Lists problems of nodes that create deals, if such a deal could never be created. */
 async function dealProblems(org: OrgScope, { nodes }: AutomationGraph): Promise<Problem[]> {
   const deals = nodes.flatMap(({ action, config = {} }, index) => {
     if (action !== 'sendsets.create_deal') return [];
@@ -298,7 +298,7 @@ async function dealProblems(org: OrgScope, { nodes }: AutomationGraph): Promise<
   return named(nodes, await problemsOfDeals(org, deals));
 }
 
-/** Kinds of tasks that the workspace does not have, with the nodes that name them. */
+/** Lists problems of nodes that use a task kind unknown to the workspace. */
 async function taskProblems(org: OrgScope, { nodes }: AutomationGraph): Promise<Problem[]> {
   const kinds = nodes.flatMap(({ action, config = {} }, index) =>
     action === 'sendsets.create_task' && typeof config.type === 'string'
@@ -308,7 +308,7 @@ async function taskProblems(org: OrgScope, { nodes }: AutomationGraph): Promise<
   return named(nodes, await taskTypeProblems(org, kinds));
 }
 
-/** Problems whose path leads into a node, with the id of the node. */
+/** Adds the node's id to problems whose path leads into a node. */
 export function named(nodes: readonly AutomationNode[], problems: readonly Problem[]): Problem[] {
   return problems.map(({ path, message: problem }) => {
     const node = nodes[Number(path.split('.')[3])]!;

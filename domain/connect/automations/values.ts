@@ -4,16 +4,16 @@ import { parseTemplate, renderTemplate, WorkBudget } from '../../mail/messages/t
 import { message, type Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
-/** What automations know of a contact. */
+/** Columns of a contact that automations can use. */
 export type AutomationContact = Columns<
   'contacts',
   'id' | 'email' | 'first_name' | 'last_name' | 'company' | 'phone' | 'subscribed' | 'custom_fields'
 >;
 
-/** What conditions and templates read: the data of the trigger, and its contact as it is now. */
+/** Data available to conditions and templates: the trigger's data and the current contact. */
 type Values = Readonly<Record<string, unknown>>;
 
-/** The contacts with these ids, by id; held against deletion until the transaction ends where `lock` says so. */
+/** Returns the contacts with these ids, by id. `lock` protects them from deletion until the transaction ends. */
 export async function findContacts(
   org: OrgScope,
   ids: readonly string[],
@@ -28,12 +28,12 @@ export async function findContacts(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** What conditions and templates of a run can name: the fields of its trigger, and `contact`. */
+/** Builds the values that conditions and templates of a run can name: the fields of its trigger, and `contact`. */
 export function valuesOf(data: Readonly<Record<string, unknown>>, contact: AutomationContact | null): Values {
   return { ...data, contact };
 }
 
-/** Texts take more work to render than they may: those of one action, or all of a run. */
+/** Thrown when texts take more work to render than the limit of one action or of the whole run. */
 export class TextTooLarge extends Error {
   readonly said: Message;
 
@@ -44,7 +44,7 @@ export class TextTooLarge extends Error {
 }
 
 /**
- * A config with its templates filled in, at any depth.
+ * Renders the templates in a config, at any depth.
  * @throws TextTooLarge
  */
 export function renderConfig<T>(config: T, values: Values, budget = new WorkBudget()): T {

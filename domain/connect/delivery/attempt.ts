@@ -7,12 +7,15 @@ import type { DeliveryEngine } from './engine.ts';
 import type { Outcome, Result } from './result.ts';
 import { nextAttemptAt } from './schedule.ts';
 
-/** More of an answer is read than is kept, so that the connection of a receiver with long answers can be used again. */
+/**
+ * Maximum bytes of an answer that are read: more than is stored, so that a receiver's connection can be reused after a
+ * long answer.
+ */
 const MAX_ANSWER_BYTES = 16 * 1024;
 
 /**
- * Sends one claimed delivery, signed at this moment, and returns the result. Before that it checks again whether it may be sent:
- * the endpoint is on and verified, its host is one its application may use.
+ * Sends one claimed delivery, signed at this moment, and returns the result. Before sending it checks again that the
+ * endpoint is on and verified, and that its application may use the host.
  */
 export async function attempt(
   { deps, openSecret }: Pick<DeliveryEngine, 'deps' | 'openSecret'>,
@@ -63,7 +66,7 @@ export async function attempt(
   return resultOf(delivery, next ? 'failed' : 'abandoned', startedAt, { ...rest, nextAttemptAt: next });
 }
 
-/** A delivery that was not sent and is left to the batch of its endpoint. */
+/** Result of a delivery that was not sent and moves to the batch of its endpoint. */
 export function released(delivery: Claimed, now: Date): Result {
   return resultOf(delivery, 'released', now, {});
 }
@@ -83,7 +86,7 @@ function resultOf(delivery: Claimed, outcome: Outcome, startedAt: Date, rest: Pa
   };
 }
 
-/** The reason why a delivery may not be sent any more; undefined when it may. */
+/** Returns the reason why a delivery may not be sent any more; undefined when it may. */
 function refusalOf(delivery: Claimed): Message | undefined {
   const { enabled, verified, allowedDomains, url, body, secret, attempt: number, maxAttempts } = delivery;
   if (!enabled) return message('connect.endpoint_off');
@@ -100,11 +103,11 @@ function failureOf(status: number): Message | null {
 }
 
 /**
- * The first bytes of an answer as text that PostgreSQL can store: a character cut in half at the end is dropped, a NUL becomes
- * visible.
+ * Decodes the first bytes of an answer as text that PostgreSQL can store. Drops a character cut off at the end, and
+ * replaces NUL by U+FFFD.
  */
 function excerptOf(body: Buffer): string {
   const decoder = new TextDecoder('utf-8');
-  // `stream` keeps bytes that may be the beginning of a character; they are dropped with the decoder.
+  // `stream` keeps back the bytes of an incomplete character. They are dropped with the decoder.
   return decoder.decode(body.subarray(0, EXCERPT_BYTES), { stream: body.length > EXCERPT_BYTES }).replaceAll('\0', '�');
 }

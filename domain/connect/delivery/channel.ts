@@ -1,2 +1,5 @@
-/** Channel on which the run of an open batch is woken after a commit that added deliveries; the payload is the batch's id. */
+/**
+ * NOTIFY channel that wakes the run of an open batch after a commit that added deliveries. The payload is the batch's
+ * id.
+ */
 export const BATCH_CHANNEL = 'heron_webhook_batches';

@@ -6,17 +6,17 @@ import { engineSql } from './sql.ts';
 /** Outcome of an attempt whose worker stopped. */
 const LOST = json(message('connect.attempt_lost'));
 
-/** A delivery that one process has claimed: no other attempts it unless that process counts as dead. */
+/** A delivery claimed by one process. No other process attempts it before the claim's deadline. */
 export interface Claimed {
   id: string;
   organizationId: string;
   endpointId: string;
   eventId: string;
   eventType: string;
-  /** Number of the attempt; with the status it says whose claim it is. */
+  /** Number of the attempt. Number and status together identify the claim. */
   attempt: number;
   maxAttempts: number;
-  /** Attempts before the latest redelivery. */
+  /** Number of attempts before the latest redelivery. */
   earlierAttempts: number;
   url: string;
   enabled: boolean;
@@ -25,23 +25,26 @@ export interface Claimed {
   allowedDomains: string[] | null;
   /** The stored body; null once retention has deleted it. */
   body: string | null;
-  /** The secret it is signed with, from its first attempt to its last. */
+  /** The secret that signs every attempt of the delivery, from the first to the last. */
   secret: { id: string; sealed: Buffer } | null;
 }
 
-/** Which deliveries to claim: of a batch the waiting ones, or (`takeOver`) those that a dead worker left in flight. */
+/**
+ * Deliveries to claim: the waiting ones of a batch, those that a dead worker left in flight (`takeOver`), or one by id.
+ */
 type ClaimWhat = { batchId: string; limit: number; takeOver: boolean } | { deliveryId: string; organizationId: string };
 
 const WHICH = {
   batch: `d.batch_id = :batch::uuid and d.status in ('pending', 'in_flight') and d.status = :status::text`,
-  // A delivery outside of a batch has one run, so one that is in flight was left by an attempt of that run that died.
+  // A delivery outside a batch has a single run. So a delivery in flight was left by an earlier attempt of that run
+  // that died.
   one: `d.id = :id::uuid and d.organization_id = :org::uuid and (d.status = 'in_flight' or d.status in ('pending', 'failed') and d.next_attempt_at <= :now::timestamptz)`,
 } as const;
 
 /**
- * Claims deliveries, in one statement: they become `in_flight`, the attempt is counted, and the secret is chosen:
- * the newest for a first attempt, the same for all later ones. An attempt whose worker died is recorded
- * as one without an outcome; it does not count against the receiver's attempts and does not lengthen the wait for the next.
+ * Claims deliveries in one statement: they become `in_flight`, the attempt is counted, and the secret is chosen. A
+ * first attempt uses the newest secret; later attempts reuse it. An attempt whose worker died is recorded without an
+ * outcome. It does not count against the receiver's attempts and does not lengthen the next wait.
  */
 export async function claim(db: Db, what: ClaimWhat, now: Date): Promise<Claimed[]> {
   const isBatch = 'batchId' in what;

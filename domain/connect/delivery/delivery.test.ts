@@ -54,7 +54,7 @@ interface Scene {
   batchIds: string[];
 }
 
-/** A workspace with an endpoint at the receiver, and deliveries that wait in their batches. */
+/** Creates a workspace with an endpoint at the receiver, and deliveries that wait in their batches. */
 async function scene(count = 1, fields: Record<string, unknown> = {}): Promise<Scene> {
   const { organizationId } = await world.tenant();
   const endpoint = await createEndpoint(world.deps, organizationId, `${receiver.url}/hook`, fields);
@@ -390,7 +390,7 @@ test.serial(
       'an attempt without an outcome uses up none',
     );
 
-    // It was not dead after all: its outcome is recorded, but no longer decides.
+    // The worker was not dead after all: its outcome is recorded, but no longer decides.
     receiver.respond(500);
     t.false(await engine.settler.settle(await attempt(engine, lost!), { ownRun: false }));
     t.like(await delivery(lost!.id), { status: 'delivered', attempt_count: 2 });
@@ -452,7 +452,7 @@ test.serial(
     const intents = await world.deps.db('outbox').where({ workflow_id: `webhook-endpoint/${hanging.id}` });
     t.true(intents.length >= 1 && intents.every((intent) => intent.kind === 'signal'));
 
-    // Well again, its own batch brings the rest.
+    // Once the endpoint works again, its own batch delivers the rest.
     slow.respond(204);
     t.deepEqual(await runBatch(engine, hanging.id, { lane: true, signal: idle() }), {
       delivered: 16,
@@ -485,7 +485,8 @@ test.serial(
     await running;
     const rows = await world.deps.db('webhook_deliveries').where({ organization_id: organizationId });
     t.is(rows.length, 21);
-    // Those that came too late for it are in a batch of their own, which has an intent; none is left in the closed one.
+    // Deliveries that came too late for the batch are in another one, which has an intent. None is left in the closed
+    // batch.
     for (const row of rows) t.true(row.status === 'delivered' || row.batch_id !== batchId, JSON.stringify(json(row)));
     t.is(await world.deps.db('webhook_batches').where({ id: batchId }).first(), undefined);
   },
@@ -527,7 +528,8 @@ test.serial('a batch that fails while requests are under way waits for them, and
     return { status: 204 };
   });
   const s = await scene(3);
-  // The first look is for what a dead worker left, the second takes the three; the third fails while they are under way.
+  // The first claim looks for deliveries of a dead worker, the second takes the three. The third fails while they are
+  // in flight.
   await db.raw(`
     create sequence looks;
     create function look() returns trigger language plpgsql as $$

@@ -3,12 +3,15 @@ import { signal, type Intent } from '../../../temporal/dispatch.ts';
 import { webhookEndpointWorkflow } from '../../../workflows/webhook-endpoint/contract.ts';
 import { engineSql } from './sql.ts';
 
-/** How often (ms) the open run of an endpoint's own batch is signalled all the same, in case it was lost. */
+/**
+ * Minimum time (ms) between two signals to the run of an endpoint's open batch, which is signalled again in case a
+ * signal was lost.
+ */
 const REMIND_MS = 60_000;
 
 /**
- * The intents that wake the runs of endpoints' own batches for the deliveries that this transaction adds to them.
- * A run that is at work needs none, as it cannot end before this transaction has.
+ * Returns the intents that wake the runs of endpoints' own batches for deliveries added by this transaction. A run that
+ * is active needs none: it cannot end before this transaction has ended.
  */
 export async function wakeEndpointBatches(trx: Trx, endpointIds: readonly string[], now: Date): Promise<Intent[]> {
   if (endpointIds.length === 0) return [];

@@ -8,29 +8,32 @@ import { BATCH_CHANNEL } from './channel.ts';
 import { Lanes } from './lanes.ts';
 import { createSettler, type Settler } from './settle.ts';
 
-/** A request open for longer (ms) shows that its endpoint is slow: shared batches leave its deliveries to its own batch. */
+/**
+ * Time (ms) after which an open request marks its endpoint as slow. Shared batches then leave its deliveries to its own
+ * batch.
+ */
 const SLOW_MS = 2_000;
 
-/** What the deliveries of one process share. */
+/** State shared by all deliveries of one process. */
 export interface DeliveryEngine {
   deps: Deps;
   lanes: Lanes;
   settler: Settler;
-  /** A signing secret in plain. */
+  /** Returns a signing secret in plain text. */
   openSecret(secret: SealedSecret): string;
   /** Starts to watch an open batch. */
   watch(batchId: string): BatchWatch;
   close(): Promise<void>;
 }
 
-/** Notices deliveries that are added to an open batch, from the moment it was made. */
+/** Detects deliveries added to an open batch, from the moment the watch was created. */
 interface BatchWatch {
   /** Resolves when deliveries were added since the last call, or after `ms`. */
   more(ms: number): Promise<void>;
   close(): void;
 }
 
-/** Makes the delivery engine of one process. */
+/** Creates the delivery engine, which a process needs once. */
 export async function createDeliveryEngine(deps: Deps, metrics: Metrics): Promise<DeliveryEngine> {
   const watched = new Map<string, Wakeable>();
   const listener = await listen(
@@ -63,7 +66,7 @@ export async function createDeliveryEngine(deps: Deps, metrics: Metrics): Promis
 
 const REMEMBERED_SECRETS = 5_000;
 
-/** Opens secrets and caches those used last: the secret of an id never changes. */
+/** Returns a function that decrypts secrets and caches those used last. The secret of an id never changes. */
 function rememberingOpener({ keyring }: Deps): (secret: SealedSecret) => string {
   const opened = new LRUCache<string, string>({ max: REMEMBERED_SECRETS });
   return (secret) => {

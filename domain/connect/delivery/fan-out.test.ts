@@ -180,7 +180,7 @@ test.serial(
       { ...drop, endpoint_id: one.id },
       { ...drop, endpoint_id: two.id },
     ]);
-    // The eighth event of the type is let through to whoever has room, the ninth is not.
+    // The eighth event of the type is delivered to endpoints below their rate, the ninth is not.
     const three = await createEndpoint(world.deps, organizationId, URL);
     await emitEvents(world.deps, organizationId, 3, 'role.created');
     await fanOut(world.deps);
@@ -240,7 +240,7 @@ test.serial('batches are filled one after the other; an endpoint that fails has 
     [...new Set(intents.filter(({ kind }) => kind === 'signal').map(({ workflow_id: id }) => id))],
     [`webhook-endpoint/${failing.id}`],
   );
-  // What is still open is added to, without another intent; once its run has closed it, it is not.
+  // An open batch gets more deliveries without another intent. A batch closed by its run does not.
   await world.deps.db('outbox').delete();
   await world.deps.db('webhook_counts').delete();
   await emitEvents(world.deps, tenants[1]!.organizationId, 1, 'role.deleted');
@@ -251,7 +251,7 @@ test.serial('batches are filled one after the other; an endpoint that fails has 
   await fanOut(world.deps, memory);
   t.is((await world.deps.db('outbox')).length, 1);
 
-  // One that is half full has a successor, which is there when the first one is closed.
+  // A half-full batch has a successor, which exists when the first one is closed.
   await world.deps.db('outbox').delete();
   for (const { organizationId } of tenants.slice(2, 52))
     await emitEvents(world.deps, organizationId, 3, 'role.deleted');
@@ -321,7 +321,7 @@ test.serial('whoever follows the positions misses nothing, however emitters and 
         const emitted = await Promise.all(
           emitters.map(async ({ events, holdMs, pauseMs }) => {
             await pause(pauseMs);
-            // The ids are made before others commit: order of ids and order of commits differ.
+            // The ids are created before others commit, so the order of ids differs from the order of commits.
             const rows = Array.from({ length: events }, () => ({
               id: newId(),
               organization_id: organizationId,
@@ -355,7 +355,7 @@ test.serial('an endpoint that is deleted in the middle of a turn does not fail t
   await emitEvents(world.deps, other.organizationId, 1, 'role.created');
   const deletion = await world.deps.db.transaction();
   await deletion('webhook_endpoints').where({ id: doomed.id }).delete();
-  // The turn still sees the endpoint, and waits for the one who is deleting it.
+  // The fan-out still sees the endpoint, and waits for the transaction that deletes it.
   const turn = assignPositions(world.deps, { open: undefined });
   await eventually(async () => {
     const { rows } = await world.deps.db.raw(

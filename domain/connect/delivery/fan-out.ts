@@ -13,39 +13,43 @@ import { isSubscribed } from './match.ts';
 import { engineSql } from './sql.ts';
 import { minuteOf, Throttle, type Count } from './throttle.ts';
 
-/** Serializes fan-outs, so that positions become visible in their order. */
+/** Advisory lock that serializes fan-outs, so that stream positions become visible in order. */
 const FAN_OUT_LOCK = 7_201_950;
 const MAX_EVENTS = 500;
-/** Organizations named in one notification to the realtime gateways, which holds at most 8,000 bytes. */
+/**
+ * Maximum organizations named in one notification to the realtime gateways; a notification holds at most 8,000 bytes.
+ */
 const MAX_NAMED = 200;
-/** Deliveries of one batch at most: a run costs as much as dozens of them, so batches are filled when there are many. */
+/** Maximum deliveries of one batch. A run costs as much as dozens of deliveries, so batches are filled under load. */
 export const BATCH_SIZE = 500;
-/** How long (ms) deliveries are added to a batch at most. */
+/** Maximum time (ms) during which deliveries are added to a batch. */
 const BATCH_OPEN_MS = 2_000;
-/** A batch this old (ms) or half full gets a successor, so that its run has started when it is needed. */
+/**
+ * Age (ms) and size from which a batch gets a successor, so that the successor's run has started when it is needed.
+ */
 const SUCCESSOR_AFTER_MS = 500;
 const SUCCESSOR_FROM_SIZE = BATCH_SIZE / 2;
-/** An endpoint that failed this often in a row has a batch of its own. */
+/** Number of consecutive failures after which an endpoint gets a batch of its own. */
 const OWN_BATCH_AFTER = 5;
 
-/** A batch to which a process adds while it has room. */
+/** A batch to which a process adds deliveries while there is room. */
 interface OpenBatch {
   id: string;
   openedAt: number;
   size: number;
 }
 
-/** What one process's fan-out caches between turns; the database decides what is true of it. */
+/** Cache of one process between its fan-out iterations. The database remains authoritative. */
 export interface FanOutMemory {
   /** The batch that is being filled, and its successor if there is one. */
   open: readonly OpenBatch[] | undefined;
 }
 
 interface FanOutTurn {
-  /** Another process has the lock and does the work. */
+  /** True if another process has the lock and does the work. */
   busy: boolean;
   positioned: number;
-  /** The turn took as many events as one turn may: there may be more. */
+  /** True if the iteration reached its maximum of events, so there may be more. */
   full: boolean;
   deliveries: number;
   drops: { reason: string; dropped: number }[];
@@ -62,7 +66,10 @@ interface Target {
   organization_id: string;
   application_id: string | null;
   event_types: string[];
-  /** Of an application's endpoint: the scopes it is registered for, and those each person granted with what their role allows now. */
+  /**
+   * For an application's endpoint: the scopes it is registered for. `grants` holds, for each person, the granted scopes
+   * and the scopes that the person's role allows now.
+   */
   registered: number | null;
   grants: [scopes: number, role: string[]][] | null;
   failures: number;
@@ -76,9 +83,9 @@ interface Delivery {
 }
 
 /**
- * Assigns stream positions to new committed events, in id order, and creates deliveries for subscribed endpoints: one
- * transaction, a constant number of statements. A reader that has read up to a position has missed
- * no event before it.
+ * Assigns stream positions to new committed events in id order, and creates deliveries for subscribed endpoints. Uses
+ * one transaction with a constant number of statements. A reader that has read up to a position has missed no earlier
+ * event.
  */
 export async function assignPositions(
   deps: Pick<Deps, 'db' | 'clock' | 'config'>,
@@ -117,7 +124,7 @@ export async function assignPositions(
         ...(await wakeEndpointBatches(trx, [...batches.ofEndpoints], now)),
       ]);
     }
-    // If this commit fails, the next turn does not find the new ones and opens others.
+    // If this commit fails, the next iteration does not find the new batches and opens others.
     memory.open = batches.open;
     return {
       busy: false,
@@ -135,11 +142,14 @@ interface Found {
   events: NewEvent[];
   targets: Target[];
   counts: Count[];
-  /** The known batches that are still open; they stay open until the commit. */
+  /** Ids of known batches that are still open. They stay open until the commit. */
   open: string[];
 }
 
-/** Numbers the new events and reads what the turn needs, in one statement. Workspaces without endpoints cost only the update of their events. */
+/**
+ * Assigns positions to new events and reads the data of this iteration, in one statement. A workspace without endpoints
+ * costs only the update of its events.
+ */
 async function numberAndRead(trx: Trx, minute: Date, known: readonly string[]): Promise<Found> {
   const [found] = await engineSql<{ [K in keyof Found]: Found[K] | null }>(
     trx,
@@ -216,8 +226,8 @@ function chooseDeliveries(
 }
 
 /**
- * What the people of a workspace let an application see now: a grant counts for no more than the role of its person still allows.
- * Null for an endpoint of the workspace itself.
+ * Returns the scopes that the people of a workspace let an application see now. A grant counts only as far as the
+ * person's role still allows. Null for an endpoint of the workspace itself.
  */
 function scopesGranted({ registered, grants }: Target): number | null {
   if (registered === null) return null;
@@ -225,14 +235,14 @@ function scopesGranted({ registered, grants }: Target): number | null {
   return registered & granted;
 }
 
-/** Says into which batch a delivery goes: one that is open, a new one, or the endpoint's own. */
+/** Chooses the batch of a delivery: an open one, a new one, or the endpoint's own. */
 class BatchPicker {
   readonly #now: Date;
-  /** New in this turn. */
+  /** Batches created in this iteration. */
   readonly opened: OpenBatch[] = [];
   /** Endpoints whose own batch has new deliveries. */
   readonly ofEndpoints = new Set<string>();
-  /** Committed before and filled further in this turn: their runs have to be woken. */
+  /** Ids of batches committed earlier and filled further in this iteration. Their runs must be woken. */
   readonly extended = new Set<string>();
   /** Batches with room; the first is filled first. */
   open: OpenBatch[];
@@ -254,7 +264,7 @@ class BatchPicker {
     return batch.id;
   }
 
-  /** Opens a successor in time: starting a run takes longer than delivering. */
+  /** Opens a successor early, because starting a run takes longer than delivering. */
   provide(): void {
     const [current, successor] = this.open;
     if (!current || successor) return;
@@ -280,9 +290,9 @@ interface Stored {
 }
 
 /**
- * Bodies, deliveries, counts, drops and open batches, in one statement. An endpoint that was deleted since it was chosen
- * gets nothing: the turn is shared by all organizations and must not fail for it. Those that are still there stay until
- * the commit.
+ * Writes bodies, deliveries, counts, drops and open batches in one statement. An endpoint deleted since it was chosen
+ * gets nothing: the iteration serves all organizations and must not fail because of one. The other endpoints are locked
+ * against deletion until the commit.
  */
 async function store(trx: Trx, { deliveries, throttle, batches, minute, now, maxAttempts }: Stored): Promise<void> {
   const { admitted, drops } = throttle;

@@ -4,7 +4,7 @@ import { message } from '../../../messages/index.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 
-/** An endpoint that has failed without a success in between: since when (RFC 3339), and how often. */
+/** An endpoint that fails without a success in between: start of the failures (RFC 3339) and their number. */
 interface Failing {
   id: string;
   organization_id: string;
@@ -13,8 +13,8 @@ interface Failing {
 }
 
 /**
- * Switches off the endpoints that have failed for WEBHOOK_DISABLE_AFTER_MS, and WEBHOOK_DISABLE_AFTER_FAILURES times in a
- * row at least. Their waiting deliveries are abandoned when they are due.
+ * Switches off endpoints that have failed for at least WEBHOOK_DISABLE_AFTER_MS and at least
+ * WEBHOOK_DISABLE_AFTER_FAILURES times in a row. Their waiting deliveries are abandoned when they are due.
  */
 export async function switchOffFailing(deps: Deps, endpoints: readonly Failing[]): Promise<void> {
   const { WEBHOOK_DISABLE_AFTER_MS: afterMs, WEBHOOK_DISABLE_AFTER_FAILURES: afterFailures } = deps.config;

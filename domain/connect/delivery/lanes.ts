@@ -1,16 +1,16 @@
-/** One endpoint's requests in this process. */
+/** Requests of this process to one endpoint. */
 interface Lane {
-  /** When each open request began, ms on the monotonic clock. */
+  /** Start of each open request, in ms of the monotonic clock. */
   open: Set<{ since: number }>;
   waiting: { enter: () => void }[];
 }
 
-/** Permission for one request to an endpoint; call `release` when the request has ended. */
+/** Permission for one request to an endpoint. Call `release` when the request has ended. */
 interface Permit {
   release(): void;
 }
 
-/** Limits the requests that one process has open to one endpoint, so that an endpoint that hangs delays no other. */
+/** Limits the open requests of one process per endpoint, so that an endpoint that hangs delays no other. */
 export class Lanes {
   readonly #limit: number;
   readonly #slowMs: number;
@@ -18,9 +18,9 @@ export class Lanes {
   readonly #lanes = new Map<string, Lane>();
 
   /**
-   * @param limit requests open to one endpoint at most
-   * @param slowMs a request open for longer than this (ms) shows that its endpoint is slow
-   * @param requestMs what one request may take (ms)
+   * @param limit maximum open requests per endpoint
+   * @param slowMs age (ms) of an open request from which its endpoint counts as slow
+   * @param requestMs maximum duration (ms) of one request
    */
   constructor({ limit, slowMs, requestMs }: { limit: number; slowMs: number; requestMs: number }) {
     this.#limit = limit;
@@ -32,16 +32,16 @@ export class Lanes {
     return this.#limit;
   }
 
-  /** Whether a request to the endpoint has been open for longer than it should. */
+  /** Returns true if the oldest open request to the endpoint is older than `slowMs`. */
   isSlow(endpointId: string): boolean {
     const oldest = this.#lanes.get(endpointId)?.open.values().next().value;
     return oldest !== undefined && performance.now() - oldest.since > this.#slowMs;
   }
 
   /**
-   * Waits until one more request to the endpoint may be opened; undefined when that takes too long.
+   * Waits for permission to open one more request to the endpoint; undefined when the wait takes too long.
    * @param who `shared`: fails fast if the endpoint is slow. `retry`: waits up to one request timeout. `patient`: waits
-   *   indefinitely
+   * indefinitely
    */
   async acquire(endpointId: string, who: 'shared' | 'retry' | 'patient'): Promise<Permit | undefined> {
     if (who === 'shared' && this.isSlow(endpointId)) return undefined;

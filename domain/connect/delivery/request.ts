@@ -1,28 +1,28 @@
 import type { EgressRequest } from '../../../lib/egress/index.ts';
 import { signPayload } from '../../../lib/signature.ts';
 
-/** Bytes of an answer that are kept with a delivery. */
+/** Bytes of an answer that are stored with a delivery. */
 export const EXCERPT_BYTES = 1024;
 
 /** One event for one receiver. */
 interface SignedDelivery {
   url: string;
-  /** The secret in plain. */
+  /** The secret in plain text. */
   secret: string;
   eventType: string;
-  /** Stable across retries and redeliveries: receivers dedupe on it. */
+  /** Stable across retries and redeliveries, so that receivers can deduplicate. */
   eventId: string;
-  /** The stored body; exactly these bytes are signed and sent. */
+  /** The stored body. Exactly these bytes are signed and sent. */
   body: string;
-  /** The moment of sending: receivers refuse signatures older than five minutes. */
+  /** The moment of sending. Receivers refuse signatures older than five minutes. */
   now: Date;
-  /** How long the whole request may take, ms. */
+  /** Timeout (ms) of the whole request. */
   timeoutMs: number;
-  /** Bytes of the answer to read. */
+  /** Maximum bytes of the answer that are read. */
   maxResponseBytes: number;
 }
 
-/** The request of a delivery: body, signature and headers as receivers know them. */
+/** Builds the HTTP request of a delivery: body, signature and headers. */
 export function deliveryRequest(delivery: SignedDelivery): EgressRequest {
   return {
     method: 'POST',
@@ -30,7 +30,7 @@ export function deliveryRequest(delivery: SignedDelivery): EgressRequest {
     headers: {
       'Content-Type': 'application/json',
       'User-Agent': 'Webhooks/1.0',
-      // An answer is stored as it came, so it must not be compressed.
+      // An answer is stored as received, so it must not be compressed.
       'Accept-Encoding': 'identity',
       'X-Service-Event': delivery.eventType,
       'X-Service-Event-Id': delivery.eventId,
@@ -42,7 +42,7 @@ export function deliveryRequest(delivery: SignedDelivery): EgressRequest {
   };
 }
 
-/** A delivery's envelope. */
+/** JSON envelope of a delivered event. */
 export interface Envelope {
   id: string;
   event_type: string;

@@ -2,8 +2,8 @@ import type { Message } from '../../../messages/index.ts';
 import type { Claimed } from './claim.ts';
 
 /**
- * The result of a claimed delivery: `delivered`; `failed`, with another attempt to come; `abandoned`, the last
- * one failed; `refused`, it may not be sent any more and was not; `released`, it was not sent and waits in the batch of its endpoint.
+ * Outcome of a claimed delivery. `failed`: another attempt follows. `abandoned`: the last attempt failed. `refused`:
+ * the delivery may not be sent any more and was not. `released`: not sent; it waits in the batch of its endpoint.
  */
 export type Outcome = 'delivered' | 'failed' | 'abandoned' | 'refused' | 'released';
 

@@ -10,13 +10,13 @@ type DeliveryState = Columns<
   'endpoint_id' | 'status' | 'attempt_count' | 'max_attempts' | 'next_attempt_at' | 'response_status' | 'batch_id'
 >;
 
-/** How long (ms) to wait for another attempt that has claimed the delivery. */
+/** Time (ms) to wait while another attempt has claimed the delivery. */
 const LOOK_AGAIN_MS = 1_000;
-/** How long (ms) a delivery waits when its endpoint has as many open requests as it may. */
+/** Time (ms) a delivery waits when its endpoint has its maximum of open requests. */
 const BUSY_MS = 15_000;
 
 /**
- * Makes the attempt of a delivery that is due, if one is, and returns what comes next. Repeating it is safe: a
+ * Makes the attempt of a delivery if one is due, and returns when the next is due. Repeating the call is safe: a
  * settled delivery stays settled, and an attempt that died is taken over.
  */
 export async function attemptDelivery(
@@ -44,7 +44,7 @@ export async function attemptDelivery(
   const before = await look();
   const early = before?.status === 'failed' && before.next_attempt_at !== null && before.next_attempt_at > clock.now();
   if (!before || isSettled(before) || early) return reportOf(before, clock.now());
-  // The permit comes before the claim: a delivery that waits for a permit has not been attempted.
+  // The permit is acquired before the claim: a delivery that waits for a permit has not been attempted.
   const permit = await lanes.acquire(before.endpoint_id, 'retry');
   if (!permit)
     return { state: 'waiting', at: clock.now().getTime() + BUSY_MS, why: 'the endpoint is busy with other deliveries' };

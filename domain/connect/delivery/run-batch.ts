@@ -7,28 +7,28 @@ import { claim, type Claimed } from './claim.ts';
 import type { DeliveryEngine } from './engine.ts';
 import { BATCH_SIZE } from './fan-out.ts';
 
-/** Deliveries of one batch that are attempted at once. */
+/** Maximum concurrent attempts of one batch. */
 const AT_ONCE = 100;
-/** How long (ms) a run waits for more deliveries before it closes its batch. */
+/** Time (ms) a run waits for more deliveries before it closes its batch. */
 const OPEN_MS = 1_500;
-/** How long (ms) a batch is worked on before the activity returns. */
+/** Maximum time (ms) that one activity works on a batch before it returns. */
 const TURN_MS = 60_000;
-/** How long (ms) a failing endpoint's permit is kept after a failure, because every failure starts a run. */
+/** Time (ms) that the permit of a failing endpoint is held after a failure, because every failure starts a run. */
 const REST_MS = 1_000;
-/** How often (ms) the batch of an endpoint is read while its requests hang. */
+/** Interval (ms) at which an endpoint's batch is read while its requests hang. */
 const LANE_LOOK_MS = 500;
 
 interface BatchTurn {
-  /** The batch of one endpoint, named by its id. */
+  /** True for the batch of a single endpoint, whose id is the endpoint's id. */
   lane: boolean;
-  /** Fires when the worker stops: open attempts are finished, no new ones begun. */
+  /** Fires when the worker stops: open attempts are finished, and no new ones begin. */
   signal: AbortSignal;
 }
 
 /**
- * Attempts the deliveries of a batch that have no outcome, in parallel, and writes the outcomes as they come, so that a retry repeats
- * only those that were in flight. A batch that is still open is closed here: first no more can be added, then the last ones are
- * claimed. Deliveries to an endpoint that turns out to be slow are left to the batch of that endpoint.
+ * Attempts the unsettled deliveries of a batch in parallel, and writes each outcome as it arrives. So a retry repeats
+ * only deliveries that were in flight. Closes an open batch: first no more deliveries can be added, then the last ones
+ * are claimed. Deliveries to an endpoint that turns out to be slow move to that endpoint's batch.
  */
 export async function runBatch(
   engine: DeliveryEngine,
@@ -44,7 +44,7 @@ export async function runBatch(
   const began = performance.now();
   let failure: unknown;
   let open = true;
-  /** True once nothing was left: from then on it looks again until the batch is closed. */
+  /** True once no delivery was waiting. From then on the batch is polled until it is closed. */
   let waits = false;
   let taken = 0;
 
@@ -73,7 +73,7 @@ export async function runBatch(
       const claimed = limit <= 0 ? [] : waits ? await onPath(BY_CLOCK, look) : await look();
       begin(claimed);
       if (limit <= 0 || claimed.length === limit) {
-        // There may be more waiting than there was room for.
+        // More deliveries may be waiting than there was room for.
         await Promise.race(underWay);
       } else if (lane && underWay.size > 0) {
         await Promise.race([...underWay, sleep(LANE_LOOK_MS)]);
@@ -92,7 +92,8 @@ export async function runBatch(
     }
   } finally {
     watch.close();
-    // Also where the database went away: the next attempt takes over what is in flight, and would send it again.
+    // Waits even when the database is unreachable: otherwise the next attempt would take over deliveries in flight and
+    // send them again.
     await Promise.all(underWay);
   }
   if (failure !== undefined) throw failure;
@@ -101,8 +102,8 @@ export async function runBatch(
 }
 
 /**
- * Attempts one delivery and counts it in the report. Where the endpoint has no free permit and others share the batch, the
- * delivery is released to the batch of that endpoint.
+ * Attempts one delivery and counts it in the report. If the endpoint has no free permit in a shared batch, releases the
+ * delivery to the batch of that endpoint.
  */
 async function deliver(
   engine: DeliveryEngine,

@@ -1,8 +1,8 @@
 import type { Config } from '../../../lib/config/index.ts';
 
 /**
- * When the next attempt is due after one that failed: WEBHOOK_RETRY_BASE_MS, doubling, WEBHOOK_RETRY_CAP_MS at most;
- * null when there is none left.
+ * Returns the time of the next attempt after a failed one. The wait starts at WEBHOOK_RETRY_BASE_MS and doubles up to
+ * WEBHOOK_RETRY_CAP_MS. Null when no attempt remains.
  * @param attempt number of the attempt that failed, from 1
  * @param earlier attempts before the latest redelivery, which restarts the schedule
  */

@@ -5,10 +5,13 @@ import { type Keyring } from '../../../lib/keyring.ts';
 import { newId } from '../../../lib/ids.ts';
 import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 
-/** How long a replaced secret is kept at least, ms: far longer than the retries of a delivery that began with it. */
+/** Minimum time (ms) that a replaced secret is kept: far longer than the retries of a delivery that began with it. */
 const KEEP_REPLACED_MS = 7 * 24 * 3600_000;
 
-/** Whose secret signs: an endpoint of a workspace has its own, all endpoints of an application share the application's. */
+/**
+ * Owner of a signing secret. An endpoint of a workspace has its own; all endpoints of an application share the
+ * application's.
+ */
 type SecretOwner = { endpointId: string } | { applicationId: string };
 
 /** A stored signing secret, sealed. */
@@ -17,17 +20,17 @@ export interface SealedSecret {
   sealed: Buffer;
 }
 
-/** Who signs the deliveries of an endpoint. */
+/** Returns the owner of the secret that signs the deliveries of an endpoint. */
 export function secretOwner(endpoint: { id: string; application_id: string | null }): SecretOwner {
   return endpoint.application_id ? { applicationId: endpoint.application_id } : { endpointId: endpoint.id };
 }
 
-/** A stored secret in plain (`whsec_…`); throws when it was moved from another row. */
+/** Decrypts a stored secret (`whsec_…`). Throws if the sealed value was copied from another row. */
 export function openWebhookSecret(keyring: Keyring, secret: SealedSecret): string {
   return keyring.open(secret.sealed, SEAL_PLACES.webhookSecret(secret.id)).toString();
 }
 
-/** The newest secret of an owner: it signs first attempts. */
+/** Returns the newest secret of an owner, which signs first attempts. */
 export async function newestSecret(db: Db | Trx, owner: SecretOwner): Promise<SealedSecret | undefined> {
   return across(db, 'engine')
     .table('webhook_secrets')
@@ -37,14 +40,14 @@ export async function newestSecret(db: Db | Trx, owner: SecretOwner): Promise<Se
 }
 
 /**
- * Gives an owner a new secret, which signs from now on, and returns it in plain. Older ones stay for deliveries
- * that began with them; those replaced long ago are deleted. The owner's row must be locked, so that rotations are
- * serialized.
+ * Creates a new secret for an owner and returns it in plain text. It signs all deliveries that begin from now on. Older
+ * secrets stay for deliveries that began with them. Each call deletes those replaced more than KEEP_REPLACED_MS ago.
+ * The owner's row must be locked, so that rotations are serialized.
  */
 export async function issueSecret(trx: Db | Trx, keyring: Keyring, owner: SecretOwner, now: Date): Promise<string> {
   const id = newId();
   const secret = newSecret(SECRET_PREFIX.webhook);
-  // All but the newest at this moment were replaced when their successor was made.
+  // Finds the newest secret older than KEEP_REPLACED_MS. Secrets older than it were replaced even earlier and are deleted.
   const [successor] = await across(trx, 'engine')
     .table('webhook_secrets')
     .where(columnsOf(owner))
@@ -67,7 +70,10 @@ export async function issueSecret(trx: Db | Trx, keyring: Keyring, owner: Secret
   return secret;
 }
 
-/** The owner's newest secret in plain, made now when there is none yet. The owner's row must be locked. */
+/**
+ * Returns the owner's newest secret in plain text, and creates one if there is none yet. The owner's row must be
+ * locked.
+ */
 export async function ensureSecret(trx: Db | Trx, keyring: Keyring, owner: SecretOwner, now: Date): Promise<string> {
   const stored = await newestSecret(trx, owner);
   return stored ? openWebhookSecret(keyring, stored) : issueSecret(trx, keyring, owner, now);

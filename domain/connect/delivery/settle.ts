@@ -15,13 +15,13 @@ import { switchOffFailing } from './health.ts';
 import { engineSql } from './sql.ts';
 
 const MAX_GROUP = 200;
-/** Results within this time (ms) are written together. */
+/** Time (ms) during which results are gathered into one write. */
 const GATHER_MS = 5;
 const TRIES = 3;
-/** How long (ms) results wait for a database that is away: a failover takes seconds. */
+/** Maximum time (ms) that results wait for an unreachable database. A failover takes seconds. */
 const AWAY_MS = 20_000;
 
-/** The status in the row for each outcome. */
+/** Status stored in the row, by outcome. */
 const STATUS: Record<Outcome, string> = {
   delivered: 'delivered',
   failed: 'failed',
@@ -30,12 +30,12 @@ const STATUS: Record<Outcome, string> = {
   released: 'pending',
 };
 
-/** Writes results of deliveries, in groups, as they come. */
+/** Writes the results of deliveries in groups, as they arrive. */
 export interface Settler {
   /**
-   * Records a result. Resolves once it is committed, with whether it decided: false when the delivery was taken over,
-   * redelivered or deleted meanwhile.
-   * @param ownRun the delivery has a run already; otherwise one is started if another attempt is to come
+   * Stores a result. Resolves after the commit: true if this result settled the delivery, false if the delivery was
+   * taken over, redelivered or deleted meanwhile.
+   * @param ownRun the delivery has a run already; otherwise one is started if another attempt follows
    */
   settle(result: Result, { ownRun }: { ownRun: boolean }): Promise<boolean>;
 }
@@ -48,8 +48,9 @@ interface Waiting {
 }
 
 /**
- * Makes the settler of one process. It writes one group at a time, so that its groups cannot deadlock. What was sent and is not written would be sent
- * again: a lost connection is waited for, and of a group that cannot be written as a whole the good results are.
+ * Creates the settler of one process. It writes one group at a time, so that its groups cannot deadlock. A result that
+ * is sent but not stored would be sent again. So the settler waits for a lost connection, and stores the good results
+ * of a group that cannot be written as a whole.
  */
 export function createSettler(deps: Deps, metrics: Metrics): Settler {
   const queue: Waiting[] = [];
@@ -69,13 +70,13 @@ export function createSettler(deps: Deps, metrics: Metrics): Settler {
       await settleTogether(group, { bare: false });
     } catch (error) {
       if (isDatabaseAway(error)) for (const { reject } of group) reject(error);
-      // Each part of a group that ran out of time would wait as long.
+      // A group that timed out is not split: each part would wait as long.
       else if (group.length > 1 && !isOverTime(error)) for (const part of halves(group)) await settleAll(part);
       else await settleBare(group, error);
     }
   };
 
-  /** Writes what can be written of results of which not all can. */
+  /** Writes the storable results of a group that failed, without attempts and health. */
   const settleBare = async (group: readonly Waiting[], cause: unknown): Promise<void> => {
     const attempts = group.map(({ result: { delivery } }) => ({ deliveryId: delivery.id, attempt: delivery.attempt }));
     deps.log.error(
@@ -104,22 +105,25 @@ export function createSettler(deps: Deps, metrics: Metrics): Settler {
   };
 }
 
-/** A group in two. Those of an endpoint stay together, so that a row of an endpoint that refuses them is found with few statements. */
+/**
+ * Splits a group in two. Results of one endpoint stay together, so that an endpoint row that causes the failure is
+ * found with few statements.
+ */
 function halves(group: readonly Waiting[]): [Waiting[], Waiting[]] {
   const ordered = group.toSorted((a, b) => (a.result.delivery.endpointId < b.result.delivery.endpointId ? -1 : 1));
   const middle = ordered.length >> 1;
   return [ordered.slice(0, middle), ordered.slice(middle)];
 }
 
-/** How much of results is written. */
+/** Selects which parts of the results are written. */
 interface Extent {
-  /** Their deliveries alone, without the record of the attempt and the health of the endpoint. */
+  /** True to write only the deliveries, without the attempt records and the health of the endpoints. */
   readonly bare: boolean;
 }
 
 /**
- * Writes results, waiting for a database that is away.
- * @returns ids of the deliveries that the results decided
+ * Writes results, and waits while the database is unreachable.
+ * @returns ids of the deliveries settled by the results
  */
 async function settleGroup(deps: Deps, group: readonly Waiting[], extent: Extent): Promise<Set<string>> {
   for (let tries = 1; ; tries += 1) {
@@ -130,13 +134,13 @@ async function settleGroup(deps: Deps, group: readonly Waiting[], extent: Extent
       );
       return new Set(settled.decided);
     } catch (error) {
-      // An endpoint was deleted with its deliveries just now: the retry does not find them.
+      // An endpoint was deleted concurrently with its deliveries. The retry does not find them.
       if (tries === TRIES || !isForeignKeyViolation(error)) throw error;
     }
   }
 }
 
-/** Writes results in one transaction with the runs that go on with their deliveries. */
+/** Writes results together with the runs that continue their deliveries, in one transaction. */
 async function writeWithRuns(deps: Deps, group: readonly Waiting[], extent: Extent): Promise<Written> {
   const results = group.map(({ result }) => result);
   const needsIntents = group.some(
@@ -160,10 +164,13 @@ async function writeWithRuns(deps: Deps, group: readonly Waiting[], extent: Exte
   });
 }
 
-/** Waits shorter than this (ms) are too short to spread the starts of runs. */
+/** Minimum retry wait (ms) from which the starts of runs are spread. */
 const SPREAD_FROM_MS = 10_000;
 
-/** How long (ms) starts of runs of failed deliveries may be spread: many failures at once must not delay first attempts. */
+/**
+ * Returns the time (ms) over which the starts of runs for failed deliveries are spread, so that many failures at once
+ * do not delay first attempts.
+ */
 function spreadMs({ WEBHOOK_RETRY_BASE_MS: wait }: Pick<Config, 'WEBHOOK_RETRY_BASE_MS'>): number {
   return wait >= SPREAD_FROM_MS ? wait * 0.8 : 0;
 }
@@ -185,15 +192,15 @@ function wasSent({ outcome }: Result): boolean {
 }
 
 interface Written {
-  /** Ids of deliveries whose row has the status of their result now. */
+  /** Ids of the deliveries that were settled: their rows now have the status of their result. */
   decided: string[];
   /** Endpoints that fail without a success in between. */
   failing: { id: string; organization_id: string; since: string; failures: number }[];
 }
 
 /**
- * Writes rows, attempts and the health of endpoints, in one statement. A result decides only while its claim holds; the
- * attempt is recorded in any case, unless the result is written `bare`.
+ * Writes deliveries, attempts and endpoint health in one statement. A result settles its delivery only while its claim
+ * is in force. The attempt is recorded in any case, unless `bare`.
  */
 async function write(db: Db | Trx, results: readonly Result[], { bare }: Extent): Promise<Written> {
   const health = bare ? [] : healthOf(results);
@@ -251,7 +258,7 @@ async function write(db: Db | Trx, results: readonly Result[], { bare }: Extent)
       starts: results.map(({ startedAt }) => startedAt),
       durations: results.map(({ durationMs }) => durationMs),
       responses: results.map(({ responseStatus }) => responseStatus),
-      // What a receiver wrote may be what cannot be stored.
+      // Omitted if `bare`: a receiver's text may be the value that cannot be stored.
       excerpts: results.map(({ excerpt }) => (bare ? null : excerpt)),
       reasons: results.map(({ errorReason }) => errorReason && json(errorReason)),
       finishes: results.map(({ finishedAt }) => finishedAt),
@@ -271,13 +278,13 @@ interface Health {
   successAt: Date | null;
   failureAt: Date | null;
   reason: Message | null;
-  /** Failures since the last success in the group, or all. */
+  /** Number of failures since the last success in the group, or all failures if there was no success. */
   failures: number;
-  /** When the first of those happened. */
+  /** Time of the first of these failures. */
   since: Date | null;
 }
 
-/** What the results of a group mean for their endpoints, in the order in which the requests ended. */
+/** Computes the endpoints' health from the results of a group, in the order in which the requests ended. */
 function healthOf(results: readonly Result[]): Health[] {
   const byEndpoint = new Map<string, Health>();
   const sent = results.filter(wasSent).sort((a, b) => a.finishedAt.getTime() - b.finishedAt.getTime());

@@ -10,15 +10,15 @@ import { webhookDeliveryWorkflow } from '../../../workflows/webhook-delivery/con
 import type { Deps } from '../../platform/kernel/context.ts';
 import { engineSql } from './sql.ts';
 
-/** Deliveries taken out of a batch at once: as many as one claim takes. */
+/** Maximum deliveries taken out of a batch at once; the same number as one claim takes. */
 const PAGE = 500;
 
 /**
- * Takes the deliveries that have no outcome out of a batch that keeps failing and starts a run for each. One that fails
- * there too is blocked by itself, as a dead letter of its own workspace; the others no longer wait for it. Each is moved
- * in a transaction of its own, because the row that makes the batch fail may make this fail as well.
- * @param cause what the batch failed with; the deliveries show its kind
- * @returns how many were moved, as `diverted`; `more` when the batch may have others
+ * Takes the unsettled deliveries out of a batch that keeps failing, and starts a run for each. A delivery whose own run
+ * fails too is blocked alone, as a dead letter of its workspace, and delays no other. Each delivery is moved in its own
+ * transaction, because the row that makes the batch fail may make the move fail as well.
+ * @param cause error of the batch; the deliveries show its kind
+ * @returns the number of moved deliveries as `diverted`; `more` when the batch may have others
  * @throws the first failure, after all others were moved
  */
 export async function splitBatch(
@@ -26,7 +26,7 @@ export async function splitBatch(
   batchId: string,
   cause: unknown,
 ): Promise<BatchReport> {
-  // Without this row no delivery can be added any more.
+  // Deleting this row closes the batch: no delivery can be added any more.
   await across(db, 'engine').table('webhook_batches').where({ id: batchId }).delete();
   const waiting = await engineSql<Columns<'webhook_deliveries', 'id' | 'organization_id' | 'endpoint_id'>>(
     db,

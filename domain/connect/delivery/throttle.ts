@@ -2,7 +2,7 @@ import type { Config } from '../../../lib/config/index.ts';
 
 type DropReason = 'endpoint_rate' | 'event_type_rate';
 
-/** Drops of one endpoint, event type and reason. */
+/** Dropped events of one endpoint, event type and reason. */
 interface Drop {
   organizationId: string;
   endpointId: string;
@@ -12,21 +12,21 @@ interface Drop {
   lastEventId: string;
 }
 
-/** What was admitted in a minute so far, by workspace and subject. */
+/** Events admitted in the current minute, by workspace and subject. */
 export interface Count {
   organization_id: string;
   subject: string;
   admitted: number;
 }
 
-/** The beginning of the minute of a moment: rates are counted by minutes. */
+/** Returns the start of the minute that contains `now`. Rates are counted per minute. */
 export function minuteOf(now: Date): Date {
   return new Date(Math.floor(now.getTime() / 60_000) * 60_000);
 }
 
 /**
- * Admits events until the rates of the minute are used up: one per endpoint (WEBHOOK_ENDPOINT_PER_MINUTE), one per
- * workspace and event type (WEBHOOK_EVENT_TYPE_PER_MINUTE), which counts an event once for all its endpoints.
+ * Admits events until the rates of the minute are used up. Each endpoint has a rate (WEBHOOK_ENDPOINT_PER_MINUTE). Each
+ * workspace and event type has one (WEBHOOK_EVENT_TYPE_PER_MINUTE), which counts an event once for all its endpoints.
  */
 export class Throttle {
   readonly #limits: { endpoint: number; eventType: number };
@@ -45,7 +45,7 @@ export class Throttle {
     for (const count of before) this.#before.set(keyOf(count.organization_id, count.subject), count.admitted);
   }
 
-  /** The endpoints of an event that get it; the others are counted as dropped. */
+  /** Returns the endpoints that get the event. Counts the others as dropped. */
   admit(event: { id: string; organizationId: string; type: string }, endpointIds: readonly string[]): string[] {
     if (endpointIds.length === 0) return [];
     if (!this.#take(event.organizationId, `type:${event.type}`, this.#limits.eventType)) {
@@ -59,7 +59,7 @@ export class Throttle {
     });
   }
 
-  /** What was admitted, to be added to the counts. */
+  /** Counts of admitted events, to be added to the stored counts. */
   get admitted(): Count[] {
     return [...this.#admitted.values()];
   }

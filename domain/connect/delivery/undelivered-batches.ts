@@ -3,10 +3,11 @@ import type { RunQuery } from '../../platform/expected-runs.ts';
 const UNDELIVERED = `status in ('pending', 'in_flight')`;
 
 /**
- * The batches, an endpoint's own among them, that have something to deliver. For a page the index leads from each batch to
- * the next, past its deliveries. The recursion makes them in the order of their ids, and only as many as the limit takes.
+ * Builds the query for batches with undelivered deliveries, including batches of single endpoints. For a page, a
+ * recursive query follows the index from each batch to the next and skips its deliveries. It yields batches in id order
+ * and stops at the limit.
  * @param args columns with the arguments of the contract
- * @param which condition that tells the batches of the contract from the others
+ * @param which condition that selects the batches of the contract
  */
 export function undeliveredBatches(args: string, which: string): RunQuery {
   return {

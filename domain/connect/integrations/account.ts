@@ -26,32 +26,38 @@ import { accountBase, requestProviderTokens, requireClient, tokensIn, type Store
 
 export type ConnectionRow = Row<'integration_connections'>;
 
-/** How often (ms) a healthy account is asked whether it still answers. */
+/** Interval (ms) between two health checks of a healthy account. */
 export const HEALTHY_EVERY_MS = 15 * MINUTE_MS;
-/** A token is renewed when it has less than this left (ms). */
+/** Remaining lifetime (ms) below which a token is renewed. */
 const RENEW_BEFORE_MS = 60_000;
-/** Time (ms) that a refresh spends in this process and in PostgreSQL, beside its request. */
+/** Time (ms) that a refresh spends in this process and in PostgreSQL, in addition to its request. */
 const REFRESH_MARGIN_MS = 5_000;
 const POLL_MS = 100;
-/** How long (ms) new tokens wait for a database that is away. */
+/** Maximum time (ms) that new tokens wait for an unreachable database. */
 const STORING_MS = 10_000;
 
-/** How long (ms) one process has to refresh a token before another may; whoever waits for it waits no longer. */
+/**
+ * Returns the lease (ms) of one process for refreshing a token. A waiting process waits at most this long, then
+ * refreshes itself.
+ */
 export function refreshLeaseMs({ INTEGRATION_TIMEOUT_MS: requestMs }: Pick<Config, 'INTEGRATION_TIMEOUT_MS'>): number {
   return requestMs + REFRESH_MARGIN_MS;
 }
 
-/** A conversation with a connection's provider. */
+/** An open client for one connection's provider account. */
 export interface OpenAccount {
   provider: Provider;
   call: ProviderCall;
-  /** Refreshes the tokens where they are about to end. @throws ReauthRequired, Unavailable */
+  /** Refreshes the tokens if they expire soon. @throws ReauthRequired, Unavailable */
   renew(): Promise<void>;
-  /** The connection with the credentials that a refusal is about: those that could not be refreshed, else those that are in use. */
+  /**
+   * Returns the version of the credentials that a refusal concerns: those that could not be refreshed, or else the
+   * current ones.
+   */
   refused(error: ReauthRequired): Pick<ConnectionRow, 'id' | 'sealed_version'>;
 }
 
-/** Opens a conversation with a connection's provider: its credentials are read, and its tokens refreshed when they have to be. */
+/** Opens a client for a connection's provider. Reads its credentials, and refreshes its tokens when necessary. */
 export function callFor(ctx: Ctx, connection: ConnectionRow): OpenAccount {
   const provider = providerOf(connection);
   const signingSecret = openSigningSecret(ctx.keyring, connection);
@@ -68,7 +74,7 @@ export function callFor(ctx: Ctx, connection: ConnectionRow): OpenAccount {
   let current: ConnectionRow = connection;
   const renewed = async (refused: string) => {
     const known = openStoredTokens(ctx.keyring, current).access_token;
-    // Another request of this conversation has met the same refusal first.
+    // A concurrent request of this client met the same refusal first, and has refreshed the token.
     if (known !== refused) return known;
     current = await refreshTokens(ctx, provider, current);
     return openStoredTokens(ctx.keyring, current).access_token;
@@ -83,33 +89,32 @@ export function callFor(ctx: Ctx, connection: ConnectionRow): OpenAccount {
     provider,
     call,
     renew: async () => void (await accessToken()),
-    // Another request of this conversation may have got newer ones meanwhile, from a person who connected the account again.
+    // A concurrent request may have loaded newer credentials, after a person connected the account again.
     refused: ({ version }) => ({ id: current.id, sealed_version: version ?? current.sealed_version }),
   };
 }
 
-/** What was pasted for a connection. */
+/** Decrypts the pasted credentials of a connection. */
 export function openConfig(keyring: Keyring, { id, sealed }: Pick<ConnectionRow, 'id' | 'sealed'>) {
   return JSON.parse(keyring.open(sealed, SEAL_PLACES.integration(id)).toString('utf8')) as Record<string, unknown>;
 }
 
-/** The tokens of a connection. */
 function openStoredTokens(keyring: Keyring, connection: Pick<ConnectionRow, 'id' | 'sealed'>): StoredTokens {
   return openConfig(keyring, connection) as unknown as StoredTokens;
 }
 
-/** What is pasted, or tokens, sealed for a connection. */
+/** Seals pasted credentials or tokens for a connection. */
 export function sealFor(keyring: Keyring, connectionId: string, value: object): Buffer {
   return keyring.seal(JSON.stringify(value), SEAL_PLACES.integration(connectionId));
 }
 
-/** A new secret that signs the webhooks of a connection. */
+/** Creates a new secret that signs the webhooks of a connection. */
 export function newSigningSecret(keyring: Keyring, connectionId: string): { secret: string; sealed: Buffer } {
   const secret = newSecret(SECRET_PREFIX.webhook);
   return { secret, sealed: keyring.seal(secret, SEAL_PLACES.integrationSigning(connectionId)) };
 }
 
-/** The secret that signs the webhooks of a connection; undefined before it was first needed. */
+/** Decrypts the secret that signs the webhooks of a connection; undefined if none has been created yet. */
 export function openSigningSecret(
   keyring: Keyring,
   { id, signing_secret: sealed }: Pick<ConnectionRow, 'id' | 'signing_secret'>,
@@ -117,17 +122,20 @@ export function openSigningSecret(
   return sealed ? keyring.open(sealed, SEAL_PLACES.integrationSigning(id)).toString('utf8') : undefined;
 }
 
-/** When an answer's access token ends; null where it does not say: it is used until it is refused. */
+/**
+ * Returns the expiry of an answer's access token. Null if the answer names none: the token is then used until it is
+ * refused.
+ */
 export function tokenEnd({ expires_in: seconds }: TokenFields, now: Date): Date | null {
   const lifeMs = Number(seconds) * 1000;
   return Number.isFinite(lifeMs) && lifeMs > 0 ? new Date(now.getTime() + lifeMs) : null;
 }
 
 /**
- * Exchanges the refresh token of a connection, in one process at a time over all of them: whoever comes second waits for the tokens that the first one stores. Many
- * providers take a refresh token once.
+ * Exchanges the refresh token of a connection. Only one process refreshes at a time; others wait for the tokens that it
+ * stores. Many providers accept a refresh token only once.
  * @returns the connection with its new tokens
- * @throws ReauthRequired where the consent has ended, Unavailable where the provider does not answer
+ * @throws ReauthRequired when the consent has ended, Unavailable when the provider does not answer
  */
 async function refreshTokens(ctx: Ctx, provider: Provider, stale: ConnectionRow): Promise<ConnectionRow> {
   const tokens = openStoredTokens(ctx.keyring, stale);
@@ -165,7 +173,8 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
       refresh_token: refreshToken,
     });
     const sealed = sealFor(ctx.keyring, connection.id, tokensIn(fields, refreshToken));
-    // Many providers have ended the old refresh token by now: the new one must not be lost with a database that is away for a moment.
+    // Many providers have already ended the old refresh token, so the new one must survive a short outage of the
+    // database.
     const store = () =>
       singleStatement(ctx).sql<ConnectionRow>(
         `update integration_connections set sealed = :sealed, sealed_version = sealed_version + 1, token_expires_at = :ends, refreshing_until = null,
@@ -187,7 +196,7 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
   } catch (error) {
     const detail = failureReason(ctx, error, provider);
     const ended = error instanceof ReauthRequired;
-    // First, so that nobody who waits asks with the same token once more.
+    // Stored first, so that no waiting process retries with the same token.
     if (ended) await noteReauth(ctx, connection, detail);
     await singleStatement(ctx).sql(
       'update integration_connections set refreshing_until = null where organization_id = :org and id = :id and sealed_version = :version',
@@ -199,9 +208,9 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
 }
 
 /**
- * Shows a connection as one whose account has to be connected again; what waits for it stays.
+ * Marks a connection as one whose account must be connected again. Its waiting deliveries stay.
  * @param refused the connection with the credentials that the provider did not accept
- * @returns false where it has others by now: the refusal says nothing of them
+ * @returns false if the connection has newer credentials, to which the refusal does not apply
  */
 export async function noteReauth(
   ctx: Ctx,
@@ -231,12 +240,12 @@ interface RunLine {
   startedAt: Date;
 }
 
-/** Writes a line into a connection's log. One of a connection that is gone is dropped. */
+/** Writes a line into a connection's log. Drops the line if the connection has been deleted. */
 export async function logRun(ctx: Ctx, connectionId: string, line: RunLine): Promise<void> {
   await singleStatement(ctx).sql(RUN_SQL, runBindings(connectionId, line, ctx.clock.now()));
 }
 
-/** {@link logRun} in a transaction. */
+/** Variant of {@link logRun} that joins a transaction. */
 export async function logRunIn(tx: Tx, connectionId: string, line: RunLine): Promise<void> {
   await tx.org.sql(RUN_SQL, runBindings(connectionId, line, tx.now));
 }

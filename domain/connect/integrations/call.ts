@@ -15,29 +15,29 @@ import {
   type ProviderRequest,
 } from './providers/provider.ts';
 
-/** What a conversation with a provider needs of the process. */
+/** Dependencies of a provider client. */
 export type CallDeps = Pick<Deps, 'config' | 'egress' | 'clock'>;
 
-/** The account that is spoken for. */
+/** The account for which requests are made. */
 export interface CallSubject {
   config?: Readonly<Record<string, unknown>>;
-  /** The base of this account's API, where it has one of its own. */
+  /** Base URL of this account's API, if the account has its own. */
   apiBase?: string | null;
-  /** Access token, with OAuth. */
+  /** Returns the access token (OAuth only). */
   accessToken?(): Promise<string>;
-  /** A new access token in place of one that was refused. */
+  /** Returns a new access token in place of a refused one. */
   refresh?(refused: string): Promise<string>;
-  /** Signs webhooks. */
+  /** Secret that signs webhooks. */
   signingSecret?: string | undefined;
 }
 
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
-/** The wait (ms) after a 429 that names none. */
+/** Wait (ms) after a 429 that names none. */
 const USUAL_WAIT_MS = 30_000;
 const LONGEST_WAIT_MS = DAY_MS;
 const MAX_MESSAGE = 300;
 
-/** Opens a conversation with a provider for one account. */
+/** Opens a provider client for one account. */
 export function openCall(deps: CallDeps, provider: Provider, subject: CallSubject): ProviderCall {
   const config = subject.config ?? {};
   return {
@@ -56,7 +56,10 @@ export function openCall(deps: CallDeps, provider: Provider, subject: CallSubjec
   };
 }
 
-/** The base of an account's API: what the installation says, the account, the provider. */
+/**
+ * Returns the base URL of an account's API. The installation's setting wins over the account's value, which wins over
+ * the provider's.
+ */
 function baseOf({ config }: CallDeps, provider: Provider, subject: CallSubject): string {
   return config.INTEGRATION_ENDPOINTS?.[provider.id]?.api ?? subject.apiBase ?? provider.apiBase;
 }
@@ -78,7 +81,10 @@ interface Attempt {
   token: string | undefined;
 }
 
-/** @throws Unavailable where there is no answer, Refused for an address that may not be called */
+/**
+ * Sends one request to the provider.
+ * @throws Unavailable without an answer, Refused for an address that may not be called
+ */
 async function send(
   { config, egress, clock }: CallDeps,
   provider: Provider,
@@ -124,7 +130,7 @@ async function send(
   return { status: answer.status, headers: plainHeaders(answer), json: parseJson(text), text };
 }
 
-/** Sends one request. @throws Unavailable where there is no answer, Refused for an address that may not be called */
+/** Sends one request. @throws Unavailable without an answer, Refused for an address that may not be called */
 export async function exchange(
   egress: Egress,
   { name }: Provider,
@@ -143,7 +149,10 @@ function isRefusedToken(provider: Provider, answer: ProviderAnswer): boolean {
   return answer.status === 401 || (provider.isTokenRefused?.(answer) ?? false);
 }
 
-/** @throws RateLimited, Refused, Unavailable for an answer that is none to the caller */
+/**
+ * Returns an answer, or throws it as an error.
+ * @throws RateLimited for 429, Refused for a refusal, Unavailable for a failure of the provider
+ */
 function settle(
   { name }: Provider,
   { expect = [] }: ProviderRequest,
@@ -162,7 +171,7 @@ function settle(
   throw new Refused(said, status);
 }
 
-/** Retry-After as seconds or as a date (RFC 9110 section 10.2.3), in ms. */
+/** Parses Retry-After, in seconds or as a date (RFC 9110 section 10.2.3), to ms. */
 function retryAfterMs(header: string | undefined, clock: Clock): number {
   if (header === undefined) return USUAL_WAIT_MS;
   const seconds = Number(header);
@@ -171,8 +180,8 @@ function retryAfterMs(header: string | undefined, clock: Clock): number {
 }
 
 /**
- * What a refusal says, wherever providers put it; one line without control characters. Email addresses are taken out: the sentence stands in logs that people read who
- * may not see contacts.
+ * Extracts the error message of a refusal from the fields that providers use, as one line without control characters.
+ * Email addresses are removed, because people who may not see contacts can read the logs.
  */
 function messageIn({ json, text }: ProviderAnswer): string {
   const found = typeof json === 'string' ? json : sentenceIn(json, 0);
@@ -203,7 +212,7 @@ function sentenceIn(value: unknown, depth: number): string | undefined {
     const found = sentenceIn((value as Record<string, unknown>)[field], depth + 1);
     if (found) return found;
   }
-  // Faults by the name of their field.
+  // Falls back to an object that maps field names to errors.
   const [named] = Object.entries(value).filter(([, fault]) => typeof fault === 'string');
   return depth > 0 && named ? `${named[0]}: ${String(named[1])}` : undefined;
 }
@@ -214,7 +223,7 @@ function plainHeaders({ headers }: EgressResponse): Record<string, string | unde
   );
 }
 
-/** A text as JSON; undefined where it is none. */
+/** Parses JSON; undefined for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

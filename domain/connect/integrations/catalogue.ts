@@ -12,7 +12,7 @@ import { salesforce } from './providers/salesforce/index.ts';
 import { slack } from './providers/slack/index.ts';
 import { zapier } from './providers/zapier/index.ts';
 
-/** Every provider, in the order of the catalogue. */
+/** All providers, in the order of the catalogue. */
 export const PROVIDERS: readonly Provider[] = [
   hubspot,
   salesforce,

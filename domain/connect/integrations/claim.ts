@@ -8,35 +8,42 @@ import type { Provider } from './providers/provider.ts';
 
 export type Delivery = Row<'integration_deliveries'>;
 
-/** Deliveries that this worker has to make now, each the first of its lane. */
+/** Deliveries that this worker must make now; each is the first of its lane. */
 export interface Claimed {
   kind: 'claimed';
   lease: string;
   deliveries: Delivery[];
 }
 
-/** Nothing is due: when something will be (epoch ms), or that nothing waits at all. */
+/** Nothing is due. `wakeAt` (epoch ms) is the time of the next delivery; `empty` means that nothing waits at all. */
 type NothingDue = { kind: 'wait'; wakeAt: number; why: string } | { kind: 'empty' };
 
-/** Requests of one delivery, at most: what is found or made before it, a refused token, and itself. */
+/**
+ * Maximum requests of one delivery: preparing look-ups or writes, a request refused for its token, and the action
+ * itself.
+ */
 const MAX_REQUESTS = 6;
-/** The shortest lease (ms), for time that a delivery spends in this process and in PostgreSQL. */
+/** Minimum lease (ms), for the time that a delivery spends in this process and in PostgreSQL. */
 const SHORTEST_LEASE_MS = 20_000;
-/** Calls without an answer in a row after which a provider counts as away: it is asked by one delivery at a time, less and less often. */
+/**
+ * Consecutive unanswered calls after which a provider counts as unreachable. Then only one delivery at a time is tried,
+ * at growing intervals.
+ */
 export const AWAY_AFTER = 3;
 
 /**
- * How long (ms) a worker has for what it claimed: longer than the requests of a delivery may take, and than it may wait for another process that refreshes the tokens, so
- * that the end means that the worker is gone.
+ * Returns the lease (ms) of claimed deliveries. It is longer than all requests of a delivery plus the wait for another
+ * process's token refresh. So an expired lease means that the worker is gone.
  */
 export function leaseMs(config: Pick<Config, 'INTEGRATION_TIMEOUT_MS'>): number {
   return Math.max(SHORTEST_LEASE_MS, MAX_REQUESTS * config.INTEGRATION_TIMEOUT_MS + refreshLeaseMs(config));
 }
 
 /**
- * Claims what is due at a connection: as many lanes as the provider lets us call now, which every worker takes from one row. The lanes are leased, so that no other
- * worker has them; those of a worker that died are due again when their lease ends.
- * @param rate what the provider lets one connection do
+ * Claims due deliveries of a connection: as many lanes as the provider's rate allows now. All workers take from the
+ * same pace row. The lanes are leased against other workers. Lanes of a worker that died are due again when their lease
+ * ends.
+ * @param rate limit of the provider for one connection
  */
 export async function claimDeliveries(
   ctx: Ctx,
@@ -71,7 +78,10 @@ export async function claimDeliveries(
   });
 }
 
-/** The due lanes of a connection, longest due first, with the first pending delivery of each. A lane without any is over. */
+/**
+ * Selects the due lanes of a connection, longest due first, with the first pending delivery of each. Deletes lanes
+ * without a pending delivery.
+ */
 const CLAIM_SQL = `with due as (
     select lane_id from integration_lanes
     where organization_id = :org and connection_id = :connection and due_at <= :now
@@ -95,7 +105,7 @@ interface Pace {
   failures: number;
 }
 
-/** Locks the pace of a connection, with the tokens that it has by now; undefined for one that is gone. */
+/** Locks the pace of a connection and computes its current tokens. Undefined if the connection is gone. */
 async function lockPace(tx: Tx, connectionId: string, rate: Provider['rate']): Promise<Pace | undefined> {
   const [row] = await tx.org.sql<{ tokens: number; paused_until: Date | null; failures: number }>(
     `select least(cast(:capacity as float8), tokens + greatest(0, extract(epoch from cast(:now as timestamptz) - counted_at)) * :rate) as tokens,
@@ -106,7 +116,10 @@ async function lockPace(tx: Tx, connectionId: string, rate: Provider['rate']): P
   return row && { tokens: row.tokens, pausedUntil: row.paused_until?.getTime() ?? null, failures: row.failures };
 }
 
-/** Until when (epoch ms) no call may be made, and why; undefined where one may be made now. */
+/**
+ * Returns the earliest time (epoch ms) of the next call, with the reason for the wait. Undefined if a call may be made
+ * now.
+ */
 function waitOf(
   { pausedUntil, tokens }: Pace,
   { perSecond }: Provider['rate'],
@@ -134,8 +147,8 @@ async function hasLanes(tx: Tx, connectionId: string): Promise<boolean> {
 }
 
 /**
- * Takes one call from a connection's pace, for work that does not wait in its queue.
- * @returns 0, or in how many ms to ask again
+ * Takes one call from a connection's pace, for work outside its queue.
+ * @returns 0 if the call may be made, otherwise the time (ms) to wait before asking again
  */
 export async function acquireCall(ctx: Ctx, connectionId: string, rate: Provider['rate']): Promise<number> {
   return transact(ctx, async (tx) => {
@@ -150,7 +163,8 @@ export async function acquireCall(ctx: Ctx, connectionId: string, rate: Provider
 }
 
 /**
- * Has nothing ask a provider for a while that asks to wait (429): what is delivered, what is pushed, and what asks for its health. It answers, so it is not away.
+ * Pauses all calls to a provider that answered 429: deliveries, pushes and health checks. The provider did answer, so
+ * its failure count is reset.
  * @returns false for a connection that is gone
  */
 export async function pauseCalls(tx: Tx, connectionId: string, forMs: number): Promise<boolean> {

@@ -32,50 +32,50 @@ import { findProvider, schemaFaults } from './registry.ts';
 import { abandonDeliveries } from '../../directory/integration-deliveries.ts';
 import { isConfigured } from './tokens.ts';
 
-/** What was done at a provider, as its log has it. */
+/** A log entry about work at a provider. */
 export type IntegrationRun = Row<'integration_runs'>;
 
-/** What a person pasted. */
+/** Credentials that a person pasted. */
 interface ConnectionInput {
   provider: string;
   label?: string | undefined;
   config?: Record<string, unknown> | undefined;
 }
 
-/** Credentials that the provider has accepted, not stored yet. */
+/** Credentials accepted by the provider, not stored yet. */
 interface CheckedCredentials {
   id: string;
-  /** They are for the connection with this id, whose own are not accepted any more. */
+  /** True if they renew the existing connection with this id, whose stored credentials are no longer accepted. */
   isRenewal: boolean;
   provider: Provider;
   config: Record<string, unknown>;
   account: ProviderAccount;
   signing: { secret: string; sealed: Buffer };
-  /** Of a provider that calls us: the address, and its id of the webhook where Heron has entered it. */
+  /** For a provider that calls Heron: the address, and the provider's id of the webhook if Heron registered it. */
   inbound: { url: string; hash: string; externalId: string | null } | null;
 }
 
-/** The path below API_PUBLIC_URL at which providers call. */
+/** Path below API_PUBLIC_URL that providers call. */
 export const INBOUND_PATH = '/integrations/inbound';
 
-/** Every provider, and whether accounts of it can be connected here. */
+/** Lists every provider, and whether its accounts can be connected on this installation. */
 export function listCatalogue(ctx: Ctx): { provider: Provider; configured: boolean }[] {
   return PROVIDERS.map((provider) => ({ provider, configured: isConfigured(ctx.config, provider) }));
 }
 
-/** Connections of the workspace, newest first. */
+/** Lists the connections of the workspace, newest first. */
 export async function listConnections(ctx: Ctx): Promise<ConnectionRow[]> {
   return reader(ctx).sql<ConnectionRow>(
     'select * from integration_connections where organization_id = :org order by id desc',
   );
 }
 
-/** One connection. @throws AppError not_found */
+/** Returns one connection. @throws AppError not_found */
 export async function readConnection(ctx: Ctx, id: string): Promise<ConnectionRow> {
   return foundConnection(reader(ctx), id);
 }
 
-/** A connection, locked where `lock` says so. @throws AppError not_found */
+/** Returns a connection, locked if `lock` is `for update`. @throws AppError not_found */
 export async function foundConnection(org: OrgScope, id: string, lock: '' | 'for update' = ''): Promise<ConnectionRow> {
   const [row] = isUuid(id)
     ? await org.sql<ConnectionRow>(
@@ -87,7 +87,7 @@ export async function foundConnection(org: OrgScope, id: string, lock: '' | 'for
   return row;
 }
 
-/** The newest lines of a connection's log. @throws AppError not_found */
+/** Lists the newest lines of a connection's log. @throws AppError not_found */
 export async function listRuns(ctx: Ctx, id: string, limit: number): Promise<IntegrationRun[]> {
   const connection = await readConnection(ctx, id);
   return reader(ctx).sql<Row<'integration_runs'>>(
@@ -96,7 +96,7 @@ export async function listRuns(ctx: Ctx, id: string, limit: number): Promise<Int
   );
 }
 
-/** Faults of what a person pasted, by its form alone. */
+/** Lists format errors of pasted credentials. */
 export function credentialProblems({ provider: id, config }: Partial<ConnectionInput>): Problem[] {
   if (id === undefined) return [];
   const provider = findProvider(id);
@@ -106,14 +106,15 @@ export function credentialProblems({ provider: id, config }: Partial<ConnectionI
 }
 
 /**
- * Asks the provider whether it accepts what was pasted, and to send its webhooks where it has any. Nothing is stored.
- * @throws AppError bad_request with what the provider says, service_unavailable where it does not answer
+ * Validates pasted credentials with the provider, and registers a webhook there if the provider sends any. Stores
+ * nothing.
+ * @throws AppError bad_request with the provider's message, service_unavailable when it does not answer
  */
 export async function checkCredentials(ctx: Ctx, input: ConnectionInput): Promise<CheckedCredentials> {
   refuseProblems(credentialProblems(input));
   const provider = findProvider(input.provider)!;
   const config = provider.credentials!.schema.parse(input.config ?? {});
-  // A webhook is not fired to be checked, so one that may not be called would stand as connected.
+  // A webhook is not fired as a test, so an address that may not be called would otherwise be stored as connected.
   if (typeof config.webhook_url === 'string')
     refuseProblems(await checkWebhookUrl(ctx, config.webhook_url, 'body.config.webhook_url'));
   const id = newId();
@@ -122,7 +123,7 @@ export async function checkCredentials(ctx: Ctx, input: ConnectionInput): Promis
   return asAppErrors(provider, 'body.config', async () => {
     const account = await provider.credentials!.validate(call);
     const ended = await findEnded(ctx, provider, account);
-    // Its webhook stands at the provider already.
+    // The connection's webhook is registered at the provider already.
     if (ended) return { id: ended, isRenewal: true, provider, config, account, signing, inbound: null };
     if (!provider.inbound) return { id, isRenewal: false, provider, config, account, signing, inbound: null };
     const token = newSecret();
@@ -133,7 +134,10 @@ export async function checkCredentials(ctx: Ctx, input: ConnectionInput): Promis
   });
 }
 
-/** The oldest connection to an account whose credentials have ended: new ones are for it, so that what waits for it, its subscriptions and mappings stay. */
+/**
+ * Finds the oldest connection to the same account whose credentials have ended. New credentials renew it, so that its
+ * waiting deliveries, subscriptions and mappings stay.
+ */
 async function findEnded(ctx: Ctx, { id: provider }: Provider, account: ProviderAccount): Promise<string | undefined> {
   const [row] = await reader(ctx).sql<{ id: string }>(
     `select id from integration_connections
@@ -144,8 +148,9 @@ async function findEnded(ctx: Ctx, { id: provider }: Provider, account: Provider
 }
 
 /**
- * Stores a connection whose credentials the provider has accepted, or gives them to the one of the same account whose own have ended.
- * @throws AppError not_found where that one was removed meanwhile
+ * Stores a connection with credentials that the provider has accepted. Renews the existing connection of the same
+ * account if its credentials have ended.
+ * @throws AppError not_found if that connection was removed meanwhile
  */
 export async function createConnection(
   ctx: Ctx,
@@ -174,7 +179,7 @@ export async function createConnection(
   });
 }
 
-/** What is stored of a new connection. */
+/** Data stored for a new connection. */
 interface NewConnection {
   id: string;
   provider: Provider;
@@ -188,7 +193,7 @@ interface NewConnection {
   inbound: { hash: string; externalId: string | null } | null;
 }
 
-/** Inserts a connection with its pace, its first line of log and its audit row. */
+/** Inserts a connection with its pace, its first log line and its audit row. */
 export async function insertConnection(ctx: Ctx, tx: Tx, given: NewConnection): Promise<ConnectionRow> {
   const { id, provider, account } = given;
   const [row] = await tx.org.sql<ConnectionRow>(
@@ -234,7 +239,7 @@ export async function insertConnection(ctx: Ctx, tx: Tx, given: NewConnection): 
 }
 
 /**
- * Stores new credentials of an account that is connected already; what waits for it goes on.
+ * Stores new credentials for a connected account, and resumes its waiting deliveries.
  * @throws AppError not_found, bad_request for credentials of another account
  */
 export async function renewConnection(
@@ -280,7 +285,7 @@ export async function renewConnection(
   return row!;
 }
 
-/** Changes what a connection is used for. @throws AppError not_found */
+/** Changes the settings of a connection. @throws AppError not_found */
 export async function updateConnectionConfig(
   ctx: Ctx,
   id: string,
@@ -313,8 +318,8 @@ export async function updateConnectionConfig(
 }
 
 /**
- * Deletes a connection with what waits for it. At the provider its webhook is taken back soon after, and its consent ended, unless another connection of this
- * installation is to the same account.
+ * Deletes a connection with its waiting deliveries. Soon afterwards its webhook is removed and its consent revoked at
+ * the provider, unless another connection of this installation uses the same account.
  * @throws AppError not_found
  */
 export async function deleteConnection(ctx: Ctx, id: string): Promise<void> {
@@ -341,7 +346,9 @@ export async function deleteConnection(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** The secret that signs the webhooks of a connection, made when it is first asked for. @throws AppError not_found */
+/**
+ * Returns the secret that signs the webhooks of a connection. Creates it on the first call. @throws AppError not_found
+ */
 export async function readWebhookSecret(ctx: Ctx, id: string): Promise<string> {
   return transact(ctx, async (tx) => {
     const connection = await foundConnection(tx.org, id, 'for update');
@@ -357,7 +364,7 @@ export async function readWebhookSecret(ctx: Ctx, id: string): Promise<string> {
 }
 
 /**
- * Does something at a provider for a person who waits for it: what the provider says becomes an error of this API.
+ * Runs work at a provider for a waiting person, and converts the provider's errors to API errors.
  * @throws AppError bad_request for a refusal of the request or of the credentials, service_unavailable
  */
 export async function asAppErrors<T>(provider: Provider, path: string, work: () => Promise<T>): Promise<T> {

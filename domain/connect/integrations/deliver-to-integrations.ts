@@ -3,8 +3,8 @@ import { declareSubscriber } from '../../platform/events/subscriber.ts';
 import { readTriggers, TRIGGER_EVENTS } from '../triggers/read.ts';
 
 /**
- * Adds what event subscriptions of integrations ask for to what waits for their providers. Events of an organization come in their order, so what is added about a contact is in
- * order too.
+ * Queues the actions that event subscriptions of integrations request. Events of an organization arrive in order, so
+ * the actions of a contact are queued in order too.
  */
 export const deliverToIntegrations = declareSubscriber({
   name: 'deliver_to_integrations',

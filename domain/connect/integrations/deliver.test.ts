@@ -60,7 +60,7 @@ async function desk() {
   return { org, id, contacts, add, waiting, turn: () => deliverNow(world, org, id) };
 }
 
-/** The numbers that arrived about a contact, in order. */
+/** Returns the numbers that arrived about a contact, in order. */
 const arrived = (contactId: string): number[] =>
   n8n.heard
     .map(({ raw }) => JSON.parse(raw))
@@ -96,7 +96,7 @@ test.serial(
   },
 );
 
-/** All orders of a list. */
+/** Returns all permutations of a list. */
 const orders = <T>(list: readonly T[]): T[][] =>
   list.length < 2
     ? [[...list]]

@@ -16,38 +16,38 @@ import { RateLimited, ReauthRequired, Refused, type ActionContact, type Provider
 import { findAction, findProvider } from './registry.ts';
 import { settleDelivery, type Outcome } from './settle.ts';
 
-/** What a turn of deliveries works with. */
+/** Parameters of one delivery iteration. */
 interface DeliveryTurn {
-  /** Bounds the calls that this process has open with one provider. */
+  /** Bounds the open calls of this process to one provider. */
   limits: TargetLimits;
   signal: AbortSignal;
   /** Called with the number of deliveries made so far. */
   reached?: (made: number) => void;
 }
 
-/** Calls side by side, each in a lane of its own. */
+/** Maximum concurrent calls, each in its own lane. */
 const SIDE_BY_SIDE = 8;
-/** A turn ends after this long (ms), so that turns of many connections alternate. */
+/** Duration (ms) after which an iteration ends, so that many connections alternate. */
 const TURN_MS = 30_000;
-/** Shorter waits (ms) are waited out in the turn: a turn of a workflow costs more. */
+/** Maximum wait (ms) spent inside an iteration, because a new workflow iteration costs more. */
 const SHORT_WAIT_MS = 1_500;
-/** How often (ms) it is asked whether a build that knows a connection's provider runs by now. */
+/** Interval (ms) at which a run whose provider is unknown checks for a build that knows it. */
 const UNKNOWN_PROVIDER_MS = 15 * MINUTE_MS;
-/** How long (ms) an outcome waits for a database that is away: within the lease of its lane. */
+/** Maximum time (ms) that an outcome waits for an unreachable database. It is shorter than the lease of its lane. */
 const AWAY_MS = 10_000;
-/** A turn waits this long (ms) in the worker for a permit of a provider that answers. */
+/** Maximum time (ms) that an iteration waits in the worker for a permit of a responsive provider. */
 const PATIENCE_MS = 500;
 
 /**
- * Makes the deliveries of one connection that are due, side by side over its lanes and in order within each, as fast as the provider allows. Every delivery is settled
- * by itself, so a worker that dies repeats at most what it had under way.
+ * Makes the due deliveries of one connection: lanes in parallel, deliveries of a lane in order, as fast as the provider
+ * allows. Every delivery is settled separately, so a worker that dies repeats at most the deliveries it had in flight.
  */
 export async function deliverTurn(ctx: Ctx, connectionId: string, turn: DeliveryTurn): Promise<DeliveryReport> {
   const connection = await readLive(ctx, connectionId);
   if (!connection) return { kind: 'done', why: 'the account is not connected' };
   const provider = findProvider(connection.provider);
   const wakeIn = (ms: number) => ctx.clock.now().getTime() + ms;
-  // Ended, its run would be started again by every sweep. A newer build goes on with it.
+  // If the run ended here, every sweep would start it again. A newer build continues it.
   if (!provider)
     return { kind: 'wait', wakeAt: wakeIn(UNKNOWN_PROVIDER_MS), why: 'this build does not know the provider' };
   const permit = await turn.limits.acquireSoon(provider.id, organizationOf(ctx), PATIENCE_MS);
@@ -96,14 +96,14 @@ async function workOff(
   }
 }
 
-/** Makes what was claimed. Returns whether the account has to be connected again. */
+/** Makes the claimed deliveries. Returns true if the account must be connected again. */
 async function makeAll(
   ctx: Ctx,
   connection: ConnectionRow,
   { lease, deliveries }: Claimed,
   tally: Tally,
 ): Promise<boolean> {
-  // Read anew each time: tokens may have been refreshed, the account connected again.
+  // Read again for every group: tokens may have been refreshed, or the account reconnected.
   const current = (await readLive(ctx, connection.id)) ?? connection;
   const account = callFor(ctx, current);
   const { provider } = account;
@@ -135,7 +135,7 @@ interface Work {
   fields: Record<string, string>;
 }
 
-/** Does one action at its provider; whatever is thrown becomes an outcome. */
+/** Performs one action at its provider. Converts every error to an outcome. */
 async function attempt(ctx: Ctx, { account, delivery, contact, fields }: Work): Promise<Outcome> {
   const { provider, call } = account;
   const action = findAction(provider, delivery.action);
@@ -169,11 +169,11 @@ async function outcomeOf(ctx: Ctx, error: unknown, account: OpenAccount): Promis
     const needsPerson = await noteReauth(ctx, account.refused(error), error.said);
     return needsPerson ? { kind: 'reauth' } : { kind: 'limited', retryAfterMs: SHORT_WAIT_MS };
   }
-  // No answer, or a fault of our own, or an answer that nobody foresaw: this delivery fails, the others go on.
+  // No answer, an internal error or an unexpected answer: this delivery fails, the others continue.
   return { kind: 'unavailable', said: failureReason(ctx, error, account.provider) };
 }
 
-/** The connection, if something may be delivered there. */
+/** Returns the connection if deliveries to it are allowed. */
 async function readLive(ctx: Ctx, id: string): Promise<ConnectionRow | undefined> {
   const [row] = await reader(ctx).sql<ConnectionRow>(
     `select * from integration_connections where organization_id = :org and id = :id and status in ('connected', 'degraded')`,
@@ -193,7 +193,7 @@ async function readContacts(ctx: Ctx, deliveries: readonly Delivery[]): Promise<
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Writes the turn into the connection's log, and when something was last delivered. */
+/** Writes a summary of the iteration into the connection's log, and stores the time of the last delivery. */
 async function noteTurn(ctx: Ctx, connectionId: string, { made, given, error }: Tally, startedAt: Date): Promise<void> {
   if (made === 0 && error === null) return;
   const detail = error !== null && given > 0 ? message('connect.given_up', { given, reason: error }) : error;

@@ -11,15 +11,16 @@ import { logRunIn } from './account.ts';
 import type { Delivery } from './claim.ts';
 import { emitSettled } from '../../directory/integration-deliveries.ts';
 
-/** How many actions wait at most for one account that has to be connected again; of more, the oldest are dropped. */
+/** Maximum waiting actions of an account that must be connected again. Beyond it, the oldest are dropped. */
 export const MOST_WAITING = 10_000;
-/** Actions that one transaction drops at most. */
+/** Maximum actions dropped by one transaction. */
 const PAGE = 1_000;
 
 /**
- * Bounds what waits for accounts that have to be connected again: what is older than INTEGRATION_REAUTH_DAYS, and the oldest of more than {@link MOST_WAITING}, is
- * dropped. The connection's log and one dead letter for each connection say how much; whoever asked for an action is told by its event.
- * @returns how many actions were dropped
+ * Drops actions that wait for accounts that must be connected again: those older than INTEGRATION_REAUTH_DAYS, and the
+ * oldest beyond {@link MOST_WAITING}. The connection's log and one dead letter per connection report the number. Each
+ * requester gets the event of its action.
+ * @returns the number of dropped actions
  */
 export async function dropOverdue(deps: Deps): Promise<number> {
   let dropped = 0;
@@ -39,10 +40,10 @@ export async function dropOverdue(deps: Deps): Promise<number> {
   }
 }
 
-/** Drops a page of what waits for too long; nothing once the account is connected again. */
+/** Drops one page of overdue actions. Drops nothing once the account is connected again. */
 function dropPage(ctx: Ctx, connectionId: string): Promise<number> {
   return transact(ctx, async (tx) => {
-    // Whoever connects the account again waits until this is over: what is left then goes on.
+    // Locks the connection: reconnecting the account waits for this transaction, then resumes the remaining actions.
     const [connection] = await tx.org.sql<Columns<'integration_connections', 'label'>>(
       `select label from integration_connections
        where organization_id = :org and id = :connection and status = 'reauth_required' for no key update`,
@@ -64,7 +65,7 @@ function dropPage(ctx: Ctx, connectionId: string): Promise<number> {
   });
 }
 
-/** Lanes of which nothing is left end when they are claimed the next time. */
+/** Emptied lanes are deleted at their next claim. */
 const DROP_SQL = `with overdue as (
     select id from integration_deliveries
     where organization_id = :org and connection_id = :connection and state = 'pending' and (created_at < :before or position <= (
@@ -78,12 +79,14 @@ const DROP_SQL = `with overdue as (
 interface Dropped {
   dropped: number;
   label: string;
-  /** Days and actions that wait at most. */
+  /** Limits in force: maximum age in days, and maximum number of waiting actions (`most`). */
   days: number;
   most: number;
 }
 
-/** Reports to people, in the log of the connection and as its one dead letter, which counts until it is settled. */
+/**
+ * Reports dropped actions in the connection's log and in its one dead letter, which sums them until it is settled.
+ */
 async function reportDropped(tx: Tx, connectionId: string, { dropped, label, days, most }: Dropped): Promise<void> {
   const [known] = await tx.org.sql<{ dropped: string | null }>(
     `select payload ->> 'dropped' as dropped from dead_letters

@@ -10,31 +10,35 @@ import {
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { findAction, providerOf, schemaFaults } from './registry.ts';
 
-/** What a caller asks a provider to do. */
+/** An action requested of a provider. */
 interface ActionRequest {
   connectionId: string;
-  /** Its whole name, such as `slack.notify`. */
+  /** Full name, such as `slack.notify`. */
   action: string;
-  /** As its schema says. */
+  /** Config that fits the action's schema. */
   config: Record<string, unknown>;
-  /** Whom it is about; actions about one contact happen one after the other. */
+  /** The contact of the action. Actions about one contact run one after another. */
   contactId: string | null;
-  /** Data of what happened, for texts and mappings. */
+  /** Data of the triggering event, for texts and mappings. */
   data: Record<string, unknown>;
-  /** The trigger that it follows, such as `email.replied`. */
+  /** The trigger that caused the action, such as `email.replied`. */
   trigger?: string | null;
-  /** When that was; now unless said. */
+  /** Time of the event. Defaults to now. */
   occurredAt?: Date;
-  /** Who asks: comes back in the event `integration.action_settled`, which is emitted only with it. Ids and kinds. */
+  /**
+   * Identifies the requester by ids and kinds. The event `integration.action_settled` returns it, and is emitted only
+   * if a source is given.
+   */
   source: Record<string, string> | null;
 }
 
 /**
- * Adds an action to what waits for a connection's provider, in the caller's transaction. It is done at least once; a provider that is away delays it, and
- * nothing else. What became of it comes as the event `integration.action_settled` with the given source.
+ * Queues an action for a connection's provider, in the caller's transaction. The action is done at least once. An
+ * unreachable provider only delays it. The result is reported by the event `integration.action_settled` with the given
+ * source.
  * @returns the id of the delivery
- * @throws AppError not_found for a connection or contact that the workspace does not have, bad_request for an action that the connection's provider
- *   does not have, or a config that does not fit it
+ * @throws AppError not_found for a connection or contact that the workspace does not have
+ * @throws AppError bad_request for an action that the provider does not have, or for a config that does not fit it
  */
 export async function enqueueProviderAction(tx: Tx, request: ActionRequest): Promise<string> {
   const { connectionId, contactId } = request;
@@ -49,7 +53,7 @@ export async function enqueueProviderAction(tx: Tx, request: ActionRequest): Pro
   refuseProblems(actionProblems(row, request.action, request.config));
   const [id] = await addDeliveries(tx, [
     {
-      // As the row has it: the run of the connection's deliveries is named after it.
+      // The stored spelling of the id, because the run of the connection's deliveries is named after it.
       connectionId: row.id,
       action: request.action,
       config: request.config,
@@ -64,7 +68,9 @@ export async function enqueueProviderAction(tx: Tx, request: ActionRequest): Pro
   return id!;
 }
 
-/** Faults of an action and its config for a connection; `path` is where both stand in what a caller sent. */
+/**
+ * Lists problems of an action and its config for a connection. `path` is the location of both in the caller's input.
+ */
 export function actionProblems(
   connection: { provider: string },
   action: string,
@@ -77,7 +83,7 @@ export function actionProblems(
   return schemaFaults(found.config, config, `${path}.config`);
 }
 
-/** One delivery, as it is stored. */
+/** A delivery to be stored. */
 export interface NewDelivery {
   connectionId: string;
   action: string;
@@ -91,9 +97,9 @@ export interface NewDelivery {
 }
 
 /**
- * Stores deliveries in their order. Those of contacts that are gone are left out. The lanes are locked before anything is added to them, in one order, so that what
- * is delivered first was committed first, and a lane does not end while something is added to it.
- * @returns the ids, in the order of what was given; those that were left out included
+ * Stores deliveries in their order, except those of deleted contacts. The lanes are locked first, in one order. So
+ * deliveries of a lane are ordered by commit, and a lane does not end while a delivery is added.
+ * @returns the ids in the order of the input, including those that were not stored
  */
 export async function addDeliveries(tx: Tx, given: readonly NewDelivery[]): Promise<string[]> {
   if (given.length === 0) return [];
@@ -143,7 +149,7 @@ export async function addDeliveries(tx: Tx, given: readonly NewDelivery[]): Prom
   return ids;
 }
 
-/** Has the deliveries of a connection go on after the commit; starts their run where there is none. */
+/** Signals the run that makes a connection's deliveries after the commit; starts it if there is none. */
 export function wakeDeliveries(tx: Tx, connectionId: string, cause: IntegrationDeliverySignals['more']['cause']): void {
   const args = { organizationId: tx.org.organizationId, connectionId };
   tx.intend(signal(integrationDeliveryWorkflow, args, 'more', { cause }));

@@ -6,8 +6,8 @@ import { RateLimited, ReauthRequired, Refused, Unavailable, type Provider } from
 const KNOWN = [RateLimited, ReauthRequired, Refused, Unavailable, AppError];
 
 /**
- * The reason of a failure with a provider that people may read. Errors made for people keep theirs. Any other may quote a request, with its secrets and
- * addresses: it becomes one sentence, and its class goes to the log.
+ * Returns the reason of a provider failure in a form that people may read. Errors with a message for people keep it.
+ * Any other error may quote secrets and addresses, so it becomes a generic sentence and its class is logged.
  */
 export function failureReason({ log }: Pick<Ctx, 'log'>, error: unknown, { id, name }: Provider): Said {
   for (const known of KNOWN) if (error instanceof known) return error.said;

@@ -11,18 +11,19 @@ import { openSigningSecret, type ConnectionRow } from './account.ts';
 import { Refused, type Provider } from './providers/provider.ts';
 import { findProvider } from './registry.ts';
 
-/** A webhook as it came. */
+/** A received webhook. */
 interface InboundWebhook {
-  /** The secret in the address. */
+  /** The secret in the URL. */
   token: string;
   headers: Readonly<Record<string, string | undefined>>;
   rawBody: Buffer;
 }
 
 /**
- * Takes a webhook of a scheduling provider: the address names the connection, the signature is verified over the bytes of the body, and each body counts once.
- * @returns what it did; `duplicate`, `ignored` and `stale` changed nothing, `kept` is a body that cannot be read
- * @throws AppError not_found for an address that there is not, unauthorized for a signature that is not the provider's or is too old
+ * Receives a webhook of a scheduling provider. The URL names the connection, the signature is verified over the raw
+ * body, and each body counts once.
+ * @returns the result; `duplicate`, `ignored` and `stale` changed nothing, `kept` is a body that cannot be read
+ * @throws AppError not_found for an unknown URL, unauthorized for a signature that is invalid or too old
  */
 export async function receiveBooking(anonymous: Ctx, { token, headers, rawBody }: InboundWebhook): Promise<string> {
   const [connection] = await across(anonymous.db, 'credential').sql<ConnectionRow>(
@@ -55,7 +56,7 @@ export async function receiveBooking(anonymous: Ctx, { token, headers, rawBody }
   });
 }
 
-/** Keeps a body that its provider signed and that Heron cannot read, with a dead letter: whoever booked is not lost. */
+/** Keeps a correctly signed body that Heron cannot read, with a dead letter, so that the booking is not lost. */
 async function keepUnread(
   tx: Tx,
   { id, provider }: ConnectionRow,
@@ -81,8 +82,8 @@ async function keepUnread(
 }
 
 /**
- * Reads a kept webhook again.
- * @throws AppError unprocessable where it still cannot be read
+ * Parses a kept webhook again.
+ * @throws AppError unprocessable if it still cannot be read
  */
 export async function readAgain(tx: Tx, unreadId: string): Promise<void> {
   const [kept] = await tx.org.sql<ConnectionRow & { digest: string; unread_body: string }>(
@@ -105,7 +106,7 @@ export async function readAgain(tx: Tx, unreadId: string): Promise<void> {
   );
 }
 
-/** Stores what a verified body says. @throws Refused where it cannot be read */
+/** Stores the booking in a verified body. @throws Refused if the body cannot be read */
 async function recordNews(tx: Tx, connection: ConnectionRow, provider: Provider, rawBody: Buffer): Promise<string> {
   const news = provider.inbound!.readBooking(parsed(rawBody));
   if (!news) return 'ignored';

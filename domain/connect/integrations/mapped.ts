@@ -7,12 +7,12 @@ export type Mapping = Pick<
   'subscription_id' | 'source_field' | 'external_field' | 'transform' | 'static_value'
 >;
 
-/** Prefix of custom fields: `custom.plan`. */
+/** Prefix of custom fields, as in `custom.plan`. */
 export const CUSTOM_PREFIX = 'custom.';
-/** Fields of a contact that can be mapped, beside custom ones. */
+/** Contact fields that can be mapped, in addition to custom fields. */
 export const SOURCE_FIELDS = ['email', 'first_name', 'last_name', 'name', 'company', 'phone'] as const;
 
-/** The mappings of a connection that its contacts are written by: its own, or those of its provider. */
+/** Returns the mappings used to write contacts of a connection: its own, or those of its provider. */
 export async function readMappings(
   org: OrgScope,
   { id }: { id: string },
@@ -34,8 +34,8 @@ export async function readMappings(
 }
 
 /**
- * A contact's fields under the provider's names. Mappings of the subscription itself come after those of the connection, and win. Fields that the contact has no value for are
- * left out, so that nothing at the provider is emptied.
+ * Maps a contact's fields to the provider's names. Mappings of the subscription override those of the connection.
+ * Fields without a value are omitted, so that nothing at the provider is emptied.
  */
 export function fieldsFor(
   mappings: readonly Mapping[],
@@ -69,7 +69,7 @@ function transformed({ transform, static_value: fixed, source_field: field }: Ma
 function valueOf(contact: ActionContact, field: string): string {
   if (field.startsWith(CUSTOM_PREFIX)) {
     const key = field.slice(CUSTOM_PREFIX.length);
-    // A key such as `constructor` names what every object inherits, and no field of the contact.
+    // `hasOwn` excludes keys such as `constructor`, which every object inherits.
     return Object.hasOwn(contact.custom_fields, key) ? contact.custom_fields[key]! : '';
   }
   if (field === 'name') return `${contact.first_name} ${contact.last_name}`.trim();

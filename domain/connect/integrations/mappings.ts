@@ -14,14 +14,14 @@ import { findProvider } from './registry.ts';
 
 type FieldMapping = Row<'integration_field_mappings'>;
 
-/** The mappings of a connection, which are replaced together. */
+/** The mappings of a connection, which are always replaced together. */
 export interface Mappings {
   mappings: FieldMapping[];
-  /** When they were replaced; of those that the provider comes with, when the connection was made. */
+  /** Time of the last replacement. For the provider's default mappings: creation time of the connection. */
   updatedAt: Date;
 }
 
-/** How one field of the provider gets its value. */
+/** Assigns a value to one field of the provider. */
 interface MappingInput {
   external_field: string;
   sendsets_field?: string | undefined;
@@ -29,14 +29,14 @@ interface MappingInput {
   static_value?: string | undefined;
 }
 
-/** Mappings of a connection in their order: its own, or those that its provider comes with. @throws AppError not_found */
+/** Lists the mappings of a connection in order: its own, or the provider's defaults. @throws AppError not_found */
 export async function listMappings(ctx: Ctx, connectionId: string): Promise<Mappings> {
   const connection = await readConnection(ctx, connectionId);
   const own = await ownMappings(reader(ctx), connection.id);
   if (own.length > 0) return { mappings: own, updatedAt: own[0]!.created_at };
   const push = findProvider(connection.provider)?.push;
   const defaults = (push?.defaults ?? []).map(({ from, to }, position): FieldMapping => ({
-    // Not stored: they are the provider's, until the connection has its own.
+    // Default mappings are not stored; they apply until the connection has its own.
     id: connection.id,
     organization_id: connection.organization_id,
     connection_id: connection.id,
@@ -54,7 +54,7 @@ export async function listMappings(ctx: Ctx, connectionId: string): Promise<Mapp
   return { mappings: defaults, updatedAt: connection.created_at };
 }
 
-/** The mappings of its own that a connection has, in their order; all were stored at the same moment. */
+/** Returns a connection's own mappings in order. All have the same time of storage. */
 function ownMappings(org: OrgScope, connectionId: string): Promise<FieldMapping[]> {
   return org.sql<FieldMapping>(
     'select * from integration_field_mappings where organization_id = :org and connection_id = :id order by position',
@@ -62,7 +62,7 @@ function ownMappings(org: OrgScope, connectionId: string): Promise<FieldMapping[
   );
 }
 
-/** Faults of mappings by themselves. */
+/** Lists the problems of mappings that can be found without the provider. */
 export function mappingProblems(mappings: readonly Partial<MappingInput>[] | undefined): Problem[] {
   const problems: Problem[] = [];
   const seen = new Set<string>();
@@ -93,8 +93,9 @@ function isSource(field: string): boolean {
 }
 
 /**
- * Faults of mappings by the provider's own schema, where it can be asked: fields that it does not have, cannot be written, or take other values.
- * @throws AppError not_found, service_unavailable where the provider does not answer
+ * Checks mappings against the provider's schema, if the provider offers one: unknown fields, read-only fields, and
+ * values outside a closed list.
+ * @throws AppError not_found, service_unavailable when the provider does not answer
  */
 export async function schemaProblems(
   ctx: Ctx,
@@ -128,10 +129,10 @@ function problemOf(
 }
 
 /**
- * Replaces all mappings of a connection. An empty list brings those of the provider back.
- * @param options.found faults by the provider's schema, see {@link schemaProblems}
+ * Replaces all mappings of a connection. An empty list restores the provider's defaults.
+ * @param options.found problems by the provider's schema, see {@link schemaProblems}
  * @param options.expectedUpdatedAt the `updated_at` of the mappings that the caller has seen
- * @throws AppError not_found, bad_request, conflict when they have another `updated_at` by now
+ * @throws AppError not_found, bad_request, conflict if `updated_at` has changed
  */
 export async function replaceMappings(
   ctx: Ctx,

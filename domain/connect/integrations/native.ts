@@ -7,18 +7,18 @@ import { NATIVE, partsOfAction, schemaFaults } from './registry.ts';
 
 type NativeAction = (tx: Tx, contactId: string, categoryId: string) => Promise<boolean>;
 
-/** Actions of Heron itself that a subscription can name; automations have more. */
+/** Native actions that a subscription can name. Automations have more. */
 const ACTIONS: Readonly<Record<string, NativeAction>> = { add_tag: addContactTag, remove_tag: removeContactTag };
 const NAMES = Object.keys(ACTIONS).map((verb) => `${NATIVE}.${verb}`);
 const configOfAction = z.strictObject({ category_id: z.uuid() });
 
-/** Faults of an action of Heron itself and its config. */
+/** Lists problems of a native action and its config. */
 export function nativeProblems(action: string, config: unknown): Problem[] {
   if (!actionOf(action)) return [{ path: 'body.action', message: message('connect.not_native', { actions: NAMES }) }];
   return schemaFaults(configOfAction, config, 'body.config');
 }
 
-/** Carries an action out, in the caller's transaction. What it names may be gone: then nothing happens. */
+/** Performs a native action in the caller's transaction. Does nothing if a referenced row has been deleted. */
 export async function performNative(
   tx: Tx,
   { action, config, contactId }: { action: string; config: unknown; contactId: string | null },

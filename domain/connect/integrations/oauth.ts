@@ -16,22 +16,22 @@ import { Refused, type Provider, type ProviderAccount, type TokenFields } from '
 import { findProvider, providerOf } from './registry.ts';
 import { accountBase, requestProviderTokens, requireClient, tokensIn, type OAuthClient } from './tokens.ts';
 
-/** How long (ms) a person has to consent. */
+/** Time (ms) within which a person must consent. */
 const CONSENT_MS = 15 * MINUTE_MS;
-/** The path below API_PUBLIC_URL at which providers send people back. */
+/** Path below API_PUBLIC_URL to which providers redirect people. */
 export const CALLBACK_PATH = '/integrations/oauth/callback';
 
 type StateRow = Row<'integration_oauth_states'>;
 
-/** What a person asks for who begins to connect an account. */
+/** Request of a person who begins to connect an account. */
 interface ConsentInput {
   provider?: string | undefined;
   label?: string | undefined;
-  /** Connects the account of this connection anew. */
+  /** Id of the connection whose account is connected again. */
   connection_id?: string | undefined;
 }
 
-/** Faults of a request to begin, by its form alone. */
+/** Lists format errors of a consent request. */
 export function consentProblems({ provider: id }: ConsentInput): Problem[] {
   const provider = id === undefined ? undefined : findProvider(id);
   if (id !== undefined && !provider) return [{ path: 'body.provider', message: message('connect.unknown_provider') }];
@@ -40,9 +40,9 @@ export function consentProblems({ provider: id }: ConsentInput): Problem[] {
 }
 
 /**
- * Begins to connect an account by the consent of its person. The address is for the browser of the person who begins: whoever comes back is refused unless
- * they are signed in as the same person.
- * @throws AppError bad_request, not_found for a connection, service_unavailable where the installation has no client
+ * Begins to connect an account by the consent of its person. The returned URL is for the browser of the person who
+ * begins. The callback is refused unless the same person is signed in.
+ * @throws AppError bad_request, not_found for a connection, service_unavailable if the installation has no client
  */
 export async function startProviderConsent(
   ctx: Ctx,
@@ -102,7 +102,7 @@ function callbackOf({ config }: Pick<Ctx, 'config'>): string {
   return `${config.API_PUBLIC_URL}${CALLBACK_PATH}`;
 }
 
-/** What the provider's redirect carries: a code, or why there is none. */
+/** Parameters of the provider's redirect: a code, or an error. */
 interface ConsentReturn {
   state: string;
   code: string;
@@ -110,11 +110,11 @@ interface ConsentReturn {
 }
 
 /**
- * A provider has sent a browser back: exchanges the code, asks whose account it is, and stores the connection. A state counts once, for 15 minutes, for the
- * person who began.
+ * Handles the provider's redirect: exchanges the code, reads the account, and stores the connection. A state is valid
+ * once, for 15 minutes, and only for the person who began.
  * @param ctx acts as the person who is signed in in the browser
- * @throws AppError unauthorized where nobody is signed in, forbidden for somebody else, not_found for a state that is over, bad_request with
- *   what the provider says, service_unavailable
+ * @throws AppError unauthorized when nobody is signed in, forbidden for another person, not_found for an expired or
+ * used state, bad_request with the provider's message, service_unavailable
  */
 export async function finishProviderConsent(ctx: Ctx, { state, code, error }: ConsentReturn): Promise<ConnectionRow> {
   const row = await findState(ctx, state);
@@ -158,7 +158,7 @@ async function findState(ctx: Ctx, state: string): Promise<StateRow> {
   return row;
 }
 
-/** Marks a state as used: of two that come back with it, one goes on. */
+/** Marks a state as used, so that only one of two concurrent callbacks with the same state continues. */
 async function takeState(ctx: Ctx, { id }: StateRow): Promise<void> {
   const [taken] = await singleStatement(ctx).sql(
     'update integration_oauth_states set used_at = :now where organization_id = :org and id = :id and used_at is null returning id',
@@ -173,7 +173,7 @@ function over(): AppError {
   });
 }
 
-/** Whether the person may still connect accounts in that workspace. */
+/** Checks that the person may still connect accounts in the workspace. */
 async function assertMember(ctx: Ctx): Promise<void> {
   const [row] = await reader(ctx).sql<{ allowed: boolean }>(
     `select (r.is_owner or 'manage_settings' = any(r.permissions)) as allowed

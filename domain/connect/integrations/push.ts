@@ -19,7 +19,7 @@ import {
   type ProviderCall,
 } from './providers/provider.ts';
 
-/** Which contacts: ids, or all that match filters but some. */
+/** Contacts to push: by id, or all that match the filters except some. */
 export interface PushSelection {
   contact_ids?: readonly string[] | undefined;
   all?: boolean | undefined;
@@ -27,7 +27,7 @@ export interface PushSelection {
   exclude?: readonly string[] | undefined;
 }
 
-/** What became of each contact; its address is shown to those who may read contacts. */
+/** Result per contact. Addresses are shown to people who may read contacts. */
 interface PushResult {
   provider: string;
   pushed: number;
@@ -36,15 +36,17 @@ interface PushResult {
 }
 
 export const MAX_PUSHED = 500;
-/** How long (ms) a push may take; contacts that were not reached by then fail. */
+/** Maximum duration (ms) of a push. Contacts not reached by then fail. */
 const PUSH_MS = 110_000;
 const SIDE_BY_SIDE = 4;
-/** Longest wait (ms) for a provider that asks to slow down. */
+/** Longest wait (ms) for a provider's rate limit. */
 const LONGEST_WAIT_MS = 20_000;
 
 /**
- * Writes contacts to a CRM now, each by its email: a repetition leaves one record. Contacts that the provider refuses fail by themselves.
- * @throws AppError not_found, bad_request (provider takes none, nothing selected), selection_too_large, conflict where the account has to be connected again
+ * Writes contacts to a CRM now, each by its email. A repetition creates no second record. A contact that the provider
+ * refuses does not stop the others.
+ * @throws AppError not_found, bad_request (provider takes no contacts, nothing selected), selection_too_large, conflict
+ * when the account must be connected again
  */
 export async function pushContacts(ctx: Ctx, connectionId: string, selection: PushSelection): Promise<PushResult> {
   const connection = await readConnection(ctx, connectionId);
@@ -77,7 +79,7 @@ function reconnect(detail: Said | null): AppError {
   return new AppError('conflict', message('connect.reconnect'), { fix: detail ?? message('connect.reconnect.fix') });
 }
 
-/** What is wrong with the ids of a selection, beyond their shape. */
+/** Lists problems of the selected ids beyond their format. */
 export async function selectionProblems(ctx: Ctx, { all, contact_ids: ids = [] }: PushSelection): Promise<Problem[]> {
   if (all) return [];
   const path = 'body.contact_ids';
@@ -125,7 +127,7 @@ interface Push {
   contacts: readonly ActionContact[];
 }
 
-/** @throws ReauthRequired */
+/** Writes the contacts, several in parallel, and collects the results. @throws ReauthRequired */
 async function pushAll(ctx: Ctx, push: Push, results: PushResult['results']): Promise<void> {
   const queue = [...push.contacts];
   const endsAt = performance.now() + PUSH_MS;
@@ -149,7 +151,7 @@ async function pushAll(ctx: Ctx, push: Push, results: PushResult['results']): Pr
   if (failed) throw failed.reason;
 }
 
-/** Writes one contact. Returns why it failed. @throws ReauthRequired */
+/** Writes one contact. Returns the reason of a failure; undefined on success. @throws ReauthRequired */
 async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: number): Promise<Said | undefined> {
   const { provider, call, mappings, connectionId } = push;
   for (;;) {
@@ -165,12 +167,12 @@ async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: num
       return undefined;
     } catch (error) {
       if (error instanceof RateLimited) {
-        // For the other contacts too, and for what is delivered meanwhile.
+        // Pauses the other contacts too, and concurrent deliveries.
         if (await transact(ctx, (tx) => pauseCalls(tx, connectionId, error.retryAfterMs))) continue;
         return error.said;
       }
       if (error instanceof ReauthRequired) throw error;
-      // An answer that nobody foresaw too is the failure of this contact alone.
+      // An unexpected answer also fails only this contact.
       return failureReason(ctx, error, provider);
     }
   }

@@ -5,39 +5,42 @@ import { message } from '../../../messages/index.ts';
 import type { Provider, ProviderAction } from './providers/provider.ts';
 import { PROVIDERS } from './catalogue.ts';
 
-/** Actions that Heron itself carries out have this in place of a provider's id: `sendsets.add_tag`. */
+/** Prefix of native actions, in place of a provider's id: `sendsets.add_tag`. */
 export const NATIVE = 'sendsets';
 
-/** A provider by its id; undefined for any other text. */
+/** Finds a provider by its id; undefined for an unknown id. */
 export function findProvider(id: string): Provider | undefined {
   return PROVIDERS.find((provider) => provider.id === id);
 }
 
-/** The provider of a stored connection. Throws for one that this build does not know. */
+/** Returns the provider of a stored connection. Throws if this build does not know it. */
 export function providerOf({ provider: id }: { provider: string }): Provider {
   const provider = findProvider(id);
   if (!provider) throw new AppError('conflict', message('connect.unknown_provider_here', { provider: id }));
   return provider;
 }
 
-/** What an action's name says: the provider, or {@link NATIVE}, and the verb. */
+/** Splits an action's name into the provider, or {@link NATIVE}, and the verb. */
 export function partsOfAction(action: string): { provider: string; verb: string } {
   const dot = action.indexOf('.');
   return dot < 0 ? { provider: '', verb: action } : { provider: action.slice(0, dot), verb: action.slice(dot + 1) };
 }
 
-/** An action of a provider by its whole name, such as `slack.notify`; undefined where the provider has none of that name. */
+/**
+ * Finds an action of a provider by its full name, such as `slack.notify`; undefined if the provider has none of that
+ * name.
+ */
 export function findAction(provider: Provider, action: string): ProviderAction | undefined {
   const { provider: id, verb } = partsOfAction(action);
   return id === provider.id && Object.hasOwn(provider.actions, verb) ? provider.actions[verb] : undefined;
 }
 
-/** Names of what a provider can do, for the catalogue. */
+/** Names of a provider's actions, for the catalogue. */
 export function actionNames({ id, actions }: Provider): string[] {
   return Object.keys(actions).map((verb) => `${id}.${verb}`);
 }
 
-/** Faults of a config by its schema; `path` is where the config stands in what a caller sent. */
+/** Lists problems of a config by its schema. `path` is the location of the config in the caller's input. */
 export function schemaFaults(schema: z.ZodType, config: unknown, path: string): Problem[] {
   const checked = schema.safeParse(config);
   if (checked.success) return [];

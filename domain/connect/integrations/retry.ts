@@ -2,8 +2,9 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { wakeDeliveries } from './enqueue.ts';
 
 /**
- * Has a delivery that was given up tried again, with all its attempts, in the order of its lane: before what was added after it and still waits.
- * @returns false where it is gone, or waits already
+ * Retries a failed delivery with its full number of attempts. It takes its old position in its lane, before later
+ * deliveries that still wait.
+ * @returns false if the delivery is gone or already waiting
  */
 export async function retryDelivery(tx: Tx, deliveryId: string): Promise<boolean> {
   const [row] = await tx.org.sql<{ connection_id: string; lane_id: string }>(

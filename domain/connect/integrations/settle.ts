@@ -8,31 +8,32 @@ import { addDeadLetter, INTEGRATION_DELIVERY } from '../../platform/dead-letters
 import { emitSettled } from '../../directory/integration-deliveries.ts';
 import { AWAY_AFTER, pauseCalls, type Delivery } from './claim.ts';
 
-/** What became of one attempt. */
+/** Outcome of one attempt. */
 export type Outcome =
   | { kind: 'done' }
-  /** Not to be tried again. */
+  /** Permanent failure: the attempt is not retried. */
   | { kind: 'refused'; said: Said }
-  /** The provider asks to wait: no attempt. */
+  /** The provider asks to wait. Does not count as an attempt. */
   | { kind: 'limited'; retryAfterMs: number }
-  /** No answer. */
+  /** The provider gave no answer. */
   | { kind: 'unavailable'; said: Said }
-  /** The account has to be connected again: it waits until then. */
+  /** The account must be connected again. The delivery waits until then. */
   | { kind: 'reauth' };
 
 const LONGEST_RETRY_MS = 6 * HOUR_MS;
-/** Longest time (ms) for which a provider that is away is not asked at all. */
+/** Longest time (ms) for which an unreachable provider gets no call. */
 const LONGEST_PAUSE_MS = 5 * MINUTE_MS;
 const MAX_PAUSE_DOUBLINGS = 10;
 
 /**
- * Stores what became of an attempt, and frees the lane for its next delivery, or for this one later. A worker whose lease another has taken meanwhile stores only that
- * the delivery was made.
+ * Stores the outcome of an attempt, and frees the lane for its next delivery, or later for the same one. If another
+ * worker has taken over the lease, only a success is stored.
  */
 export function settleDelivery(ctx: Ctx, delivery: Delivery, lease: string, outcome: Outcome): Promise<void> {
   return transact(ctx, async (tx) => {
     const { connection_id: connection, lane_id: lane } = delivery;
-    // Whoever adds to the lane holds its lock: what it adds is seen below, or starts the lane anew.
+    // A transaction that adds to the lane holds the same lock. So its delivery is visible below, or it creates the lane
+    // anew afterwards.
     const [held] = await tx.org.sql(
       `select 1 from integration_lanes where organization_id = :org and connection_id = :connection and lane_id = :lane and lease = :lease for update`,
       { connection, lane, lease },
@@ -44,7 +45,7 @@ export function settleDelivery(ctx: Ctx, delivery: Delivery, lease: string, outc
   });
 }
 
-/** Stores what became of the delivery. Returns in how many ms its lane is due again. */
+/** Stores the outcome of the delivery. Returns the time (ms) until its lane is due again. */
 async function settleRow(tx: Tx, delivery: Delivery, outcome: Outcome, config: Config): Promise<number> {
   switch (outcome.kind) {
     case 'done':
@@ -72,7 +73,7 @@ async function settleRow(tx: Tx, delivery: Delivery, outcome: Outcome, config: C
   }
 }
 
-/** Ends a delivery: it is made, or given up and kept as a dead letter. */
+/** Ends a delivery: deletes it after a success, or marks it as failed and adds a dead letter. */
 async function endDelivery(tx: Tx, delivery: Delivery, error: Said | null): Promise<void> {
   const { id, connection_id: connectionId, action } = delivery;
   const ended =
@@ -96,7 +97,7 @@ async function endDelivery(tx: Tx, delivery: Delivery, error: Said | null): Prom
     });
 }
 
-/** Counts calls without an answer; after some in a row the provider is asked less and less often. */
+/** Counts unanswered calls. After several in a row, the provider is called at growing intervals. */
 async function notePace(
   tx: Tx,
   { connection_id: connection }: Delivery,
@@ -126,14 +127,14 @@ async function notePace(
     await pauseCalls(tx, connection, outcome.retryAfterMs);
     return;
   }
-  // A pause stays until it is over: of calls side by side one may be made while the provider asks the others to wait.
+  // A running pause is not cleared: one parallel call may succeed while the provider asks the others to wait.
   await tx.org.sql(
     'update integration_pace set failures = 0 where organization_id = :org and connection_id = :connection and failures > 0',
     { connection },
   );
 }
 
-/** Ends the lease: the lane is due again, or over when nothing is left in it. */
+/** Ends the lease. The lane is due again, or deleted if it is empty. */
 async function freeLane(
   tx: Tx,
   { connection_id: connection, lane_id: lane }: Delivery,
@@ -153,8 +154,8 @@ async function freeLane(
 }
 
 /**
- * Takes back actions that runs of automations asked for and that wait for their provider. One that is under way at this moment may still be done. The caller has ended the runs,
- * so nothing is added for them meanwhile; their lanes end by themselves.
+ * Withdraws queued provider actions of the given automation runs. An action in flight may still be done. The caller has
+ * ended the runs, so no action is added concurrently; emptied lanes end at their next claim.
  */
 export async function withdrawActions(tx: Tx, automationRunIds: readonly string[]): Promise<void> {
   if (automationRunIds.length === 0) return;

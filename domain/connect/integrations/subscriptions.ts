@@ -15,7 +15,7 @@ import { findProvider, NATIVE, partsOfAction } from './registry.ts';
 
 export type Subscription = Row<'integration_subscriptions'>;
 
-/** What is to be done when something happens. */
+/** An event type, and the action to perform on it. */
 interface SubscriptionInput {
   event_type: string;
   action: string;
@@ -23,10 +23,10 @@ interface SubscriptionInput {
   enabled?: boolean | undefined;
 }
 
-/** Every event is held against all subscriptions of its trigger. */
+/** Maximum subscriptions, because every event is matched against all subscriptions of its trigger. */
 const MAX_SUBSCRIPTIONS = 100;
 
-/** Subscriptions of one connection, oldest first. @throws AppError not_found */
+/** Lists the subscriptions of one connection, oldest first. @throws AppError not_found */
 export async function listSubscriptions(ctx: Ctx, connectionId: string): Promise<Subscription[]> {
   const { id } = await readConnection(ctx, connectionId);
   return reader(ctx).sql<Subscription>(
@@ -35,7 +35,7 @@ export async function listSubscriptions(ctx: Ctx, connectionId: string): Promise
   );
 }
 
-/** Faults of a subscription; those of its action only where the connection exists. */
+/** Lists problems of a subscription. Problems of its action are listed only if the connection exists. */
 export async function subscriptionProblems(
   ctx: Ctx,
   connectionId: string,
@@ -64,8 +64,9 @@ function problemsOf(connection: { provider: string } | undefined, input: Partial
 }
 
 /**
- * Has an action carried out whenever something happens, from now on. An action of Heron itself is one on contacts, and asks for what their routes ask for.
- * @throws AppError not_found, bad_request, also when the connection has as many as it may, forbidden
+ * Creates a subscription, which performs its action on every matching event from now on. A native action changes
+ * contacts and requires the rights of their routes.
+ * @throws AppError not_found, bad_request (also at the limit of subscriptions), forbidden
  */
 export async function createSubscription(
   ctx: Ctx,
@@ -103,14 +104,14 @@ export async function createSubscription(
   });
 }
 
-/** What a subscription is for, as people sort them. */
+/** Classifies a subscription by its purpose, for display. */
 function useCase(provider: string, action: string): Subscription['use_case'] {
   if (partsOfAction(action).provider === NATIVE) return 'custom';
   const category = findProvider(provider)?.category;
   return category === 'crm' ? 'crm_sync' : category === 'notifications' ? 'notify' : 'custom';
 }
 
-/** Ends a subscription; what it has added already is still delivered. @throws AppError not_found */
+/** Deletes a subscription. Its queued deliveries are still made. @throws AppError not_found */
 export async function deleteSubscription(ctx: Ctx, connectionId: string, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const connection = await foundConnection(tx.org, connectionId);
@@ -122,7 +123,7 @@ export async function deleteSubscription(ctx: Ctx, connectionId: string, id: str
   });
 }
 
-/** Something that happened, as subscriptions see it. */
+/** An event, as subscriptions see it. */
 export interface Happening {
   trigger: string;
   contactId: string | null;
@@ -131,7 +132,8 @@ export interface Happening {
 }
 
 /**
- * Adds what follows from events to what waits for providers, in their order; actions of Heron itself are carried out at once, in the same transaction.
+ * Queues the provider actions that follow from events, in order. Native actions are performed at once, in the same
+ * transaction.
  * @returns the number of actions
  */
 export async function followEvents(tx: Tx, happenings: readonly Happening[]): Promise<number> {
@@ -155,7 +157,7 @@ export async function followEvents(tx: Tx, happenings: readonly Happening[]): Pr
           connectionId,
           action,
           config,
-          // What waits for a contact goes with it: that it was deleted waits for none.
+          // Deliveries of a contact are deleted with it, so the notice of the deletion itself has no contact.
           contactId: trigger === 'contact.deleted' ? null : contactId,
           data,
           trigger,

@@ -11,7 +11,7 @@ import { ReauthRequired, type ActionContact, type Provider } from './providers/p
 import { findAction } from './registry.ts';
 import type { Subscription } from './subscriptions.ts';
 
-/** The trigger of a test where no subscription names one. */
+/** Trigger of a test if no subscription names one. */
 const USUAL_TRIGGER = 'email.replied';
 
 /** The contact of the synthetic event. */
@@ -26,9 +26,9 @@ const CONTACT: ActionContact = {
 };
 
 /**
- * Fires a synthetic event through what a connection announces: its enabled subscriptions with a notice, or its provider's first notice that needs no settings. What goes
- * wrong stands in the connection's log.
- * @returns whether anything was sent
+ * Sends a synthetic event through a connection's notices: those of its enabled subscriptions, or the provider's first
+ * notice without required settings. Failures are written to the connection's log.
+ * @returns true if anything was sent
  * @throws AppError not_found
  */
 export async function fireTest(ctx: Ctx, connectionId: string): Promise<boolean> {

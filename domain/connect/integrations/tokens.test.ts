@@ -7,7 +7,7 @@ import { ReauthRequired, Refused, Unavailable } from './providers/provider.ts';
 import { accountBase, requestProviderTokens, type OAuthClient } from './tokens.ts';
 import { findProvider } from './registry.ts';
 
-/** The provider as the installation speaks to it, with a token endpoint of the operator's. */
+/** Builds a provider's OAuth client with a token endpoint set by the operator. */
 const client = (id: string, tokenUrl: string) => ({ oauth: findProvider(id)!.oauth!, tokenUrl }) as OAuthClient;
 const salesforce = client('salesforce', 'https://login.salesforce.com/services/oauth2/token');
 

@@ -12,7 +12,7 @@ import {
   type TokenFields,
 } from './providers/provider.ts';
 
-/** The installation's OAuth client at a provider, and where it speaks to it. */
+/** The installation's OAuth client at a provider, with the provider's endpoints. */
 export interface OAuthClient {
   oauth: ProviderOAuth;
   clientId: string;
@@ -22,16 +22,16 @@ export interface OAuthClient {
   revokeUrl: string | undefined;
 }
 
-/** What is sealed of a connection with OAuth. */
+/** The sealed content of a connection with OAuth. */
 export interface StoredTokens {
   access_token: string;
-  /** Empty where the provider gives none: its access tokens last until they are revoked. */
+  /** Empty if the provider issues none: its access tokens last until they are revoked. */
   refresh_token: string;
 }
 
 /**
- * The tokens of an answer, as they are sealed.
- * @param known the refresh token that is kept where the answer has none
+ * Extracts the tokens of an answer for sealing.
+ * @param known current refresh token, kept if the answer has none
  */
 export function tokensIn(fields: TokenFields, known = ''): StoredTokens {
   const { access_token: access, refresh_token: refresh } = fields;
@@ -41,9 +41,9 @@ export function tokensIn(fields: TokenFields, known = ''): StoredTokens {
 const MAX_ANSWER_BYTES = 256 * 1024;
 
 /**
- * The base of an account's API, as the answer of the token endpoint names it: an origin below the provider's own domains, or that of the token endpoint itself,
- * which the operator may have set.
- * @returns undefined where none is named, null for an address of anybody else, who must not get the account's tokens
+ * Returns the base URL of an account's API, as the token endpoint's answer names it. It must be an origin below the
+ * provider's own domains, or that of the token endpoint, which the operator may have set.
+ * @returns undefined if none is named, null for any other origin, which must not get the account's tokens
  */
 export function accountBase({ oauth, tokenUrl }: OAuthClient, fields: TokenFields): string | null | undefined {
   const named = oauth.accountBase && fields[oauth.accountBase.field];
@@ -54,14 +54,16 @@ export function accountBase({ oauth, tokenUrl }: OAuthClient, fields: TokenField
   return check.ok ? check.url.origin : null;
 }
 
-/** Whether accounts of a provider can be connected here: one with OAuth needs the installation's client. */
+/**
+ * Returns true if accounts of a provider can be connected here. A provider with OAuth needs the installation's client.
+ */
 export function isConfigured(config: Config, provider: Provider): boolean {
   return provider.oauth ? clientOf(config, provider) !== undefined : true;
 }
 
 /**
- * The client at a provider.
- * @throws AppError service_unavailable where the installation has none
+ * Returns the OAuth client at a provider.
+ * @throws AppError service_unavailable if the installation has none
  */
 export function requireClient(config: Config, provider: Provider): OAuthClient {
   const client = clientOf(config, provider);
@@ -87,13 +89,16 @@ function clientOf(config: Config, { id, oauth }: Provider): OAuthClient | undefi
   };
 }
 
-/** Codes of a token endpoint after which another attempt may succeed; some providers answer them with 200 or 400. */
+/**
+ * Error codes of a token endpoint after which another attempt may succeed. Some providers answer them with 200 or 400.
+ */
 const PASSING = /unavailable|server_error|internal_error|fatal_error|rate_?limit|slow_down|timeout/i;
 
 /**
- * Asks the token endpoint (RFC 6749 section 3.2).
- * @returns the whole answer, which holds an access token
- * @throws ReauthRequired where the grant is not good any more, Refused for another refusal, Unavailable where there is no answer, or none to the question
+ * Sends a request to the token endpoint (RFC 6749 section 3.2).
+ * @returns the whole answer, which contains an access token
+ * @throws ReauthRequired when the grant is no longer valid, Refused for another refusal, Unavailable for no answer or
+ * an unusable one
  */
 export async function requestProviderTokens(
   deps: CallDeps,
@@ -105,12 +110,12 @@ export async function requestProviderTokens(
   if (status >= 500 || status === 429)
     throw new Unavailable(message('connect.provider_status', { provider: provider.name, status }));
   if (typeof fields.access_token === 'string' && fields.access_token !== '' && status < 300) return fields;
-  // HubSpot has its code in `status`.
+  // HubSpot returns its code in `status`.
   const code = [fields.error, fields.status].find((value) => typeof value === 'string');
-  // A page of a proxy, or a trouble of the provider's own, says nothing of the consent.
+  // A proxy's page or the provider's own failure does not end the consent.
   if (code === undefined || PASSING.test(code))
     throw new Unavailable(message('connect.provider_status', { provider: provider.name, status }));
-  // Providers name it in words of their own; what is wrong with our client is no fault of the consent.
+  // Providers use their own codes for an invalid grant. An error of Heron's client does not end the consent.
   const isOurs = /^((invalid|bad|deleted|disabled|unauthorized)_client|invalid_request|unsupported_grant_type)/i.test(
     code,
   );
@@ -120,7 +125,7 @@ export async function requestProviderTokens(
   throw new Refused(message('connect.no_token', { provider: provider.name, code: shown }), status);
 }
 
-/** Ends a consent (RFC 7009). @throws Unavailable, Refused */
+/** Revokes a token (RFC 7009). @throws Unavailable, Refused */
 export async function revokeToken(
   deps: CallDeps,
   provider: Provider,
@@ -129,12 +134,14 @@ export async function revokeToken(
 ): Promise<void> {
   if (!client.revokeUrl) return;
   const { status } = await post(deps, provider, client, { url: client.revokeUrl, form: { token } });
-  // 400 is the answer to a token that is not good any more.
+  // A provider answers 400 to a token that is already invalid.
   if (status >= 300 && status !== 400)
     throw new Unavailable(message('connect.provider_status', { provider: provider.name, status }));
 }
 
-/** Sends a form, and the client's id and secret as the provider takes them. @throws Unavailable, Refused */
+/**
+ * Sends a form with the client's id and secret, in the form that the provider expects. @throws Unavailable, Refused
+ */
 async function post(
   { egress, config }: CallDeps,
   provider: Provider,

@@ -21,19 +21,22 @@ import { RateLimited, ReauthRequired, Refused, type Provider } from './providers
 import { findProvider } from './registry.ts';
 import { requireClient, revokeToken } from './tokens.ts';
 
-/** How often (ms) an account is asked that did not answer; others wait {@link HEALTHY_EVERY_MS}. */
+/**
+ * Interval (ms) between checks of an account that did not answer. Other accounts are checked every {@link
+ * HEALTHY_EVERY_MS}.
+ */
 const UNHEALTHY_EVERY_MS = 5 * MINUTE_MS;
 const PAGE = 50;
-/** How long (ms) one round may take. */
+/** Maximum duration (ms) of one round. */
 const ROUND_MS = 4 * MINUTE_MS;
 const FIRST_RETRY_MS = MINUTE_MS;
-/** After so many attempts, some three weeks, the consent is left to its person. */
+/** Maximum attempts, over about three weeks. After that the person must revoke the consent at the provider. */
 const MAX_ATTEMPTS = 30;
 
 /**
- * Asks accounts whether they still answer, those that are due: it shows in their health, and one whose credentials are refused has to be connected again. Tokens that are about to
- * end are refreshed by the way.
- * @returns accounts that were asked
+ * Checks whether due accounts still answer, and stores their health. An account whose credentials are refused must be
+ * connected again. Refreshes tokens that expire soon.
+ * @returns the number of checked accounts
  */
 export async function checkHealth(deps: Deps): Promise<number> {
   const endsAt = performance.now() + ROUND_MS;
@@ -59,7 +62,7 @@ export async function checkHealth(deps: Deps): Promise<number> {
 async function checkOne(ctx: Ctx, connection: ConnectionRow): Promise<void> {
   const provider = findProvider(connection.provider);
   if (!provider) return;
-  // While its calls are used up, or it asks to wait, it is asked the next time.
+  // An account without a free call, or whose provider asks to wait, is checked in the next round.
   if ((await acquireCall(ctx, connection.id, provider.rate)) > 0) return;
   const startedAt = ctx.clock.now();
   let account: OpenAccount | undefined;
@@ -81,7 +84,10 @@ async function checkOne(ctx: Ctx, connection: ConnectionRow): Promise<void> {
   }
 }
 
-/** Asks a provider something that changes nothing: its fields, or whose key it is. Where there is nothing of the kind, the tokens are kept fresh. */
+/**
+ * Sends a read-only request to a provider: reads its fields, or the account of the key. If the provider offers neither,
+ * refreshes the tokens.
+ */
 async function ask({ provider, call, renew }: OpenAccount): Promise<void> {
   if (provider.check) await provider.check(call);
   else if (provider.push?.readFields) await provider.push.readFields(call);
@@ -116,10 +122,11 @@ async function noteHealth(
 type Revocation = Row<'integration_revocations'>;
 
 /**
- * Ends consents and webhooks of connections that are gone at their providers: those that are due, with the time of the next attempt stored before each. A provider that
- * does not answer is asked again after a minute, doubling, up to a day. An account that another connection of this installation uses keeps its consent: at most
- * providers it is one for all of them.
- * @returns those that need no further attempt
+ * Revokes due consents and webhooks of deleted connections at their providers. Stores the time of the next attempt
+ * before each attempt. A provider that does not answer is retried after a minute, doubling, up to a day. The consent of
+ * an account that another connection of this installation uses stays, because most providers share one consent between
+ * them.
+ * @returns the number of connections that need no further attempt
  */
 export async function revokeConnections(deps: Deps): Promise<number> {
   const due = await across(deps.db, 'maintenance').sql<Revocation & { shared: boolean }>(
@@ -146,7 +153,10 @@ export async function revokeConnections(deps: Deps): Promise<number> {
   return done;
 }
 
-/** Asks the provider to end a consent that no other connection needs, and to send no webhooks. Returns whether nothing is left to do. */
+/**
+ * Asks the provider to end a consent that no other connection needs, and to stop its webhooks. Returns true if nothing
+ * remains to be done.
+ */
 async function revoke(deps: Deps, row: Revocation & { shared: boolean }): Promise<boolean> {
   const provider = findProvider(row.provider);
   if (!provider) return false;
@@ -154,7 +164,7 @@ async function revoke(deps: Deps, row: Revocation & { shared: boolean }): Promis
     await endAll(deps, provider, row);
     return true;
   } catch (error) {
-    // What the provider refuses now it would refuse again: the consent has ended there already.
+    // The provider would refuse again: the consent has already ended there.
     if (error instanceof Refused || error instanceof ReauthRequired) return true;
     deps.log.warn({ connectionId: row.connection_id, err: error }, 'a provider could not be asked to end a consent');
     return false;

@@ -13,15 +13,14 @@ interface JsonField {
   items?: JsonField;
 }
 
-/** A field of the data of a trigger. */
 interface TriggerField {
   key: string;
-  /** Such as `string`, `uuid`, `number or null`. */
+  /** Type as shown, such as `string`, `uuid`, `number or null`. */
   type: string;
   description: string;
 }
 
-/** The fields of the data of a trigger, in their order. */
+/** Lists the fields of a trigger's data, in order. */
 export function triggerFields(name: TriggerName): TriggerField[] {
   const schema = z.toJSONSchema(triggerSchema(name), { io: 'input' }) as {
     anyOf?: { properties: Record<string, JsonField> }[];
@@ -35,7 +34,7 @@ export function triggerFields(name: TriggerName): TriggerField[] {
   }));
 }
 
-/** The text of docs/triggers.md. */
+/** Returns the text of docs/triggers.md. */
 export function triggersPage(): string {
   const sections = TRIGGER_NAMES.map((name) => {
     const { event } = triggerOf(name);

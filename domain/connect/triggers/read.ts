@@ -2,10 +2,10 @@ import type { EventData } from '../../platform/kernel/event-payloads.ts';
 import type { StoredEventType } from '../../platform/kernel/events.ts';
 import { TRIGGER_NAMES, triggerOf, type TriggerName } from './vocabulary.ts';
 
-/** What an event means for automations and integrations. */
+/** A trigger derived from an event, for automations and integrations. */
 export interface Triggered {
   trigger: TriggerName;
-  /** The contact it is about; null where it is about none, or none is known. */
+  /** Id of the contact; null if the event has no known contact. */
   contactId: string | null;
   /** The fields of the trigger, as docs/triggers.md lists them. */
   data: Record<string, unknown>;
@@ -17,12 +17,13 @@ for (const name of TRIGGER_NAMES) {
   BY_EVENT.set(event, [...(BY_EVENT.get(event) ?? []), name]);
 }
 
-/** The stored domain events that triggers come from: the types that a subscriber of triggers takes. */
+/** Types of stored domain events that have triggers. A subscriber of triggers takes these types. */
 export const TRIGGER_EVENTS = [...BY_EVENT.keys()] as [StoredEventType, ...StoredEventType[]];
 
 /**
- * The triggers of a stored event, in the order of the vocabulary. None for an event that triggers nothing, and for one event about
- * many rows: it names none of them. Several where an event is a case of another: a deal that is won is also updated.
+ * Returns the triggers of a stored event, in the order of the vocabulary. An event without triggers has none, and
+ * neither has a bulk event, which names none of its rows. One event may have several triggers: a deal that is won is
+ * also updated.
  */
 export function readTriggers(event: { type: StoredEventType; data: object }): Triggered[] {
   const names = BY_EVENT.get(event.type) ?? [];

@@ -1,8 +1,8 @@
-/** Values for the samples of triggers: the same contact, campaign and times in all of them. */
+/** Builds an id for sample data. All samples share the same contact, campaign and times. */
 
 const id = (last: number): string => `01990000-0000-7000-8000-${String(last).padStart(12, '0')}`;
 
-/** The ids that samples use. */
+/** Ids of the rows that appear in the sample data of triggers. */
 export const SAMPLE_IDS = {
   campaign: id(1),
   step: id(2),
@@ -24,13 +24,13 @@ export const SAMPLE_IDS = {
   import: id(18),
 } as const;
 
-/** When what a sample tells of happened. */
+/** Time at which the sample events occurred, RFC 3339. */
 export const SAMPLE_TIME = '2026-05-04T09:30:00.000Z';
 
-/** The address of the contact of all samples. */
+/** Address of the contact in all samples. */
 export const SAMPLE_ADDRESS = 'lea@example.com';
 
-/** The contact and the email of a sample. */
+/** Contact and email fields of a sample. */
 export const SAMPLE_RECIPIENT = {
   campaign_id: SAMPLE_IDS.campaign,
   step_id: SAMPLE_IDS.step,
@@ -41,7 +41,7 @@ export const SAMPLE_RECIPIENT = {
   message_id: '<first@example.org>',
 };
 
-/** The contact of a sample, with what is known of it. */
+/** Contact of a sample, with its known fields. */
 export const SAMPLE_CONTACT = {
   contact_id: SAMPLE_IDS.contact,
   contact_email: SAMPLE_ADDRESS,
@@ -58,7 +58,7 @@ export const SAMPLE_CONTACT = {
   created_at: SAMPLE_TIME,
 };
 
-/** The deal of a sample. */
+/** Fields of the deal in sample data of deal triggers. */
 export const SAMPLE_DEAL = {
   entity_id: SAMPLE_IDS.deal,
   deal_id: SAMPLE_IDS.deal,
@@ -74,7 +74,7 @@ export const SAMPLE_DEAL = {
   updated_at: SAMPLE_TIME,
 };
 
-/** The task of a sample. */
+/** Fields of the task in sample data of task triggers. */
 export const SAMPLE_TASK = {
   entity_id: SAMPLE_IDS.task,
   task_id: SAMPLE_IDS.task,
@@ -90,7 +90,7 @@ export const SAMPLE_TASK = {
   updated_at: SAMPLE_TIME,
 };
 
-/** The meeting of a sample. */
+/** Fields of the meeting in sample data of meeting triggers. */
 export const SAMPLE_MEETING = {
   entity_id: SAMPLE_IDS.meeting,
   meeting_id: SAMPLE_IDS.meeting,

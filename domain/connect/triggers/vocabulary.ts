@@ -12,11 +12,11 @@ import {
 } from './samples.ts';
 
 interface Declaration<E extends EventType = EventType> {
-  /** The stored domain event it comes from; its payload is the data of the trigger. */
+  /** Type of the stored domain event. Its payload is the data of the trigger. */
   event: E;
-  /** Where only some of these events count: which. */
+  /** Condition on the data, if only some of these events count. */
   when?: (data: EventData<E>) => boolean;
-  /** Data as the trigger could have it, for dry runs and tests. */
+  /** Realistic data of the trigger, for dry runs and tests. */
   sample: EventData<E>;
 }
 
@@ -39,8 +39,8 @@ const campaign = { campaign_id: SAMPLE_IDS.campaign, name: 'Spring' };
 const mailbox = { email_account_id: SAMPLE_IDS.mailbox, email: 'sales@example.org' };
 
 /**
- * Every trigger of automations and of the event subscriptions of integrations. The names are stored with both, so one that is published is never
- * renamed. The data of a trigger is the payload of its event.
+ * All triggers of automations and of the event subscriptions of integrations. Both store the names: never rename a
+ * published one. The data of a trigger is the payload of its event.
  */
 const TRIGGERS = {
   'email.sent': from('campaign.email_sent', {
@@ -229,28 +229,28 @@ const TRIGGERS = {
   }),
 } as const;
 
-/** The name of a trigger. */
+/** Name of a trigger, such as `email.replied`. */
 export type TriggerName = keyof typeof TRIGGERS;
 
 /** All names, in the order of the documentation. */
 export const TRIGGER_NAMES = Object.keys(TRIGGERS) as [TriggerName, ...TriggerName[]];
 
-/** Whether a name is a trigger. */
+/** Returns true if a name is a trigger. */
 export function isTrigger(name: string): name is TriggerName {
   return Object.hasOwn(TRIGGERS, name);
 }
 
-/** A trigger without the type of its event, for code that goes through all of them. */
+/** Returns a trigger without the type of its event, for code that iterates over all triggers. */
 export function triggerOf(name: TriggerName): Declaration {
   return TRIGGERS[name] as unknown as Declaration;
 }
 
-/** The schema of the data of a trigger: that of its event. */
+/** Returns the schema of a trigger's data, which is that of its event. */
 export function triggerSchema(name: TriggerName): (typeof EVENT_PAYLOADS)[EventType] {
   return EVENT_PAYLOADS[TRIGGERS[name].event];
 }
 
-/** Data as the trigger could have it; a copy, which the caller may change. */
+/** Returns sample data of a trigger, as a copy that the caller may change. */
 export function sampleData(name: TriggerName): Record<string, unknown> {
   return structuredClone(TRIGGERS[name].sample) as Record<string, unknown>;
 }

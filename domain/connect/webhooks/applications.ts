@@ -22,7 +22,8 @@ export interface ManagedEndpointView {
 }
 
 /**
- * The secret that signs the deliveries of all endpoints of an application, in plain; it is made when it is first read.
+ * Returns the plain-text secret that signs the deliveries of all endpoints of an application. Creates it on the first
+ * call.
  * @throws AppError not_found
  */
 export async function applicationSecret(ctx: Ctx, id: string): Promise<string> {
@@ -36,7 +37,8 @@ export async function applicationSecret(ctx: Ctx, id: string): Promise<string> {
 }
 
 /**
- * Gives an application a new secret for all its endpoints. Deliveries attempted before keep the old one until they settle.
+ * Gives an application a new secret for all its endpoints. Deliveries attempted before keep the old one until they
+ * settle.
  * @throws AppError not_found
  */
 export async function rotateApplicationSecret(ctx: Ctx, id: string): Promise<string> {
@@ -54,8 +56,8 @@ export async function rotateApplicationSecret(ctx: Ctx, id: string): Promise<str
 }
 
 /**
- * The application's endpoints in all workspaces that granted it access, newest first. They are rows of other workspaces;
- * only fields that belong to the application are shown.
+ * Lists the application's endpoints in all workspaces that granted it access, newest first. They are rows of other
+ * workspaces, so only fields of the application are shown.
  * @throws AppError not_found
  */
 export async function listApplicationEndpoints(ctx: Ctx, id: string): Promise<ManagedEndpointView[]> {
@@ -77,8 +79,8 @@ export async function listApplicationEndpoints(ctx: Ctx, id: string): Promise<Ma
 }
 
 /**
- * Deliveries to the application's endpoints, over all workspaces, newest first. Bodies are not shown, because they are other
- * workspaces' records.
+ * Lists deliveries to the application's endpoints over all workspaces, newest first. Bodies are not shown, because they
+ * are other workspaces' records.
  * @throws AppError not_found, bad_request for a cursor of another list or filter
  */
 export async function listApplicationDeliveries(

@@ -6,8 +6,8 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Shows why the verification of an endpoint keeps failing, where the failure of a challenge is shown too.
- * @returns the endpoint's id, or undefined where it is gone or no longer challenged
+ * Stores the reason why the verification of an endpoint keeps failing, in the field that also shows a failed challenge.
+ * @returns the endpoint's id, or undefined if it is gone or no longer challenged
  */
 export async function blockVerification(tx: Tx, workflowId: string, reason: string): Promise<string | undefined> {
   const { endpointId } = webhookVerifyWorkflow.partsOf(workflowId)!;

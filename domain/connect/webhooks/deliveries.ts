@@ -40,11 +40,11 @@ export const DELIVERY_COLUMNS = [
   'updated_at',
 ] as const;
 
-/** One event for one endpoint: one row, updated with every attempt. */
+/** One event for one endpoint: a single row, updated with every attempt. */
 export type DeliveryView = Columns<'webhook_deliveries', (typeof DELIVERY_COLUMNS)[number]>;
 
 /**
- * Deliveries to the workspace's own endpoints, newest first (GET /webhooks/deliveries).
+ * Lists deliveries to the workspace's own endpoints, newest first (GET /webhooks/deliveries).
  * @throws AppError bad_request for a cursor of another list or filter
  */
 export async function listDeliveries(
@@ -65,7 +65,7 @@ export async function listDeliveries(
 }
 
 /**
- * Deliveries to one of the workspace's own endpoints, newest first.
+ * Lists deliveries to one of the workspace's own endpoints, newest first.
  * @throws AppError not_found, bad_request as {@link listDeliveries}
  */
 export async function listEndpointDeliveries(
@@ -79,18 +79,18 @@ export async function listEndpointDeliveries(
   return withPayloads(ctx, await pageOfDeliveries(deliveries, 'webhooks.endpoint-deliveries', id, filter, page));
 }
 
-/** One request of a delivery: when, how long it took (ms), and what came of it. */
+/** One request of a delivery: its time, duration (ms) and result. */
 export type DeliveryAttempt = Pick<
   Row<'webhook_attempts'>,
   'attempt' | 'started_at' | 'duration_ms' | 'response_status' | 'error_reason' | 'batch_id'
 > & { endpoint_id: string };
 
-/** Attempts of a delivery that are listed: redeliveries go on counting without an end. */
+/** Maximum attempts listed per delivery. Redeliveries can add any number of them. */
 const LISTED_ATTEMPTS = 100;
 
 /**
- * The latest attempts of a delivery to one of the workspace's own endpoints, the last one first.
- * @throws AppError not_found, for an application's delivery too
+ * Lists the latest attempts of a delivery to one of the workspace's own endpoints, newest first.
+ * @throws AppError not_found, also for an application's delivery
  */
 export async function listAttempts(ctx: Ctx, deliveryId: string): Promise<DeliveryAttempt[]> {
   const org = reader(ctx);
@@ -108,9 +108,9 @@ export async function listAttempts(ctx: Ctx, deliveryId: string): Promise<Delive
 }
 
 /**
- * A page of deliveries by id, from a query that filters by their owner.
+ * Returns a page of deliveries by id, from a query that filters by their owner.
  * @param list names the list in its cursors
- * @param of the owner of the list, whose cursors are refused for others
+ * @param of owner of the list; its cursors are refused for other owners
  */
 export async function pageOfDeliveries(
   query: TableQuery<'webhook_deliveries', unknown>,

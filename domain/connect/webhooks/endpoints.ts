@@ -13,37 +13,37 @@ import { issueSecret } from '../delivery/secrets.ts';
 
 export type { WebhookEndpointRow } from '../../../db/models/webhook-endpoint.ts';
 
-/** The whole state of an endpoint as a client sends it, with defaults filled in. */
+/** The complete state of an endpoint as a client sends it, with defaults filled in. */
 export interface EndpointInput {
   url: string;
   description: string;
-  /** Known types only; empty means all that are not firehose. */
+  /** Known types only. Empty means all types that are not firehose. */
   eventTypes: readonly string[];
   enabled: boolean;
 }
 
-/** An endpoint with its signing secret in plain: shown once. */
+/** An endpoint with its plain-text signing secret, which is shown once. */
 interface IssuedEndpoint {
   endpoint: WebhookEndpointRow;
   secret: string;
 }
 
-/** The workspace's own endpoints, newest first (GET /webhooks), without those of applications. */
+/** Lists the workspace's own endpoints, newest first (GET /webhooks), without those of applications. */
 export async function listEndpoints(ctx: Ctx): Promise<WebhookEndpointRow[]> {
   return reader(ctx).query(WebhookEndpoints).whereNull('application_id').orderBy('id', 'desc');
 }
 
 /**
- * One of the workspace's own endpoints.
- * @throws AppError not_found, for an application's endpoint too
+ * Returns one of the workspace's own endpoints.
+ * @throws AppError not_found, also for an application's endpoint
  */
 export async function getEndpoint(ctx: Ctx, id: string): Promise<WebhookEndpointRow> {
   return found(reader(ctx), id);
 }
 
 /**
- * Refuses a URL that webhooks cannot be sent to. It may wait for DNS, so it comes before the transaction of
- * {@link createEndpoint} and {@link updateEndpoint}.
+ * Refuses a URL that webhooks cannot be sent to. May wait for DNS, so call it before the transaction of {@link
+ * createEndpoint} and {@link updateEndpoint}.
  * @throws AppError bad_request
  */
 export async function assertTarget(ctx: Ctx, url: string): Promise<void> {
@@ -51,7 +51,7 @@ export async function assertTarget(ctx: Ctx, url: string): Promise<void> {
 }
 
 /**
- * Registers an endpoint with a new secret. It gets no live events before it is verified (POST /webhooks).
+ * Registers an endpoint with a new secret. It gets no live events until it is verified (POST /webhooks).
  * @throws AppError conflict (409) when the workspace has ORG_WEBHOOK_ENDPOINTS of them
  */
 export async function createEndpoint(ctx: Ctx, input: EndpointInput): Promise<IssuedEndpoint> {
@@ -70,10 +70,10 @@ export async function createEndpoint(ctx: Ctx, input: EndpointInput): Promise<Is
 }
 
 /**
- * Replaces the state of an endpoint with what was sent (PATCH /webhooks/:id). Another host has to be
- * verified again. Switching on an endpoint that the installation had switched off resets its failure count.
+ * Replaces the state of an endpoint (PATCH /webhooks/:id). A changed host must be verified again. Switching on an
+ * endpoint that the installation had switched off resets its failure count.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
- * @throws AppError not_found, conflict when it has another `updated_at` by now
+ * @throws AppError not_found, conflict if `updated_at` has changed
  */
 export async function updateEndpoint(
   ctx: Ctx,
@@ -173,7 +173,10 @@ function columns(input: EndpointInput) {
   };
 }
 
-/** The fields of an endpoint for the audit log. Paths and queries of webhook URLs often contain a receiver's secret. */
+/**
+ * Returns the fields of an endpoint for the audit log, without the URL's path and query, which often contain a
+ * receiver's secret.
+ */
 function audited({ url, ...rest }: Pick<EndpointInput, 'url'> & Partial<EndpointInput>): Record<string, unknown> {
   return {
     host: new URL(url).host,

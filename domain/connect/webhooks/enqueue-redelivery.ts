@@ -5,9 +5,9 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { DELIVERY_COLUMNS, type DeliveryView } from './deliveries.ts';
 
 /**
- * Enqueues a delivery again, in any status: a new attempt at once, of the same event with the same body, signed
- * with the newest secret. Attempts continue to count, with as many more before it is abandoned, and the backoff starts
- * again. A running attempt is recorded, but no longer decides. Undefined for an unknown delivery.
+ * Queues a new immediate attempt of a delivery in any status, with the same event id and body, signed with the newest
+ * secret. Attempt numbers continue, the delivery gets the full number of further attempts, and the backoff restarts. A
+ * running attempt is still recorded, but no longer settles the delivery. Returns undefined for an unknown delivery.
  */
 export async function enqueueRedelivery(
   ctx: Pick<Ctx, 'config'>,

@@ -22,7 +22,7 @@ import { assertNowhere } from '../../../test/harness/secrets.ts';
 let world: World;
 let engine: Engine;
 test.before(async () => {
-  // An hour: within a test, only being armed brings the next challenge.
+  // One hour, so that within a test only a newly requested verification causes the next challenge.
   world = await createWorld({ env: { WEBHOOK_RETRY_BASE_MS: '3600000' } });
   engine = await startEngine(world);
 });
@@ -44,7 +44,7 @@ interface Installed {
   endpoints(): Promise<any[]>;
 }
 
-/** An application whose webhook goes to a receiver that echoes, registered through the API. */
+/** Registers an application through the API, with a webhook to a receiver that echoes. */
 async function application(t: ExecutionContext, fields: object = {}): Promise<Installed> {
   const receiver = await startReceiver({ respond: echo });
   t.teardown(() => receiver.stop());

@@ -5,7 +5,7 @@ import { signal } from '../../../temporal/dispatch.ts';
 import { webhookVerifyWorkflow } from '../../../workflows/webhook-verify/contract.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
-/** The webhook settings of an application that its endpoints depend on. */
+/** The settings of an application that its endpoints depend on. */
 type Application = Columns<'oauth_applications', 'id' | 'webhook_url'>;
 
 const GRANTED = `exists (
@@ -13,11 +13,11 @@ const GRANTED = `exists (
   where g.application_id = :application and g.organization_id = e.organization_id and g.revoked_at is null)`;
 
 /**
- * Updates an application's endpoints to its settings, in every workspace that has an active grant for it:
- * missing ones are created, all get its `webhook_url` (another host must pass a challenge again), all are deleted
- * when it is empty. Endpoints that the installation had switched off are on again, and unverified ones are challenged again:
- * by saving the application its owner says that the receiver works. Call it in the transaction that changes the
- * application, after the change.
+ * Syncs an application's endpoints with its settings, in every workspace with an active grant. Missing endpoints are
+ * created, and all get its `webhook_url`; a changed host must pass a challenge again. An empty `webhook_url` deletes
+ * them all. Endpoints that the installation had switched off are switched on again, and unverified ones are challenged
+ * again: by saving, the owner confirms that the receiver works.
+ * Call it in the transaction that changes the application, after the change.
  */
 export async function syncApplicationEndpoints(tx: Tx, applicationId: string): Promise<void> {
   const application = await lockApplication(tx, applicationId);
@@ -47,9 +47,9 @@ export async function syncApplicationEndpoints(tx: Tx, applicationId: string): P
 }
 
 /**
- * Updates one workspace's endpoint of an application to its grants: it exists while a member there grants the
- * application access and the application has a `webhook_url`, and is deleted with the last grant. Call it in the transaction
- * that creates, changes or revokes a grant (or ends a membership), after the change.
+ * Syncs one workspace's endpoint of an application with its grants. The endpoint exists while a member grants access
+ * and the application has a `webhook_url`. It is deleted with the last grant.
+ * Call it in the transaction that creates, changes or revokes a grant, or ends a membership, after the change.
  */
 export async function syncGrantEndpoint(tx: Tx, applicationId: string, organizationId: string): Promise<void> {
   const application = await lockApplication(tx, applicationId);
@@ -70,7 +70,7 @@ export async function syncGrantEndpoint(tx: Tx, applicationId: string, organizat
   await armUnverified(tx, { application_id: applicationId, organization_id: organizationId });
 }
 
-/** Serializes changes of one application's grants, so that the last one to end is known as the last. */
+/** Locks the application, which serializes changes of its grants, so that the last grant to end is detected. */
 async function lockApplication(tx: Tx, id: string): Promise<Application | undefined> {
   return across(tx.trx, 'application')
     .table('oauth_applications')
@@ -116,7 +116,10 @@ async function repoint(tx: Tx, application: Application): Promise<void> {
   }
 }
 
-/** The reset of an endpoint whose host has changed: verification and counts do not apply to the new one. */
+/**
+ * Column values that reset an endpoint whose host has changed: its verification and counts do not apply to the new
+ * host.
+ */
 export const REARMED = {
   verified_at: null,
   ownership_confirmed: false,
@@ -128,14 +131,14 @@ export const REARMED = {
 } as const;
 
 /**
- * Whether two URLs have the same host, so that a verification of one holds for the other. Scheme and port count too, where
- * the development setting lets them differ.
+ * Returns true if a verification of one URL holds for the other, because both have the same host. Scheme and port must
+ * match too; they can differ only with the development setting.
  */
 export function sameHost(a: string, b: string): boolean {
   return new URL(a).origin === new URL(b).origin;
 }
 
-/** Has the endpoints that are not verified challenged again, counting from 1. */
+/** Schedules a new challenge for the unverified endpoints, counting from 1. */
 async function armUnverified(tx: Tx, which: { application_id: string; organization_id?: string }): Promise<void> {
   const endpoints = await across(tx.trx, 'application')
     .table('webhook_endpoints')

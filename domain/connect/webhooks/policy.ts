@@ -5,19 +5,19 @@ import { message, type Message } from '../../../messages/index.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { isEventType } from '../../platform/kernel/events.ts';
 
-/** How long resolving a host may take at registration, ms. */
+/** Maximum time (ms) to resolve a host at registration. */
 const RESOLVE_TIMEOUT_MS = 6_000;
-/** A host name with an optional leading dot; an address of any kind and a scheme, port or path do not fit. */
+/** A host name with an optional leading dot. IP addresses, schemes, ports and paths do not match. */
 const DOMAIN_ENTRY = /^\.?[^\s./:@*[\]\\?#%]+(?:\.[^\s./:@*[\]\\?#%]+)*$/u;
 
-/** What a policy check needs of a process. */
+/** Dependencies of a policy check. */
 export type PolicyDeps = Pick<Deps, 'config' | 'egress'>;
 
 /**
- * The faults of a URL as a webhook's target, as problems at `path`; empty when there are none. It has to be https on
- * the standard port, and its host must resolve to public addresses only. ALLOW_UNSAFE_WEBHOOK_URLS relaxes all of it.
- * Call it outside of a transaction: it may wait for DNS.
- * @param allowedDomains an app's list; the host must be covered by it, also with ALLOW_UNSAFE_WEBHOOK_URLS
+ * Lists the problems of a URL as a webhook's target, at `path`; empty if there are none. The URL must use https on the
+ * standard port, and its host must resolve to public addresses only. ALLOW_UNSAFE_WEBHOOK_URLS lifts these rules. Call
+ * outside of a transaction: the check may wait for DNS.
+ * @param allowedDomains an app's list, which must cover the host even with ALLOW_UNSAFE_WEBHOOK_URLS
  */
 export async function checkWebhookUrl(
   deps: PolicyDeps,
@@ -40,17 +40,17 @@ export async function checkWebhookUrl(
 
 /** The webhook settings of an application. */
 interface AppWebhook {
-  /** Empty: no app-level delivery. */
+  /** Empty means no delivery for the application. */
   url: string;
   domains: readonly string[];
-  /** Empty: every event that is not firehose. */
+  /** Empty means every event type that is not firehose. */
   events: readonly string[];
 }
 
 /**
- * All faults of an application's webhook settings; empty when there are none: entries of
- * `allowed_webhook_domains` that are no host names or cover a public suffix, a `webhook_url` outside of them or not
- * publicly reachable by https, unknown `webhook_events`. May wait for DNS.
+ * Lists all problems of an application's webhook settings; empty if there are none. Entries of
+ * `allowed_webhook_domains` must be host names that cover no public suffix. `webhook_url` must be inside these domains
+ * and publicly reachable by https, and `webhook_events` must be known. May wait for DNS.
  */
 export async function checkAppWebhook(deps: PolicyDeps, { url, domains, events }: AppWebhook): Promise<Problem[]> {
   const problems: Problem[] = [];
@@ -67,8 +67,9 @@ export async function checkAppWebhook(deps: PolicyDeps, { url, domains, events }
 }
 
 /**
- * The fault of an entry of `allowed_webhook_domains`; undefined without one. A bare entry names one
- * host, one with a leading dot a domain with all below it. `.com`, `co.uk` and `.github.io` have many owners.
+ * Returns the problem of an entry of `allowed_webhook_domains`; undefined if there is none. A bare entry names one
+ * host; an entry with a leading dot names a domain with all its subdomains. Domains with many owners are refused, such
+ * as `.com`, `co.uk` and `.github.io`.
  * @param allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: addresses and local names are allowed too
  */
 export function domainProblem(entry: string, { allowUnsafe }: { allowUnsafe: boolean }): Message | undefined {

@@ -7,9 +7,9 @@ import { withPayloads, type DeliveryWithPayload } from './deliveries.ts';
 import { enqueueRedelivery } from './enqueue-redelivery.ts';
 
 /**
- * Sends an event to its endpoint again, whatever became of it before; the event id stays.
- * @throws AppError not_found, for an application's delivery too; conflict when the endpoint is switched off or not verified, as
- *   nothing would be sent
+ * Sends an event to its endpoint again, in any status and with the same event id.
+ * @throws AppError not_found, also for an application's delivery; conflict when the endpoint is switched off or not
+ * verified
  */
 export async function redeliver(ctx: Ctx, id: string): Promise<DeliveryWithPayload> {
   return transact(ctx, async (tx) => {
@@ -30,7 +30,7 @@ export async function redeliver(ctx: Ctx, id: string): Promise<DeliveryWithPaylo
   });
 }
 
-/** @throws AppError conflict */
+/** Checks that an endpoint receives deliveries. @throws AppError conflict if it is switched off or not verified */
 async function assertServed(tx: Tx, endpointId: string): Promise<void> {
   const endpoint = await tx.org
     .table('webhook_endpoints')

@@ -5,14 +5,18 @@ import { reader } from '../../platform/kernel/transact.ts';
 
 const LIST = 'webhooks.throttle-drops';
 
-/** Events of one type that one endpoint did not get in one minute: by its own rate, or the workspace's for the event type. */
+/**
+ * Events of one type that one endpoint did not get in one minute, because of its own rate or the workspace's rate for
+ * the event type.
+ */
 export type ThrottleDrop = Columns<
   'webhook_throttle_drops',
   'id' | 'endpoint_id' | 'event_type' | 'reason' | 'minute' | 'dropped' | 'last_event_id'
 >;
 
 /**
- * Events that were dropped by rates of the workspace's own endpoints, newest first (GET /webhooks/throttle-drops).
+ * Lists the events that rate limits of the workspace's own endpoints dropped, newest first (GET
+ * /webhooks/throttle-drops).
  * @throws AppError bad_request for a cursor of another list
  */
 export async function listThrottleDrops(ctx: Ctx, page: PageRequest): Promise<Page<ThrottleDrop>> {

@@ -16,27 +16,27 @@ import { answerFault } from '../delivery/answer-fault.ts';
 import { deliveryRequest, type Envelope } from '../delivery/request.ts';
 import { ensureSecret, newestSecret, openWebhookSecret, secretOwner } from '../delivery/secrets.ts';
 
-/** Bytes of an answer to a challenge that are read at most: an echo is short. */
+/** Maximum bytes read of an answer to a challenge. An echo is short. */
 const MAX_ECHO_BYTES = 16 * 1024;
 
-/** The result of one challenge. */
+/** Result of one verification challenge to a webhook endpoint. */
 export interface ChallengeResult {
-  /** The URL that was challenged. If it was changed meanwhile, the result does not apply to the new one. */
+  /** The challenged URL. If the endpoint's URL has changed since, the result does not apply. */
   url: string;
-  /** Whether the receiver did what its kind of endpoint requires. */
+  /** True if the receiver did what its kind of endpoint requires. */
   passed: boolean;
-  /** Whether it echoed the challenge, which proves that the owner of the receiver agrees. */
+  /** True if it echoed the challenge, which proves the consent of the receiver's owner. */
   echoed: boolean;
-  /** HTTP status, 0 when there was no answer. */
+  /** HTTP status; 0 without an answer. */
   status: number;
-  /** Why it did not pass. */
+  /** Reason of the failure; null if the challenge passed. */
   reason: Message | null;
   latencyMs: number;
 }
 
 /**
- * Sends one signed challenge to one of the workspace's own endpoints. Nothing is stored; that is done by {@link
- * recordChallenge}. Call it outside of a transaction: it waits on the network, 15 s at most.
+ * Sends one signed challenge to one of the workspace's own endpoints. Stores nothing: call {@link recordChallenge}
+ * afterwards. Call outside of a transaction: the challenge waits on the network for up to 15 s.
  * @throws AppError not_found
  */
 export async function challengeEndpoint(ctx: Ctx, id: string): Promise<ChallengeResult> {
@@ -47,8 +47,8 @@ export async function challengeEndpoint(ctx: Ctx, id: string): Promise<Challenge
 }
 
 /**
- * Stores the result of a challenge of one of the workspace's own endpoints. A verified endpoint stays verified when a later
- * test fails; the failure counts of live deliveries are not touched.
+ * Stores the result of a challenge of one of the workspace's own endpoints. A verified endpoint stays verified when a
+ * later test fails. The failure counts of live deliveries do not change.
  * @throws AppError not_found
  */
 export async function recordChallenge(ctx: Ctx, id: string, result: ChallengeResult): Promise<WebhookEndpointRow> {
@@ -58,8 +58,9 @@ export async function recordChallenge(ctx: Ctx, id: string, result: ChallengeRes
 }
 
 /**
- * Challenges an application's endpoint in the context's workspace and stores the result. It has to echo the challenge.
- * @param attempt number of this challenge since the endpoint was armed, from 1
+ * Challenges an application's endpoint in the context's workspace and stores the result. The endpoint must echo the
+ * challenge.
+ * @param attempt number of this challenge since verification was requested, from 1
  */
 export async function challengeManagedEndpoint(ctx: Ctx, id: string, attempt: number): Promise<ChallengeStep> {
   const endpoint = await reader(ctx).query(WebhookEndpoints).findById(id).whereNotNull('application_id');
@@ -166,7 +167,7 @@ function refusal(status: number, accepted: boolean): Message {
   return accepted ? message('connect.no_echo') : answerFault(status);
 }
 
-/** Whether an answer carries the challenge, in a JSON body or in the header made for it. */
+/** Returns true if an answer echoes the challenge, in a JSON body or in the header for it. */
 function echoes({ headers, body }: EgressResponse, token: string): boolean {
   const said = [headers['x-service-webhook-challenge'], challengeIn(body)].flat();
   return said.some((candidate) => typeof candidate === 'string' && safeEqual(candidate.trim(), token));
@@ -180,7 +181,7 @@ function challengeIn(body: Buffer): unknown {
   }
 }
 
-/** The result applies only to the URL that was challenged: an endpoint with a new URL stays as it is. */
+/** Stores the result if the endpoint still has the challenged URL. An endpoint with a new URL stays unchanged. */
 async function record(ctx: Ctx, id: string, { url, passed, echoed, reason }: ChallengeResult): Promise<void> {
   await transact(ctx, async (tx) => {
     const endpoint = await tx.org.query(WebhookEndpoints).findById(id).where({ url }).forNoKeyUpdate();

@@ -9,18 +9,18 @@ import { recordMeeting, type Meeting, type MeetingNews, type MeetingSource } fro
 
 const MANUAL: MeetingSource = { source: 'manual', connectionId: null };
 
-/** What a person says of a meeting. */
+/** Details of a meeting entered by a person. */
 interface MeetingDetails {
   event_name?: string | undefined;
   scheduled_for?: Date | undefined;
   end_time?: Date | null | undefined;
   join_url?: string | undefined;
   location?: string | undefined;
-  /** `completed` and `no_show` are for meetings that are over. */
+  /** `completed` and `no_show` are for past meetings. */
   status?: 'booked' | 'completed' | 'no_show' | undefined;
 }
 
-/** A meeting as it is logged: with a contact, or with whoever has the address. */
+/** A meeting to log, with a contact or with the address of the invitee. */
 interface NewMeeting extends MeetingDetails {
   contact_id?: string | undefined;
   invitee_email?: string | undefined;
@@ -29,7 +29,7 @@ interface NewMeeting extends MeetingDetails {
   scheduled_for: Date;
 }
 
-/** The problem of a contact that is none of the workspace. */
+/** Returns the problem of a contact id that is unknown to the workspace. */
 export async function meetingProblems(ctx: Ctx, given: Pick<NewMeeting, 'contact_id'>): Promise<Problem[]> {
   if (given.contact_id === undefined) return [];
   const contact = await reader(ctx).table('contacts').where({ id: given.contact_id }).first('id');
@@ -37,9 +37,10 @@ export async function meetingProblems(ctx: Ctx, given: Pick<NewMeeting, 'contact
 }
 
 /**
- * Logs a meeting that no connected calendar knows. It does what a booking there does: its contact is the one with the address, whose campaigns that stop
- * on a reply end; meeting.booked fires, and the contact's log has it.
- * @throws AppError bad_request as {@link meetingProblems} finds
+ * Logs a meeting that no connected calendar knows, with the same effects as a booking. Its contact is found by the
+ * address, and their enrollments in campaigns that stop on a reply end. Emits meeting.booked and adds an entry to the
+ * contact's log.
+ * @throws AppError bad_request as found by {@link meetingProblems}
  */
 export async function logMeeting(ctx: Ctx, input: NewMeeting): Promise<MeetingView> {
   return transact(ctx, async (tx) => {
@@ -70,7 +71,10 @@ export async function logMeeting(ctx: Ctx, input: NewMeeting): Promise<MeetingVi
   });
 }
 
-/** The problem of a change after which the meeting would end before it begins; none where there is no such meeting. */
+/**
+ * Returns the problem of a change after which the meeting would end before it begins. Empty if the meeting does not
+ * exist.
+ */
 export async function meetingChangeProblems(ctx: Ctx, id: string, given: Times): Promise<Problem[]> {
   const known = isUuid(id) ? await reader(ctx).table('meetings').where({ id, source: 'manual' }).first() : undefined;
   return known ? timeProblems(known, given) : [];
@@ -86,9 +90,10 @@ function timeProblems(known: Pick<Meeting, 'scheduled_for' | 'end_time'>, given:
 }
 
 /**
- * Changes a meeting that was logged by hand. Another time is a move: meeting.rescheduled fires.
+ * Changes a manually logged meeting. A changed time emits meeting.rescheduled.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
- * @throws AppError not_found; conflict for one that a provider booked, that was called off, or that has another `updated_at` by now; bad_request for an end before the beginning
+ * @throws AppError not_found; bad_request for an end before the beginning; conflict for a provider's meeting, a
+ * cancelled one, or a changed `updated_at`
  */
 export async function changeMeeting(
   ctx: Ctx,
@@ -120,7 +125,7 @@ export async function changeMeeting(
 }
 
 /**
- * Calls off a meeting that was logged by hand; meeting.canceled fires. One that was called off before stays as it is.
+ * Cancels a manually logged meeting and emits meeting.canceled. A meeting that is already cancelled stays unchanged.
  * @throws AppError not_found; conflict for one that a provider booked
  */
 export async function cancelMeeting(ctx: Ctx, id: string, reason: string): Promise<MeetingView> {
@@ -134,7 +139,7 @@ export async function cancelMeeting(ctx: Ctx, id: string, reason: string): Promi
   });
 }
 
-/** The meeting, locked; who logs news of a meeting takes the same lock of all meetings of the source first. */
+/** Locks and returns a manual meeting. First takes the source-wide lock that recording a meeting also takes. */
 async function lockManual(tx: Tx, id: string): Promise<Meeting> {
   await tx.org.lock(`meetings/${tx.org.organizationId}/manual`);
   const [known] = isUuid(id)
@@ -156,7 +161,10 @@ const NOTHING = {
   canceledReason: '',
 };
 
-/** The meeting as it is, as news of now. News count by their time, so these are later than what is known. */
+/**
+ * Converts a stored meeting to news with the current time. News are ordered by time, so these override the stored
+ * state.
+ */
 function newsOf(tx: Tx, known: Meeting): MeetingNews {
   return {
     ...NOTHING,

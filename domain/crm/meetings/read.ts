@@ -9,17 +9,17 @@ import type { Meeting } from './record.ts';
 /** A meeting with the name of its contact. */
 export type MeetingView = Meeting & { contact_name: string };
 
-/** Which meetings: those that are not over, or those that are; all when empty. */
+/** Time filter: `upcoming` excludes past meetings, `past` selects them; empty selects all. */
 type Timeframe = '' | 'upcoming' | 'past';
 
 interface MeetingQuery {
   timeframe: Timeframe;
-  /** Meetings of this contact alone. */
+  /** Selects only meetings of this contact. */
   contactId?: string | undefined;
-  /** Meetings on days from here on, and up to there, as `YYYY-MM-DD` of the zone. */
+  /** First and last day of the meetings, as `YYYY-MM-DD` in the zone. */
   from?: string | undefined;
   to?: string | undefined;
-  /** IANA name of the zone that days are of. */
+  /** IANA name of the zone of the days. */
   timezone: string;
   limit: number;
   cursor?: string | undefined;
@@ -28,13 +28,13 @@ interface MeetingQuery {
 const VIEW = `m.*, coalesce(trim(c.first_name || ' ' || c.last_name), '') as contact_name
   from meetings m left join contacts c on c.id = m.contact_id`;
 const LIST = 'meetings.list';
-/** Further than anybody pages by hand; a filter leads there sooner. */
+/** Maximum offset, far beyond manual paging. A filter reaches later meetings faster. */
 const MAX_OFFSET = 100_000;
 
 /**
- * Meetings: those to come with the next one first, all others with the latest first. Called-off meetings are no upcoming ones. Pages go by an offset under an
- * opaque cursor, with the exact total.
- * @throws AppError bad_request for a zone that there is not, or a cursor of another list
+ * Lists meetings: upcoming ones with the next first, others with the latest first. Cancelled meetings are not upcoming.
+ * Pages use an offset inside an opaque cursor, and return the exact total.
+ * @throws AppError bad_request for an unknown zone, or a cursor of another list
  */
 export async function listMeetings(ctx: Ctx, query: MeetingQuery): Promise<Page<MeetingView>> {
   const { timeframe, contactId, from, to, timezone, limit } = query;
@@ -77,14 +77,14 @@ export async function listMeetings(ctx: Ctx, query: MeetingQuery): Promise<Page<
   };
 }
 
-/** The condition of each timeframe. A meeting without an end is over when it begins. */
+/** SQL condition of each timeframe. A meeting without an end is past once it begins. */
 const CONDITIONS: Record<Timeframe, string> = {
   '': '',
   upcoming: `and coalesce(m.end_time, m.scheduled_for) >= :now and m.status in ('booked', 'rescheduled')`,
   past: `and (coalesce(m.end_time, m.scheduled_for) < :now or m.status in ('completed', 'no_show', 'canceled'))`,
 };
 
-/** @throws AppError not_found */
+/** Returns one meeting. @throws AppError not_found */
 export async function getMeeting(ctx: Ctx, id: string): Promise<MeetingView> {
   const [row] = await reader(ctx).sql<MeetingView>(`select ${VIEW} where m.organization_id = :org and m.id = :id`, {
     id,
@@ -93,7 +93,7 @@ export async function getMeeting(ctx: Ctx, id: string): Promise<MeetingView> {
   return row;
 }
 
-/** The meetings that were booked last (GET /integrations/bookings). */
+/** Lists the most recently booked meetings (GET /integrations/bookings). */
 export async function listBookings(ctx: Ctx, limit: number): Promise<MeetingView[]> {
   return reader(ctx).sql<MeetingView>(
     `select ${VIEW} where m.organization_id = :org order by m.created_at desc, m.id desc limit :limit`,

@@ -37,7 +37,7 @@ const news = (id: string, minute: number, more: Partial<MeetingNews> = {}): Meet
 const record = (org: string, each: MeetingNews) =>
   transact(world.system(org), (tx) => recordMeeting(tx, { source: 'calendly', connectionId: null }, each));
 
-/** All orders of a list. */
+/** Returns all permutations of a list. */
 function orders<T>(list: readonly T[]): T[][] {
   if (list.length === 0) return [[]];
   return list.flatMap((first, index) => orders(list.toSpliced(index, 1)).map((rest) => [first, ...rest]));

@@ -10,14 +10,16 @@ import { message } from '../../../messages/index.ts';
 
 export type Meeting = Row<'meetings'>;
 
-/** What is said of a meeting: by its provider, or by a person who logs it. Texts that are not given are empty. */
+/** State of a meeting reported by its provider, or by a person who logs it. Missing texts are empty. */
 export interface MeetingNews {
-  /** What its source calls the meeting: the same in all that is said of it. */
+  /** The source's id of the meeting, the same in all its reports. */
   externalEventId: string;
-  /** Of a meeting that was booked in place of another one: what the source called that one. */
+  /** The source's id of the meeting that this one replaces. */
   replaces?: string | undefined;
   kind: Meeting['status'];
-  /** When it happened, by the clock of the source: of two that speak of one meeting the later one counts, whichever arrives first. */
+  /**
+   * Time of the change, by the source's clock. The latest report about a meeting counts, in whatever order they arrive.
+   */
   occurredAt: Date;
   inviteeEmail: string;
   inviteeName: string;
@@ -32,27 +34,28 @@ export interface MeetingNews {
   canceledReason: string;
 }
 
-/** Where news come from. */
+/** Origin of a report. */
 export interface MeetingSource {
   source: 'calendly' | 'cal_com' | 'manual';
   connectionId: string | null;
 }
 
-/** What news did: `stale` where the same or later ones were stored before. */
+/** Effect of a report. `stale`: the same or a later report was stored before. */
 type MeetingChange = 'booked' | 'rescheduled' | 'canceled' | 'updated' | 'stale';
 
-/** Of news of one moment those with the higher rank count. */
+/** Ranks for reports with the same time: the higher rank counts. */
 const RANK: Record<Meeting['status'], number> = { booked: 0, rescheduled: 1, completed: 2, no_show: 2, canceled: 3 };
 const MAX_TEXT = 500;
 const MAX_URL = 2_000;
 
 /**
- * Stores what is said of a meeting. The news of one meeting may come in any order, and more than once: the latest counts. Its contact is the one with the address of who
- * booked; a meeting that is booked or moved ends that contact's enrollments in campaigns that stop on a reply, and every change is an event and a line of the contact's log.
+ * Stores a report about a meeting. Reports may arrive in any order and repeatedly; the latest counts. The contact is
+ * found by the address of the invitee. A booked or rescheduled meeting ends that contact's enrollments in campaigns
+ * that stop on a reply. Every change emits an event and adds an entry to the contact's log.
  */
 export async function recordMeeting(tx: Tx, from: MeetingSource, given: MeetingNews): Promise<MeetingChange> {
   const news = withStorableIds(given);
-  // One at a time for all meetings of the source: news of one chain of moves name different ids of it.
+  // Serializes all meetings of the source, because reports about one chain of reschedules use different ids.
   await tx.org.lock(`meetings/${tx.org.organizationId}/${from.source}`);
   const [known, replaced] = await findMeetings(tx, from, news);
   if (!known) return addMeeting(tx, from, news);
@@ -65,7 +68,7 @@ export async function recordMeeting(tx: Tx, from: MeetingSource, given: MeetingN
   return isLater || isReplaced ? changeMeeting(tx, known, news) : 'stale';
 }
 
-/** The ids as they are kept, so that they are looked for in the same form. */
+/** Converts the ids to their stored form, so that look-ups match. */
 function withStorableIds(news: MeetingNews): MeetingNews {
   return {
     ...news,
@@ -75,7 +78,8 @@ function withStorableIds(news: MeetingNews): MeetingNews {
 }
 
 /**
- * The meetings that news are about, locked: that with the id, or one that had it before, or the one that is replaced; and the one that is replaced where that is another row.
+ * Locks and returns the meetings of a report. The first has the id, had it before a reschedule, or is the replaced one.
+ * The second is the replaced meeting, if it is a different row.
  */
 async function findMeetings(tx: Tx, { source }: MeetingSource, news: MeetingNews): Promise<Meeting[]> {
   return tx.org.sql<Meeting>(
@@ -86,7 +90,10 @@ async function findMeetings(tx: Tx, { source }: MeetingSource, news: MeetingNews
   );
 }
 
-/** Later news of a meeting came before the news that it takes another one's place: that one is no meeting of its own. */
+/**
+ * Merges the replaced meeting into its successor, if a later report about the successor arrived before the one that
+ * names the replacement.
+ */
 async function absorb(tx: Tx, known: Meeting, replaces: string, replaced: Meeting | undefined): Promise<void> {
   if (known.replaced_ids.includes(replaces)) return;
   const ids = [...known.replaced_ids, ...(replaced?.replaced_ids ?? []), replaces];
@@ -115,7 +122,7 @@ async function addMeeting(tx: Tx, from: MeetingSource, news: MeetingNews): Promi
       now: tx.now,
     },
   );
-  // Of a meeting that was called off before anything else was known, the booking is no news any more.
+  // If the first known report is a cancellation, the booking itself is not announced.
   return followChange(tx, row!, row!.status === 'canceled' ? 'canceled' : 'booked');
 }
 
@@ -165,7 +172,7 @@ function columnsOf(news: MeetingNews) {
   };
 }
 
-/** The contact with an address, kept until the transaction ends, and the campaign that it was last in. */
+/** Returns the contact with an address, locked until the transaction ends, and the last campaign of the contact. */
 async function contactOf(tx: Tx, email: string): Promise<{ id: string; campaign_id: string | null } | undefined> {
   const [row] = await tx.org.sql<{ id: string; campaign_id: string | null }>(
     `select c.id, (select e.campaign_id from enrollments e where e.contact_id = c.id order by e.last_activity_at desc nulls last, e.id desc limit 1) as campaign_id
@@ -175,7 +182,7 @@ async function contactOf(tx: Tx, email: string): Promise<{ id: string; campaign_
   return row;
 }
 
-/** Emits the event of a change, writes it into the contact's log, and ends campaigns of a contact who has a meeting. */
+/** Emits the event of a change, adds it to the contact's log, and ends campaigns of a contact who has a meeting. */
 async function followChange(
   tx: Tx,
   meeting: Meeting,
@@ -213,14 +220,14 @@ function emitChange(
   else tx.emit('meeting.booked', data);
 }
 
-/** A line of the contact's log. */
+/** Adds an entry to the contact's log. */
 async function logFor(tx: Tx, meeting: Meeting, type: ActivityType): Promise<void> {
   if (!meeting.contact_id) return;
   const metadata = { meeting_id: meeting.id, source: meeting.source };
   await recordActivities(tx, [{ type, contactId: meeting.contact_id, dealId: null, metadata }]);
 }
 
-/** A contact who has booked a meeting is not asked for one: ends their enrollments in campaigns that stop on a reply. */
+/** Ends a contact's enrollments in campaigns that stop on a reply, because the contact has booked a meeting. */
 async function stopCampaigns(tx: Tx, { contact_id: contactId }: Meeting): Promise<void> {
   if (!contactId) return;
   const rows = await tx.org.sql<{ id: string }>(

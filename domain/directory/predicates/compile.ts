@@ -2,19 +2,20 @@ import { foldCase } from '../../../lib/fold-case.ts';
 import { Conditions } from '../../platform/conditions.ts';
 import type { Predicate, Scalar } from './predicate.ts';
 
-/** A condition in SQL with its bindings. */
+/** An SQL condition with its bindings. */
 interface CompiledPredicates {
-  /** A boolean expression, in parentheses. */
+  /** Boolean expression, in parentheses. */
   sql: string;
   bindings: Conditions['bindings'];
 }
 
 /**
- * Predicates as a condition on a jsonb expression, with the meaning of `meetsAll` (evaluate.ts); every value is bound. The condition is true, false,
- * or null where PostgreSQL cannot say: `contains` on text beyond ASCII, whose case PostgreSQL folds by the locale of its database and
- * JavaScript by Unicode. Where null may matter, the caller asks `meetsAll` about these rows; {@link mayBeUndecided} says whether there can be any.
+ * Compiles predicates to an SQL condition on a jsonb expression, with the meaning of `meetsAll` (evaluate.ts); every
+ * value is bound. The condition is true, false, or null if PostgreSQL cannot decide. That happens for `contains` on
+ * non-ASCII text: PostgreSQL folds case by the database's locale, JavaScript by Unicode. Callers that need an answer
+ * call `meetsAll` for the null rows; {@link mayBeUndecided} tells if there can be any.
  * @param data the jsonb expression, such as `e.data`
- * @param prefix of the names of the bindings, so that one statement can contain several conditions
+ * @param prefix prefix of the binding names, so that one statement can contain several conditions
  */
 export function compilePredicates(predicates: readonly Predicate[], data: string, prefix = 'p'): CompiledPredicates {
   const where = new Conditions(prefix);
@@ -22,14 +23,14 @@ export function compilePredicates(predicates: readonly Predicate[], data: string
   return { sql: `(${where.all()})`, bindings: where.bindings };
 }
 
-/** Whether the condition of these predicates can be null. */
+/** Returns true if the condition of these predicates can be null. */
 export function mayBeUndecided(predicates: readonly Predicate[]): boolean {
   return predicates.some(({ op }) => op === 'contains');
 }
 
 /**
- * The property of a jsonb expression that a path leads to; null where there is none, like `propertyAt`: `->` with a text
- * finds own properties of objects alone.
+ * Returns SQL for the property at a path of a jsonb expression. It is null if there is none, like `propertyAt`: `->`
+ * with a text finds only own properties of objects.
  */
 export function compilePath(where: Conditions, data: string, path: string): string {
   return [data, ...path.split('.').map((segment) => where.bind(segment, 'text'))].join(' -> ');
@@ -62,13 +63,13 @@ function compile(where: Conditions, predicate: Predicate, found: string): string
   }
 }
 
-/** Scalars of jsonb are equal only if they have one type, and numbers by value. */
+/** jsonb scalars are equal only if they have the same type; numbers compare by value. */
 function equals(where: Conditions, found: string, values: readonly Scalar[]): string {
   const bound = values.map((value) => `${where.bind(JSON.stringify(value), 'text')}::jsonb`);
   return `coalesce((${found}) in (${bound.join(', ')}), false)`;
 }
 
-/** All numbers of jsonb sort together, as numeric; -0 and numbers of any size are written as JSON writes them. */
+/** All jsonb numbers sort together as numeric. -0 and numbers of any size are written as in JSON. */
 function compare(where: Conditions, found: string, operator: string, value: number): string {
   const bound = `${where.bind(JSON.stringify(value), 'text')}::jsonb`;
   return `coalesce(jsonb_typeof(${found}) = 'number' and (${found}) ${operator} ${bound}, false)`;

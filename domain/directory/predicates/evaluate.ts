@@ -2,8 +2,9 @@ import { foldCase } from '../../../lib/fold-case.ts';
 import type { Predicate, Scalar } from './predicate.ts';
 
 /**
- * Whether the data of an event meets all predicates. A missing property equals nothing, so `neq` and `not_in` hold for it. Numbers compare by
- * value; the string 1 is not the number 1. This is the meaning of predicates: the SQL form (compile.ts) gives the same answers.
+ * Returns true if the data of an event meets all predicates. A missing property equals nothing, so `neq` and `not_in`
+ * hold for it. Numbers compare by value, and the string "1" is not the number 1. This is the reference; the SQL form
+ * (compile.ts) gives the same results.
  */
 export function meetsAll(predicates: readonly Predicate[], data: unknown): boolean {
   return predicates.every((predicate) => meets(predicate, data));
@@ -38,8 +39,8 @@ function meets(predicate: Predicate, data: unknown): boolean {
 }
 
 /**
- * The property that a path leads to; undefined where there is none. Only own properties of objects count: nothing inherited, and nothing in
- * arrays. A property that is null is there.
+ * Returns the property at a path, or undefined. Only own properties of objects count: nothing inherited, and nothing in
+ * arrays. A property with the value null exists.
  */
 export function propertyAt(data: unknown, path: string): unknown {
   let found = data;

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { says } from '../../../lib/issue-message.ts';
 
-/** Most segments of a path. */
+/** Maximum number of segments in a path. */
 const MAX_PATH_SEGMENTS = 8;
-/** Most predicates of one goal, trend or funnel step. */
+/** Maximum number of predicates in one goal, trend or funnel step. */
 const MAX_PREDICATES = 20;
 const MAX_LISTED = 50;
 const MAX_TEXT = 500;
 
-/** PostgreSQL stores neither NUL nor half a surrogate pair. */
+/** PostgreSQL stores neither NUL nor unpaired surrogates. */
 const storable = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text);
 
 /**
- * A path into the data of a product event: names of properties joined by dots, from the outermost to the innermost. It leads through objects
- * only: what is inside an array has no path.
+ * A path into the data of a product event: property names joined by dots, from the outermost to the innermost. It leads
+ * through objects only, never into an array.
  */
 export const propertyPath = z
   .string()
@@ -39,7 +39,7 @@ export const predicateSchema = z.discriminatedUnion('op', [
   z.strictObject({ path: propertyPath, op: z.enum(['exists', 'not_exists']) }),
 ]);
 
-/** Conditions that must all hold; none holds for every event. */
+/** Conditions that must all hold. An empty list holds for every event. */
 export const predicatesSchema = z
   .array(predicateSchema)
   .max(MAX_PREDICATES)
@@ -47,5 +47,5 @@ export const predicatesSchema = z
 
 /** One condition on the data of an event. */
 export type Predicate = z.output<typeof predicateSchema>;
-/** What a condition compares with. */
+/** Value that a condition compares with. */
 export type Scalar = z.output<typeof scalar>;

@@ -11,7 +11,7 @@ test.before(async () => {
 });
 test.after.always(() => database?.drop());
 
-/** What PostgreSQL says of each document: true, false, or null where it cannot say. */
+/** Returns PostgreSQL's result for each document: true, false, or null if it cannot decide. */
 async function askDatabase(predicates: readonly Predicate[], documents: readonly unknown[]): Promise<unknown[]> {
   const { sql, bindings } = compilePredicates(predicates, 'd.data');
   const { rows } = await database.db.raw(
@@ -85,7 +85,7 @@ const { tree: data } = fc.letrec<{ tree: Record<string, unknown>; value: unknown
     fc.array(tie('value'), { maxLength: 2 }),
     tie('tree'),
   ),
-  // As JSON.parse makes objects: __proto__ is a property like any other.
+  // Objects as made by JSON.parse, in which __proto__ is an ordinary property.
   tree: fc
     .array(fc.tuple(name, tie('value')), { maxLength: 5 })
     .map((entries) =>
@@ -100,7 +100,7 @@ test('PostgreSQL and TypeScript agree about every predicate, on data of any shap
       fc.array(predicate, { maxLength: 3 }),
       fc.array(data, { minLength: 30, maxLength: 60 }),
       async (predicates, documents) => {
-        // As they are stored and read again.
+        // Documents as stored and read again.
         const stored = documents.map((each) => JSON.parse(JSON.stringify(each)) as unknown);
         const answers = await askDatabase(predicates, stored);
         for (const [index, answer] of answers.entries()) {
@@ -116,7 +116,7 @@ test('PostgreSQL and TypeScript agree about every predicate, on data of any shap
   t.true(met > 100, `${met} met`);
 });
 
-/** Data, predicates, and whether they are met. */
+/** Data, predicate, and expected result. */
 const CASES: readonly [unknown, Predicate, boolean][] = [
   [{ a: 1 }, { path: 'a', op: 'eq', value: 1.0 }, true],
   [{ a: '1' }, { path: 'a', op: 'eq', value: 1 }, false],

@@ -9,12 +9,12 @@ import { cleanText } from '../contact-fields.ts';
 import { CUSTOM_PREFIX, segmentField, type SegmentField } from './fields.ts';
 
 /**
- * Contacts as conditions read them: `c`, with what the organization did about them as `o`. PostgreSQL leaves a join out whose columns a statement
- * does not name.
+ * SQL: contacts `c` with their outreach history `o`, as conditions use them. PostgreSQL omits the join if a statement
+ * uses none of its columns.
  */
 export const SEGMENT_CONTACTS = 'contacts c left join contact_outreach o on o.contact_id = c.id';
 
-/** Text of a contact, never null: a missing custom field reads as empty. */
+/** SQL for text fields of a contact, never null. A missing custom field is empty. */
 const TEXT_SQL: Record<string, string> = {
   email: 'c.email',
   email_domain: `split_part(c.email, '@', 2)`,
@@ -27,14 +27,16 @@ const TEXT_SQL: Record<string, string> = {
   seniority: 'o.seniority',
   department: 'o.department',
 };
-/** Fields that are kept in lower case: an index can answer what is equal. */
+/** Fields stored in lower case, so that an index serves equality. */
 const LOWERED: ReadonlySet<string> = new Set(['company_domain', 'seniority', 'department']);
 const EMAILED = 'select 1 from send_facts f where f.contact_id = c.id and f.sent_at is not null';
-/** A day or a moment that exists: 30 February is none, nor is 24:00. */
+/** An existing day or moment: rejects 30 February and 24:00. */
 const TIME = z.iso.date().or(z.iso.datetime({ offset: true }));
 const FILED = 'select 1 from contact_categories f where f.contact_id = c.id';
 
-/** Everything wrong with a set of conditions; empty when it can be compiled. Paths start at `path`. */
+/**
+ * Returns all problems of a set of conditions; an empty list means that they can be compiled. Paths start at `path`.
+ */
 export function conditionProblems(conditions: readonly SegmentCondition[], path: string): Problem[] {
   return conditions.flatMap((condition, index) => {
     const at = `${path}.${index}`;
@@ -70,8 +72,9 @@ function valueProblem(field: SegmentField, value: string): Message | undefined {
 }
 
 /**
- * Conditions on {@link SEGMENT_CONTACTS} for a segment whose conditions have no problems; every value is bound. Text is compared without
- * regard to case; several values mean any of them (with a negated operator: none of them). No condition matches every contact.
+ * Compiles the valid conditions of a segment on {@link SEGMENT_CONTACTS}; every value is bound. Text is compared
+ * ignoring case. Several values mean any of them (with a negated operator: none of them). Without conditions every
+ * contact matches.
  */
 export function compileSegment(
   match: 'all' | 'any',

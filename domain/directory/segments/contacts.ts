@@ -8,8 +8,8 @@ import { compileSegment, SEGMENT_CONTACTS } from './compile.ts';
 const MAILABLE = `and c.subscribed and c.verification_status not in ('invalid', 'risky') and not ${suppressedNow(':org', 'c.email')}`;
 
 /**
- * One page of the ids of a segment's contacts, ascending: start without `after`, continue with the last id until a page is
- * shorter than `limit`. An unknown segment has no contacts.
+ * Returns one page of the ids of a segment's contacts, ascending. Start without `after`, and continue with the last id
+ * until a page is shorter than `limit`. An unknown segment has no contacts.
  */
 export async function segmentContactIds(
   org: OrgScope,
@@ -28,8 +28,8 @@ export async function segmentContactIds(
 }
 
 /**
- * How many contacts are in at least one of the segments; a contact in several counts once. With `mailableAt` only those who
- * may be mailed then: subscribed, not suppressed, and by verification neither invalid nor risky.
+ * Counts the contacts in at least one of the segments, each once. With `mailableAt` counts only contacts that may be
+ * emailed at that time: subscribed, not suppressed, and by verification neither invalid nor risky.
  */
 export async function countSegmentContacts(
   org: OrgScope,
@@ -47,7 +47,7 @@ export async function countSegmentContacts(
   return row!.count;
 }
 
-/** The segments of these ids; unknown and malformed ones are left out. */
+/** Returns the segments of these ids. Unknown and malformed ids are omitted. */
 export async function loadSegments(org: OrgScope, ids: readonly string[]): Promise<SegmentRow[]> {
   const known = ids.filter(isUuid);
   return known.length === 0 ? [] : org.query(Segments).findByIds([...new Set(known)]);

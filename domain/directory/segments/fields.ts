@@ -17,7 +17,7 @@ const TIME = ['before', 'after'] as const;
 type SegmentOperator = (typeof TEXT)[number] | (typeof TIME)[number];
 type SegmentFieldType = 'text' | 'choice' | 'label' | 'campaign' | 'flag' | 'time';
 
-/** How far outreach to a contact has come: of those that hold, the last of this list. */
+/** Outreach statuses of a contact. If several apply, the last one in this list counts. */
 export const OUTREACH_STATUSES = [
   'fresh',
   'enrolled',
@@ -36,11 +36,11 @@ export interface SegmentField {
   label: string;
   type: SegmentFieldType;
   operators: readonly SegmentOperator[];
-  /** What `values` may hold where the list is closed. */
+  /** Permitted entries of `values`, if the list is closed. */
   values?: readonly string[];
 }
 
-/** Prefix of custom fields: `custom.plan`. */
+/** Prefix of custom fields, such as `custom.plan`. */
 export const CUSTOM_PREFIX = 'custom.';
 
 export const SEGMENT_FIELDS: readonly SegmentField[] = [
@@ -74,12 +74,12 @@ export const SEGMENT_FIELDS: readonly SegmentField[] = [
   { name: 'emailed_by_campaign', label: 'Emailed by campaign', type: 'campaign', operators: LABEL },
 ];
 
-/** A custom field as a segment field. */
+/** Returns the segment field for a custom field's key. */
 export function customField(key: string): SegmentField {
   return { name: `${CUSTOM_PREFIX}${key}`, label: key, type: 'text', operators: TEXT };
 }
 
-/** The field of a name, if there is one. */
+/** Returns the field of a name, if it exists. */
 export function segmentField(name: string): SegmentField | undefined {
   if (name.startsWith(CUSTOM_PREFIX) && name.length > CUSTOM_PREFIX.length)
     return customField(name.slice(CUSTOM_PREFIX.length));

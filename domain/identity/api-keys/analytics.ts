@@ -6,7 +6,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { readKey } from './keys.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Buckets, aligned to UTC, and the longest range (days) of each. */
+/** Bucket sizes, aligned to UTC, each with its longest range (days). */
 const INTERVALS = {
   minute: { ms: MINUTE_MS, longestDays: 1 },
   hour: { ms: HOUR_MS, longestDays: 31 },
@@ -15,9 +15,9 @@ const INTERVALS = {
 export type UsageInterval = keyof typeof INTERVALS;
 
 interface AnalyticsRequest {
-  /** Default: 24 hours before `to`. */
+  /** Start of the range. Default: 24 hours before `to`. */
   from?: Date | undefined;
-  /** Default: now. */
+  /** End of the range. Default: now. */
   to?: Date | undefined;
   interval: UsageInterval;
 }
@@ -27,12 +27,12 @@ interface Counts {
   success: number;
   client_errors: number;
   server_errors: number;
-  /** Milliseconds; 0 without requests. */
+  /** Mean latency (ms). 0 without requests. */
   avg_latency_ms: number;
 }
 
 interface UsageBucket extends Counts {
-  /** When it begins. */
+  /** Start of the bucket. */
   bucket: Date;
 }
 
@@ -49,15 +49,15 @@ export interface UsageAnalytics {
   from: Date;
   to: Date;
   interval: UsageInterval;
-  /** Every bucket that begins before `to`, from the one that contains `from`; without gaps. */
+  /** All buckets without gaps: from the one that contains `from` to the last one that begins before `to`. */
   buckets: UsageBucket[];
-  /** Most used first. */
+  /** Endpoints, most used first. */
   endpoints: EndpointUse[];
   total: number;
   errors: number;
 }
 
-/** One line of the grouped counts: of a bucket, or of an endpoint. */
+/** One line of the grouped counts: a bucket or an endpoint. */
 interface Line {
   bucket: Date | null;
   endpoint: string;
@@ -72,8 +72,8 @@ interface Line {
 const EMPTY: Counts = { total: 0, success: 0, client_errors: 0, server_errors: 0, avg_latency_ms: 0 };
 
 /**
- * Usage over time of a key, or with `all` of the whole organization. Counted in whole minutes:
- * the minutes that contain `from` and `to` are included. Buckets and endpoints each add up to the totals.
+ * Returns the usage over time of a key, or with `all` of the whole organization. Counts whole minutes, including the
+ * minutes that contain `from` and `to`. Buckets and endpoints each add up to the totals.
  * @throws AppError not_found, bad_request for a range that ends before it begins or is too long for its interval
  */
 export async function usageAnalytics(ctx: Ctx, keyId: string, request: AnalyticsRequest): Promise<UsageAnalytics> {
@@ -111,7 +111,7 @@ export async function usageAnalytics(ctx: Ctx, keyId: string, request: Analytics
   };
 }
 
-/** The requested range, with its defaults. */
+/** Returns the requested range with its defaults. */
 function rangeOf(now: Date, request: AnalyticsRequest): { from: Date; to: Date } {
   const to = request.to ?? now;
   const from = request.from ?? new Date(to.getTime() - DAY_MS);
@@ -154,7 +154,7 @@ function byUse(a: EndpointUse, b: EndpointUse): number {
   return b.count - a.count || (`${a.endpoint} ${a.method}` < `${b.endpoint} ${b.method}` ? -1 : 1);
 }
 
-/** The mean latency in ms with two decimals; 0 of nothing. */
+/** Returns the mean latency (ms) with two decimals, or 0 for no requests. */
 export function average(sum: number, count: number): number {
   return count === 0 ? 0 : Math.round((sum / count) * 100) / 100;
 }

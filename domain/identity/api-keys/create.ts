@@ -13,7 +13,7 @@ const SHOWN_SUFFIX = 4;
 interface NewKey {
   name: string;
   description?: string | undefined;
-  /** Mask of lib/permissions.ts. */
+  /** Permission mask of lib/permissions.ts. */
   permissions: number;
   allowed_ips?: string[] | undefined;
   allowed_email_accounts?: string[] | undefined;
@@ -22,9 +22,10 @@ interface NewKey {
 }
 
 /**
- * Creates an API key (POST /api-keys). Only this answer contains the secret: a hash is stored.
- * @throws AppError bad_request (undefined permission bits, unusable addresses, foreign mailboxes, past expiry: all at once),
- *   forbidden when the caller may do less: a key or token by its own permissions, a person by their role
+ * Creates an API key (POST /api-keys). Only this response contains the secret; the database stores a hash.
+ * @throws AppError bad_request (undefined permission bits, unusable addresses, foreign mailboxes, past expiry: all at
+ * once). forbidden when the key would be able to do more than the caller: a key or token by its own permissions, a
+ * person by their role
  */
 export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyRow; secret: string }> {
   return transact(ctx, async (tx) => {

@@ -11,7 +11,7 @@ export type { ApiKeyRow } from '../../../db/models/api-key.ts';
 const LIST = 'api-keys';
 const DEFAULT_REASON = 'Revoked by user';
 
-/** The organization's keys, newest first (GET /api-keys). */
+/** Lists the organization's keys, newest first (GET /api-keys). */
 export async function listKeys(ctx: Ctx, page: PageRequest): Promise<Page<ApiKeyRow>> {
   const after = decodeIdCursor(LIST, null, page.cursor);
   const query = reader(ctx)
@@ -23,7 +23,7 @@ export async function listKeys(ctx: Ctx, page: PageRequest): Promise<Page<ApiKey
 }
 
 /**
- * One key.
+ * Returns one key.
  * @throws AppError not_found
  */
 export async function readKey(ctx: Ctx, id: string): Promise<ApiKeyRow> {
@@ -33,7 +33,8 @@ export async function readKey(ctx: Ctx, id: string): Promise<ApiKeyRow> {
 }
 
 /**
- * Revokes a key; this cannot be undone. It stops authenticating within a second, in every process. Revoking it again changes nothing.
+ * Revokes a key permanently. It stops authenticating within a second, in every process. Revoking it again changes
+ * nothing.
  * @throws AppError not_found
  */
 export async function revokeKey(ctx: Ctx, id: string, reason: string = DEFAULT_REASON): Promise<void> {
@@ -53,8 +54,8 @@ export async function revokeKey(ctx: Ctx, id: string, reason: string = DEFAULT_R
 }
 
 /**
- * Removes a key that no longer authenticates, with its usage records.
- * @throws AppError not_found, conflict while the key could still authenticate
+ * Deletes a key that no longer authenticates, with its usage records.
+ * @throws AppError not_found, conflict while the key can still authenticate
  */
 export async function deleteKey(ctx: Ctx, id: string): Promise<void> {
   if (!isUuid(id)) throw notFound('api_key');

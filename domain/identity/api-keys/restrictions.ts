@@ -10,26 +10,29 @@ import { assertActorGrants } from '../acting.ts';
 import { DEFAULT_KEY_RATE } from '../resolve-actor.ts';
 import { message } from '../../../messages/index.ts';
 
-/** What limits a key. */
+/** Limits of an API key: permissions, source addresses, mailboxes, rate, and expiry. */
 export interface Restrictions {
   permissions: number;
   allowed_ips: string[];
   allowed_email_accounts: string[];
   expires_at: Date | null;
-  /** Requests per minute; 0 means the default. */
+  /** Maximum requests per minute. 0 means the default. */
   rate_limit_per_minute: number;
 }
 
-/** Whether an entry of `allowed_ips` can be used: an address, or a CIDR range. */
+/** Returns true for a usable entry of `allowed_ips`: an address or a CIDR range. */
 function isIpRange(entry: string): boolean {
   if (entry.includes('/')) return ipaddr.isValidCIDR(entry);
-  // Short forms such as 10.1 are valid for the library, but most people read them differently.
+  // The library accepts short forms such as 10.1, but most people read them differently.
   return ipaddr.isValid(entry) && (entry.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(entry));
 }
 
 type Given<T> = { [K in keyof T]?: T[K] | undefined };
 
-/** Faults of what limits a key, as far as it is given: bits, source addresses, unknown mailboxes, an end in the past. */
+/**
+ * Returns the problems of a key's given restrictions: permission bits, source addresses, unknown mailboxes, an expiry
+ * in the past.
+ */
 export async function restrictionProblems(org: OrgScope, key: Given<Restrictions>, now: Date): Promise<Problem[]> {
   return [
     ...shapeProblems(key),
@@ -44,7 +47,7 @@ export async function restrictionProblems(org: OrgScope, key: Given<Restrictions
   ];
 }
 
-/** Faults of a mask and of source addresses that can be found without the database. */
+/** Returns the problems of a mask and of source addresses that can be found without the database. */
 function shapeProblems(key: Given<Pick<Restrictions, 'permissions' | 'allowed_ips'>>): Problem[] {
   const problems: Problem[] = [];
   if (key.permissions !== undefined && !isDefinedMask(key.permissions)) {
@@ -57,9 +60,9 @@ function shapeProblems(key: Given<Pick<Restrictions, 'permissions' | 'allowed_ip
 }
 
 /**
- * Refuses a key that could do more than the caller who makes or changes it: a person up to their role, a key or an
- * application's token up to itself.
- * @throws AppError forbidden naming what would be wider; unauthorized when the acting key or grant has just been revoked
+ * Refuses a key that could do more than the caller who creates or changes it. The limit of a person is their role, the
+ * limit of a key or token is itself.
+ * @throws AppError forbidden naming the wider parts; unauthorized when the acting key or grant has just been revoked
  */
 export async function assertNotWiderThanActor(tx: Tx, actor: Actor, result: Restrictions): Promise<void> {
   if (!actor.apiKeyId) {
@@ -68,14 +71,16 @@ export async function assertNotWiderThanActor(tx: Tx, actor: Actor, result: Rest
     return;
   }
   const acting = await tx.org.query(ApiKeys).findById(actor.apiKeyId).where('status', 'active');
-  // The actor may be cached for a moment after its revocation: long enough for a thief to make a key that outlives the revoked one.
+  // The actor may be cached for a moment after its revocation, long enough for a thief to create a key that outlives
+  // it.
   if (!acting) throw new AppError('unauthorized', message('api_key.revoked'));
   assertNotWider(acting, result);
 }
 
 /**
- * A key can make only keys that can do no more than itself: no further permission, source address, mailbox or day, no higher rate.
- * @throws AppError forbidden naming what would be wider
+ * Refuses a key that can do more than its parent key: more permissions, source addresses, mailboxes or days, or a
+ * higher rate.
+ * @throws AppError forbidden naming the wider parts
  */
 export function assertNotWider(parent: ApiKeyRow, child: Restrictions): void {
   const wider = namesOf(child.permissions & ~parent.permissions).map((name) => `permissions.${name}`);
@@ -101,7 +106,7 @@ function widerThanItself(wider: readonly string[]): AppError {
   });
 }
 
-/** Whether a child list contains more than a parent's; an empty list means everything. */
+/** Returns true if a child list permits more than its parent list. An empty list permits everything. */
 function beyond(
   parent: readonly string[],
   child: readonly string[],

@@ -7,15 +7,15 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { assertNotWiderThanActor, restrictionProblems } from './restrictions.ts';
 import { message } from '../../../messages/index.ts';
 
-/** A sparse edit of a key. Lists replace what was there. */
+/** Changes of a key; absent fields stay. Lists replace the stored lists. */
 interface KeyEdit {
   name?: string | undefined;
   description?: string | undefined;
-  /** Mask of lib/permissions.ts. */
+  /** Permission mask of lib/permissions.ts. */
   permissions?: number | undefined;
   allowed_ips?: string[] | undefined;
   allowed_email_accounts?: string[] | undefined;
-  /** 0 means the default. */
+  /** Maximum requests per minute. 0 means the default. */
   rate_limit_per_minute?: number | undefined;
 }
 
@@ -27,11 +27,11 @@ const RESTRICTING: readonly (keyof KeyEdit)[] = [
 ];
 
 /**
- * Changes the sent fields of a key (PATCH /api-keys/:id); every process applies them within a second. A key
- * that changes a key, itself too, leaves it no wider than itself, and a person not beyond their role: otherwise a narrow key
- * could open a stronger one that is restricted to other addresses.
- * @throws AppError not_found, bad_request (undefined permission bits, unusable addresses, foreign mailboxes: all at once),
- *   forbidden when the key could then do more than the caller
+ * Changes the sent fields of a key (PATCH /api-keys/:id). Every process applies them within a second. A key that
+ * changes a key, even itself, cannot make it wider than itself, and a person not wider than their role. Otherwise a
+ * narrow key could open up a stronger key that is restricted to other addresses.
+ * @throws AppError not_found, bad_request (undefined permission bits, unusable addresses, foreign mailboxes: all at
+ * once), forbidden when the key could then do more than the caller
  */
 export async function updateKey(ctx: Ctx, id: string, edit: KeyEdit): Promise<ApiKeyRow> {
   if (!isUuid(id)) throw notFound('api_key');

@@ -2,12 +2,12 @@ import { across } from '../../../db/across.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 
-/** How long (ms) a record waits for others to be written with it. */
+/** Milliseconds for which a record waits, so that several are written together. */
 const GATHER_MS = 1_000;
-/** The pause (ms) after the database has refused a batch. */
+/** Wait (ms) after the database has refused a batch. */
 const RETRY_MS = 5_000;
 const BATCH = 1_000;
-/** Records kept while the database is away: at most about 25 MB, with the longest user agents. */
+/** Maximum number of records kept while the database is unreachable: about 25 MB, with the longest user agents. */
 const MAX_WAITING = 20_000;
 
 /** One answered request of an API key. */
@@ -22,23 +22,28 @@ export interface KeyRequest {
   durationMs: number;
 }
 
-/** Records the use of API keys, asynchronously: requests do not wait for it. One per process. */
+/** Records the use of API keys asynchronously, so that requests do not wait. Create one per process. */
 export interface UsageLog {
-  /** Notes a request, in memory; it is written within about a second. */
+  /** Records a request in memory. It is written within about a second. */
   record(request: KeyRequest): void;
-  /** Writes everything noted so far; for shutdown. @throws Error of the database; the records stay noted then */
+  /**
+   * Writes all recorded requests; for shutdown.
+   * @throws Error of the database; the records are then kept
+   */
   flush(): Promise<void>;
 }
 
 interface UsageLogOptions {
-  /** Called with the number of records that were dropped, oldest first, because more than `maxWaiting` could not be written. */
+  /**
+   * Called with the number of dropped records. The oldest are dropped if more than `maxWaiting` could not be written.
+   */
   onDropped?: (count: number) => void;
   maxWaiting?: number;
 }
 
 type Noted = KeyRequest & { id: string; at: Date };
 
-/** Makes the log of one process. */
+/** Creates the log of one process. */
 export function createUsageLog(
   { db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>,
   options: UsageLogOptions = {},
@@ -62,14 +67,16 @@ export function createUsageLog(
 
   function trim(): void {
     if (waiting.length <= maxWaiting) return;
-    // A tenth at once: removing single records from the front of a long list would cost every request.
+    // Drops a tenth at once: removing single records from the front of a long list would slow down every request.
     const dropped = waiting.length - Math.floor(maxWaiting * 0.9);
     waiting = waiting.slice(dropped);
     onDropped?.(dropped);
     log.warn({ dropped }, 'usage of API keys given up: the database has been away too long');
   }
 
-  /** Writes what was waiting when it began, batch by batch. Calls during a run get the promise of that run. */
+  /**
+   * Writes the records that were waiting at its start, in batches. Calls during a run get the promise of that run.
+   */
   function write(): Promise<void> {
     writing ??= writeBatches().finally(() => {
       writing = undefined;
@@ -112,9 +119,9 @@ export function createUsageLog(
 }
 
 /**
- * Stores records and adds them to their minutes, in one statement: only stored records are counted, so a batch repeated
- * after a lost answer counts once. Minutes are written in key order, so that processes cannot deadlock.
- * Records of a key that was deleted meanwhile are dropped.
+ * Stores records and adds them to their minutes, in one statement. Only stored records are counted, so a batch repeated
+ * after a lost answer counts once. Minutes are written in key order, so that processes cannot deadlock. Records of a
+ * meanwhile deleted key are dropped.
  */
 async function store(db: Deps['db'], batch: readonly Noted[]): Promise<void> {
   const column = <T>(pick: (record: Noted) => T): T[] => batch.map(pick);

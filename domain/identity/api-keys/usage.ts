@@ -10,19 +10,19 @@ export type { ApiKeyUsageLogRow } from '../../../db/models/api-key-usage-log.ts'
 
 const LIST = 'api-key-logs';
 
-/** What the organization's keys did in the past 24 hours, counted in whole minutes. */
+/** Use of the organization's keys in the past 24 hours, counted in whole minutes. */
 export interface UsageSummary {
   active_keys: number;
   revoked_keys: number;
   expired_keys: number;
   requests_24h: number;
   errors_24h: number;
-  /** Milliseconds; 0 without requests. */
+  /** Mean latency (ms). 0 without requests. */
   avg_latency_ms_24h: number;
   last_call_at: Date | null;
 }
 
-/** Keys by state and their last 24 hours (GET /api-keys/usage/summary). */
+/** Returns the number of keys by state and their use in the past 24 hours (GET /api-keys/usage/summary). */
 export async function usageSummary(ctx: Ctx): Promise<UsageSummary> {
   const now = ctx.clock.now();
   const [row] = await reader(ctx).sql<Omit<UsageSummary, 'avg_latency_ms_24h'> & { latency_ms: number }>(
@@ -52,7 +52,7 @@ export async function usageSummary(ctx: Ctx): Promise<UsageSummary> {
 }
 
 /**
- * The requests made with a key, newest first (GET /api-keys/:id/logs).
+ * Lists the requests made with a key, newest first (GET /api-keys/:id/logs).
  * @throws AppError not_found, bad_request for a cursor of another list or key
  */
 export async function listUsageLogs(ctx: Ctx, keyId: string, page: PageRequest): Promise<Page<ApiKeyUsageLogRow>> {

@@ -9,7 +9,7 @@ import type { Language } from '../../../messages/index.ts';
 
 export type LabelRow = Columns<'labels', 'id' | 'registry' | 'title' | 'color'>;
 
-/** A person with the roles they hold in all their workspaces and the labels of the one that is selected. */
+/** A person, with their roles in all their workspaces and details of the selected workspace. */
 export interface Profile {
   user: UserRow;
   roleIds: string[];
@@ -28,7 +28,7 @@ const COLUMNS = [
 ] as const;
 type UserRow = Columns<'users', (typeof COLUMNS)[number]>;
 
-/** The caller's own profile. */
+/** Returns the caller's own profile. */
 export async function readProfile(ctx: Ctx): Promise<Profile> {
   const user = (await across(ctx.db, 'person')
     .table('users')
@@ -45,7 +45,7 @@ export async function readProfile(ctx: Ctx): Promise<Profile> {
   return { user, roleIds: memberships.map((row) => row.role_id), labels };
 }
 
-/** Changes the caller's name, or the language of mails to them; only sent fields change. */
+/** Changes the caller's name or the language of emails to them. Only sent fields change. */
 export async function updateProfile(
   ctx: Ctx,
   changes: { first_name?: string | undefined; last_name?: string | undefined; language?: Language | undefined },

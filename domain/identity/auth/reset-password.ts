@@ -12,9 +12,9 @@ import { forgiveGuesses, throttle } from '../throttle.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Mails a link that sets a new password. An address without an account gets a mail that says so: the caller sees, and waits
- * for, the same in both cases.
- * @throws AppError rate_limit_exceeded; internal_error when the mail cannot leave
+ * Emails a link for setting a new password. An address without an account gets an email that says so. Response and
+ * duration are the same in both cases, so they do not reveal if an account exists.
+ * @throws AppError rate_limit_exceeded; internal_error when the email cannot be sent
  */
 export async function askReset(ctx: Ctx, email: string): Promise<void> {
   await throttle(ctx, 'reset_source', toSource(ctx.actor.ipAddress));
@@ -25,13 +25,14 @@ export async function askReset(ctx: Ctx, email: string): Promise<void> {
 }
 
 /**
- * Sets a new password with the handle of the mailed link. Every session ends and every device is forgotten.
+ * Sets a new password with the handle of the emailed link. Ends every session and forgets every device.
  * @throws AppError unauthorized (401) for the handle, bad_request for a weak password, which leaves the link usable,
- *   rate_limit_exceeded
+ * rate_limit_exceeded
  */
 export async function confirmReset(ctx: Ctx, input: { session: string; password: string }): Promise<void> {
   await throttle(ctx, 'reset_confirm_source', toSource(ctx.actor.ipAddress));
-  // Before the password is hashed, which costs tens of milliseconds of a processor: a link that is none costs nothing.
+  // Checked before the password is hashed, which costs tens of milliseconds of processor time. So an invalid link costs
+  // nothing.
   const open = await findChallenge(ctx, 'reset', input.session);
   assertStrong(input.password, open.email);
   const passwordHash = await hashPassword(input.password);
@@ -47,8 +48,9 @@ export async function confirmReset(ctx: Ctx, input: { session: string; password:
 }
 
 /**
- * Changes the caller's password. Their other sessions end and their devices are forgotten.
- * @throws AppError unauthorized when the current password is wrong, bad_request when the new one is weak, rate_limit_exceeded
+ * Changes the caller's password, ends their other sessions and forgets their devices.
+ * @throws AppError unauthorized when the current password is wrong, bad_request when the new one is weak,
+ * rate_limit_exceeded
  */
 export async function changePassword(ctx: Ctx, input: { current: string; next: string }): Promise<void> {
   const user = await across(ctx.db, 'person')

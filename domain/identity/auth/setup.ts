@@ -13,7 +13,7 @@ import { assertStrong } from '../passwords.ts';
 import { actingAs, openSession, type TokenPair } from '../sessions.ts';
 import { message } from '../../../messages/index.ts';
 
-/** How long a setup link is valid, in milliseconds. */
+/** Validity (ms) of a setup link. */
 const SETUP_LINK_MS = 24 * 3600_000;
 const SETUP_LOCK = 7_201_947;
 
@@ -21,12 +21,12 @@ async function hasUsers(db: Deps['db'] | Trx): Promise<boolean> {
   return (await across(db, 'operator').table('users').first('id')) !== undefined;
 }
 
-/** Whether this installation has an account, so that no setup link works any more. */
+/** Returns true if this installation has an account, so that setup links no longer work. */
 export async function isClaimed({ db }: Pick<Deps, 'db'>): Promise<boolean> {
   return hasUsers(db);
 }
 
-/** Whether a setup link would work now. Looking uses nothing up. */
+/** Returns true if a setup link is valid now. The check does not use the link up. */
 export async function isSetupLink({ db, clock }: Pick<Deps, 'db' | 'clock'>, token: string): Promise<boolean> {
   const link = await across(db, 'operator')
     .table('setup_links')
@@ -38,8 +38,8 @@ export async function isSetupLink({ db, clock }: Pick<Deps, 'db' | 'clock'>, tok
 }
 
 /**
- * The first-run setup link, for the log of a starting process; null once an account exists. Each start makes a link of
- * its own, as only hashes are stored; the first claim invalidates all of them.
+ * Creates a first-run setup link for the log of a starting process. Returns null once an account exists. Each start
+ * creates its own link, because only hashes are stored. The first claim invalidates all links.
  */
 export async function ensureSetupLink({ db, clock, config }: Deps): Promise<{ url: string; expiresAt: Date } | null> {
   if (await hasUsers(db)) return null;
@@ -55,7 +55,7 @@ export async function ensureSetupLink({ db, clock, config }: Deps): Promise<{ ur
   return { url: `${config.APP_URL}/setup/${token}`, expiresAt };
 }
 
-/** Whether the installation waits for its first account: a setup link was handed out and has not been used yet. */
+/** Returns true if the installation waits for its first account: a setup link exists and has not been used yet. */
 export async function awaitsClaim(db: Deps['db']): Promise<boolean> {
   const link = await across(db, 'operator').table('setup_links').first('id');
   return link !== undefined && !(await hasUsers(db));
@@ -71,16 +71,17 @@ interface Setup {
 }
 
 /**
- * Claims a fresh installation: the platform administrator, their organization, and a session.
- * @throws AppError setup_already_complete (403) when an account exists; setup_token_invalid (401); bad_request for a weak password
+ * Claims a fresh installation: creates the platform administrator, their organization, and a session.
+ * @throws AppError setup_already_complete (403) when an account exists; setup_token_invalid (401); bad_request for a
+ * weak password
  */
 export async function claimSetup(ctx: Ctx, input: Setup): Promise<TokenPair> {
   return claim(ctx, input, (trx, userId) => openSession(ctx, trx, userId));
 }
 
 /**
- * Claims a fresh installation as {@link claimSetup} does, with a first API key that has every permission: what the setup page
- * shows, once.
+ * Variant of {@link claimSetup} that also creates a first API key with every permission. The setup page shows this key
+ * once.
  * @throws AppError as claimSetup
  */
 export async function claimSetupWithKey(
@@ -102,7 +103,7 @@ async function claim<T>(
   enter: (trx: Trx, userId: string, organization: OrganizationRow) => Promise<T>,
 ): Promise<T> {
   if (await hasUsers(ctx.db)) throw complete();
-  // Before the password is hashed: a token that is none costs nothing.
+  // Checked before the password is hashed, so that an invalid token costs nothing.
   if (!(await openLink(ctx.db, input.token, ctx.clock.now()).first('id'))) throw invalidToken();
   assertStrong(input.password, input.email);
   const passwordHash = await hashPassword(input.password);
@@ -149,14 +150,14 @@ interface Bootstrap {
   organization: OrganizationRow;
   user: { id: string; email: string };
   session: TokenPair;
-  /** A key with every permission; `secret` is shown here and never again. */
+  /** Key with every permission. Its `secret` is returned only here. */
   apiKey: { id: string; secret: string };
 }
 
 /**
- * The operator's `heron bootstrap`: the person and the organization are created where they are missing, the first
- * person of an installation as its administrator. Each call adds a session and a full-access key. The password is set
- * only on a new account; without one the account is signed into by a password reset.
+ * Runs the operator's `heron bootstrap`. Creates the person and the organization if they are missing; the first person
+ * of an installation becomes its administrator. Each call adds a session and a full-access key. The password is set
+ * only on a new account. If none is given, the person signs in by a password reset.
  */
 export async function bootstrap(
   deps: Deps,
@@ -197,7 +198,10 @@ export async function bootstrap(
   });
 }
 
-/** An API key with every permission. The operator of the machine is the actor, so the role of the person does not limit the key. */
+/**
+ * Creates an API key with every permission. The actor is the operator of the machine, so the person's role does not
+ * limit the key.
+ */
 async function fullKey(
   ctx: Ctx,
   trx: Trx,

@@ -19,12 +19,13 @@ import {
 } from '../throttle.ts';
 import { message, type Language } from '../../../messages/index.ts';
 
-/** Either the sign-in is done, or `session` waits for the code that was mailed. */
+/** Tokens of a completed sign-in, or the `session` that waits for the emailed code. */
 type SignIn = { session: string } | TokenPair;
 
 /**
- * Checks a password; then, as AUTH_LOGIN_CODE says, mails a code or signs in at once (POST /auth/login).
- * @throws AppError unauthorized (unknown address and wrong password alike), rate_limit_exceeded, internal_error when the mail cannot leave
+ * Checks a password. Then, depending on AUTH_LOGIN_CODE, emails a code or signs in at once (POST /auth/login).
+ * @throws AppError unauthorized (the same for an unknown address and a wrong password), rate_limit_exceeded,
+ * internal_error when the email cannot be sent
  */
 export async function signIn(
   ctx: Ctx,
@@ -59,17 +60,18 @@ export async function signIn(
     await ctx.systemMail.send(codeMail(ctx, input.email, 'login', code, user));
     return { session: handle };
   }
-  // Only where the device was just recognized: otherwise an invented token would become one that makes the code unnecessary.
+  // Only for a device that was just recognized. Otherwise an invented token would be stored and would make the code
+  // unnecessary.
   const device = ctx.config.AUTH_LOGIN_CODE === 'new_device' ? input.deviceToken : undefined;
   return inTransaction(ctx.db, (trx) => openSession(ctx, trx, user.id, { device }));
 }
 
-/** Keeps the language of the first browser that a person signs in with; they can change it in their profile. */
+/** Stores the language of a person's first browser. They can change it in their profile. */
 async function rememberLanguage(ctx: Ctx, userId: string, language: Language): Promise<void> {
   await across(ctx.db, 'person').table('users').where('id', userId).whereNull('language').update({ language });
 }
 
-/** Budgets of wrong passwords that an attempt from an unknown place draws on, whatever the account. */
+/** Returns the budgets of wrong passwords for attempts from an unknown place, over all accounts. */
 function failureBudgets(ctx: Ctx): ['sign_in_failures' | 'sign_in_site_failures', string][] {
   const site = toSite(ctx.actor.ipAddress);
   return [
@@ -79,8 +81,9 @@ function failureBudgets(ctx: Ctx): ['sign_in_failures' | 'sign_in_site_failures'
 }
 
 /**
- * The device or the source that an account has signed in from before; undefined for any other. Wrong passwords are counted apart there, so
- * that guesses of strangers keep an owner neither from their own device nor from their office, nor an office from its accounts.
+ * Returns the device or the source from which an account has signed in before, or undefined. Wrong passwords are
+ * counted separately there. So guesses by strangers lock an owner out neither of their own device nor of their office,
+ * and an office not of its accounts.
  */
 async function knownAs(
   ctx: Ctx,
@@ -105,7 +108,7 @@ async function needsCode(ctx: Ctx, userId: string, deviceToken: string | undefin
 }
 
 /**
- * Finishes a sign-in with the mailed code. With AUTH_LOGIN_CODE=new_device the answer carries a device token; later
+ * Finishes a sign-in with the emailed code. With AUTH_LOGIN_CODE=new_device the result contains a device token. Later
  * sign-ins that send it need no code.
  * @throws AppError unauthorized
  */

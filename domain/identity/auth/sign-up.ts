@@ -18,15 +18,15 @@ interface SignUp {
   password: string;
   firstName: string;
   lastName: string;
-  /** Token of an invitation; needed when DISABLE_REGISTRATION is invite_only. */
+  /** Token of an invitation. Required if DISABLE_REGISTRATION is invite_only. */
   invitation?: string | undefined;
 }
 
 /**
- * Begins a sign-up and mails its code (POST /auth/register). Nothing is created before the code comes back.
+ * Starts a sign-up and emails its code (POST /auth/register). Nothing is created before the code is confirmed.
  * @throws AppError registration_closed, registration_invite_only, invitation_invalid (403), bad_request for a weak
- * password, unauthorized when the address cannot be signed up, rate_limit_exceeded, internal_error when the mail cannot
- * leave
+ * password, unauthorized when the address cannot be signed up, rate_limit_exceeded, internal_error when the email
+ * cannot be sent
  */
 export async function signUp(ctx: Ctx, input: SignUp): Promise<{ session: string }> {
   await assertOpen(ctx, input.invitation);
@@ -54,8 +54,8 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<{ session: string
 }
 
 /**
- * Whether sign-up is open (an invitation does not override `true`, closed). Before the setup link is claimed it is not: the
- * first account is its administrator's, and a stranger who was faster would end the link.
+ * Checks that sign-up is open. An invitation does not override DISABLE_REGISTRATION=true. Sign-up is closed until the
+ * setup link is claimed: the first account is the administrator's, and a faster stranger would invalidate the link.
  */
 async function assertOpen(ctx: Ctx, invitation: string | undefined): Promise<void> {
   const mode = ctx.config.DISABLE_REGISTRATION;
@@ -73,8 +73,9 @@ async function assertOpen(ctx: Ctx, invitation: string | undefined): Promise<voi
 }
 
 /**
- * Finishes a sign-up: creates the person and, with an invitation, their membership. It opens no session.
- * @throws AppError unauthorized; invitation_invalid when the invitation was cancelled meanwhile, and then nothing is created
+ * Finishes a sign-up: creates the person and, with an invitation, their membership. Opens no session.
+ * @throws AppError unauthorized; invitation_invalid when the invitation was cancelled meanwhile, and then nothing is
+ * created
  */
 export async function confirmSignUp(ctx: Ctx, proof: { session: string; code: string }): Promise<void> {
   await settleChallenge(ctx, 'register', proof, async (trx, { email, payload }) => {

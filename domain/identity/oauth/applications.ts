@@ -19,7 +19,7 @@ export type { OAuthApplicationRow } from '../../../db/models/oauth-application.t
 
 const LIST = 'oauth-applications';
 
-/** The fields of an application that its owner sets; a field that is not sent stays, or has its default. */
+/** Fields of an application that its owner sets. An omitted field keeps its value or gets its default. */
 interface ApplicationInput {
   name?: string | undefined;
   description?: string | undefined;
@@ -28,21 +28,21 @@ interface ApplicationInput {
   /** Empty for none. */
   website_url?: string | undefined;
   redirect_uris?: string[] | undefined;
-  /** Lower-case permission names. */
+  /** Permission names in lower case. */
   scopes?: string[] | undefined;
   allowed_webhook_domains?: string[] | undefined;
-  /** Empty: no app-level delivery. */
+  /** URL for the events of all workspaces that granted access. Empty: no such delivery. */
   webhook_url?: string | undefined;
   webhook_events?: string[] | undefined;
 }
 
-/** A confidential application with its secret in plain: shown once, never readable again. */
+/** A confidential application with its plain secret, which is returned once and never again. */
 interface IssuedApplication {
   application: OAuthApplicationRow;
   secret: string;
 }
 
-/** The organization's applications, newest first. */
+/** Lists the organization's applications, newest first. */
 export async function listApplications(ctx: Ctx, page: PageRequest): Promise<Page<OAuthApplicationRow>> {
   const after = decodeIdCursor(LIST, null, page.cursor);
   const query = reader(ctx)
@@ -54,7 +54,7 @@ export async function listApplications(ctx: Ctx, page: PageRequest): Promise<Pag
 }
 
 /**
- * One application of the organization.
+ * Returns one application of the organization.
  * @throws AppError not_found
  */
 export async function readApplication(ctx: Ctx, id: string): Promise<OAuthApplicationRow> {
@@ -64,9 +64,9 @@ export async function readApplication(ctx: Ctx, id: string): Promise<OAuthApplic
 }
 
 /**
- * Checks before an application is created (without an id) or changed, outside of a transaction because they may wait for DNS: every
- * field, and its webhook settings as they would be together.
- * @throws AppError bad_request with every fault at once, not_found
+ * Checks an application before it is created (without an id) or changed: every field, and the resulting webhook
+ * settings. Call it outside of a transaction, because it may wait for DNS.
+ * @throws AppError bad_request with every problem at once, not_found
  */
 export async function checkApplication(ctx: Ctx, input: ApplicationInput, id?: string): Promise<void> {
   const problems = await applicationProblems(ctx, input, id);
@@ -74,7 +74,7 @@ export async function checkApplication(ctx: Ctx, input: ApplicationInput, id?: s
 }
 
 /**
- * Faults of an application, or of an edit of one, as far as its fields are given. May wait for DNS.
+ * Returns the problems of the given fields of an application, or of a change of it. May wait for DNS.
  * @throws AppError not_found
  */
 export async function applicationProblems(ctx: Ctx, input: ApplicationInput, id?: string): Promise<Problem[]> {
@@ -97,8 +97,8 @@ export async function applicationProblems(ctx: Ctx, input: ApplicationInput, id?
 }
 
 /**
- * Creates a confidential application (POST /oauth/applications), after {@link checkApplication}. Without
- * `scopes` it gets the reading ones, as far as the caller has them.
+ * Creates a confidential application (POST /oauth/applications), after {@link checkApplication}. Without `scopes` it
+ * gets the read scopes that the caller has.
  * @throws AppError forbidden when a key or token would give it scopes that it lacks itself
  */
 export async function createApplication(
@@ -139,15 +139,15 @@ export async function createApplication(
   });
 }
 
-/** Fields that decide where events go, and which. */
+/** Fields that decide which events are delivered, and to which URL. */
 const CHANGES_RECEIVER = ['webhook_url', 'webhook_events', 'allowed_webhook_domains'] as const;
 const WEBHOOKS = maskOf(['WEBHOOKS']);
 
 /**
- * Changes the sent fields of an application; lists replace the stored ones. Fewer scopes narrow its tokens within a
- * second, more give them nothing before people approve again.
- * @throws AppError not_found; forbidden when the caller would give it scopes that they lack themselves, or redirect the codes
- *   or events of an application with more rights than they have; events also need WEBHOOKS
+ * Changes the sent fields of an application. Lists replace the stored lists. Fewer scopes narrow its tokens within a
+ * second. More scopes have no effect on tokens until people approve again.
+ * @throws AppError not_found. forbidden when the caller lacks given scopes, or would redirect codes or events of an
+ * application with more rights than theirs. Events also need WEBHOOKS
  */
 export async function updateApplication(ctx: Ctx, id: string, input: ApplicationInput): Promise<OAuthApplicationRow> {
   if (!isUuid(id)) throw notFound('application');
@@ -158,7 +158,7 @@ export async function updateApplication(ctx: Ctx, id: string, input: Application
     const names = Object.keys(sent) as (keyof typeof sent)[];
     if (names.length === 0) return before;
     if (sent.scopes !== undefined) await assertActorGrants(tx, ctx.actor, sent.scopes & ~before.scopes);
-    // Whoever sets the address for codes or events can use what people of every workspace have granted.
+    // Whoever sets the URL for codes or events can use everything that people of any workspace have granted.
     if (CHANGES_RECEIVER.some((name) => name in sent)) {
       await assertActorGrants(tx, ctx.actor, (sent.scopes ?? before.scopes) | WEBHOOKS);
     }
@@ -180,7 +180,7 @@ export async function updateApplication(ctx: Ctx, id: string, input: Application
 }
 
 /**
- * Gives an application a new client secret; the previous one stops working at once. Tokens stay.
+ * Gives an application a new client secret. The previous secret stops working at once. Tokens stay valid.
  * @throws AppError not_found; forbidden for a key or token that lacks a scope of the application
  */
 export async function rotateClientSecret(ctx: Ctx, id: string): Promise<IssuedApplication> {
@@ -205,7 +205,7 @@ export async function rotateClientSecret(ctx: Ctx, id: string): Promise<IssuedAp
 }
 
 /**
- * Deletes an application with every grant, code, token and managed webhook endpoint of it, in every workspace.
+ * Deletes an application with all its grants, codes, tokens and managed webhook endpoints, in every workspace.
  * @throws AppError not_found
  */
 export async function deleteApplication(ctx: Ctx, id: string): Promise<void> {
@@ -223,7 +223,10 @@ export async function deleteApplication(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** The value of a field for the audit log. Paths and queries of webhook URLs often contain a receiver's secret. */
+/**
+ * Returns a field's value for the audit log. Paths and queries of webhook URLs often contain a receiver's secret, so
+ * they are left out.
+ */
 function audited(name: string, value: unknown): unknown {
   if (name === 'scopes') return scopesOf(value as number);
   return name === 'webhook_url' ? hostOf(value as string) : value;
@@ -233,7 +236,7 @@ function hostOf(webhookUrl: string): string {
   return webhookUrl === '' ? '' : new URL(webhookUrl).host;
 }
 
-/** The sent fields as columns; scopes apart. */
+/** Returns the sent fields as columns, except the scopes. */
 function stored({ scopes: _scopes, ...input }: ApplicationInput): Partial<OAuthApplicationRow> {
   const lists = input.redirect_uris ? { redirect_uris: [...new Set(input.redirect_uris)] } : {};
   return {
@@ -242,7 +245,7 @@ function stored({ scopes: _scopes, ...input }: ApplicationInput): Partial<OAuthA
   };
 }
 
-/** Faults of the fields of an application, each by itself. */
+/** Returns the problems of each field of an application by itself. */
 function fieldProblems(input: ApplicationInput): Problem[] {
   const problems: Problem[] = [];
   const add = (field: string, fault: Message | undefined) => {

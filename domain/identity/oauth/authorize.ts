@@ -14,7 +14,7 @@ import { isOwnResource, issuer } from './urls.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Lifetime of an authorization code, ms. */
+/** Lifetime (ms) of an authorization code. */
 const CODE_MS = 10 * 60_000;
 const S256_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 const SINGLE = [
@@ -29,24 +29,24 @@ const SINGLE = [
 ] as const;
 type Parameter = (typeof SINGLE)[number];
 
-/** A fully checked request, which can be shown to a person. */
+/** A completely checked request, which may be shown to a person. */
 export interface AuthorizationRequest {
   kind: 'request';
   application: Client;
   redirectUri: string;
-  /** The requested scopes: never more than the application is registered with. */
+  /** Requested scopes, limited to those the application is registered with. */
   scopes: Permission[];
   state: string | undefined;
-  /** PKCE S256; null where a confidential client sent none. */
+  /** PKCE challenge (S256). Null if a confidential client sent none. */
   codeChallenge: string | null;
-  /** `resource` of RFC 8707, one of this installation's; null when none was named. */
+  /** `resource` of RFC 8707, one of this installation's. Null if none was named. */
   resource: string | null;
   issuer: string;
 }
 
 /**
- * A request that is refused before anyone is asked. `page`: the client or the redirect URI is not certain, so the error is a page.
- * `redirect`: the application gets the error, at an address known to be its own.
+ * A request that is refused before a person is asked. `page`: client or redirect URI are not certain, so the error is
+ * shown as a page. `redirect`: the error goes to the application, at a redirect URI known to be its own.
  */
 export type AuthorizationRefusal =
   | { kind: 'page'; said: Message }
@@ -55,8 +55,8 @@ export type AuthorizationRefusal =
 type AuthorizationQuery = URLSearchParams | Record<string, string | readonly string[] | undefined>;
 
 /**
- * Checks an authorization request (GET {app_url}/oauth/authorize): the client and its redirect URI first, as
- * everything after is answered there.
+ * Checks an authorization request (GET {app_url}/oauth/authorize). Checks the client and its redirect URI first,
+ * because all later errors are sent to that URI.
  */
 export async function readAuthorizationRequest(
   deps: Pick<Deps, 'db' | 'config'>,
@@ -110,18 +110,18 @@ function pkceProblem(challenge: string | null, method: string | undefined, clien
   return S256_CHALLENGE.test(challenge) ? undefined : message('oauth.pkce_challenge');
 }
 
-/** Values of a parameter; one without a value counts as omitted (RFC 6749, section 3.1). */
+/** Returns the values of a parameter. An empty value counts as omitted (RFC 6749, section 3.1). */
 function valuesOf(query: AuthorizationQuery, name: string): string[] {
   const found = query instanceof URLSearchParams ? query.getAll(name) : [query[name] ?? []].flat();
   return found.length === 1 && found[0] === '' ? [] : [...found];
 }
 
 /**
- * Stores what a person approved, in the workspace of the context, and sends the browser back with a code. Approving
- * again replaces the earlier approval: existing tokens carry no more than the newest approval.
- * @param scopes what the person left ticked, of `request.scopes`
- * @throws AppError bad_request (no scope, or one that was not asked for), forbidden (not a member, or a scope the person's
- *   role does not let them grant: `grantableScopes` lists the allowed ones)
+ * Stores a person's approval in the workspace of the context, and returns the redirect with a code. Approving again
+ * replaces the earlier approval: existing tokens carry no more than the newest approval.
+ * @param scopes the selected part of `request.scopes`
+ * @throws AppError bad_request for no scope, or a scope that was not requested. forbidden for a person who is not a
+ * member, or a scope that their role cannot grant (`grantableScopes`)
  */
 export async function approveAuthorization(
   ctx: Ctx,
@@ -160,7 +160,7 @@ export async function approveAuthorization(
   return { location: answerAt(request.redirectUri, { code, state: request.state, iss: request.issuer }) };
 }
 
-/** Sends the browser back with the person's refusal. */
+/** Returns the redirect that reports the person's refusal. */
 export function denyAuthorization(request: Pick<AuthorizationRequest, 'redirectUri' | 'state' | 'issuer'>): {
   location: string;
 } {
@@ -173,12 +173,12 @@ function refuse(
   said: Message,
 ): { kind: 'redirect'; location: string; said: Message } {
   const { redirectUri, state, issuer: iss } = request;
-  // RFC 6749 allows ASCII alone in a description, so it is in English.
+  // RFC 6749 allows only ASCII in a description, so it is in English.
   const location = answerAt(redirectUri, { error, error_description: render(said), state, iss });
   return { kind: 'redirect', location, said };
 }
 
-/** A redirect URI with the answer added to its own query, which stays as it is (RFC 6749, section 4.1.2). */
+/** Adds the answer to a redirect URI. The URI's own query is kept (RFC 6749, section 4.1.2). */
 function answerAt(redirectUri: string, answer: Record<string, string | undefined>): string {
   const parameters = new URLSearchParams(
     Object.entries(answer).filter((entry): entry is [string, string] => entry[1] !== undefined),

@@ -7,7 +7,7 @@ import { message, type Message } from '../../../messages/index.ts';
 
 const CLIENT_ID = /^sscid_[A-Za-z0-9_-]{1,64}$/;
 
-/** An application in the protocol. Most are public clients that registered themselves. */
+/** An application as an OAuth client. Most are public clients that registered themselves. */
 export type Client = Columns<
   'oauth_applications',
   | 'id'
@@ -23,20 +23,20 @@ export type Client = Columns<
   | 'scopes'
 >;
 
-/** How a client authenticated: HTTP Basic, or fields of the form. */
+/** Credentials that a client sent: HTTP Basic, or fields of the form. */
 export interface ClientCredentials {
   clientId: string;
-  /** Undefined when none was sent. */
+  /** Undefined if none was sent. */
   secret: string | undefined;
   basic: boolean;
 }
 
-/** Whether a text can be a client id; other texts never reach the database. */
+/** Returns true for a text with the form of a client id. Other texts never reach the database. */
 export function isClientId(text: string): boolean {
   return CLIENT_ID.test(text);
 }
 
-/** The application with a client id, of any organization. */
+/** Returns the application with a client id, of any organization. */
 export async function findClient({ db }: Pick<Deps, 'db'>, clientId: string): Promise<Client | undefined> {
   if (!isClientId(clientId)) return undefined;
   return across(db, 'application')
@@ -57,7 +57,7 @@ export async function findClient({ db }: Pick<Deps, 'db'>, clientId: string): Pr
     ) as Promise<Client | undefined>;
 }
 
-/** The workspace that made an application; null for one that registered itself. */
+/** Returns the workspace that made an application. Null for a client that registered itself. */
 export async function findOwner(
   { db }: Pick<Deps, 'db'>,
   { organization_id: id }: Pick<Client, 'organization_id'>,
@@ -67,10 +67,10 @@ export async function findOwner(
 }
 
 /**
- * The client credentials in a request to the token or revocation endpoint: exactly one way of authentication
- * (RFC 6749, section 2.3).
+ * Returns the client credentials in a request to the token or revocation endpoint. A request must use exactly one
+ * method of authentication (RFC 6749, section 2.3).
  * @param authorization the Authorization header, if any
- * @throws OAuthError invalid_client (nothing, or not readable), invalid_request (two ways at once)
+ * @throws OAuthError invalid_client (missing or unreadable), invalid_request (two methods at once)
  */
 export function readClientCredentials(
   authorization: string | undefined,
@@ -94,7 +94,7 @@ export function readClientCredentials(
 }
 
 /**
- * Authenticates a client: a confidential one by its secret, compared in constant time; a public one has none.
+ * Authenticates a client: a confidential client by its secret, compared in constant time. A public client has none.
  * @throws OAuthError invalid_client, the same for an unknown client and a wrong secret
  */
 export function assertAuthentic<C extends Pick<Client, 'client_secret_hash'>>(
@@ -107,7 +107,7 @@ export function assertAuthentic<C extends Pick<Client, 'client_secret_hash'>>(
   if (!fits) throw refusedClient(message('oauth.client_refused'), { basic });
 }
 
-/** `basic`: the client came with an Authorization header, and is told the scheme. */
+/** `basic`: the client sent an Authorization header, so the error names the scheme. */
 function refusedClient(said: Message, { basic }: { basic: boolean }): OAuthError {
   return new OAuthError(
     'invalid_client',

@@ -1,7 +1,7 @@
 import { AppError, type AppErrorOptions } from '../../../lib/errors.ts';
 import type { Message } from '../../../messages/index.ts';
 
-/** Error codes of RFC 6749, 7009, 7591 and 8707 that this server answers with. */
+/** Error codes of RFC 6749, 7009, 7591 and 8707 that this server returns. */
 export const OAUTH_CODES = [
   'invalid_request',
   'invalid_client',
@@ -20,7 +20,7 @@ export const OAUTH_CODES = [
 ] as const;
 export type OAuthCode = (typeof OAUTH_CODES)[number];
 
-/** A refusal that has a code in OAuth's own vocabulary. OAuth's endpoints answer in that form, others in the envelope. */
+/** An error with an OAuth code. OAuth endpoints return it in OAuth's form, others in the API's error envelope. */
 export class OAuthError extends AppError {
   readonly oauthCode: OAuthCode;
 

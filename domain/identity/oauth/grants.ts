@@ -10,10 +10,13 @@ import { syncGrantEndpoint } from '../../connect/webhooks/managed.ts';
 import { scopesOf } from '../scopes.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Applications shown to a person at most; the newest. */
+/** Maximum number of applications shown to a person. The newest are shown. */
 const LISTED = 500;
 
-/** One application a person lets into one workspace, or that another member lets into a workspace they own. */
+/**
+ * An application with access to one workspace, granted by the person, or by another member of a workspace that the
+ * person owns.
+ */
 export interface AuthorizedApp {
   grant_id: string;
   organization_id: string;
@@ -24,21 +27,21 @@ export interface AuthorizedApp {
   logo_url: string;
   website_url: string;
   self_registered: boolean;
-  /** People who let it in, as far as the person may end it for them. */
+  /** Number of people whose grants the person may end. */
   people: number;
-  /** The person owns the workspace: taking it back ends it for everybody there. */
+  /** True if the person owns the workspace. Revoking then ends the access for everybody there. */
   for_all: boolean;
-  /** Mask: what its tokens can carry now, at most. */
+  /** Mask of the scopes that its tokens can carry now, at most. */
   scopes: number;
   created_at: Date;
   updated_at: Date;
-  /** Accurate to about a minute. */
+  /** Time of the last use, accurate to about a minute. */
   last_used_at: Date | null;
 }
 
 /**
- * The mask of scopes that a person may grant in a workspace; 0 for one who is not a member. For the consent
- * screen.
+ * Returns the mask of scopes that a person may grant in a workspace, for the consent page. 0 for a person who is not a
+ * member.
  */
 export async function grantableScopes(
   { db }: { db: Db | Trx },
@@ -53,7 +56,10 @@ export async function grantableScopes(
   return row ? grantableWith(row.permissions) : 0;
 }
 
-/** The same inside a transaction, with a lock that keeps the person in the workspace until it ends. */
+/**
+ * Variant of {@link grantableScopes} inside a transaction. A lock keeps the person in the workspace until the
+ * transaction ends.
+ */
 export async function lockGrantable(tx: Tx, userId: string): Promise<number> {
   await tx.org.sql('select user_id from memberships where organization_id = :org and user_id = :userId for key share', {
     userId,
@@ -90,8 +96,8 @@ export async function upsertGrant(
 }
 
 /**
- * The applications a person lets into workspaces they are a member of, and those anybody lets into workspaces they own,
- * newest first. `grant_id` is the person's own grant where there is one.
+ * Lists the applications that a person granted access in their workspaces, and those granted by anybody in workspaces
+ * they own, newest first. `grant_id` is the person's own grant if there is one.
  */
 export async function listAuthorizedApps({ db }: Pick<Deps, 'db'>, userId: string): Promise<AuthorizedApp[]> {
   return across(db, 'person').sql<AuthorizedApp>(
@@ -111,9 +117,9 @@ export async function listAuthorizedApps({ db }: Pick<Deps, 'db'>, userId: strin
 }
 
 /**
- * A person takes back what they granted; an owner of the workspace takes back what anybody there granted to the
- * application. Every token of those grants is invalid within a second, in every process.
- * @throws AppError not_found, also for another's grant in a workspace the person does not own, and one already revoked
+ * Revokes a person's grant. An owner of the workspace revokes all grants for the application there. All tokens of these
+ * grants are invalid within a second, in every process.
+ * @throws AppError not_found, also for another's grant in a workspace the person does not own, and for a revoked grant
  */
 export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {
   if (ctx.actor.kind !== 'session' || !ctx.actor.userId) throw new AppError('forbidden', message('oauth.people_only'));
@@ -139,7 +145,7 @@ export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {
   });
 }
 
-/** The grant of a revocation, when the person gave it or owns its workspace. */
+/** Returns the grant to revoke, if the person gave it or owns its workspace. */
 function findRevocable({ db }: Pick<Deps, 'db'>, grantId: string, userId: string) {
   return across(db, 'person').sql<
     Columns<'oauth_grants', 'organization_id' | 'application_id'> & { is_owner: boolean }
@@ -154,9 +160,9 @@ function findRevocable({ db }: Pick<Deps, 'db'>, grantId: string, userId: string
 }
 
 /**
- * Ends a grant of the transaction's workspace; its tokens end with it, as they count only while their grant is active.
- * @param by who wanted it: the person, an owner of the workspace, the application itself, or the end of the membership
- * @returns whether it was active
+ * Ends a grant of the transaction's workspace. Its tokens end too, because they are valid only with an active grant.
+ * @param by who caused it: the person, an owner of the workspace, the application itself, or the end of the membership
+ * @returns true if the grant was active
  */
 export async function endGrant(
   tx: Tx,
@@ -192,8 +198,9 @@ export async function endGrantsOfMember(tx: Tx, userId: string): Promise<void> {
 }
 
 /**
- * Serializes changes of one application's grants with each other and with its own; the first lock, as its endpoints take it too.
- * @throws AppError not_found when it was deleted
+ * Serializes changes of one application's grants with each other and with changes of the application. Must be the first
+ * lock; the application's endpoints take it first too.
+ * @throws AppError not_found when the application was deleted
  */
 async function lockApplication(tx: Tx, applicationId: string): Promise<void> {
   const row = await across(tx.trx, 'person')

@@ -2,14 +2,14 @@ import { message, type Message } from '../../../messages/index.ts';
 
 const MAX_URL = 2048;
 
-/** The fault that keeps a name from a consent screen; undefined when it can be shown. */
+/** Returns the problem of a name that must not appear on a consent page, or undefined. */
 export function nameProblem(name: string): Message | undefined {
   if (name.trim() === '' || name.length > 255) return message('field.length', { min: 1, max: 255 });
-  // These include characters that reverse the direction of text, which can make a name read as another.
+  // Includes characters that reverse the direction of text, which can make a name look like another.
   return /\p{C}/u.test(name) ? message('field.control_characters') : undefined;
 }
 
-/** The fault that keeps a URL from a consent screen; undefined when it can be shown and linked to. */
+/** Returns the problem of a URL that must not be shown or linked on a consent page, or undefined. */
 export function webUrlProblem(text: string): Message | undefined {
   if (text.length > MAX_URL) return message('field.text_longer', { max: MAX_URL });
   if (!URL.canParse(text) || /[\s\p{C}\\]/u.test(text)) return message('field.url');

@@ -5,10 +5,10 @@ import { authorizeUrl, issuer } from './urls.ts';
 
 type Urls = Pick<Config, 'API_PUBLIC_URL' | 'APP_URL'>;
 
-/** How a client can authenticate at the token and revocation endpoints. */
+/** Authentication methods of clients at the token and revocation endpoints. */
 const CLIENT_AUTHENTICATION = ['none', 'client_secret_basic', 'client_secret_post'] as const;
 
-/** The authorization server's metadata (RFC 8414). */
+/** Returns the authorization server's metadata (RFC 8414). */
 export function serverMetadata(config: Urls) {
   const base = config.API_PUBLIC_URL;
   return {
@@ -30,8 +30,8 @@ export function serverMetadata(config: Urls) {
 }
 
 /**
- * The metadata of a protected resource (RFC 9728): the API, or the part of it at a path. Its scopes are those
- * any client may ask for, because clients that registered themselves ask for all that are listed.
+ * Returns the metadata of a protected resource (RFC 9728): the API, or the part of it at a path. Lists only scopes that
+ * any client may request, because self-registered clients request all listed scopes.
  */
 export function resourceMetadata(config: Urls, path = '') {
   return {

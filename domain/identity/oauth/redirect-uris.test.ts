@@ -129,7 +129,7 @@ test('a loopback URI matches on any port, and in nothing else', (t) => {
   t.false(redirectUriMatches('http://localhost', 'http://localhost:5000/'));
 });
 
-/** Pieces that parsers have disagreed about. */
+/** Parts of URIs that parsers have interpreted differently. */
 const piece = fc.constantFrom(
   'http',
   'https',
@@ -191,7 +191,7 @@ const usual = fc.constantFrom(
   'http://localhost',
   'com.example.app:/cb',
 );
-/** A registered URI with something put in, cut out or replaced. */
+/** Mutates a registered URI by an insertion, deletion or replacement. */
 const mutated = fc
   .tuple(usual, fc.nat(40), fc.nat(4), confusing)
   .map(([uri, at, cut, text]) => uri.slice(0, at) + text + uri.slice(at + cut));

@@ -1,21 +1,23 @@
 import { message, type Message } from '../../../messages/index.ts';
 
-/** Characters of the longest redirect URI. */
+/** Maximum length (characters) of a redirect URI. */
 const MAX_REDIRECT_URI = 2048;
 
-/** A loopback URI split at its port, as text: without decoding or normalizing, so that it has one reading. */
+/**
+ * Splits a loopback URI at its port, as text. Nothing is decoded or normalized, so that the URI has only one reading.
+ */
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/s;
 const MAX_PORT = 65_535;
 const PRINTABLE = /^[\x21-\x7e]+$/;
 /**
- * A private-use scheme belongs to the owner of the domain that it spells backwards (RFC 8252, section 7.1); `javascript:` has no
- * dot.
+ * A private-use scheme belongs to the owner of the domain that it spells backwards (RFC 8252, section 7.1). So it has a
+ * dot, unlike `javascript:`.
  */
 const PRIVATE_USE = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/;
 
 /**
- * The fault that keeps a URI from being registered as a redirect target; undefined when it can.
- * @param privateUse whether private-use schemes are allowed: only for clients that registered themselves
+ * Returns the problem of a URI that cannot be registered as a redirect target, or undefined.
+ * @param privateUse allows private-use schemes; only for clients that registered themselves
  */
 export function redirectUriProblem(uri: string, { privateUse }: { privateUse: boolean }): Message | undefined {
   if (uri.length > MAX_REDIRECT_URI) return message('field.text_longer', { max: MAX_REDIRECT_URI });
@@ -32,14 +34,14 @@ export function redirectUriProblem(uri: string, { privateUse }: { privateUse: bo
     if (!privateUse) return message('field.redirect_http');
     if (!PRIVATE_USE.test(scheme)) return message('field.redirect_private_use');
   }
-  // One spelling per target: the registered text is exactly what a browser shows and calls.
+  // One spelling per target: the registered text is exactly what a browser shows and requests.
   if (url.href !== uri && url.href !== `${uri}/`) return message('field.written_as', { uri: url.href });
   return undefined;
 }
 
 /**
- * Whether a requested redirect URI is the registered one: character by character, except that a loopback URI may come with
- * any port.
+ * Returns true if a requested redirect URI is the registered one, character by character. A loopback URI may have any
+ * port.
  */
 export function redirectUriMatches(registered: string, requested: string): boolean {
   if (registered === requested) return true;

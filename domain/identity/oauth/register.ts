@@ -15,7 +15,7 @@ import { message, type Message } from '../../../messages/index.ts';
 
 const UNNAMED = 'Unnamed application';
 
-/** The client metadata of RFC 7591 that is understood; other fields are ignored, as the RFC requires. */
+/** Supported client metadata of RFC 7591. Other fields are ignored, as the RFC requires. */
 interface ClientMetadata {
   client_name?: string | undefined;
   redirect_uris: string[];
@@ -28,9 +28,10 @@ interface ClientMetadata {
 }
 
 /**
- * A client registers itself (POST /oauth/register; RFC 7591). It becomes a public client, which can do nothing before a
- * person approves it. Without `scope` it may ask for every scope that such a client can have.
- * @throws OAuthError invalid_redirect_uri, invalid_client_metadata (every fault at once); AppError rate_limit_exceeded
+ * Registers a client at its own request (POST /oauth/register; RFC 7591). It becomes a public client, which can do
+ * nothing before a person approves it. Without `scope` it may request every scope that such clients can have.
+ * @throws OAuthError invalid_redirect_uri, invalid_client_metadata (every problem at once); AppError
+ * rate_limit_exceeded
  */
 export async function registerClient(ctx: Ctx, metadata: ClientMetadata): Promise<Client & { created_at: Date }> {
   await throttle(ctx, 'client_registrations', toSource(ctx.actor.ipAddress), ctx.config.OAUTH_REGISTRATIONS_PER_HOUR);

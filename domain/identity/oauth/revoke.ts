@@ -10,14 +10,14 @@ import { message } from '../../../messages/index.ts';
 interface Found {
   client_secret_hash: string | null;
   application_id: string;
-  /** Null when the client has no such token. */
+  /** Null if the client has no such token. */
   grant_id: string | null;
   organization_id: string;
 }
 
 /**
- * The revocation endpoint (RFC 7009): ends the grant behind an access or refresh token of the client, and with
- * every token of the grant. An unknown token, or one of another client, changes nothing and gets the same answer.
+ * Handles the revocation endpoint (RFC 7009): ends the grant behind an access or refresh token of the client, and with
+ * it every token of the grant. An unknown token, or one of another client, changes nothing and gets the same response.
  * @throws OAuthError invalid_request, invalid_client
  */
 export async function revokeToken(

@@ -10,13 +10,13 @@ import { readScopeText, scopeText } from '../scopes.ts';
 import { isOwnResource } from './urls.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** Lifetime of an access token, seconds. */
+/** Lifetime (seconds) of an access token. */
 const ACCESS_SECONDS = 3600;
-/** Lifetime of a refresh token, ms, from its issue. */
+/** Lifetime (ms) of a refresh token, from its issue. */
 const REFRESH_MS = 90 * 86_400_000;
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
-/** The form of POST /oauth/token; a field without a value counts as omitted. */
+/** Form fields of POST /oauth/token. A field without a value counts as omitted. */
 interface TokenForm {
   grant_type?: string | undefined;
   code?: string | undefined;
@@ -29,7 +29,7 @@ interface TokenForm {
   resource?: string | readonly string[] | undefined;
 }
 
-/** A new pair, in the form of RFC 6749. */
+/** A new token pair, in the form of RFC 6749. */
 interface IssuedTokens {
   access_token: string;
   token_type: 'Bearer';
@@ -38,12 +38,12 @@ interface IssuedTokens {
   scope: string;
 }
 
-/** A client, and the present state of its grant. */
+/** A client, and the current state of its grant. */
 interface Standing {
   application_id: string;
   client_secret_hash: string | null;
   application_scopes: number;
-  /** Id of the code or refresh token; null when it does not exist. */
+  /** Id of the code or refresh token. Null if it does not exist. */
   id: string | null;
   grant_id: string;
   family_id: string;
@@ -53,7 +53,7 @@ interface Standing {
   organization_id: string;
   grant_scopes: number;
   grant_revoked_at: Date | null;
-  /** Of the person's role; null when they have left the workspace. */
+  /** Permissions of the person's role. Null if they have left the workspace. */
   role_permissions: string[] | null;
 }
 
@@ -81,7 +81,10 @@ const FIND_CODE = `select ${ABOUT}, x.id as family_id, x.redirect_uri, x.code_ch
 const FIND_REFRESH = `select ${ABOUT}, x.family_id, x.replaced_at, x.revoked_at
   from oauth_applications a left join oauth_tokens x on x.token_hash = :hash and x.kind = 'refresh' ${GRANT}`;
 
-/** One statement uses the code or token up and stores its successors: of two requests with the same, one gets a pair. */
+/**
+ * Uses the code or token up and stores its successors in one statement. Of two requests with the same code or token,
+ * only one gets a pair.
+ */
 const STORE_PAIR = `
   insert into oauth_tokens (id, grant_id, family_id, kind, token_hash, scopes, resource, created_at, expires_at)
   select cast(:accessId as uuid), grant_id, family_id, 'access', :accessHash, cast(:accessScopes as bigint), resource, used_at, cast(:accessEnds as timestamptz) from used
@@ -95,9 +98,10 @@ const USE_REFRESH = `with used as (
     returning family_id, grant_id, scopes, resource, replaced_at as used_at) ${STORE_PAIR}`;
 
 /**
- * The token endpoint: exchanges a code or a refresh token for a new pair.
+ * Handles the token endpoint: exchanges a code or a refresh token for a new pair.
  * @param authorization the Authorization header, if any
- * @throws OAuthError invalid_request, unsupported_grant_type, invalid_client, invalid_grant, invalid_scope, invalid_target
+ * @throws OAuthError invalid_request, unsupported_grant_type, invalid_client, invalid_grant, invalid_scope,
+ * invalid_target
  */
 export async function issueTokens(ctx: Ctx, form: TokenForm, authorization: string | undefined): Promise<IssuedTokens> {
   if (form.grant_type === undefined)
@@ -122,7 +126,8 @@ async function exchangeCode(ctx: Ctx, form: TokenForm, credentials: ClientCreden
   if (!isOwn(code)) throw invalidGrant(message('oauth.code_unknown'));
   if (code.redirect_uri !== form.redirect_uri) throw invalidGrant(message('oauth.code_redirect'));
   assertVerified(code.code_challenge, form.code_verifier);
-  // Only a request that would have been answered the first time counts as a replay: someone who only saw the code can end nothing.
+  // Only a request that would have succeeded the first time counts as a replay. So an attacker who only saw the code
+  // can end nothing.
   if (code.consumed_at) return replayed(ctx, code, 'code_replayed');
   if (code.expires_at <= ctx.clock.now()) throw invalidGrant(message('oauth.code_expired'));
   const pair = await store(ctx, USE_CODE, code, standingScopes(code));
@@ -161,7 +166,7 @@ function isOwn(standing: Standing): boolean {
   return standing.id !== null && standing.grant_application_id === standing.application_id;
 }
 
-/** PKCE (RFC 7636; OAuth 2.1): the verifier of the challenge, and none where there was no challenge. */
+/** Checks the PKCE verifier (RFC 7636; OAuth 2.1). Without a challenge there must be no verifier. */
 function assertVerified(challenge: string | null, verifier: string | undefined): void {
   if (challenge === null) {
     if (verifier !== undefined) throw invalidGrant(message('oauth.verifier_alone'));
@@ -172,7 +177,9 @@ function assertVerified(challenge: string | null, verifier: string | undefined):
     throw invalidGrant(message('oauth.wrong_verifier'));
 }
 
-/** The scopes of a new access token: of the requested ones, those that person, application and approval still allow. */
+/**
+ * Returns the scopes of a new access token: the requested scopes that person, application and approval still allow.
+ */
 function standingScopes(standing: Standing, asked: number = standing.scopes): number {
   if (standing.grant_revoked_at || !standing.role_permissions) throw invalidGrant(message('oauth.grant_revoked'));
   const scopes = asked & standing.grant_scopes & standing.application_scopes & grantableWith(standing.role_permissions);
@@ -180,7 +187,7 @@ function standingScopes(standing: Standing, asked: number = standing.scopes): nu
   return scopes;
 }
 
-/** A refresh may ask for less, never for more (RFC 6749, section 6). */
+/** A refresh may request fewer scopes, never more (RFC 6749, section 6). */
 function narrowed(granted: number, text: string): number {
   const { mask, unknown } = readScopeText(text);
   if (unknown.length > 0 || (mask & ~granted) !== 0 || mask === 0)
@@ -218,7 +225,10 @@ async function store(
   };
 }
 
-/** A code or a refresh token was used a second time: it was copied, so all tokens that came from it end. */
+/**
+ * Handles the second use of a code or refresh token. The second use means that it was copied, so all tokens that came
+ * from it end.
+ */
 async function replayed(
   ctx: Ctx,
   standing: Standing,
@@ -228,7 +238,8 @@ async function replayed(
   await transact({ ...ctx, actor: { ...ctx.actor, organizationId } }, async (tx) => {
     let ended = 0;
     for (;;) {
-      // A pair that is being stored concurrently is found by the next replay; when no token is valid, nothing can follow.
+      // Repeats until no token is valid, so that a pair stored concurrently is ended by the next iteration. Without a
+      // valid token no further pair can follow.
       const more = await across(tx.trx, 'credential')
         .table('oauth_tokens')
         .where({ family_id: family })

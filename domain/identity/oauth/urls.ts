@@ -3,22 +3,22 @@ import type { Deps } from '../../platform/kernel/context.ts';
 
 type Urls = Pick<Config, 'API_PUBLIC_URL' | 'APP_URL'>;
 
-/** The issuer identifier of this authorization server (RFC 8414; `iss` of RFC 9207). */
+/** Returns the issuer identifier of this authorization server (RFC 8414; `iss` of RFC 9207). */
 export function issuer(config: Urls): string {
   return config.API_PUBLIC_URL;
 }
 
-/** Where a browser is sent to authorize an application. */
+/** Returns the URL of the page where a person authorizes an application. */
 export function authorizeUrl(config: Urls): string {
   return `${config.APP_URL}/oauth/authorize`;
 }
 
-/** Paths of the MCP endpoint; each is a resource name of its own. */
+/** Paths of the MCP endpoint. Each is a resource name of its own. */
 export const MCP_PATHS = ['/mcp', '/v1/mcp'] as const;
 
 /**
- * Whether a `resource` (RFC 8707) is this installation's: the API, or its MCP endpoint. They are one resource under
- * several names with the same checks and scopes, so a token for one is valid for the others.
+ * Returns true if a `resource` (RFC 8707) belongs to this installation: the API, or its MCP endpoint. Both are one
+ * resource under several names with the same checks and scopes, so a token for one is valid for the others.
  */
 export function isOwnResource({ config }: Pick<Deps, 'config'>, resource: string): boolean {
   const base = config.API_PUBLIC_URL;

@@ -11,7 +11,7 @@ const NO_ROLE: Problem = { path: 'body.role_id', message: message('field.no_role
 
 /**
  * Refuses to grant permissions that the actor does not have.
- * @throws AppError forbidden naming what is missing
+ * @throws AppError forbidden naming the missing permissions
  */
 export function assertMayGrant(actor: Actor, role: { permissions: readonly string[]; is_owner?: boolean }): void {
   if (role.is_owner && !actor.isOwner) throw new AppError('forbidden', message('member.make_owner'));
@@ -30,14 +30,14 @@ export function assertMayManage(actor: Actor, role: { permissions: readonly stri
   }
 }
 
-/** Whether the organization has the role that a request names; a problem when it has not. */
+/** Returns a problem if the organization does not have the role named by a request. */
 export async function roleProblems(org: OrgScope, roleId: string | undefined): Promise<Problem[]> {
   const known = roleId === undefined || (isUuid(roleId) && (await org.query(Roles).findById(roleId)) !== undefined);
   return known ? [] : [NO_ROLE];
 }
 
 /**
- * The role that a request names.
+ * Returns the role named by a request.
  * @throws AppError bad_request when the organization has no such role
  */
 export async function roleToGrant(tx: Tx, roleId: string): Promise<RoleRow> {
@@ -47,8 +47,8 @@ export async function roleToGrant(tx: Tx, roleId: string): Promise<RoleRow> {
 }
 
 /**
- * Serializes changes of members, roles and invitations of one organization, so that rules about the
- * whole (there is always an owner; a role in use stays) hold under concurrency.
+ * Serializes changes of members, roles and invitations of one organization. So rules about all of them (there is always
+ * an owner; a role in use stays) hold under concurrency.
  */
 export async function lockOrganization(tx: Tx): Promise<void> {
   await tx.org.sql('select id from organizations where id = :org for update');

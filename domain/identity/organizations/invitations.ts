@@ -18,14 +18,14 @@ import { isMember } from './members.ts';
 import { readMyOrganization, type MyOrganization } from './organizations.ts';
 import { message } from '../../../messages/index.ts';
 
-/** How long an invitation is valid. */
+/** Validity (days) of an invitation. */
 const INVITATION_DAYS = 7;
 const LIST = 'invitations';
 
 /** An invitation with the name of its role. */
 export type InvitationView = InvitationRow & { role_name: string };
 
-/** Invitations that were neither accepted nor cancelled, newest first; expired ones included. */
+/** Lists invitations that were neither accepted nor cancelled, newest first. Includes expired invitations. */
 export async function listInvitations(ctx: Ctx, page: PageRequest): Promise<Page<InvitationView>> {
   const after = decodeIdCursor(LIST, null, page.cursor);
   const org = reader(ctx);
@@ -46,7 +46,8 @@ export async function listInvitations(ctx: Ctx, page: PageRequest): Promise<Page
 }
 
 /**
- * Counts an invitation before it is made; apart from {@link invite}, because the count must not be rolled back with it.
+ * Counts an invitation before it is made. Separate from {@link invite}, because the count must not be rolled back with
+ * it.
  * @throws AppError rate_limit_exceeded
  */
 export async function admitInvitation(ctx: Ctx, email: string): Promise<void> {
@@ -56,9 +57,9 @@ export async function admitInvitation(ctx: Ctx, email: string): Promise<void> {
 }
 
 /**
- * Invites an address and mails it the link. Nothing is stored when the mail cannot be sent.
- * @throws AppError bad_request (no such role), forbidden (a role with more permissions than the caller's), conflict (a member, or already invited),
- *   internal_error
+ * Invites an address and emails it the link. Nothing is stored if the email cannot be sent.
+ * @throws AppError bad_request (no such role), forbidden (a role with more permissions than the caller's), conflict (a
+ * member, or already invited), internal_error
  */
 export async function invite(ctx: Ctx, input: { email: string; role_id: string }): Promise<InvitationView> {
   const token = newSecret();
@@ -94,15 +95,15 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
     const organization = await people.table('organizations').where('id', tx.org.organizationId).first('name');
     const account = await people.table('users').where('email', input.email).first('language');
     const invited = { to: input.email, workspace: organization!.name, token, days: INVITATION_DAYS };
-    // Last, and before the commit: a refused mail rolls the invitation back.
+    // Last, and before the commit: a refused email rolls the invitation back.
     await ctx.systemMail.send(invitationMail(ctx, invited, account));
     return { ...row, role_name: role.name } as InvitationView;
   });
 }
 
 /**
- * Cancels an open invitation; its link stops working.
- * @throws AppError not_found, also once it was accepted or cancelled
+ * Cancels an open invitation, so that its link stops working.
+ * @throws AppError not_found, also for an accepted or cancelled invitation
  */
 export async function cancelInvitation(ctx: Ctx, id: string): Promise<void> {
   if (!isUuid(id)) throw notFound('invitation');
@@ -120,7 +121,7 @@ export async function cancelInvitation(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * The open invitation of a mailed token.
+ * Returns the open invitation of an emailed token.
  * @throws AppError invitation_invalid (403) when it is unknown, used, cancelled, expired or for another address
  */
 export async function findOpenInvitation(ctx: Ctx, token: string, email: string): Promise<{ id: string }> {
@@ -136,7 +137,7 @@ export async function findOpenInvitation(ctx: Ctx, token: string, email: string)
 }
 
 /**
- * What the page of a mailed invitation shows to whoever holds its link.
+ * Returns the content of an invitation's page, for anybody who has its link.
  * @throws AppError invitation_invalid
  */
 export async function readInvitation(
@@ -169,7 +170,7 @@ function invalid(): AppError {
 
 /**
  * Uses an invitation up, once, and makes its address a member, inside an open transaction.
- * @param acting makes the context of the person who joins, in the organization they join
+ * @param acting makes the context of the joining person, in the organization they join
  * @throws AppError invitation_invalid
  */
 export async function joinByInvitation(
@@ -217,7 +218,7 @@ export async function joinByInvitation(
 }
 
 /**
- * Accepts an invitation for the signed-in person; their session selects the organization when it has none selected.
+ * Accepts an invitation for the signed-in person. Their session selects the organization if it has none selected.
  * @throws AppError invitation_invalid
  */
 export async function acceptInvitation(ctx: Ctx, token: string): Promise<MyOrganization> {

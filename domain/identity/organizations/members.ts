@@ -22,7 +22,9 @@ export interface MemberRow
 const LIST = 'members';
 type OrgSql = Parameters<OrgScope['sql']>[0];
 
-/** Members with person and role. The page is cut before the joins, so that every page costs the same. */
+/**
+ * Returns SQL for members with person and role. The page is cut before the joins, so that every page costs the same.
+ */
 function membersWhere(condition: string): OrgSql {
   return `
     select m.user_id, u.email, u.first_name, u.last_name, m.created_at,
@@ -32,7 +34,7 @@ function membersWhere(condition: string): OrgSql {
     order by m.user_id`;
 }
 
-/** The members, in the order their accounts were made. */
+/** Lists the members, in the order in which their accounts were made. */
 export async function listMembers(ctx: Ctx, page: PageRequest): Promise<Page<MemberRow>> {
   const after = decodeIdCursor(LIST, null, page.cursor);
   const rows = await reader(ctx).sql<MemberRow>(membersWhere(after ? 'user_id > :after' : 'true'), {
@@ -42,7 +44,7 @@ export async function listMembers(ctx: Ctx, page: PageRequest): Promise<Page<Mem
   return pageOf(rows, page.limit, (last) => encodeCursor(LIST, null, [last.user_id]));
 }
 
-/** Whether an address (lower-case) belongs to a member. */
+/** Returns true if an address (lower-case) belongs to a member. */
 export async function isMember(tx: Tx, email: string): Promise<boolean> {
   const [member] = await tx.org.sql(
     'select 1 from memberships m join users u on u.id = m.user_id where m.organization_id = :org and u.email = :email',
@@ -74,8 +76,9 @@ async function assertNotLastOwner(tx: Tx, member: MemberRow): Promise<void> {
 }
 
 /**
- * Gives a member another role. It takes effect with their next request.
- * @throws AppError not_found, bad_request (no such role), forbidden (granting or changing permissions that the caller lacks), conflict (last owner)
+ * Gives a member another role, effective with their next request.
+ * @throws AppError not_found, bad_request (no such role), forbidden (granting or changing permissions that the caller
+ * lacks), conflict (last owner)
  */
 export async function changeMemberRole(ctx: Ctx, userId: string, roleId: string): Promise<MemberRow> {
   return transact(ctx, async (tx) => {
@@ -104,9 +107,9 @@ export async function changeMemberRole(ctx: Ctx, userId: string, roleId: string)
 }
 
 /**
- * Removes a member. Their sessions lose the organization and their grants to applications end at once; keys they made
+ * Removes a member. Their sessions lose the organization and their grants to applications end at once. Keys they made
  * belong to the organization and stay.
- * @throws AppError not_found, forbidden (the member may do more), conflict (last owner)
+ * @throws AppError not_found, forbidden (the member has more permissions), conflict (last owner)
  */
 export async function removeMember(ctx: Ctx, userId: string): Promise<void> {
   await transact(ctx, async (tx) => {

@@ -19,11 +19,11 @@ export type OrganizationRow = Columns<
   'id' | 'name' | 'plan' | 'weekly_report' | 'timezone' | 'created_at' | 'updated_at'
 >;
 
-/** An organization as one of its members sees it. */
+/** An organization as seen by one of its members. */
 export type MyOrganization = OrganizationRow &
   Columns<'roles', 'permissions' | 'is_owner'> & { role_id: string; role_name: string };
 
-/** The caller's organizations that fulfil the condition `and`. */
+/** Returns the caller's organizations that fulfil the condition `and`. */
 function mine(ctx: Ctx, and: string, bindings: Bindings = {}): Promise<MyOrganization[]> {
   return across(ctx.trx ?? ctx.db, 'person').sql<MyOrganization>(
     `select o.id, o.name, o.plan, o.weekly_report, o.timezone, o.created_at, o.updated_at, r.id as role_id, r.name as role_name, r.permissions, r.is_owner
@@ -35,13 +35,13 @@ function mine(ctx: Ctx, and: string, bindings: Bindings = {}): Promise<MyOrganiz
   );
 }
 
-/** The organizations the caller is a member of, oldest first. */
+/** Lists the organizations of the caller, oldest first. */
 export async function listMyOrganizations(ctx: Ctx): Promise<MyOrganization[]> {
   return mine(ctx, '');
 }
 
 /**
- * One organization the caller is a member of.
+ * Returns one organization of the caller.
  * @throws AppError not_found, also for a malformed id and an organization the caller does not belong to
  */
 export async function readMyOrganization(ctx: Ctx, id: string): Promise<MyOrganization> {
@@ -79,7 +79,7 @@ export async function foundOrganization(ctx: Ctx, trx: Trx, founderId: string, n
 }
 
 /**
- * Creates an organization for the caller; their session selects it when it has none selected.
+ * Creates an organization for the caller. Their session selects it if it has none selected.
  * @throws AppError rate_limit_exceeded
  */
 export async function createOrganization(ctx: Ctx, input: { name: string }): Promise<MyOrganization> {
@@ -95,16 +95,16 @@ export async function createOrganization(ctx: Ctx, input: { name: string }): Pro
   });
 }
 
-/** What may be changed of an organization. */
+/** Changeable fields of an organization. */
 interface OrganizationChange {
   name?: string | undefined;
-  /** Whether members who may see analytics are mailed the figures of each week. */
+  /** True to email the figures of each week to members who may see analytics. */
   weekly_report?: boolean | undefined;
-  /** IANA name; decides when a week begins. */
+  /** IANA time zone. Determines when a week begins. */
   timezone?: string | undefined;
 }
 
-/** Faults of a change that its schema does not see. */
+/** Returns problems of a change that its schema cannot detect. */
 export function organizationProblems({ timezone }: OrganizationChange): Problem[] {
   return timezone === undefined || isIanaZone(timezone)
     ? []
@@ -112,7 +112,7 @@ export function organizationProblems({ timezone }: OrganizationChange): Problem[
 }
 
 /**
- * Changes the organization: its name, its time zone, whether it mails weekly reports.
+ * Changes the organization's name, time zone or weekly report setting.
  * @throws AppError bad_request for an unknown time zone
  */
 export async function updateOrganization(ctx: Ctx, changes: OrganizationChange): Promise<MyOrganization> {
@@ -133,7 +133,7 @@ export async function updateOrganization(ctx: Ctx, changes: OrganizationChange):
 }
 
 /**
- * Selects the organization that the caller's session works in.
+ * Selects the organization in which the caller's session works.
  * @throws AppError not_found when the caller is not a member
  */
 export async function selectOrganization(ctx: Ctx, id: string): Promise<MyOrganization> {

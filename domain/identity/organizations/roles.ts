@@ -10,17 +10,18 @@ import { message } from '../../../messages/index.ts';
 
 export type { RoleRow } from '../../../db/models/role.ts';
 
-/** Bounds what the list answers, as it is not paged. */
+/** Maximum number of roles, because the list has no pages. */
 const MAX_ROLES = 100;
 
-/** The roles of the organization, system roles first, in the order they were made. */
+/** Lists the roles of the organization, system roles first, in order of creation. */
 export async function listRoles(ctx: Ctx): Promise<RoleRow[]> {
   return reader(ctx).query(Roles).orderBy('is_system', 'desc').orderBy('id');
 }
 
 /**
  * Creates a role.
- * @throws AppError forbidden (permissions the caller lacks), conflict (name taken), bad_request when there are as many as there may be
+ * @throws AppError forbidden (permissions the caller lacks), conflict (name taken), bad_request when the maximum number
+ * of roles is reached
  */
 export async function createRole(ctx: Ctx, input: { name: string; permissions: OrgPermission[] }): Promise<RoleRow> {
   return transact(ctx, async (tx) => {
@@ -46,7 +47,7 @@ async function findOwnRole(tx: Tx, id: string): Promise<RoleRow> {
 }
 
 /**
- * Changes a custom role; only sent fields change. It applies to its members from their next request on.
+ * Changes a custom role. Only sent fields change. Applies to its members from their next request.
  * @throws AppError not_found, conflict (system role, name taken), forbidden (adding permissions the caller lacks)
  */
 export async function updateRole(

@@ -6,40 +6,46 @@ import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { assertNotFull, assertRoomFor } from '../../platform/full-list.ts';
 import { message } from '../../../messages/index.ts';
 
-/** A member of a team; `added_at` is when they came into it. */
+/** A member of a team. `added_at` is the time at which they joined it. */
 interface TeamMember extends Columns<'team_members', 'user_id' | 'added_at'>, Columns<'users', 'email'> {
   name: string;
 }
 
-/** A team with its members, in the order in which they came. */
+/** A team with its members, in the order in which they joined. */
 export interface Team extends Row<'teams'> {
   members: TeamMember[];
 }
 
-/** A team as people write it; the colour is `#rrggbb`. */
+/** Editable fields of a team. The colour is `#rrggbb`. */
 interface TeamEdit {
   name?: string | undefined;
   color?: string | undefined;
 }
 
 export const TEAM_COLOR = '#94a3b8';
-/** Bounds what a list answers, as it is not paged. */
+/** Maximum number of teams, because the list has no pages. */
 const MAX_TEAMS = 200;
 const MAX_MEMBERS = 500;
 
-/** All teams with their members, oldest first. */
+/** Lists all teams with their members, oldest first. */
 export async function listTeams(ctx: Ctx): Promise<Team[]> {
   return readTeams(ctx, null);
 }
 
-/** One team. @throws AppError not_found */
+/**
+ * Returns one team.
+ * @throws AppError not_found
+ */
 export async function readTeam(ctx: Ctx, id: string): Promise<Team> {
   const [team] = isUuid(id) ? await readTeams(ctx, id) : [];
   if (!team) throw notFound('team');
   return team;
 }
 
-/** Makes a team without members. @throws AppError bad_request when the workspace has as many as it may */
+/**
+ * Creates a team without members.
+ * @throws AppError bad_request when the maximum number of teams is reached
+ */
 export async function createTeam(ctx: Ctx, { name, color = TEAM_COLOR }: TeamEdit & { name: string }): Promise<Team> {
   return transact(ctx, async (tx) => {
     await assertRoomFor(tx, 'teams', { most: MAX_TEAMS, what: message('team.many') });
@@ -50,7 +56,10 @@ export async function createTeam(ctx: Ctx, { name, color = TEAM_COLOR }: TeamEdi
   });
 }
 
-/** Renames or recolours a team. @throws AppError not_found */
+/**
+ * Changes the name or colour of a team.
+ * @throws AppError not_found
+ */
 export async function updateTeam(ctx: Ctx, id: string, edit: TeamEdit): Promise<Team> {
   return transact(ctx, async (tx) => {
     const before = await lockTeam(tx, id);
@@ -68,7 +77,10 @@ export async function updateTeam(ctx: Ctx, id: string, edit: TeamEdit): Promise<
   });
 }
 
-/** Deletes a team; its tasks stay, without it. @throws AppError not_found */
+/**
+ * Deletes a team. Its tasks stay, without a team.
+ * @throws AppError not_found
+ */
 export async function deleteTeam(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const team = await lockTeam(tx, id);
@@ -77,7 +89,7 @@ export async function deleteTeam(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** A problem for a person who is no member of the workspace. */
+/** Returns a problem for a person who is not a member of the workspace. */
 export async function teamMemberProblems(ctx: Ctx, userId: string | undefined): Promise<Problem[]> {
   if (userId === undefined) return [];
   const [member] = await reader(ctx).sql(
@@ -90,13 +102,15 @@ export async function teamMemberProblems(ctx: Ctx, userId: string | undefined): 
 }
 
 /**
- * Takes a member of the workspace into a team.
- * @throws AppError not_found, bad_request for somebody who is no member of the workspace, conflict for one who is in the team
+ * Adds a member of the workspace to a team.
+ * @throws AppError not_found, bad_request for a person who is not a member of the workspace, conflict for a member of
+ * the team
  */
 export async function addTeamMember(ctx: Ctx, id: string, userId: string): Promise<Team> {
   return transact(ctx, async (tx) => {
     const team = await lockTeam(tx, id);
-    // Kept until the transaction ends: who removes them from the workspace takes them out of the team as well.
+    // The membership is locked until the transaction ends, because removing a member from the workspace also removes
+    // them from the team.
     const [member] = await tx.org.sql(
       'select 1 from memberships where organization_id = :org and user_id = :userId for key share',
       { userId },
@@ -113,7 +127,10 @@ export async function addTeamMember(ctx: Ctx, id: string, userId: string): Promi
   });
 }
 
-/** Takes somebody out of a team; they stay in the workspace. @throws AppError not_found */
+/**
+ * Removes a member from a team. They stay in the workspace.
+ * @throws AppError not_found
+ */
 export async function removeTeamMember(ctx: Ctx, id: string, userId: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const team = await lockTeam(tx, id);

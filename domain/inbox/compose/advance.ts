@@ -13,12 +13,12 @@ import { lockEmail, settleRefused } from './send-approval.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { inWords } from '../../../lib/errors.ts';
 
-/** An email that could not leave within this time (ms) of its own is given up: it would say things of days ago. */
+/** Time (ms) after its due time at which an unsent email is given up, because its content would be outdated. */
 const GIVE_UP_MS = 3 * DAY_MS;
 
 /**
- * Moves a direct send as far as it can go now: to the end of its approval, to its time, to a slot. Says what comes next. Asking again
- * is always safe.
+ * Advances a direct send as far as possible now: to the end of its approval, to its scheduled time, to a slot. Returns
+ * the next step. Repeating the call is safe.
  */
 export async function advanceDirectSend(ctx: Ctx, id: string): Promise<DirectDecision> {
   return transact(ctx, async (tx) => {
@@ -32,19 +32,19 @@ export async function advanceDirectSend(ctx: Ctx, id: string): Promise<DirectDec
   });
 }
 
-/** A decision of the workflow, with what the email waits for as a message. */
+/** A decision of the workflow, with the reason for waiting as a message. */
 type Decided = DirectDecision extends infer Each
   ? Each extends { where: string }
     ? Omit<Each, 'where'> & { where: Message }
     : Each
   : never;
 
-/** A decision with its wait as Temporal's UI shows it, whose readers have no known language. */
+/** Converts a decision's reason for waiting to plain text for Temporal's UI, whose language is unknown. */
 function shown(decision: Decided): DirectDecision {
   return decision.kind === 'done' ? decision : { ...decision, where: inWords(decision.where) };
 }
 
-/** Waits for a person, until the approval of the email ends without a decision. */
+/** Waits for a person until the approval of the email ends without a decision. */
 async function waitForApproval(tx: Tx, email: Row<'direct_sends'>): Promise<Decided> {
   await expireApprovals(tx, [email.approval_id!]);
   const approval = await findApproval(tx.org, email.approval_id!);
@@ -81,7 +81,7 @@ async function toSlot(tx: Tx, email: Row<'direct_sends'>): Promise<Decided> {
   return { kind: 'send', at: slot.at.getTime(), where: message('direct.has_slot') };
 }
 
-/** Keeps what it waits for where people and lists see it. */
+/** Stores the reason for waiting, so that people and lists see it. */
 async function show(tx: Tx, email: Row<'direct_sends'>, decision: Decided): Promise<void> {
   if (decision.kind === 'done') return;
   const until = new Date(decision.kind === 'wait' ? decision.until : decision.at);

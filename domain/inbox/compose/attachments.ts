@@ -6,14 +6,14 @@ import { storeBytes } from '../../platform/blobs.ts';
 import { MAX_ATTACHMENT_BYTES, type AttachmentInput } from './input.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Ends of names that mail servers refuse because they run code. */
+/** Endings of file names that mail servers refuse because the files can run code. */
 const REFUSED_ENDINGS =
   /\.(?:ade|adp|apk|app|bat|chm|cmd|com|cpl|dll|dmg|exe|hta|ins|iso|isp|jar|jse?|lib|lnk|mde|ms[cipt]|nsh|pif|ps1|scr|sct|shb|sys|vbe?|vbs|vxd|ws[cfh]|xll)$/i;
-/** Parts that would be read as messages or as other parts. */
+/** Media types that would be read as messages or as further parts. */
 const REFUSED_TYPES = /^(?:message|multipart)\//i;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Faults of the files of an email. */
+/** Returns the problems of an email's attachments. */
 export function attachmentProblems(files: readonly Partial<AttachmentInput>[] = []): Problem[] {
   const problems: Problem[] = [];
   let total = 0;
@@ -37,8 +37,9 @@ export function attachmentProblems(files: readonly Partial<AttachmentInput>[] = 
 }
 
 /**
- * Stores the files of an email. The workspace's quota is looked at under one lock, so that parallel uploads cannot pass it.
- * @param quotaBytes of all files of the workspace; 0 for no limit
+ * Stores the attachments of an email. Checks the workspace's quota under one lock, so that parallel uploads cannot
+ * exceed it.
+ * @param quotaBytes maximum size of all files of the workspace; 0 for no limit
  * @throws AppError storage_limit_reached
  */
 export async function storeAttachments(

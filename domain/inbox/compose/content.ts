@@ -19,7 +19,7 @@ type Written = Columns<
   | 'thread_id'
 >;
 
-/** What an approver decides on: the email exactly as it would leave, its recipients and its time. */
+/** Returns the content for an approver: the exact email, its recipients and its time. */
 export function approvalContent(
   email: Written,
   sender: Columns<'mailboxes', 'id' | 'email' | 'name' | 'send_as_email'>,

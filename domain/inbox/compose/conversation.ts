@@ -2,7 +2,7 @@ import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { inMailboxes, LEFT_STATES, OUR_EMAILS } from '../conversation.ts';
 
-/** A message of a conversation that can be answered, received or ours. */
+/** A message of a conversation that can be answered, received or sent. */
 export interface AnsweredMessage {
   direction: 'received' | 'sent';
   thread_id: string;
@@ -11,14 +11,14 @@ export interface AnsweredMessage {
   in_reply_to: string | null;
   reference_ids: string[];
   subject: string;
-  /** Whom an answer is to: its sender, or for one of ours whom it went to. */
+  /** Recipients of an answer: the sender of a received message, or the recipients of a sent one. */
   correspondents: string[];
   /** The campaign email that the conversation is about. */
   about_send_id: string | null;
   at: Date;
 }
 
-/** What a reply answers, and the mailboxes that take part in its conversation. */
+/** The message that a reply answers, and the mailboxes that take part in the conversation. */
 interface Conversation {
   answered: AnsweredMessage;
   mailboxIds: ReadonlySet<string>;
@@ -27,8 +27,8 @@ interface Conversation {
 const MAX_MESSAGES = 500;
 
 /**
- * The conversation a reply belongs to, and the message it answers: the first of `inReplyTo` that is known, else the newest
- * that came in, else our newest. Messages of other mailboxes than `mailboxes` (null is all) are not seen.
+ * Finds the conversation of a reply and the message that it answers: the first known one of `inReplyTo`, else the
+ * newest received, else the newest sent. Ignores messages of mailboxes that are not in `mailboxes` (null is all).
  */
 export async function findConversation(
   org: OrgScope,
@@ -51,7 +51,7 @@ function aboutOf(messages: readonly AnsweredMessage[]): string | null {
   return messages.find(({ about_send_id: about }) => about !== null)?.about_send_id ?? null;
 }
 
-/** The conversation that the first known of some Message-IDs belongs to. */
+/** Returns the conversation of the first known Message-ID. */
 async function threadOf(org: OrgScope, messageIds: readonly string[]): Promise<string | undefined> {
   if (messageIds.length === 0) return undefined;
   const [row] = await org.sql<Columns<'inbound_messages', 'thread_id'>>(
@@ -65,7 +65,7 @@ async function threadOf(org: OrgScope, messageIds: readonly string[]): Promise<s
   return row?.thread_id;
 }
 
-/** The newest messages of a conversation, newest first. */
+/** Returns the newest messages of a conversation, newest first. */
 async function readMessages(
   org: OrgScope,
   threadId: string,

@@ -23,15 +23,17 @@ import { findConversation, type AnsweredMessage } from './conversation.ts';
 import type { DirectSendInput, DirectSendKind } from './input.ts';
 import { directSendProblems } from './problems.ts';
 
-/** What became of a request to send: it is on its way, or waits for a person. */
+/** Result of a request to send: the email is queued, or waits for a person. */
 export interface Accepted {
   result: 'executed' | 'awaiting_approval';
   task_id: string;
-  /** When it leaves, as far as that is known: its slot, the time it is scheduled for, or when the mailbox is asked again. */
+  /**
+   * Expected time of sending: the email's slot, its scheduled time, or the time at which its mailbox is checked again.
+   */
   scheduled_at: Date;
   send_mode: 'instant' | 'smart' | 'scheduled';
   thread_id: string;
-  /** Addresses of cc and bcc that it does not go to. */
+  /** Suppressed addresses of cc and bcc, which do not get the email. */
   left_out: { address: string; reason: Said }[];
   approval: { id: string; url: string; expires_at: Date; reasons: PolicyReason[] } | null;
 }
@@ -39,11 +41,12 @@ export interface Accepted {
 type Sender = Columns<'mailboxes', 'id' | 'email' | 'name' | 'send_as_email' | 'signature_html' | 'signature_plain'>;
 
 /**
- * Accepts an email that a person or an agent has written (POST /emails/:id/send, /unibox/compose, /unibox/reply). A session sends
- * at once; the action of a key or token needs a policy or waits for a person. Once it may be sent it takes a slot of its
- * mailbox: suppression, holds, the daily cap and the gap rule whoever sends. A reply leaves from a mailbox of its
- * conversation, under its subject, naming what it answers; it changes nothing in campaigns.
- * @param files stored already, which it takes over beside those of its input
+ * Accepts an email written by a person or an agent (POST /emails/:id/send, /unibox/compose, /unibox/reply). A session
+ * sends at once. The action of a key or token needs a policy or waits for a person. Then the email takes a slot of its
+ * mailbox: suppression, holds, the daily cap and the minimum gap apply to every sender. A reply is sent from a mailbox
+ * of its conversation, under its subject, with headers that refer to the answered message. It changes nothing in
+ * campaigns.
+ * @param files stored files that it takes over, in addition to those of its input
  * @throws AppError bad_request with every problem, forbidden for a mailbox the key may not use, storage_limit_reached
  */
 export async function acceptDirectSend(
@@ -117,7 +120,7 @@ async function readSender(tx: Tx, id: string): Promise<Sender> {
   return sender!;
 }
 
-/** The row of an email as it will leave; suppressed addresses of cc and bcc are taken out. */
+/** Returns the row of an email as it will be sent. Suppressed addresses of cc and bcc are removed. */
 async function composeRow(
   ctx: Ctx,
   tx: Tx,

@@ -24,7 +24,7 @@ import { acceptDirectSend, type Accepted } from './create.ts';
 import { MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS, type AttachmentInput, type DirectSendInput } from './input.ts';
 import { message } from '../../../messages/index.ts';
 
-/** An email that somebody has begun to write. Nothing of it is looked at before it is sent, but its mailbox and its files. */
+/** An email being written. Before it is sent, only its mailbox and files are validated. */
 export type Draft = Columns<
   'email_drafts',
   | 'id'
@@ -42,22 +42,22 @@ export type Draft = Columns<
   | 'updated_at'
 >;
 
-/** What can be written of a draft. */
+/** Editable fields of a draft. */
 interface DraftInput extends Pick<
   DirectSendInput,
   'email_account_id' | 'thread_id' | 'to' | 'cc' | 'bcc' | 'subject' | 'body_plain' | 'body_html'
 > {
-  /** New files. */
+  /** Files to add to the draft. */
   attachments?: AttachmentInput[] | undefined;
-  /** Ids of files of the draft that stay; the others are deleted. */
+  /** Ids of files of the draft to keep. The others are deleted. */
   kept_attachments?: string[] | undefined;
 }
 
-/** Drafts that a workspace keeps. */
+/** Maximum number of drafts of a workspace. */
 const MAX_DRAFTS = 1_000;
 const COLUMNS = `id, user_id, mailbox_id, thread_id, to_emails, cc_emails, bcc_emails, subject, body_plain, body_html, attachments, created_at, updated_at`;
 
-/** The drafts of the workspace, last changed first; for a key restricted to mailboxes those of its mailboxes. */
+/** Lists the drafts of the workspace, last changed first. A key restricted to mailboxes sees only their drafts. */
 export async function listDrafts(ctx: Ctx, page: PageRequest): Promise<Page<Draft>> {
   const mailboxes = ctx.actor.allowedMailboxes;
   const after = decodeCursor<[at: string, id: string]>('unibox.drafts', mailboxes, page.cursor, [
@@ -78,7 +78,10 @@ export async function listDrafts(ctx: Ctx, page: PageRequest): Promise<Page<Draf
   return { ...found, rows: found.rows.map(({ at_text: _at, ...row }) => row) };
 }
 
-/** @throws AppError not_found for a draft that the caller may not read */
+/**
+ * Returns one draft.
+ * @throws AppError not_found for a draft that the caller may not read
+ */
 export async function readDraft(ctx: Ctx, id: string): Promise<Draft> {
   const mailboxes = ctx.actor.allowedMailboxes;
   const [row] = isUuid(id)
@@ -91,7 +94,7 @@ export async function readDraft(ctx: Ctx, id: string): Promise<Draft> {
   return row;
 }
 
-/** Faults of a draft: its mailbox is no mailbox of the workspace; its files are of a kind or size that no email may have. */
+/** Returns the problems of a draft: a mailbox that is not in the workspace, or files of a forbidden type or size. */
 export async function draftProblems(
   ctx: Ctx,
   {
@@ -104,7 +107,7 @@ export async function draftProblems(
   return [{ path: 'body.email_account_id', message: message('directory.unknown_mailbox') }, ...problems];
 }
 
-/** Faults of what replaces a draft: those of a draft, and files to keep that it does not have. */
+/** Returns the problems of a draft's replacement: those of a draft, and files to keep that it does not have. */
 export async function replacementProblems(
   ctx: Ctx,
   id: string,
@@ -125,8 +128,9 @@ function unknownFiles(files: readonly StoredAttachment[], keptIds: readonly stri
 }
 
 /**
- * @throws AppError bad_request for an unknown mailbox, for its files, or for one draft too many; forbidden for a mailbox the key may not use;
- *   storage_limit_reached
+ * Creates a draft.
+ * @throws AppError bad_request for an unknown mailbox, for its files, or for one draft too many; forbidden for a
+ * mailbox the key may not use; storage_limit_reached
  */
 export async function createDraft(ctx: Ctx, input: DraftInput): Promise<Draft> {
   return transact(ctx, async (tx) => {
@@ -146,9 +150,9 @@ export async function createDraft(ctx: Ctx, input: DraftInput): Promise<Draft> {
 }
 
 /**
- * Replaces what a draft says: what is not given becomes empty.
+ * Replaces the content of a draft. Omitted fields become empty.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
- * @throws AppError as {@link createDraft}, not_found, conflict when it has another `updated_at` by now
+ * @throws AppError as {@link createDraft}, not_found, conflict when the draft has another `updated_at` now
  */
 export async function replaceDraft(
   ctx: Ctx,
@@ -179,7 +183,10 @@ export async function replaceDraft(
   });
 }
 
-/** @throws AppError not_found */
+/**
+ * Deletes a draft.
+ * @throws AppError not_found
+ */
 export async function deleteDraft(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const { attachments: files } = await lockDraft(ctx, tx, id);
@@ -189,9 +196,10 @@ export async function deleteDraft(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Sends a draft as {@link acceptDirectSend} would: a reply where it has a conversation. With the email's row, which takes its files over, the
- * draft goes, in one transaction; one that may not be sent stays as it is.
- * @throws AppError as {@link acceptDirectSend}, not_found; also for the second of two that send one draft at once
+ * Sends a draft like {@link acceptDirectSend}, as a reply if it has a conversation. Deletes the draft in the
+ * transaction that creates the email, which takes its files over. If the email may not be sent, the draft stays as it
+ * is.
+ * @throws AppError as {@link acceptDirectSend}, not_found; also for the second of two concurrent sends of one draft
  */
 export async function sendDraft(
   ctx: Ctx,
@@ -221,7 +229,7 @@ export async function sendDraft(
   });
 }
 
-/** A new email needs what the routes for it ask of their bodies. */
+/** A new email needs the fields that its routes require of their bodies. */
 function sendableProblems(draft: Draft): Problem[] {
   if (draft.thread_id !== null) return [];
   return [
@@ -231,7 +239,7 @@ function sendableProblems(draft: Draft): Problem[] {
   ];
 }
 
-/** Files that are stored and new ones have the limits of one email together. */
+/** Checks stored and new files together against the limits of one email. */
 function togetherProblems(stored: readonly StoredAttachment[], added: readonly AttachmentInput[]): Problem[] {
   if (stored.length === 0) return [];
   const bytes =

@@ -1,6 +1,6 @@
-/** An email to write, as the three routes take it. Addresses are lower-case. */
+/** An email to write, as sent to the three routes. Addresses are lower-case. */
 export interface DirectSendInput {
-  /** The mailbox it leaves from; a reply that names none leaves from the mailbox of its conversation. */
+  /** The sending mailbox. A reply without it is sent from the conversation's mailbox. */
   email_account_id?: string | undefined;
   to?: string[] | undefined;
   cc?: string[] | undefined;
@@ -8,7 +8,7 @@ export interface DirectSendInput {
   subject?: string | undefined;
   body_plain?: string | undefined;
   body_html?: string | undefined;
-  /** Message-IDs; the first that is known is the message that is answered. */
+  /** Message-IDs. The first known one is the answered message. */
   in_reply_to?: string[] | undefined;
   thread_id?: string | undefined;
   send_mode?: 'instant' | 'smart' | 'scheduled' | undefined;
@@ -16,20 +16,23 @@ export interface DirectSendInput {
   attachments?: AttachmentInput[] | undefined;
 }
 
-/** A file to attach; its bytes in base64. */
+/** A file to attach. Its content is base64. */
 export interface AttachmentInput {
   filename: string;
   content_type: string;
   content: string;
 }
 
-/** Whether it begins a conversation or answers in one. */
+/** `compose` starts a conversation, `reply` answers in one. */
 export type DirectSendKind = 'compose' | 'reply';
 
-/** Addresses an email may go to, cc and bcc included. */
+/** Maximum number of recipients of an email, including cc and bcc. */
 export const MAX_RECIPIENTS = 50;
 export const MAX_ATTACHMENTS = 10;
-/** Bytes of all attachments of an email together. Mail servers refuse messages of about 25 MB, and base64 adds a third. */
+/**
+ * Maximum total size (bytes) of an email's attachments. Mail servers refuse messages of about 25 MB, and base64 adds a
+ * third.
+ */
 export const MAX_ATTACHMENT_BYTES = 7 * 1024 * 1024;
-/** How far ahead (ms) an email may be scheduled. */
+/** Maximum time (ms) from now for which an email may be scheduled. */
 export const MAX_AHEAD_MS = 366 * 86_400_000;

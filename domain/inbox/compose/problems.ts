@@ -9,7 +9,7 @@ import { findConversation } from './conversation.ts';
 import { MAX_AHEAD_MS, MAX_RECIPIENTS, type DirectSendInput, type DirectSendKind } from './input.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Every fault of an email to write, of the fields that are there; each with its path. */
+/** Returns every problem of the given fields of an email, each with its path. */
 export async function directSendProblems(
   ctx: Ctx,
   kind: DirectSendKind,
@@ -37,7 +37,7 @@ function timeProblems(now: Date, { send_mode: mode, scheduled_at: at }: Partial<
   return at.getTime() - now.getTime() > MAX_AHEAD_MS ? [{ path, message: message('compose.too_far_ahead') }] : [];
 }
 
-/** What is wrong with the addresses. Suppressed ones in cc and bcc are left out without a fault. */
+/** Returns the problems of the recipients. Suppressed addresses in cc and bcc are removed later without a problem. */
 async function recipientProblems(ctx: Ctx, kind: DirectSendKind, input: Partial<DirectSendInput>): Promise<Problem[]> {
   const { to = [], cc = [], bcc = [] } = input;
   const problems: Problem[] = [];
@@ -54,7 +54,7 @@ async function recipientProblems(ctx: Ctx, kind: DirectSendKind, input: Partial<
   return problems;
 }
 
-/** What is wrong with the mailbox, and with the conversation of a reply. */
+/** Returns the problems of the mailbox, and of a reply's conversation. */
 async function senderProblems(ctx: Ctx, kind: DirectSendKind, input: Partial<DirectSendInput>): Promise<Problem[]> {
   const { email_account_id: mailboxId, thread_id: threadId, in_reply_to: inReplyTo } = input;
   const problems: Problem[] = mailboxId === undefined ? [] : await mailboxProblems(ctx, mailboxId);

@@ -9,7 +9,7 @@ import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { lockDirectSend, settleDirectSend, signalDirectSend } from '../../sending/control/direct-sends.ts';
 import { message } from '../../../messages/index.ts';
 
-/** An email that has not left. */
+/** An email that has not been sent yet. */
 export interface ScheduledSend extends Columns<
   'direct_sends',
   | 'id'
@@ -24,18 +24,21 @@ export interface ScheduledSend extends Columns<
   | 'blocked_reason'
   | 'created_at'
 > {
-  /** When it leaves, as far as that is known. */
+  /** Expected time of sending, as far as known. */
   at: Date;
   mailbox_id: string;
   email: string;
   name: string;
 }
 
-/** Most emails a list shows. */
+/** Maximum number of emails in the list. */
 const MAX_LISTED = 200;
 const OPEN = ['awaiting_approval', 'queued'] as const;
 
-/** Emails of people and agents that have not left, soonest first; 200 at most. Of a key restricted to mailboxes, theirs. */
+/**
+ * Lists unsent emails of people and agents, soonest first, at most 200. A key restricted to mailboxes sees only their
+ * emails.
+ */
 export async function listScheduled(ctx: Ctx, threadId?: string): Promise<ScheduledSend[]> {
   const mailboxes = ctx.actor.allowedMailboxes;
   return reader(ctx).sql<ScheduledSend>(
@@ -50,8 +53,9 @@ export async function listScheduled(ctx: Ctx, threadId?: string): Promise<Schedu
 }
 
 /**
- * Cancels an email that has not left; an approval that it waits for ends. PostgreSQL decides against the worker that sends it.
- * @throws AppError not_found, conflict when it has left or a worker has it
+ * Cancels an unsent email, and ends the approval that it waits for. PostgreSQL decides the race with a worker that
+ * sends it.
+ * @throws AppError not_found, conflict when it was sent or a worker is sending it
  */
 export async function cancelScheduled(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -74,8 +78,8 @@ export async function cancelScheduled(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Cancels the emails to contacts that have not left, drafts included, before the contacts are deleted. One that a worker has at this moment leaves.
- * To be called before anything else of the contacts is locked but their leads.
+ * Cancels unsent emails to contacts, drafts included, before the contacts are deleted. An email that a worker is
+ * sending at this moment is sent. Lock order: call it before anything of the contacts is locked, except their leads.
  */
 export async function cancelUnsent(tx: Tx, contactIds: readonly string[]): Promise<void> {
   const unsent = [...OPEN, 'draft'] as const;

@@ -7,13 +7,13 @@ import { approvalContent } from './content.ts';
 import { message } from '../../../messages/index.ts';
 import { words } from '../../platform/words.ts';
 
-/** Why an email that waited for a person does not leave. */
+/** Reasons why an email that waited for a person is not sent. */
 const NOT_SENT = {
   changed: message('direct.changed'),
   mailbox_removed: message('direct.mailbox_removed'),
 };
 
-/** The sending of an email, as a person approves it: with its approval it is queued, if it is still what the person saw. */
+/** Approval of sending an email. Once approved, the email is queued if it is still what the person saw. */
 export const directSendApproval: ApprovalSubject<Row<'direct_sends'>> = {
   type: 'direct_send',
   lock: lockEmail,
@@ -36,7 +36,7 @@ export const directSendApproval: ApprovalSubject<Row<'direct_sends'>> = {
   },
 };
 
-/** Locks an email; undefined when it was deleted. */
+/** Locks an email and returns it. Undefined if it was deleted. */
 export async function lockEmail(tx: Tx, id: string): Promise<Row<'direct_sends'> | undefined> {
   const [email] = await tx.org.sql<Row<'direct_sends'>>(
     'select * from direct_sends where organization_id = :org and id = :id for update',
@@ -45,7 +45,7 @@ export async function lockEmail(tx: Tx, id: string): Promise<Row<'direct_sends'>
   return email;
 }
 
-/** Settles an email that was not approved. `reason` is that of its approval. */
+/** Settles an email that was not approved. `reason` is the reason of its approval. */
 export async function settleRefused(
   tx: Tx,
   { id, mailbox_id: mailboxId }: Row<'direct_sends'>,

@@ -3,7 +3,10 @@ import { existingIds } from '../../platform/references.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 
-/** @throws AppError not_found for a mailbox that the workspace does not have */
+/**
+ * Checks that the workspace has a mailbox.
+ * @throws AppError not_found
+ */
 export async function assertMailboxExists(ctx: Ctx, id: string): Promise<void> {
   if ((await existingIds(reader(ctx), 'mailboxes', [id])).size === 0) throw notFound('mailbox');
 }

@@ -4,8 +4,9 @@ import type { Deps } from '../../platform/kernel/context.ts';
 const PAGE = 5_000;
 
 /**
- * SQL of the counts of a workspace's conversations: rows of (mailbox_id, filed, label_id, conversations, unread, answered), of which those of
- * one key add up to its count. Without a label they count all conversations of a mailbox in a folder; with one, those in inbox and archive.
+ * SQL: counts of a workspace's conversations, as rows of (mailbox_id, filed, label_id, conversations, unread,
+ * answered). A count is the sum of the rows of one key. Rows without a label count all conversations of a mailbox in a
+ * folder. Rows with a label count only those in inbox and archive.
  */
 export const COUNTS = `
   select mailbox_id, filed, label_id, conversations, unread, answered from inbox_counts where organization_id = :org
@@ -13,9 +14,9 @@ export const COUNTS = `
   select mailbox_id, filed, label_id, conversations, unread, answered from inbox_count_changes where organization_id = :org`;
 
 /**
- * Adds up what has changed since, so that a read of the counts finds few rows. In pages, each one statement: whoever reads meanwhile
- * finds a change either in one table or in the other.
- * @returns how many changes were added up
+ * Folds the pending changes into the counts, so that a read finds few rows. Runs in pages of one statement each, so
+ * that concurrent readers find a change either in one table or in the other.
+ * @returns number of folded changes
  */
 export async function foldCountChanges({ db }: Pick<Deps, 'db'>): Promise<number> {
   for (let done = 0; ;) {

@@ -2,7 +2,10 @@ import { notFound } from '../../../lib/errors.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 
-/** @throws AppError not_found for a conversation without a received message that the caller may read */
+/**
+ * Checks that a conversation exists.
+ * @throws AppError not_found for a conversation without a received message that the caller may read
+ */
 export async function assertThread(ctx: Ctx, threadId: string): Promise<void> {
   const mailboxes = ctx.actor.allowedMailboxes;
   const rows = await reader(ctx).sql(

@@ -1,17 +1,17 @@
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { markMessages } from './mark.ts';
 
-/** Where received messages are filed. */
+/** Folders of received messages. */
 export const FOLDERS = ['inbox', 'archive', 'spam', 'trash'] as const;
 export type Folder = (typeof FOLDERS)[number];
 
-/** Where a person can put them: what is spam is said by the mail provider. */
+/** Folders to which a person can move messages. Only the mail provider determines spam. */
 export const TARGET_FOLDERS = ['inbox', 'archive', 'trash'] as const;
 
 /**
- * Files received messages; ids of other workspaces, or of mailboxes the key may not use, are passed over. Only here: the copy at the mail
- * provider stays where it is.
- * @returns how many changed
+ * Moves received messages to a folder. Skips ids of other workspaces and of mailboxes that the key may not use. The
+ * message at the mail provider stays in its folder.
+ * @returns number of changed messages
  */
 export function moveMessages(
   ctx: Ctx,

@@ -7,7 +7,7 @@ import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { readMessage } from './message.ts';
 import { message } from '../../../messages/index.ts';
 
-/** An image of a message, as it is where the message says it is. */
+/** An image of a message, by the URL in the message. */
 interface MessageImage {
   src: string;
   contentType: string;
@@ -16,26 +16,37 @@ interface MessageImage {
 
 const MAX_IMAGES = 30;
 const MAX_IMAGE_BYTES = 1024 * 1024;
-/** Of all images of a message together. The answer has them in memory, a third larger, a few times over. */
+/**
+ * Maximum total size (bytes) of a message's images. The response holds them in memory, a third larger, a few times
+ * over.
+ */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** Of all images of a message together: the reader's browser holds four bytes of each. A photograph of a telephone has 12 to 24 million. */
+/**
+ * Maximum number of pixels of a message's images together: the reader's browser uses four bytes for each. A phone photo
+ * has 12 to 24 million.
+ */
 const MAX_PIXELS = 50_000_000;
-/** Asked for at once, of one message. */
+/** Maximum number of concurrent requests for the images of one message. */
 const AT_ONCE = 6;
-/** For one address, its redirects not counted (ms). */
+/** Timeout (ms) of one URL, redirects not counted. */
 const TIMEOUT_MS = 5_000;
 const MAX_REDIRECTS = 3;
-/** For all images of a message (ms). */
+/** Timeout (ms) for all images of a message. */
 const MESSAGE_TIMEOUT_MS = 20_000;
-/** How long (ms) a message waits for its turn. */
+/** Maximum time (ms) that a message waits until its images can be fetched. */
 const PATIENCE_MS = 5_000;
-/** Messages whose images a process fetches at once, over all workspaces and for one: what it holds in memory is bounded by these. */
+/**
+ * Limits the messages whose images a process fetches concurrently, in total and per workspace. This bounds the memory
+ * used.
+ */
 const messagesAtOnce = new TargetLimits({ total: 8, perTarget: 2, perTenant: 2 });
 
 /**
- * Fetches the images that a received message names, the first 30 of at most 1 MiB each, 8 MiB and 50 million pixels together. The server fetches them, so the
- * sender learns that the message was read, but not who reads it, or from where. Those that cannot be had, or are something else, are left out.
- * @throws AppError not_found for a message that the caller may not read, rate_limit_exceeded while the workspace has enough of them fetched
+ * Fetches the images in a received message: the first 30, at most 1 MiB each, 8 MiB and 50 million pixels together. The
+ * server fetches them, so the sender learns that the message was read, but not by whom or from where. Unavailable
+ * images and other content are omitted.
+ * @throws AppError not_found for a message that the caller may not read, rate_limit_exceeded while the workspace has
+ * too many requests in progress
  */
 export async function fetchImages(ctx: Ctx, messageId: string): Promise<MessageImage[]> {
   const { body_html: html } = await readMessage(ctx, messageId);
@@ -72,7 +83,7 @@ async function fetchAll(ctx: Ctx, sources: readonly string[]): Promise<MessageIm
   return found.filter((image) => image !== null);
 }
 
-/** Where the images of HTML are that was made safe: it writes attributes between double quotes, with `<` and `>` escaped. */
+/** Returns the URLs of images in sanitized HTML. There attributes have double quotes, and `<` and `>` are escaped. */
 function imageSources(html: string): string[] {
   const sources = [...html.matchAll(/<img [^>]*?data-src="([^"]*)"/g)].map(([, value]) =>
     value!.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
@@ -105,7 +116,7 @@ async function fetchImage(
       return facts ? { ...facts, bytes: body } : null;
     }
   } catch (error) {
-    // A name that is none, and a server that does not answer; anything else is a fault of ours.
+    // An invalid name, or a server that does not answer. Anything else is a fault of ours.
     if (!(error instanceof EgressError) && !(error instanceof TypeError)) throw error;
     log.debug({ err: error }, 'an image of a message was not fetched');
   }

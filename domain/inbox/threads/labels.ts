@@ -9,7 +9,7 @@ import { assertThread } from './exists.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * The categories a conversation is filed under.
+ * Returns the categories of a conversation.
  * @throws AppError not_found for a conversation without a message the caller may read
  */
 export async function readThreadLabels(ctx: Ctx, threadId: string): Promise<LabelRow[]> {
@@ -18,7 +18,7 @@ export async function readThreadLabels(ctx: Ctx, threadId: string): Promise<Labe
 }
 
 /**
- * Files a conversation under exactly these categories.
+ * Sets the categories of a conversation.
  * @throws AppError not_found; bad_request naming ids that are no categories
  */
 export async function replaceThreadLabels(
@@ -45,7 +45,7 @@ export async function replaceThreadLabels(
 }
 
 /**
- * Files a conversation under one more category, unless it is.
+ * Adds a category to a conversation, unless it has it.
  * @throws AppError not_found for a conversation without a message; bad_request for an id that is no category
  */
 export async function addThreadLabel(tx: Tx, threadId: string, categoryId: string): Promise<void> {
@@ -63,7 +63,7 @@ export async function addThreadLabel(tx: Tx, threadId: string, categoryId: strin
   if (filed) await announceThread(tx, threadId);
 }
 
-/** Ids that are no categories of the workspace, as faults of a body. */
+/** Returns problems for ids that are no categories of the workspace. */
 export async function categoryProblems(org: OrgScope, categoryIds: readonly string[]): Promise<Problem[]> {
   const known = await existingIds(org, 'labels', categoryIds, { registry: 'category' });
   return unknownIdProblems(
@@ -82,7 +82,7 @@ async function labelsOf(org: OrgScope, threadId: string): Promise<LabelRow[]> {
   );
 }
 
-/** Emits that the newest message of a conversation was labelled. */
+/** Emits an event that the newest message of a conversation was labelled. */
 async function announceThread(tx: Tx, threadId: string): Promise<void> {
   const [message] = await tx.org.sql<{ id: string; mailbox_id: string }>(
     'select id, mailbox_id from inbound_messages where organization_id = :org and thread_id = :thread order by id desc limit 1',

@@ -2,7 +2,7 @@ import type { Columns } from '../../../db/rows.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 
-/** A column of received messages, what it becomes, and how the event says it. */
+/** A change of a message column: the column, its new value, and the field in the event. */
 interface Mark {
   column: 'filed' | 'seen';
   value: string | boolean;
@@ -10,14 +10,14 @@ interface Mark {
 }
 
 /**
- * Marks received messages; ids of other workspaces, or of mailboxes the key may not use, are passed over, and so are messages that are
- * marked like that.
- * @returns how many changed
+ * Marks received messages. Skips ids of other workspaces and of mailboxes that the key may not use, and messages that
+ * have this mark already.
+ * @returns number of changed messages
  */
 export async function markMessages(ctx: Ctx, ids: readonly string[], { column, value, says }: Mark): Promise<number> {
   return transact(ctx, async (tx) => {
     const mailboxes = ctx.actor.allowedMailboxes;
-    // Two callers with the same conversations would take their rows in different orders.
+    // Two callers with the same conversations would lock their rows in different orders.
     await tx.org.lock(`inbox-marks/${tx.org.organizationId}`);
     const rows = await tx.org.sql<Columns<'inbound_messages', 'id' | 'mailbox_id'>>(
       `with held as (

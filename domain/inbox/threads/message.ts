@@ -37,22 +37,25 @@ export interface ReceivedMessage extends Columns<
   files: MessageFile[];
 }
 
-/** A file of a message. */
+/** An attachment of a message. */
 export interface MessageFile {
   id: string;
   filename: string;
   content_type: string;
   size_bytes: number;
-  /** Whether its bytes are here; else why not. */
+  /** True if its content is stored. Otherwise `left_out` gives the reason. */
   is_stored: boolean;
   left_out: string | null;
 }
 
-/** SQL: the files of the received message `m`, as a JSON list. */
+/** SQL: the attachments of the received message `m`, as a JSON list. */
 export const RECEIVED_FILES = `coalesce((select jsonb_agg(jsonb_build_object('id', a.id, 'filename', a.filename, 'content_type', a.content_type, 'size_bytes', a.size_bytes,
          'is_stored', a.left_out is null, 'left_out', a.left_out) order by a.place) from inbound_attachments a where a.message_id = m.id), '[]')`;
 
-/** @throws AppError not_found for a message that the caller may not read */
+/**
+ * Returns one received message.
+ * @throws AppError not_found for a message that the caller may not read
+ */
 export async function readMessage(ctx: Ctx, id: string): Promise<ReceivedMessage> {
   const mailboxes = ctx.actor.allowedMailboxes;
   const [row] = isUuid(id)
@@ -69,8 +72,9 @@ export async function readMessage(ctx: Ctx, id: string): Promise<ReceivedMessage
 }
 
 /**
- * The bytes of a file of a message, received or written here, by its id in the list.
- * @throws AppError not_found for a message or file that the caller may not read, and for one whose bytes are not here
+ * Opens the content of a message's attachment, received or written here, by its id in the list.
+ * @throws AppError not_found for a message or file that the caller may not read, and for a file whose content is not
+ * stored
  */
 export async function openFile(
   ctx: Ctx,

@@ -6,7 +6,7 @@ import { COUNTS } from './counts.ts';
 import { FOLDERS, type Folder } from './folder.ts';
 import { snoozeOwner } from './snooze.ts';
 
-/** Conversations: all of them, and those with a message that is not marked as seen. */
+/** Number of conversations, and of those with an unseen message. */
 interface Counted {
   total: number;
   unread: number;
@@ -14,7 +14,7 @@ interface Counted {
 
 /** Counts of the conversations that the caller may read. */
 interface Overview extends Counted {
-  /** Whose newest message came today, or in the last seven days, UTC. */
+  /** Conversations whose newest message arrived today, and in the last seven days (UTC). */
   today: number;
   week: number;
   snoozed: number;
@@ -28,12 +28,12 @@ interface Overview extends Counted {
   window_week_start: Date;
 }
 
-/** Categories that are counted, in their order. */
+/** Maximum number of counted categories. They are counted in their order. */
 const MAX_CATEGORIES = 100;
 
 /**
- * How many conversations there are, by folder, mailbox and category. A conversation that came to two mailboxes counts in each; one in
- * spam or trash counts only in its folder.
+ * Counts conversations by folder, mailbox and category. A conversation in two mailboxes counts in each. A conversation
+ * in spam or trash counts only in its folder.
  */
 export async function readOverview(ctx: Ctx): Promise<Overview> {
   const org = reader(ctx);

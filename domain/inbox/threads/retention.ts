@@ -5,9 +5,10 @@ import type { Deps } from '../../platform/kernel/context.ts';
 const PAGE = 100;
 
 /**
- * Deletes the bytes of files that came with messages, or left with emails, ATTACHMENT_RETENTION_DAYS ago; their names stay in the conversation. A draft
- * that was not changed for that long loses its files. In pages, each its own transaction. An email that has not left keeps its files.
- * @returns messages and drafts that lost files
+ * Deletes the content of attachments that were received or sent ATTACHMENT_RETENTION_DAYS ago. Their names stay in the
+ * conversation. A draft that was not changed for that long loses its files. An unsent email keeps its files. Runs in
+ * pages, each in its own transaction.
+ * @returns number of messages and drafts that lost files
  */
 export async function expireFiles({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>): Promise<number> {
   if (config.ATTACHMENT_RETENTION_DAYS === 0) return 0;

@@ -3,54 +3,55 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { likeLiteral } from '../../platform/conditions.ts';
 
 /**
- * Each message has a number in the order of arrival, and lies on shelves: of its workspace and of its mailbox, the run of 2^12, 2^15, 2^18
- * and 2^60 numbers it belongs to. The index knows shelves, words and parts of senders and subjects, so that it finds at once what fits
- * among the newest messages. Only where that is not enough, a larger run is looked through. So a frequent word costs what the
- * newest run costs, and a rare one, which is looked for everywhere, what its few messages cost.
+ * Sizes of the searched ranges, as powers of two. Each message has a number in order of arrival. For its workspace and
+ * its mailbox it belongs to the ranges of 2^12, 2^15, 2^18 and 2^60 numbers that contain this number. The index
+ * contains these ranges (shelves), words, and parts of senders and subjects, so that matches among the newest messages
+ * are found at once. A larger range is searched only if these are not enough. So a frequent word costs as much as the
+ * newest range, and a rare word, searched everywhere, as much as its few messages.
  */
 const LEVELS = [12, 15, 18, 60];
-/** Up to which run parts of one or two characters are looked for: the index has no shorter parts than three. */
+/** Ranges searched for parts of one or two characters: the index has no parts shorter than three. */
 const SHORT_LEVELS = LEVELS.filter((level) => level <= 15);
 const SHORTEST_INDEXED = 3;
-/** Messages that are compared with the filters at first; eight times as many when too few of them fit. */
+/** Number of matches that are first compared with the filters. Multiplied by `TAKE_MORE` if too few pass. */
 const FIRST_TAKE = 400;
 const TAKE_MORE = 8;
-/** Tables of words: of what came in, and of what was written here and has left. */
+/** Tables of words: of received messages, and of emails sent by people and agents. */
 type WordsTable = 'message_words' | 'sent_words';
 
-/** A conversation in which something was found, and the number of the newest message that fits. */
+/** A matching conversation, and the number of its newest matching message. */
 export interface Hit {
   number: number;
   thread_id: string;
 }
 
-/** What is looked for in a message; at least one of them. */
+/** Text to search for in a message. At least one field must be set. */
 interface SearchText {
-  /** Words; "in quotes" a phrase, `or`, and `-` before a word that must not occur. */
+  /** Words. "In quotes" is a phrase; `or` and `-` (exclusion) are supported. */
   q?: string | undefined;
-  /** Part of the sender's address or name; in sent emails part of the recipients' addresses. */
+  /** Part of the sender's address or name. In sent emails: part of the recipients' addresses. */
   from?: string | undefined;
   /** Part of the subject. */
   subject?: string | undefined;
 }
 
-/** What a search is limited to. */
+/** Filters of a search, and the page to return. */
 interface SearchLimits {
-  /** SQL conditions on a row of inbound_messages under an alias. */
+  /** Returns SQL conditions on a row of inbound_messages under an alias. */
   conditions: (alias: string) => readonly string[];
   bindings: Bindings;
-  /** Only messages of these mailboxes; null for all. */
+  /** Only messages of these mailboxes. Null for all. */
   mailboxes: readonly string[] | null;
   /** Only messages of this kind. */
   kind: string | undefined;
-  /** SQL of the few conversations to look through, where a filter leaves no more. */
+  /** SQL of the conversations to search, if a filter leaves only a few. */
   among: string | undefined;
-  /** Of conversations whose newest fitting message comes before this number. */
+  /** Only conversations whose newest matching message comes before this number. */
   after: number | null;
   count: number;
 }
 
-/** Conversations with a message that fits a search, by its newest fitting one, newest first. */
+/** Finds conversations with a matching message, ordered by the newest matching message, newest first. */
 export async function searchMessages(org: OrgScope, text: SearchText, limits: SearchLimits): Promise<Hit[]> {
   const plan = await planSearch(org, 'message_words', text, limits);
   if (!plan) return [];
@@ -60,7 +61,7 @@ export async function searchMessages(org: OrgScope, text: SearchText, limits: Se
   );
 }
 
-/** Looks through one run after the other, in each through more and more of what was found, until as many fit as are wanted. */
+/** Searches one range after the other, each with a growing number of matches, until enough pass the filters. */
 async function searchRuns<Found>(
   plan: Plan,
   count: number,
@@ -77,7 +78,7 @@ async function searchRuns<Found>(
   return hits;
 }
 
-/** Emails that were written here and have left, by what is looked for in them, newest first: their numbers and ids. */
+/** Finds sent emails of people and agents, newest first, and returns their numbers and ids. */
 export async function searchSent(
   org: OrgScope,
   text: SearchText,
@@ -105,20 +106,22 @@ export async function searchSent(
   });
 }
 
-/** An email in which something was found. */
+/** A matching email. */
 interface SentHit {
   number: number;
   id: string;
 }
 
 interface Plan {
-  /** Arrays as PostgreSQL writes them, from the newest run to all: their numbers are larger than those of JavaScript. */
+  /**
+   * Array literals of PostgreSQL, from the newest range to all. Their numbers exceed the range of JavaScript numbers.
+   */
   shelves: string[];
-  /** A search that says only what must not occur: no index can tell. */
+  /** True if the search only excludes words, which an index cannot serve. */
   isNegative: boolean;
 }
 
-/** What to look through, from the smallest run to the largest; undefined when nothing can be found. */
+/** Returns the ranges to search, from the smallest to the largest. Undefined if nothing can be found. */
 async function planSearch(
   org: OrgScope,
   table: WordsTable,
@@ -140,7 +143,7 @@ async function planSearch(
       after,
       q: q ?? '',
       owners: mailboxes ? [...mailboxes] : [org.organizationId],
-      // One mailbox's messages of a kind have no shelf.
+      // There is no range for messages of one kind in a single mailbox.
       kind: mailboxes ? null : (kind ?? null),
       levels: isShort ? SHORT_LEVELS : LEVELS,
     },
@@ -178,7 +181,7 @@ async function searchShelves(
   return { looked: rows[0]!.looked, hits: rows.filter((row): row is typeof row & Hit => row.number !== null) };
 }
 
-/** Looks through a few conversations, message by message. */
+/** Searches a few conversations, message by message. */
 function searchThreads(
   org: OrgScope,
   text: SearchText,
@@ -195,13 +198,19 @@ function searchThreads(
   );
 }
 
-/** A conversation is shown once, by its newest fitting message: not again on a later page. */
+/**
+ * Returns an SQL condition that a conversation was not listed on an earlier page. Each is listed once, by its newest
+ * matching message.
+ */
 function notShown(fits: string, conditions: readonly string[]): string {
   return `not exists (select from message_words n join inbound_messages o on o.id = n.message_id
          where n.organization_id = :org and n.thread_id = f.thread_id and n.number >= :after and ${fits} ${and(conditions)})`;
 }
 
-/** @param byIndex whether the index may be asked for the words; else each message is compared */
+/**
+ * Returns SQL conditions for the text.
+ * @param byIndex true to search words by the index; false to compare each message
+ */
 function textConditions(
   alias: string,
   { q, from, subject }: SearchText,

@@ -4,16 +4,16 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { markMessages } from './mark.ts';
 
 /**
- * Marks received messages as seen or not; ids of other workspaces, or of mailboxes the key may not use, are passed over. Only
- * here: the mailbox at the provider keeps its own marks.
- * @returns how many changed
+ * Marks received messages as seen or unseen. Skips ids of other workspaces and of mailboxes that the key may not use.
+ * The mailbox at the provider keeps its own marks.
+ * @returns number of changed messages
  */
 export function markSeen(ctx: Ctx, ids: readonly string[], { seen }: { seen: boolean }): Promise<number> {
   return markMessages(ctx, ids, { column: 'seen', value: seen, says: { change: 'seen', seen } });
 }
 
 /**
- * Received messages that nobody has marked as seen, without spam and trash, in all mailboxes the caller may read or in one.
+ * Counts the unseen messages, except spam and trash, in one mailbox or in all that the caller may read.
  * @throws AppError forbidden for a mailbox the key may not use
  */
 export async function countUnseen(ctx: Ctx, mailboxId?: string): Promise<number> {

@@ -5,11 +5,11 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { searchSent } from './search.ts';
 import { readableMailboxes } from './threads.ts';
 
-/** Characters of a text that a list reads. */
+/** Number of characters of a text that a list reads. */
 const BEGINNING = 400;
 
 export interface SentFilters {
-  /** Words of the email, its subject or its recipients, as a search of received messages reads them. */
+  /** Words of the email, its subject or its recipients, in the syntax of a search of received messages. */
   q?: string | undefined;
   /** Part of a recipient's address. */
   to?: string | undefined;
@@ -18,7 +18,7 @@ export interface SentFilters {
   mailboxIds?: readonly string[] | undefined;
 }
 
-/** An email that a person or an agent has written and that has left. */
+/** A sent email that a person or an agent wrote. */
 export interface SentRow extends Columns<
   'direct_sends',
   | 'id'
@@ -34,7 +34,7 @@ export interface SentRow extends Columns<
   | 'contact_id'
 > {
   number: number;
-  /** Of the mailbox it left from; null when that was removed. */
+  /** Address of the sending mailbox. Null if the mailbox was removed. */
   from_email: string | null;
   snippet: string;
   file_count: number;
@@ -42,8 +42,9 @@ export interface SentRow extends Columns<
 }
 
 /**
- * Emails that were written here and have left, newest first, one row each; those that may have left (`uncertain`) and those that were returned among
- * them. For a key restricted to mailboxes, only those of these. Emails of campaigns stand with their contacts: their texts are not kept.
+ * Lists sent emails of people and agents, newest first, one row each. Includes emails that may have been sent
+ * (`uncertain`) and bounced ones. A key restricted to mailboxes sees only their emails. Campaign emails are listed with
+ * their contacts, because their texts are not stored.
  * @throws AppError bad_request for a cursor of another list or filter; forbidden for a mailbox the key may not use
  */
 export async function listSent(ctx: Ctx, page: PageRequest, filters: SentFilters): Promise<Page<SentRow>> {
@@ -59,10 +60,10 @@ export async function listSent(ctx: Ctx, page: PageRequest, filters: SentFilters
   return pageOf(rows, page.limit, (last) => encodeCursor('unibox.sent', bound, [last.number]));
 }
 
-/** An email that is sent again, or was given up since, has not left. */
+/** Excludes emails that are being sent again or were given up since. */
 const HAS_LEFT = (alias: string): string => `${alias}.state in ('sent', 'uncertain', 'bounced')`;
 
-/** The ids of a page without a search, from an index; several mailboxes are read one by one and merged. */
+/** Returns the ids of a page without a search, from an index. Several mailboxes are read one by one and merged. */
 async function walkSent(
   ctx: Ctx,
   mailboxes: readonly string[] | null,

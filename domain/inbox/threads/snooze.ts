@@ -7,18 +7,18 @@ import { reader, transact } from '../../platform/kernel/transact.ts';
 import { assertThread } from './exists.ts';
 import { message } from '../../../messages/index.ts';
 
-/** A conversation that is not shown for a while. */
+/** A conversation that is hidden for a while. */
 export type Snooze = Columns<
   'thread_snoozes',
   'id' | 'owner_id' | 'thread_id' | 'snoozed_until' | 'created_at' | 'updated_at'
 >;
 
-/** Snoozes are a person's own; a key without a person has its own. */
+/** Returns the owner of the caller's snoozes: the person, or the key itself if there is no person. */
 export function snoozeOwner({ userId, apiKeyId, oauthGrantId, organizationId }: Actor): string {
   return userId ?? apiKeyId ?? oauthGrantId ?? organizationId!;
 }
 
-/** The caller's snoozes that have not ended, the next to end first. */
+/** Lists the caller's active snoozes, the next to end first. */
 export async function listSnoozes(ctx: Ctx): Promise<Snooze[]> {
   return reader(ctx).sql<Snooze>(
     `select id, owner_id, thread_id, snoozed_until, created_at, updated_at from thread_snoozes
@@ -28,7 +28,7 @@ export async function listSnoozes(ctx: Ctx): Promise<Snooze[]> {
 }
 
 /**
- * Hides a conversation from the caller until a moment; again, it is that moment that counts.
+ * Hides a conversation from the caller until a moment. A second call replaces the moment.
  * @throws AppError not_found; bad_request for a moment that has passed
  */
 export async function snoozeThread(ctx: Ctx, threadId: string, until: Date): Promise<Snooze> {
@@ -46,12 +46,12 @@ export async function snoozeThread(ctx: Ctx, threadId: string, until: Date): Pro
   });
 }
 
-/** Whether a conversation can be hidden until a moment, as faults of a body. */
+/** Returns a problem for a moment until which a conversation cannot be hidden. */
 export function snoozeProblems(until: Date, now: Date): Problem[] {
   return until <= now ? [{ path: 'body.snoozed_until', message: message('field.not_future') }] : [];
 }
 
-/** Shows a conversation again; nothing happens when it was not snoozed. */
+/** Shows a conversation again. Does nothing if it was not snoozed. */
 export async function unsnoozeThread(ctx: Ctx, threadId: string): Promise<void> {
   await transact(ctx, async (tx) => {
     await tx.org

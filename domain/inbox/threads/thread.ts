@@ -18,7 +18,10 @@ import { ASKS_TO_STOP } from './answer.ts';
 import { RECEIVED_FILES, type MessageFile } from './message.ts';
 import { readableMailboxes } from './threads.ts';
 
-/** One message of a conversation, received or sent. The text of a campaign's is made again, see {@link ThreadMessage.rendered_again}. */
+/**
+ * One message of a conversation, received or sent. The text of a campaign email is rendered again, see
+ * {@link ThreadMessage.rendered_again}.
+ */
 export interface ThreadMessage {
   id: string;
   direction: 'received' | 'sent';
@@ -32,7 +35,7 @@ export interface ThreadMessage {
   subject: string;
   body_plain: string;
   body_html: string | null;
-  /** The text is not stored: it is what the step and the contact of today make of it. */
+  /** True if the text is not stored: it was rendered from the current step and contact. */
   rendered_again: boolean;
   attachments: MessageFile[];
   size: number;
@@ -49,19 +52,19 @@ export interface ThreadMessage {
   created_at: Date;
 }
 
-/** SQL: the files of the email `d`, as a JSON list. */
+/** SQL: the attachments of the email `d`, as a JSON list. */
 const SENT_FILES = `coalesce((select jsonb_agg(file || jsonb_build_object('id', file -> 'blob_id', 'is_stored', d.files_deleted_at is null,
            'left_out', case when d.files_deleted_at is not null then 'expired' end) order by place)
            from jsonb_array_elements(d.attachments) with ordinality as f(file, place)), '[]')`;
 
-/** Microseconds as PostgreSQL writes a timestamp, in UTC; a Date holds only milliseconds. */
+/** SQL: a timestamp with microseconds as PostgreSQL writes it, in UTC. A Date holds only milliseconds. */
 const AT_TEXT = `to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')`;
 
 /**
- * The messages of one conversation, oldest first, across mailboxes unless one is named. It includes every sent message
- * whose conversation began with the thread's first Message-ID.
+ * Returns the messages of one conversation, oldest first, of all mailboxes unless one is named. Includes every sent
+ * message whose conversation began with the thread's first Message-ID.
  * @throws AppError not_found for a thread without a message the caller may read; bad_request for a cursor of another
- *   thread; forbidden for a mailbox the key may not use
+ * thread; forbidden for a mailbox the key may not use
  */
 export async function readThread(
   ctx: Ctx,

@@ -18,9 +18,12 @@ import type { Folder } from './folder.ts';
 import { searchMessages, type Hit } from './search.ts';
 import { snoozeOwner } from './snooze.ts';
 
-/** Characters of a text that a list reads. */
+/** Number of characters of a text that a list reads. */
 const BEGINNING = 400;
-/** Conversations under asked categories up to which these are read and sorted; where there are more, the newest are walked. */
+/**
+ * Maximum number of conversations under the requested categories that are read and sorted. If there are more, the
+ * newest conversations are scanned.
+ */
 const FEW_LABELLED = 5_000;
 
 export interface ThreadFilters {
@@ -30,23 +33,23 @@ export interface ThreadFilters {
   subject?: string | undefined;
   unseen?: boolean | undefined;
   kind?: InboundKind | undefined;
-  /** Arrival of the newest message: first and last day, UTC, as YYYY-MM-DD. */
+  /** First and last day of the newest message's arrival, UTC, as YYYY-MM-DD. */
   since?: string | undefined;
   until?: string | undefined;
   mailboxIds?: readonly string[] | undefined;
-  /** Words of a message, as {@link searchMessages} reads them. */
+  /** Words of a message, in the syntax of {@link searchMessages}. */
   q?: string | undefined;
-  /** Filed under one of these. */
+  /** Only conversations in one of these categories. */
   categoryIds?: readonly string[] | undefined;
-  /** Only those that the caller has snoozed; they are left out otherwise. */
+  /** True for only the conversations that the caller has snoozed. By default these are omitted. */
   snoozed?: boolean | undefined;
-  /** Where it is filed; inbox and archive otherwise. */
+  /** Folder of the conversation. Defaults to inbox and archive. */
   folder?: Folder | undefined;
-  /** Whether the last message is ours. */
+  /** True if the last message must be a sent one. */
   awaitingReply?: boolean | undefined;
 }
 
-/** A conversation, shown by the newest received message. */
+/** A conversation, represented by its newest received message. */
 export interface ThreadRow extends Columns<
   'inbound_messages',
   | 'id'
@@ -67,21 +70,21 @@ export interface ThreadRow extends Columns<
   | 'campaign_id'
 > {
   snippet: string;
-  /** Received messages, over all mailboxes that the caller may read. */
+  /** Number of received messages, over all mailboxes that the caller may read. */
   message_count: number;
   has_unread: boolean;
   /** A person has to decide whether one of its messages asks to stop. */
   asks_to_stop: boolean;
-  /** The last message is ours. */
+  /** True if the last message is a sent one. */
   is_answered: boolean;
-  /** Categories it is filed under. */
+  /** Categories of the conversation. */
   labels: { id: string; title: string; color: string }[];
 }
 
 /**
- * Conversations with a received message, newest arrival first, one row each. A campaign email without an answer is not a
- * conversation. For a key restricted to mailboxes, only messages in those. With `q` each stands where its newest fitting message
- * came, and filters are about that message. Snoozed ones, and those in spam and trash, are left out unless asked for.
+ * Lists conversations with a received message, newest arrival first, one row each. A campaign email without a reply is
+ * no conversation. A key restricted to mailboxes sees only their messages. With `q`, order and filters refer to the
+ * newest matching message. Snoozed conversations, and those in spam and trash, are omitted unless requested.
  * @throws AppError bad_request for a cursor of another list or filter; forbidden for a mailbox the key may not use
  */
 export async function listThreads(ctx: Ctx, page: PageRequest, filters: ThreadFilters): Promise<Page<ThreadRow>> {
@@ -94,7 +97,7 @@ export async function listThreads(ctx: Ctx, page: PageRequest, filters: ThreadFi
 
 type Walked = ThreadRow & { at_text: string };
 
-/** Conversations by filters that an index of inbox_threads leads to, each in the order of the list. */
+/** Finds conversations by filters that an index of inbox_threads serves, in the order of the list. */
 async function walkThreads(
   ctx: Ctx,
   page: PageRequest,
@@ -115,7 +118,7 @@ async function walkThreads(
   const select = (condition: string) =>
     `select t.thread_id, t.newest_id, t.newest_at from inbox_threads t ${among ? `join (${among}) a on a.thread_id = t.thread_id` : ''}
      where t.organization_id = :org and ${[condition, ...where].join(' and ')} order by t.newest_at desc, t.newest_id desc limit :limit`;
-  // The newest of each mailbox: one order over several cannot be read from an index.
+  // Merges the newest of each mailbox: an index cannot give one order over several mailboxes.
   const chosen = !mailboxes
     ? select('true')
     : `select t.* from unnest(cast(:mailboxes as uuid[])) box cross join lateral (${select('t.mailbox_id = box')}) t`;
@@ -135,7 +138,7 @@ async function walkThreads(
   return { ...found, rows: found.rows.map(({ at_text: _at, ...row }) => row) };
 }
 
-/** Conversations by words or parts of senders and subjects. */
+/** Finds conversations by words or by parts of senders and subjects. */
 async function searchThreads(
   ctx: Ctx,
   page: PageRequest,
@@ -176,7 +179,7 @@ const counts = (narrow: Narrow): string => `cross join lateral (
        from inbox_threads o where o.organization_id = :org and o.thread_id = m.thread_id ${narrow('o')}
      ) k`;
 
-/** The conversations of a search, in its order, each shown by its newest message. */
+/** Returns the conversations of a search, in its order, each represented by its newest message. */
 async function readThreads(
   ctx: Ctx,
   hits: readonly Hit[],
@@ -205,7 +208,7 @@ const SNOOZED = (alias: string): string =>
 const LABELLED = (alias: string): string =>
   `exists (select from thread_labels k where k.organization_id = :org and k.thread_id = ${alias}.thread_id and k.label_id = any(cast(:categories as uuid[])))`;
 
-/** SQL of the few conversations that a filter leaves, to begin with; undefined where there are many. */
+/** Returns SQL of the conversations to start from, if a filter leaves only a few. Undefined if there are many. */
 async function fewThreads(ctx: Ctx, { categoryIds, snoozed }: ThreadFilters): Promise<string | undefined> {
   if (snoozed)
     return `select thread_id from thread_snoozes where organization_id = :org and owner_id = :owner and snoozed_until > :now`;
@@ -220,7 +223,7 @@ async function fewThreads(ctx: Ctx, { categoryIds, snoozed }: ThreadFilters): Pr
   return row!.count <= FEW_LABELLED ? labelled : undefined;
 }
 
-/** Conditions of the filters on a conversation, `t`. */
+/** Returns the filter conditions on a conversation `t`. */
 function threadConditions(filters: ThreadFilters): string[] {
   return [
     inFolder('t', filters),
@@ -233,7 +236,7 @@ function threadConditions(filters: ThreadFilters): string[] {
   ];
 }
 
-/** Conditions of the filters on a message. Without words it has to be the newest of its conversation. */
+/** Returns the filter conditions on a message. Without words it must be the newest of its conversation. */
 function messageConditions(alias: string, filters: ThreadFilters, mailboxes: readonly string[] | null): string[] {
   const ofThread = [
     ...(filters.q === undefined ? [`t.newest_id = ${alias}.id`] : []),
@@ -280,8 +283,9 @@ function bindingsOf(ctx: Ctx, filters: ThreadFilters): Bindings {
 }
 
 /**
- * The mailboxes that a read is limited to: the requested ones, or all of a restricted key; null for every one.
- * @throws AppError forbidden for one the key may not use
+ * Returns the mailboxes to which a read is limited: the requested ones, or all of a restricted key. Null means every
+ * mailbox.
+ * @throws AppError forbidden for a mailbox the key may not use
  */
 export function readableMailboxes(ctx: Ctx, asked: readonly string[] | undefined): readonly string[] | null {
   if (!asked) return ctx.actor.allowedMailboxes;

@@ -5,24 +5,24 @@ import type { InboundMessage } from './parse.ts';
 
 /** A feedback report of a mailbox provider (RFC 5965). */
 interface FeedbackReport {
-  /** Lower-cased Feedback-Type, `abuse` where the report names none. */
+  /** Feedback-Type in lower case. `abuse` if the report names none. */
   readonly feedbackType: string;
   readonly userAgent: string | null;
-  /** Lower-cased address that complained; null when the provider redacts it. */
+  /** Lower-cased address that complained. Null if the provider redacts it. */
   readonly originalRecipient: string | null;
   readonly originalMessageId: string | null;
-  /** When the provider received the message, UTC. */
+  /** Time (UTC) when the provider received the message. */
   readonly arrivalDate: Date | null;
 }
 
-/** Types that report a person's objection; the rest (`not-spam`, `auth-failure`, `virus`) are notices. */
+/**
+ * Feedback types that report a person's objection. The other types (`not-spam`, `auth-failure`, `virus`) are notices.
+ */
 const COMPLAINTS: ReadonlySet<string> = new Set(['abuse', 'fraud', 'opt-out', 'opt-out-list', 'complaint', 'other']);
 
 /**
- * Reads the feedback report in a message, or null when there is none.
- *
- * Besides RFC 5965 it knows the form of Microsoft's junk mail reporting program: the bare message, from its
- * staff address, under "complaint about message from …".
+ * Reads the feedback report in a message. Returns null if there is none. Besides RFC 5965 it supports Microsoft's junk
+ * mail reporting program: the bare message, from its staff address, under "complaint about message from …".
  */
 export function parseFeedbackReport(message: InboundMessage): FeedbackReport | null {
   if (isJunkReport(message)) {
@@ -49,7 +49,7 @@ export function parseFeedbackReport(message: InboundMessage): FeedbackReport | n
   };
 }
 
-/** Whether a report means that its recipient objected to the message. */
+/** Returns true if the report means that the recipient objected to the message. */
 export function isComplaint(report: FeedbackReport): boolean {
   return COMPLAINTS.has(report.feedbackType);
 }

@@ -10,19 +10,19 @@ import { anyOf } from './patterns.ts';
 import { isReadReceipt } from './read-receipt.ts';
 import { withoutOwnSubject } from './subjects.ts';
 
-/** Why a message counts as automatic, or as mail that no person wrote. */
+/** Reason why a message counts as automatic. */
 export type AutomaticReason = 'auto_reply' | 'auto_generated' | 'read_receipt' | 'mail_system';
 
 /**
- * A message no person wrote. `outOfOffice` is true for away messages, false for receipts, notices and
- * the like.
+ * A message that no person wrote. `outOfOffice` is true for away messages, false for receipts, notices and similar
+ * mail.
  */
 interface AutomaticMail {
   readonly outOfOffice: boolean;
   readonly reason: AutomaticReason;
 }
 
-/** Subjects mail programs and people give to automatic replies; folded, at the start of the subject. */
+/** Subject beginnings of automatic replies, as mail programs and people write them. Matched against folded text (fold.ts). */
 const AUTOMATIC_SUBJECT = anyOf(
   [
     String.raw`\[?auto(?:matic|mated)?[ -]?(?:reply|response|respons|responder|reaction)\]?\s?[:-]`,
@@ -52,7 +52,7 @@ const AWAY_SUBJECT = anyOf(
   '^',
 );
 
-/** The writer won't come back: nothing to wait for. */
+/** Phrases which say that the writer has left for good, so there is no return to wait for. */
 const GONE = anyOf(
   [
     String.raw`no longer (?:with|works?|working|employed|at)`,
@@ -66,14 +66,12 @@ const GONE = anyOf(
 );
 
 /**
- * Recognises mail that a machine sent: automatic replies (RFC 3834 and the headers programs used before it),
- * away messages, notices and read receipts. Null for what a person wrote.
- *
- * "I'm on vacation, ask Ann" typed by a person is a reply, so words about absence (read by the trained model) count only beside a mark of a machine.
- * `Precedence` and `X-Auto-Response-Suppress` are no such marks: help desks, gateways and lists give them to people's mail.
- * Custom out_of_office_keywords play no part (they feed the reply-intent record only).
- *
- * @param subjects of what we sent, whose words say nothing about an answer that repeats them
+ * Detects mail sent by a machine: automatic replies (RFC 3834 and the headers used before it), away messages, notices
+ * and read receipts. Returns null for mail written by a person. "I'm on vacation, ask Ann" typed by a person is a
+ * reply. So words about absence (read by the trained model) count only together with another sign of a machine.
+ * `Precedence` and `X-Auto-Response-Suppress` are no such signs, because help desks, gateways and lists add them to
+ * people's mail. Custom out_of_office_keywords are not used here, only for the reply intent.
+ * @param subjects subjects that we sent; a reply repeats them, so their words are ignored
  */
 export function detectAutomatic(
   message: InboundMessage,
@@ -113,7 +111,10 @@ function isSet(value: string | undefined): boolean {
   return value !== undefined && !/^\s*(?:no|false|0)?\s*$/i.test(value);
 }
 
-/** Tells whether an automatic message speaks of an absence that ends; who has left for good writes no away note. */
+/**
+ * Returns true if an automatic message announces a temporary absence. A person who has left for good sends no away
+ * message.
+ */
 function isAway(message: InboundMessage, words: string, subject: string, receivedAt: Date): boolean {
   if (GONE.test(fold(words.slice(0, 8000))) && !AWAY_SUBJECT.test(subject)) return false;
   const { kind } = readReply(words);

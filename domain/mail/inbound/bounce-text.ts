@@ -8,8 +8,8 @@ import { bestStatus } from './smtp-words.ts';
 import { proseOf, readRefusal, sectionFor } from './report-words.ts';
 
 /**
- * Bounces without the parts of RFC 3464: qmail, older Exim, Exchange and Postfix, Gmail's text form,
- * appliances. The caller has made sure that a mail system wrote the message.
+ * This file reads bounces without the parts of RFC 3464: qmail, older Exim, Exchange and Postfix, Gmail's text form,
+ * appliances. The caller has checked that a mail system wrote the message.
  */
 
 const FAILURE_SUBJECT = anyOf(
@@ -48,7 +48,10 @@ const FAILURE_OPENING = anyOf(
   ],
   'i',
 );
-/** Subjects that only a mail system begins so, whoever it says it is; an away message has words of its own before ours. */
+/**
+ * Subject beginnings that only a mail system uses, whatever its From says. An away message puts its own words before
+ * our subject.
+ */
 const FAILURE_START =
   /^(?:\[bounce\]|there was an error sending your mail|mail could not be delivered|notice: mail delivery status|undeliver(?:able|ed)|delivery (?:failure|status notification)|delivery notification: delivery has failed|returned mail|failure notice|mail delivery (?:failed|failure|error)|non-?delivery|unzustellbar)/i;
 const DELAY = anyOf(
@@ -65,13 +68,13 @@ const NEVER_RECIPIENTS = /^(?:mailer-?daemon|postmaster)@/;
 const LEADING_ADDRESS =
   /^[\s<"'*(]{0,20}(?:(?:(?:rcpt )?to|recipient|address|e-?mail)\s?:\s?)?<?([^\s<>]{1,64}@[^\s<>]{1,254})/i;
 const MAX_RECIPIENTS = 50;
-/** A server's answer in a form that people do not write by chance: a reply code of class 5 with words, or with a status. */
+/** A server's answer in a form that people do not write by chance: a 5xx reply code followed by words or a status. */
 const REFUSAL =
   /(?:^|[\s:;"'[(<])5[0-5]\d(?:[ -]#?5\.\d\.\d{1,3}\b|[ -][^\n]{0,60}(?:user|recipient|mailbox|address|denied|reject))/im;
 
 /**
- * Whether a message announces a failed delivery as only programs do, whoever it says it is from: by its subject and by a
- * refusal or a usual beginning in its text.
+ * Returns true if a message announces a failed delivery in a form that only programs use, whatever its From says. It
+ * needs a known subject, and a refusal or a usual beginning in its text.
  */
 export function announcesFailure({ subject, text, headers }: InboundMessage): boolean {
   if (headers['x-failed-recipients'] !== undefined) return true;
@@ -82,11 +85,11 @@ export function announcesFailure({ subject, text, headers }: InboundMessage): bo
   return opens && /^auto-generated/i.test(submitted) && FAILURE_SUBJECT.test(subject);
 }
 
-/** Reads a bounce written as prose, or null when the message doesn't read like one. */
+/** Reads a bounce written as prose. Returns null if the message does not read like a bounce. */
 export function parseTextBounce(message: InboundMessage): DeliveryReport | null {
   const stated = message.headers['x-failed-recipients'];
   const words = proseOf(message.text);
-  // An away message has the null sender as well, and repeats our subject, whatever that is about.
+  // A null sender is not enough: away messages have it too and repeat our subject, which may sound like a failure.
   const announced =
     writtenByMailSystem(message) &&
     (FAILURE_SUBJECT.test(message.subject) || DELAY.test(message.subject) || REFUSAL.test(words));
@@ -125,7 +128,7 @@ function describe(address: string, all: readonly string[], words: string, delaye
   };
 }
 
-/** Recipients stand at the start of a line, bare, in angle brackets or as the last word of a sentence. */
+/** Finds recipients: at the start of a line, bare, in angle brackets, or as the last word of a sentence. */
 function recipientsIn(words: string, message: InboundMessage): string[] {
   const own = new Set([...message.to, message.from ?? '']);
   const eligible = (address: string): boolean => !own.has(address) && !NEVER_RECIPIENTS.test(address);
@@ -138,7 +141,7 @@ function recipientsIn(words: string, message: InboundMessage): string[] {
   const found = addressesIn(words, MAX_RECIPIENTS).filter(eligible).slice(0, 1);
   if (found.length > 0) return found;
   const returned = returnedRecipients(message).filter(eligible);
-  // A person who wrote to themselves, or a report that names no address but those it travelled between.
+  // Only ineligible addresses are left: a person wrote to themselves, or the report names just its sender and recipient.
   if (returned.length === 1) return returned;
   return [...new Set([...leading, ...addressesIn(words, MAX_RECIPIENTS)])].slice(0, 1);
 }

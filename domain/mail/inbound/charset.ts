@@ -1,27 +1,27 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * Text of bytes whose charset is missing, unknown or wrong. In this order: a byte order mark, the escape sequences of
- * seven-bit charsets, UTF-8 where the bytes are valid, the labels that the message gives, a detector.
+ * This file decodes bytes whose charset is missing, unknown or wrong. It tries, in this order, a byte order mark,
+ * escape sequences of seven-bit charsets, valid UTF-8, the message's labels, and a detector.
  */
 
-/** Bytes of a text that are decoded; what is longer is cut at the end of a line. */
+/** Maximum number of decoded bytes of a text. A longer text is cut at the end of a line. */
 const MAX_DECODED = 256 * 1024;
-/** Bytes that the detector looks at. */
+/** Maximum number of bytes given to the detector. */
 const MAX_DETECTED = 16 * 1024;
-/** Share of bytes beyond ASCII among the letters of a text that no Latin writing reaches. */
+/** Share of non-ASCII bytes among the letters of a text that no Latin script reaches. */
 const MOST_ACCENTS = 0.4;
 
-/** Decodes bytes as text. `labels` are names of charsets that the message gives, the most trusted first. */
+/** Decodes bytes as text. `labels` are charset names given by the message, the most trusted first. */
 export type TextReader = (bytes: Buffer, labels?: readonly (string | null | undefined)[]) => string;
 
-/** Charsets that mail is written in. The detector knows forty more, which it takes short texts for. */
+/** Charsets that mail is written in. The detector supports forty more, but mistakes short texts for them. */
 const CANDIDATES = (
   'windows-1250 windows-1251 windows-1252 windows-1253 windows-1254 windows-1255 windows-1256 windows-1257 windows-1258 ' +
   'windows-874 iso-8859-2 iso-8859-5 iso-8859-7 iso-8859-8 koi8-r koi8-u cp866 cp932 euc-jp gb18030 big5 cp949'
 ).split(' ');
 
-/** Names of charsets in mail that the Encoding Standard does not list. */
+/** Charset names found in mail that the Encoding Standard does not list. */
 const ALIASES: Readonly<Record<string, string>> = {
   cp932: 'shift_jis',
   ms932: 'shift_jis',
@@ -44,22 +44,22 @@ const ALIASES: Readonly<Record<string, string>> = {
   'iso-8859-6-i': 'iso-8859-6',
   'iso-8859-6-e': 'iso-8859-6',
 };
-/** The characters 80 to 9F of windows-1252. */
+/** Characters of windows-1252 for the bytes 80 to 9F. */
 const WESTERN_80 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 const MULTIBYTE = /^(?:shift_jis|euc-jp|euc-kr|gbk|gb18030|big5)$/;
 const LATIN = /^(?:windows-1252|windows-1254|iso-8859-15|iso-8859-3|macintosh)$/;
-/** Letters of Central European charsets, as they look under a Western label. */
+/** Signs within words: Central European characters that were decoded under a Western label. */
 const SIGN_IN_WORD = /\p{L}(?:[¡¢£¤¥¦¶¹³¼¾¿](?=\p{L})|[¶¼¾](?=\s))/u;
 const ESCAPED = '\u001b';
 const SHIFT_OUT = '\u000e';
 const SHIFT_IN = '\u000f';
-/** Escapes at the start of a text, and the charset whose characters stand between its shifts. */
+/** Escape sequences at the start of a text, and the charset of the characters between its shifts. */
 const SHIFTED_BY = [
   ['\u001b$)C', 'euc-kr'],
   ['\u001b$)A', 'gb18030'],
 ] as const;
 
-/** Loads the detector, which only processes that read mail need, and returns the reader. */
+/** Loads the charset detector, which only processes that read mail need, and returns the decoder. */
 export async function loadTextReader(): Promise<TextReader> {
   const { detect } = (await import('jschardet')).default;
   const guess = (bytes: Buffer): string | null =>
@@ -88,7 +88,7 @@ function readText(bytes: Buffer, labels: readonly string[], guess: (bytes: Buffe
   if (wide !== undefined && bytes.includes(0)) return utf16Text(bytes, wide);
   const label = labels.find((each) => !each.startsWith('utf-'));
   const utf8 = utf8Text(bytes);
-  // Two bytes may be one letter in UTF-8 and one character in an East Asian charset; three in a row are no coincidence.
+  // Two bytes may be one UTF-8 character, or one character of an East Asian charset. Three in a row are no coincidence.
   if (utf8 !== null && !(label !== undefined && MULTIBYTE.test(label) && !/[\u0800-\u{10ffff}]/u.test(utf8)))
     return utf8;
   const labelled = label === undefined ? null : strictly(label, bytes);
@@ -107,14 +107,14 @@ function detected(bytes: Buffer, label: string | undefined, guess: (bytes: Buffe
     const text = strictly(charset, bytes);
     if (text !== null) return text;
   }
-  // One broken character is no reason to read all others in another charset.
+  // A single broken character is no reason to decode all others in another charset.
   const lenient = [label, found].find((charset) => charset && MULTIBYTE.test(charset));
   return lenient ? new TextDecoder(lenient).decode(bytes) : westernText(bytes);
 }
 
 /**
- * The text of lines in UTF-8 among lines in another charset, as gateways leave them that add a footer of their own, or of
- * UTF-8 that is cut in a character; null where UTF-8 is not what most lines are in.
+ * Decodes text that mixes lines in UTF-8 with lines in another charset, as made by gateways that add a footer. Also
+ * decodes UTF-8 that is cut within a character. Returns null if most lines are not UTF-8.
  */
 function mixedText(bytes: Buffer, label: string | undefined, guess: (bytes: Buffer) => string | null): string | null {
   const lines: Buffer[] = [];
@@ -136,7 +136,7 @@ function mixedText(bytes: Buffer, label: string | undefined, guess: (bytes: Buff
     .join('');
 }
 
-/** Valid UTF-8; a last character that is cut is left out. Null where the bytes are anything else. */
+/** Decodes valid UTF-8, omitting a last character that is cut. Returns null for any other bytes. */
 function utf8Text(bytes: Buffer): string | null {
   const text = strictly('utf-8', bytes);
   if (text !== null) return text;
@@ -146,7 +146,7 @@ function utf8Text(bytes: Buffer): string | null {
   return rest !== null && /[^\0-\x7f]/.test(rest) ? rest : null;
 }
 
-/** The text after a byte order mark; null without one. */
+/** Decodes the text after a byte order mark. Returns null without a mark. */
 function markedText(bytes: Buffer): string | null {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return strictly('utf-8', bytes);
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
@@ -154,7 +154,7 @@ function markedText(bytes: Buffer): string | null {
   return null;
 }
 
-/** Without a mark, the byte order is that in which ASCII characters have their zeros. */
+/** Decodes UTF-16. Without a mark, the position of the zero bytes in ASCII characters gives the byte order. */
 function utf16Text(bytes: Buffer, label: string): string {
   let zeros = 0;
   for (let at = 0; at < Math.min(bytes.length, 400); at += 1) if (bytes[at] === 0) zeros += at % 2 === 0 ? 1 : -1;
@@ -162,7 +162,7 @@ function utf16Text(bytes: Buffer, label: string): string {
   return new TextDecoder(order).decode(bytes);
 }
 
-/** Text of bytes below 128: ASCII, or a charset that switches its characters by escapes (RFC 1468, 1557, 1842, 1922, 2152). */
+/** Decodes text of bytes below 128: ASCII, or a charset with escape sequences (RFC 1468, 1557, 1842, 1922, 2152). */
 function sevenBitText(text: string, labels: readonly string[]): string {
   if (labels.includes('utf-7')) return utf7Text(text);
   for (const [announced, charset] of SHIFTED_BY)
@@ -195,8 +195,8 @@ function utf7Text(text: string): string {
 }
 
 /**
- * Tells whether text under a Latin label, which careless programs give to everything, is in another charset: more of it is beyond
- * ASCII than any Latin writing has, or signs stand in words where the detector finds letters.
+ * Returns true if text under a Latin label is in another charset; careless programs label everything as Latin. Signs
+ * are more non-ASCII bytes than any Latin script has, or symbols within words where the detector finds letters.
  */
 function isForeign(bytes: Buffer, text: string, guess: (bytes: Buffer) => string | null): boolean {
   const start = bytes.subarray(0, MAX_DETECTED);
@@ -217,18 +217,20 @@ function strictly(charset: string, bytes: Buffer): string | null {
   }
 }
 
-/** Node's decoder of windows-1252 leaves the bytes from 80 to 9F as control characters. */
+/** Node's decoder of windows-1252 leaves the bytes 80 to 9F as control characters. */
 function westernText(bytes: Buffer): string {
   return bytes.toString('latin1').replace(/[\x80-\x9f]/g, (character) => WESTERN_80[character.charCodeAt(0) - 0x80]!);
 }
 
-/** The name of a charset as the Encoding Standard has it, beside `utf-7` and `hz-gb-2312`; null where nobody knows it. */
+/**
+ * Returns the name of a charset in the Encoding Standard, or `utf-7` or `hz-gb-2312`. Null for an unknown charset.
+ */
 function canonicalLabel(label: string | null | undefined): string | null {
   const name = (label ?? '')
     .trim()
     .toLowerCase()
     .replace(/^["']|["']$/g, '');
-  // Bytes beyond ASCII under this label are in another charset, and nobody says which.
+  // Non-ASCII bytes under this label are in another, unknown charset.
   if (name === '' || /ascii|^ansi_x3|^(?:iso-?)?646/.test(name)) return null;
   if (/^(?:unicode-1-1-)?utf-?7$/.test(name)) return 'utf-7';
   if (/^(?:iso-2022-(?:kr|cn)|hz-gb-2312)/.test(name)) return name;

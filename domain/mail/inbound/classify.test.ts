@@ -7,7 +7,7 @@ import { fixture } from './fixtures/load.ts';
 const RECEIVED = new Date('2026-11-20T10:00:00Z');
 const OURS = '<step-1.7f3a@mail.example.com>';
 
-/** Kind, what decides about it, and the thread it belongs to. */
+/** Summarizes a classification: its kind, the deciding facts, and its thread. */
 function summary(found: InboundClassification): string {
   switch (found.kind) {
     case 'bounce': {

@@ -15,21 +15,21 @@ import { parseProviderNotice } from './provider-notice.ts';
 
 interface Threaded {
   /**
-   * Message-IDs that may name the message of ours this one is about, best first: the returned message's, then
-   * In-Reply-To, then References from the newest.
+   * Message-IDs that may name the message of ours that this message is about, best first. Order: the returned
+   * message's, then In-Reply-To, then References from the newest.
    */
   readonly threadIds: readonly string[];
 }
 
 export interface BounceClassification extends Threaded {
   readonly kind: 'bounce';
-  /** Hard when any recipient is. */
+  /** Hard if the bounce of any recipient is hard. */
   readonly bounceType: BounceType;
-  /** The failed ones only. */
+  /** Recipients whose delivery failed. */
   readonly recipients: readonly DsnRecipient[];
-  /** To whom the returned message was addressed; empty when the report returns none of it. */
+  /** Addressees of the returned message. Empty if the report does not contain it. */
   readonly returnedTo: readonly string[];
-  /** True where a mail system or a provider's notification service wrote the report. */
+  /** True if a mail system or a provider's notification service wrote the report. */
   readonly fromSystem: boolean;
   readonly source: 'rfc3464' | 'text';
 }
@@ -39,16 +39,16 @@ interface ComplaintClassification extends Threaded {
   readonly feedbackType: string;
   readonly recipient: string | null;
   readonly userAgent: string | null;
-  /** UTC. */
+  /** Time (UTC) when the provider received the reported message. */
   readonly arrivalDate: Date | null;
 }
 
 interface OutOfOfficeClassification extends Threaded {
   readonly kind: 'out_of_office';
   readonly intent: ReplyIntent | null;
-  /** Start of the day of return; null when the message doesn't say. */
+  /** Start of the day of return. Null if the message names none. */
   readonly returnDate: Date | null;
-  /** The note as the trained model reads it, with who stands in. */
+  /** The note as read by the trained model, with the stand-in. */
   readonly answer: Answer;
 }
 
@@ -56,38 +56,44 @@ interface AutomatedClassification extends Threaded {
   readonly kind: 'automated';
   readonly reason: AutomaticReason | 'delivery_delayed' | 'delivery_report' | 'feedback_report';
   readonly intent: ReplyIntent | null;
-  /** Set for the mail a mail program sends to a List-Unsubscribe address, and where the words ask to be left out. */
+  /**
+   * True for the mail that a mail program sends to a List-Unsubscribe address, and for text that asks to be
+   * unsubscribed.
+   */
   readonly unsubscribeRequest: boolean;
-  /** Whom a delivery report says the message was delivered to; empty for anything else. */
+  /** Recipients to whom the message was delivered, according to a delivery report. Empty for other messages. */
   readonly delivered: readonly DsnRecipient[];
 }
 
 interface ReplyClassification extends Threaded {
   readonly kind: 'reply';
-  /** Null when the workspace has switched reply intent off. */
+  /** Null if the workspace has disabled reply intent. */
   readonly intent: ReplyIntent | null;
-  /** 0 to 1; 0 without an intent. */
+  /** Confidence from 0 to 1. 0 without an intent. */
   readonly confidence: number;
-  /** A fact of the message; whether it suppresses is for auto_suppress_on_unsubscribe_keyword to say. */
+  /**
+   * True if the message asks to be unsubscribed. The setting auto_suppress_on_unsubscribe_keyword decides if it
+   * suppresses.
+   */
   readonly unsubscribeRequest: boolean;
-  /** Words of opting out that may mean something else; a person has to read them. */
+  /** True for an unclear request to unsubscribe, which a person must read. */
   readonly unsubscribeDoubtful: boolean;
-  /** What the person wrote, without quotes and signature. */
+  /** Text written by the person, without quotes and signature. */
   readonly ownWords: string;
-  /** Their words as the trained model reads them: a finer kind than the intent, and its details. */
+  /** The text as read by the trained model: a finer kind than the intent, and its details. */
   readonly answer: Answer;
 }
 
-/** Our side of a conversation. */
+/** Subjects and texts of the emails that we sent in the conversation. */
 interface SentToThem {
-  /** Bodies, with footers and signatures. */
+  /** Bodies of our emails, with footers and signatures. */
   readonly texts: readonly string[];
   readonly subjects: readonly string[];
 }
 
 const NOTHING_SENT: SentToThem = { texts: [], subjects: [] };
 
-/** What an incoming message is; `kind` discriminates. Only `reply` is a human reply. */
+/** Classification of an incoming message, discriminated by `kind`. Only `reply` is a human reply. */
 export type InboundClassification =
   | BounceClassification
   | ComplaintClassification
@@ -96,17 +102,14 @@ export type InboundClassification =
   | ReplyClassification;
 
 /**
- * Classifies an incoming message: a bounce, a complaint, an away message, other automatic mail, or what a person
- * wrote. Pure; never throws.
- *
- * A report is only as trustworthy as its sender, and anyone may write one: act on it only when one of
- * `threadIds` names a send of ours and the reported recipient is the one it went to.
- *
- * @param settings the workspace's (or campaign's) reply_intent block
- * @param receivedAt when the message arrived, UTC
- * @param timezone IANA name of the recipient's zone, for return dates; UTC when absent
- * @param sent what we sent to this person: what repeats it is none of the person's own words
- * @param bias what corrections of the workspace have taught
+ * Classifies an incoming message as bounce, complaint, away message, other automatic mail, or a person's reply. Pure;
+ * never throws. Anyone may forge a report. Act on it only if one of `threadIds` names a send of ours and the reported
+ * recipient is the recipient of that send.
+ * @param settings the reply_intent block of the workspace or campaign
+ * @param receivedAt time of arrival, UTC
+ * @param timezone IANA time zone of the recipient, for return dates; defaults to UTC
+ * @param sent emails sent to this person; text that repeats them does not count as the person's own
+ * @param bias taught by corrections of the workspace
  */
 export function classifyInbound(
   message: InboundMessage,
@@ -125,7 +128,7 @@ export function classifyInbound(
   );
 }
 
-/** A report about a recipient who complained, in its standard form (ARF). */
+/** Classifies a complaint report in its standard form (ARF). */
 function classifyFeedback(
   message: InboundMessage,
   settings: ReplyIntentSettings,
@@ -138,7 +141,10 @@ function classifyFeedback(
   return { kind: 'complaint', feedbackType, recipient: originalRecipient, userAgent, arrivalDate, threadIds };
 }
 
-/** What became of an email, in its standard form (DSN) or in a provider's own; a provider's own complaint too. */
+/**
+ * Classifies a delivery report in its standard form (DSN) or in a provider's own form, including a provider's own
+ * complaints.
+ */
 function classifyDelivery(
   message: InboundMessage,
   settings: ReplyIntentSettings,
@@ -169,8 +175,8 @@ function classifyDelivery(
 }
 
 /**
- * An away message, or other mail that no person wrote. Words that ask to be left out count also there: service desks pass
- * on what people write, and who has left a company says so in the automatic reply.
+ * Classifies automatic mail. Unsubscribe requests count here too: service desks forward what people write, and
+ * automatic replies announce that somebody has left a company.
  */
 function classifyAutomatic(
   message: InboundMessage,
@@ -208,7 +214,7 @@ function classifyAutomatic(
   return automated(message, settings, { reason, intent, threadIds, unsubscribeRequest });
 }
 
-/** What a person wrote. */
+/** Classifies a message written by a person, with its intent. */
 function classifyReply(
   message: InboundMessage,
   words: string,

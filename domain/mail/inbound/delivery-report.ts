@@ -5,32 +5,32 @@ import type { BounceType, Refusal } from './refusal.ts';
 
 export type DsnAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';
 
-/** What became of one recipient (RFC 3464 section 2.3). */
+/** Delivery result of one recipient (RFC 3464, section 2.3). */
 export interface DsnRecipient {
-  /** Lower-cased address the report is about. */
+  /** Lower-cased address that the report is about. */
   readonly finalRecipient: string;
-  /** Lower-cased address as the sender gave it, when the report says so (forwarding changes the final one). */
+  /** Lower-cased address as the sender gave it, if reported. Forwarding changes the final address. */
   readonly originalRecipient: string | null;
   readonly action: DsnAction;
-  /** RFC 3463 status, such as `5.1.1`; from the diagnostic text where the report has only a catch-all. */
+  /** RFC 3463 status, such as `5.1.1`. Taken from the diagnostic text if the report has only a generic status. */
   readonly status: string | null;
   readonly diagnosticCode: string | null;
   readonly remoteMta: string | null;
-  /** Whose fault it is; set when the action is `failed`, like the bounce type that follows from it. */
+  /** Cause of the refusal, set if the action is `failed`. The bounce type follows from it. */
   readonly refusal: Refusal | null;
   readonly bounceType: BounceType | null;
 }
 
-/** A delivery status notification, standard or read from the prose of one that isn't. */
+/** A delivery status notification: standard, or read from prose. */
 export interface DeliveryReport {
   readonly source: 'rfc3464' | 'text';
   readonly reportingMta: string | null;
   readonly recipients: readonly DsnRecipient[];
-  /** Message-ID of the message the report is about. */
+  /** Message-ID of the message that the report is about. */
   readonly originalMessageId: string | null;
 }
 
-/** Parts that hold the returned message or its headers. */
+/** Media types of parts that hold the returned message or its headers. */
 const RETURNED = /^(?:message\/(?:rfc822|global)|text\/rfc822)(?:-headers)?$/;
 
 const BOUNCE_AUTHORS =
@@ -40,28 +40,25 @@ const BOUNCE_NAMES =
   /mail[- ]?deliver|mailer[- ]?daemon|mail administrator|^postmaster|^microsoft outlook$|delivery (?:sub)?system/i;
 
 /**
- * Whether the author is a mail system by address or name. People at a postmaster's desk answer under "Re:"; they do not
- * write down an SMTP envelope.
+ * Returns true if the author is a mail system, by address or name. People at a postmaster's desk answer under "Re:" and
+ * do not write down an SMTP envelope.
  */
 export function writtenByMailSystem(message: InboundMessage): boolean {
   if (/^(?:re|aw|sv|rv|ref|odp|antw|r|fwd?|wg|tr)\s?:/i.test(message.subject))
     return (
       message.from !== null && BOUNCE_AUTHORS.test(message.from) && SMTP_ENVELOPE.test(message.text.slice(0, 4000))
     );
-  // Only mail systems write without an address of their own.
+  // Only mail systems write without their own address.
   if (message.from === null) return true;
   return BOUNCE_AUTHORS.test(message.from) || BOUNCE_NAMES.test(message.fromName);
 }
 
-/**
- * Whether a machine sent the message on behalf of a mail system: the null sender, or an author that is
- * one.
- */
+/** Returns true if a machine sent the message for a mail system: null sender, or an author that is a mail system. */
 export function fromMailSystem(message: InboundMessage): boolean {
   return message.returnPath === '' || writtenByMailSystem(message);
 }
 
-/** Whether the program that keeps a mailing list wrote the message (fml, ezmlm, majordomo, Mailman, LISTSERV). */
+/** Returns true if mailing list software wrote the message (fml, ezmlm, majordomo, Mailman, LISTSERV). */
 export function fromListManager(message: InboundMessage): boolean {
   const { headers, from } = message;
   const isKeeper = /(?:-(?:admin|request|owner|bounces|ctl|help)|^(?:majordomo|listserv|ezmlm|sympa|mailman)[^@]*)@/;
@@ -71,9 +68,8 @@ export function fromListManager(message: InboundMessage): boolean {
 }
 
 /**
- * Message-ID of the returned message: from its returned copy or headers, or from the report's own fields.
- *
- * @param fields the per-message fields of the report, which some systems put the id into
+ * Returns the Message-ID of the returned message, from its copy or headers, or from the report's own fields.
+ * @param fields per-message fields of the report, in which some systems put the id
  */
 export function returnedMessageId(message: InboundMessage, fields?: Fields): string | null {
   for (const part of message.reports) {
@@ -87,7 +83,7 @@ export function returnedMessageId(message: InboundMessage, fields?: Fields): str
   return stated.flatMap((value) => messageIdsIn(value))[0] ?? null;
 }
 
-/** Whom the returned message was addressed to, lower-cased; empty when the report returns none of it. */
+/** Returns the addressees of the returned message, lower-cased. Empty if the report does not contain it. */
 export function returnedRecipients(message: InboundMessage): string[] {
   for (const part of message.reports) {
     if (!RETURNED.test(part.contentType)) continue;

@@ -12,15 +12,14 @@ const MAX_RECIPIENTS = 100;
 const ACTIONS: ReadonlySet<string> = new Set(['failed', 'delayed', 'delivered', 'relayed', 'expanded']);
 
 /**
- * Reads the delivery report in a message: RFC 3464 first, then the known prose formats. Null when there is
- * none.
+ * Reads the delivery report in a message: RFC 3464 first, then the known prose formats. Returns null if there is none.
  */
 export function parseDsn(message: InboundMessage): DeliveryReport | null {
   const report = readDsn(message);
   return report !== null && /^ng$/i.test(message.headers['x-spasign']?.trim() ?? '') ? filtered(report) : report;
 }
 
-/** The mark with which KDDI says that the recipient's spam settings refused, whatever the answer was. */
+/** Applies KDDI's marker for a refusal by the recipient's spam settings, which takes precedence over the answer. */
 function filtered(report: DeliveryReport): DeliveryReport {
   const refusal = refusalFor('spam');
   const recipients = report.recipients.map((each): DsnRecipient =>
@@ -33,13 +32,13 @@ function readDsn(message: InboundMessage): DeliveryReport | null {
   const byMachine = fromMailSystem(message) || fromListManager(message) || announcesFailure(message);
   const found = parseStandardDsn(message) ?? (byMachine ? parseTextBounce(message) : null);
   if (found !== null || message.rawBody === '' || !byMachine) return found;
-  // Wrong boundaries and types hide parts from a MIME parser that a person would still read.
+  // Wrong boundaries and types hide parts from a MIME parser that a person can still read.
   const asItCame = { ...message, text: message.rawBody };
   return parseStandardDsn(asItCame) ?? parseTextBounce(asItCame);
 }
 
 function parseStandardDsn(message: InboundMessage): DeliveryReport | null {
-  // A person may forward a bounce; the parts of that are inside a message of another type and author.
+  // A forwarded bounce is no report: its parts are inside a message of another type and author.
   if (message.contentType !== 'multipart/report' && !fromMailSystem(message) && !announcesFailure(message)) return null;
   const part = message.reports.find((each) => /^message\/(?:global-)?delivery-status$/.test(each.contentType));
   const body = part?.body ?? inlineReport(message.text);
@@ -60,7 +59,7 @@ function parseStandardDsn(message: InboundMessage): DeliveryReport | null {
   };
 }
 
-/** The fields of a report whose MIME parts were lost on the way, so that they stand in the text. */
+/** Returns the fields of a report whose MIME parts were lost, so that the fields are in the text. */
 function inlineReport(text: string): string | null {
   const start = /^(?:Reporting-MTA|Final-Recipient|Original-Recipient):\s/im.exec(text)?.index;
   return start === undefined || !/^Action:\s/im.test(text) ? null : text.slice(start);
@@ -70,7 +69,7 @@ type RecipientFields = Omit<DsnRecipient, 'refusal' | 'bounceType'> & { readonly
 
 function readRecipient(fields: Fields, returned: readonly string[]): RecipientFields | null {
   const original = addressInField(fieldValue(fields, 'original-recipient'));
-  // A final recipient without a domain, or in the form of X.400, names no recipient that we know.
+  // A final recipient without a domain, or in X.400 form, names no usable address.
   const named = ['final-recipient', 'x-actual-recipient'].map((name) => addressInField(fieldValue(fields, name)));
   const only = returned.length === 1 && fields.has('final-recipient') ? (returned[0] ?? null) : null;
   const final = named.find((address) => address !== null) ?? original ?? only;
@@ -111,13 +110,13 @@ function withRefusal(
 
 function readAction(value: string | null, status: string | null): DsnAction {
   const word = /^[a-z]+/.exec(value?.toLowerCase() ?? '')?.[0] ?? '';
-  // What was refused was not delivered, whatever a careless system calls it.
+  // A refused message was not delivered, whatever action a careless system reports.
   if (ACTIONS.has(word) && !(status?.startsWith('5') && word !== 'failed')) return word as DsnAction;
   if (status?.startsWith('2')) return 'delivered';
   return status?.startsWith('4') ? 'delayed' : 'failed';
 }
 
-/** Drops the type of a typed field (`smtp; 550 …`), and bounds what is left. */
+/** Removes the type of a typed field (`smtp; 550 …`) and limits the length of the rest. */
 function afterType(value: string): string {
   return value.replace(/^[a-z0-9_-]{1,20}\s?;\s{0,10}/i, '').slice(0, 1000);
 }

@@ -1,22 +1,18 @@
 import { asciiAddress } from '../../../lib/address.ts';
 
 /**
- * Small readers for the pieces incoming mail is made of: header blocks (RFC 5322 section 2.2, reused by RFC
- * 3464 and RFC 5965 report parts), message ids and bare addresses. All of them are linear in their input.
+ * This file parses parts of incoming mail: header blocks (RFC 5322, section 2.2, also used in RFC 3464 and RFC 5965
+ * report parts), message ids and bare addresses. All functions run in linear time.
  */
 
 const MAX_MESSAGE_IDS = 100;
 
-/**
- * Fields of one header-like block: lower-cased name to its values, in order of appearance, unfolded and
- * trimmed.
- */
+/** Fields of one header-like block: lower-cased name to its values, in order of appearance, unfolded and trimmed. */
 export type Fields = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Reads a header block (or one group of report fields) up to its first empty line.
- *
- * Lines that are neither a field nor a continuation are skipped, since mail systems do put stray lines there.
+ * Parses a header block (or one group of report fields) up to its first empty line. Lines that are neither a field nor
+ * a continuation are skipped, because mail systems do add stray lines.
  */
 export function parseFields(block: string): Fields {
   const fields = new Map<string, string[]>();
@@ -43,16 +39,15 @@ export function parseFields(block: string): Fields {
   return fields;
 }
 
-/** The first value of a field that is not empty, or null. */
+/** Returns the first non-empty value of a field, or null. */
 export function fieldValue(fields: Fields, name: string): string | null {
   return fields.get(name)?.find((value) => value !== '') ?? null;
 }
 
 /**
- * Message ids in a header value, normalised to `<local@host>`, without duplicates, in order of appearance.
- *
- * A value without any angle bracket is read as bare ids, which some mail clients write. At most the last 100
- * ids are kept: the newest of a very long thread.
+ * Returns the distinct message ids in a header value, normalised to `<local@host>`, in order of appearance. A value
+ * without any angle bracket is read as bare ids, which some mail clients write. Keeps at most the last 100 ids: the
+ * newest of a very long thread.
  */
 export function messageIdsIn(value: string | null | undefined): string[] {
   if (!value) return [];
@@ -64,13 +59,10 @@ export function messageIdsIn(value: string | null | undefined): string[] {
   return [...new Set(ids.map((id) => `<${id}>`))].slice(-MAX_MESSAGE_IDS);
 }
 
-/**
- * Matches a plausible mailbox address; deliberately looser than a validator, since bounces quote what they
- * were given.
- */
+/** Matches a plausible mailbox address. Looser than a validator, because bounces quote the address as given. */
 const ADDRESS = /[^\s<>()[\]:;,"'@\\]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{N}.-]{0,252}[\p{L}\p{N}])?/gu;
 
-/** All addresses in a text, in their one form, without duplicates, in order of appearance (at most `limit`). */
+/** Returns the distinct addresses in a text in canonical form, in order of appearance (at most `limit`). */
 export function addressesIn(text: string, limit = 50): string[] {
   const found = new Set<string>();
   for (const match of text.matchAll(ADDRESS)) {
@@ -81,8 +73,8 @@ export function addressesIn(text: string, limit = 50): string[] {
 }
 
 /**
- * The address in a report field such as `rfc822; user@example.com`, `utf-8; user@b\x{FC}cher.example` (RFC 6533) or
- * `<user@example.com>`, in its one form, or null.
+ * Returns the address in a report field such as `rfc822; user@example.com`, `utf-8; user@b\x{FC}cher.example` (RFC
+ * 6533) or `<user@example.com>`. The result is in canonical form, or null.
  */
 export function addressInField(value: string | null): string | null {
   if (value === null) return null;
@@ -95,7 +87,7 @@ export function addressInField(value: string | null): string | null {
   return addressesIn(plain, 1)[0] ?? null;
 }
 
-/** Headers by which programs say that a message answers by itself. */
+/** Headers by which programs mark a message as an automatic answer. */
 export const ANSWER_HEADERS = [
   'x-autoreply',
   'x-autorespond',

@@ -1,8 +1,7 @@
 /**
- * Undoes format=flowed (RFC 3676): joins lines that end in a space with the next one, where both are quoted equally deep
- * (section 4.5), and removes the stuffed spaces (4.4). The separator of a signature is never joined (4.3).
- *
- * @param deletesSpaces the parameter DelSp: the space at the end of a line belongs to no word
+ * Decodes format=flowed (RFC 3676). Joins a line that ends in a space with the next line if both have the same quote
+ * depth (section 4.5), and removes stuffed spaces (4.4). The signature separator is never joined (4.3).
+ * @param deletesSpaces the parameter DelSp: the space at the end of a line is deleted when lines are joined
  */
 export function unflowed(text: string, deletesSpaces: boolean): string {
   const paragraphs: string[] = [];

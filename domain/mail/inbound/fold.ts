@@ -1,8 +1,8 @@
 const COMBINING_MARKS = /\p{M}+/gu;
 
 /**
- * Folds text for comparison: lower case, without diacritics, typographic apostrophes and dashes made plain,
- * spaces within a line collapsed. `Réponse  automatique` becomes `reponse automatique`. Line breaks stay.
+ * Folds text for comparison: lower case, no diacritics, plain apostrophes and dashes, single spaces within a line.
+ * `Réponse  automatique` becomes `reponse automatique`. Line breaks are kept.
  */
 export function fold(text: string): string {
   return text

@@ -3,16 +3,16 @@ import { htmlToPlain } from './html-text.ts';
 import { unquotedHtml } from './html-words.ts';
 import { stripQuoted } from './quotes.ts';
 
-/** Which forms of a message have its writer's words: the plain text, the HTML, or both, each words of its own. */
+/** Forms of a message that contain its writer's words: the plain text, the HTML, or both with different words. */
 export type Form = 'plain' | 'html' | 'both';
 
-/** Longest plain part (characters) that only says that the message is in HTML. */
+/** Maximum length (characters) of a plain part that only says that the message is in HTML. */
 const MAX_NOTICE = 600;
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
 /**
- * Compares the two forms of a message. They should say the same, and then the plain text is read, whose quotes are marked
- * best. Some systems leave a notice, the first words or a style sheet there.
+ * Chooses the form of a message to read. Normally both say the same, and the plain text is read, because its quotes are
+ * marked best. Some systems put only a notice, the first words or a style sheet into the plain text.
  */
 export function formOf(plain: string, html: string | null): Form {
   if (html === null) return 'plain';
@@ -21,7 +21,7 @@ export function formOf(plain: string, html: string | null): Form {
   const inPlain = tokens(words);
   const inHtml = tokens(unquotedHtml(html));
   const lacking = [...inHtml].filter((token) => !inPlain.has(token)).length;
-  // One word may be a label that only one of the forms has.
+  // One missing word may be a label that only the HTML has.
   if (lacking === 0 || (lacking === 1 && inHtml.size > 3)) return 'plain';
   if (plain.length <= MAX_NOTICE && /(?<![\p{L}.])html(?!\p{L})/iu.test(plain)) return 'html';
   const all = tokens(htmlToPlain(html));
@@ -29,7 +29,7 @@ export function formOf(plain: string, html: string | null): Form {
   return only > 1 ? 'both' : 'html';
 }
 
-/** A text without the rules of style sheets, each with the line on which it begins. */
+/** Removes style sheet rules from a text, each with the line on which it begins. */
 function withoutStyles(text: string): string {
   const pieces = text.split('}');
   const last = pieces.pop() ?? '';

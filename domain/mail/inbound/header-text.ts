@@ -1,17 +1,19 @@
 import type { TextReader } from './charset.ts';
 
-/** Headers in which words are written for people. */
+/** Headers that contain words for people. */
 const WORDS = /^(?:subject|from|to|cc|bcc|reply-to|sender)$/;
-/** Encoded words (RFC 2047) of one charset and encoding that follow each other: a character may begin in one and end in the next. */
+/**
+ * Consecutive encoded words (RFC 2047) of one charset and encoding. A character may begin in one word and end in the
+ * next.
+ */
 const ENCODED_WORDS = /=\?([\w.:*-]{1,60})\?([bq])\?[^?\r\n]*\?=(?:\s*=\?\1\?\2\?[^?\r\n]*\?=)*/gi;
 const ENCODED_WORD = /=\?[\w.:*-]{1,60}\?[bq]\?([^?\r\n]*)\?=/gi;
 
 /**
- * A header line in UTF-8, whatever its bytes and encoded words are in.
- *
- * @param line the whole line, one character for each byte
- * @param label the charset that the message names for its text, which is likely that of raw bytes
- * @returns the line in UTF-8, one character for each byte
+ * Converts a header line to UTF-8, whatever its bytes and encoded words are in.
+ * @param line the whole line, one character per byte
+ * @param label charset that the message names for its text; raw bytes are probably in this charset
+ * @returns the line in UTF-8, one character per byte
  */
 export function readableHeader(key: string, line: string, read: TextReader, label: string | undefined): string {
   const raw = /[\x80-\xff]/.test(line) || line.includes('\u001b$') ? read(Buffer.from(line, 'latin1'), [label]) : line;
@@ -19,7 +21,10 @@ export function readableHeader(key: string, line: string, read: TextReader, labe
   return Buffer.from(readable, 'utf8').toString('latin1');
 }
 
-/** Encoded words as one in UTF-8. They stay encoded, so that a comma in a name does not become one between addresses. */
+/**
+ * Joins encoded words into one in UTF-8. The result stays encoded, so that a comma in a name does not separate
+ * addresses.
+ */
 function inUtf8(words: string, read: TextReader): string {
   const [, charset = '', encoding = ''] = /^=\?([^?*]+)[^?]*\?(.)/.exec(words) ?? [];
   const texts = Array.from(words.matchAll(ENCODED_WORD), ([, text = '']) => text);

@@ -2,33 +2,38 @@ import { Tokenizer, type Token } from 'parse5';
 import { setTokenizerMode } from '../raw-text.ts';
 
 /**
- * The text of an HTML body, read token by token: the work grows with the length of the source alone, however deep its
- * elements are nested, and no tree is built.
+ * This file converts an HTML body to text, token by token. The work depends only on the length of the source, however
+ * deep its elements are nested, and no tree is built.
  */
 
-/** Longest source (characters) that is read, and longest text that is made of it. */
+/** Maximum length (characters) of the HTML source that is read. */
 export const MAX_HTML = 256 * 1024;
 const MAX_TEXT = 64 * 1024;
-/** Open elements that are kept track of; what is nested deeper counts as part of the innermost of them. */
+/**
+ * Maximum number of open elements that are tracked. Deeper elements count as part of the innermost tracked element.
+ */
 const MAX_DEPTH = 500;
 
-/** As much of the text as introductions are looked for in. */
+/** Number of last text pieces in which an introduction is searched for. */
 const LAST_PARTS = 60;
 const LAST_CHARACTERS = 1200;
-/** Indented blocks above which an introduction is looked for. */
+/** Maximum number of indented blocks for which an introduction is searched. */
 const MAX_LOOKS = 10;
 
 interface HtmlTextOptions {
-  /** `keep` what the message quotes, or `mark` it: one line `>` instead. */
+  /** `keep` keeps quotes. `mark` replaces each quote by one line `>`. */
   readonly quotes: 'keep' | 'mark';
-  /** Tells whether a text ends in a line that introduces a quote: then an indented block is one, and otherwise the writer's own. */
+  /**
+   * Returns true if a text ends in a line that introduces a quote. An indented block is a quote only then; otherwise it
+   * is the writer's own.
+   */
   readonly introduces?: (text: string) => boolean;
-  /** Called for every token and every element that is closed: the work, for those who measure it. */
+  /** Called for every token and every closed element, to measure the work. */
   readonly onStep?: () => void;
 }
 
 const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
-/** Elements whose text is not shown. */
+/** Elements whose text is not displayed. */
 const UNSEEN = new Set([
   'head',
   'style',
@@ -47,29 +52,31 @@ const BLOCKS = new Set(
     ' ',
   ),
 );
-/** Blocks that stand apart from their neighbours by an empty line. */
+/** Blocks that are separated from their neighbours by an empty line. */
 const SPACED = new Set(['p', 'blockquote', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'table', 'ul', 'ol', 'pre']);
 
-/** Elements that hold what is quoted, the line above it, or a signature, by class (Gmail, Thunderbird, Yahoo, Proton …). */
+/** Classes of elements that hold a quote, its introduction or a signature (Gmail, Thunderbird, Yahoo, Proton …). */
 const QUOTE_CLASS =
   /(?:^|\s)(?:gmail_attr|gmail_signature|gmail_signature_prefix|moz-cite-prefix|moz-signature|moz-forward-container|yahoo_quoted|yahoo-quoted-begin|protonmail_quote|protonmail_signature_block\S*|tutanota_quote|zmail_extra|ms-outlook-mobile-reference-message|mail_quote|fastmail_signature|WordSection\d+_quoted|quote|OutlookMessageHeader)(?=\s|$)/i;
 const QUOTE_ID =
   /^(?:divRplyFwdMsg|Signature|ms-outlook-mobile-signature|yahoo_quoted_\d+|ymail_android_signature|isForwardContent|isReplyContent|mailContentContainer_quote)$/i;
-/** From here on everything is quoted: Outlook puts the message it answers behind one of these, not into it. */
+/**
+ * Elements after which everything is quoted. Outlook puts the answered message behind such an element, not into it.
+ */
 const QUOTE_FROM_ID =
   /^(?:divRplyFwdMsg|appendonsend|stopSpelling|mail-editor-reference-message-container|OLK_SRC_BODY_SECTION|replySplit)$/i;
 const QUOTE_FROM_STYLE = /border(?:-top)?:\s?(?:none;\s?border-top:\s?)?solid #(?:e1e1e1|b5c4df|c8c8c8)/i;
 const QUOTE_CUES =
   /<blockquote|gmail_quote|gmail_attr|moz-cite-prefix|yahoo_quoted|protonmail_quote|tutanota_quote|divRplyFwdMsg|appendonsend|stopSpelling|border-top:\s?solid #(?:e1e1e1|b5c4df)|OLK_SRC_BODY_SECTION|mail-editor-reference/i;
 
-/** Whether an HTML body says itself what it quotes. */
+/** Returns true if an HTML body marks its own quotes. */
 export function hasQuoteMarks(html: string): boolean {
   return QUOTE_CUES.test(html.slice(0, MAX_HTML));
 }
 
 /**
- * Plain text of an HTML body: no link targets, no images, no wrapping, blocks on lines of their own. At most 256 KiB are
- * read, 64 KiB returned. Never throws.
+ * Converts an HTML body to plain text: no link targets, no images, no wrapping, one line per block. Reads at most 256
+ * KiB and returns at most 64 KiB. Never throws.
  */
 export function htmlToPlain(
   html: string,
@@ -83,7 +90,7 @@ export function htmlToPlain(
   let isInterleaved = false;
   let looks = 0;
 
-  /** Answers between the parts of a quote leave its later parts without an introduction. */
+  /** When a reply is written between the parts of a quote, the later parts have no introduction. */
   const isIntroduced = (): boolean => {
     if (!introduces) return true;
     if (!isInterleaved && looks < MAX_LOOKS) isInterleaved = introduces(writer.lastLines());
@@ -117,7 +124,8 @@ export function htmlToPlain(
   const endTag = (name: string): void => {
     onStep?.();
     if ((counts.get(name) ?? 0) > 0) {
-      // Every element is opened and closed once, so closing those left open inside costs no more than reading them.
+      // Every element is opened and closed once, so closing the elements left open inside costs no more than reading
+      // them.
       for (let last = open.pop(); last; last = open.pop()) {
         onStep?.();
         counts.set(last.name, (counts.get(last.name) ?? 1) - 1);
@@ -149,8 +157,8 @@ export function htmlToPlain(
 }
 
 /**
- * The part of a quote that an element is: the quote itself, or the beginning of one. Mail programs indent with `blockquote` too, so that alone
- * says nothing.
+ * Returns the role of an element in a quote: `element` is the quote itself, `from` starts a quote up to the end. Mail
+ * programs also indent with `blockquote`, so that alone is no proof.
  */
 function quotingOf({ tagName, attrs }: Token.TagToken, isIntroduced: () => boolean): 'element' | 'from' | null {
   const isBlockQuote = tagName === 'blockquote';
@@ -169,11 +177,11 @@ function quotingOf({ tagName, attrs }: Token.TagToken, isIntroduced: () => boole
   return (marked && !isIndent) || isIntroduced() ? 'element' : null;
 }
 
-/** Collects text as a browser would lay it out: runs of white space are one space, blocks begin on a new line. */
+/** Collects text in browser layout: runs of white space become one space, blocks begin on a new line. */
 function createWriter() {
   const parts: string[] = [];
   let length = 0;
-  /** Line breaks that are due before the next text. */
+  /** Line breaks to write before the next text. */
   let due = 0;
   let space = false;
   const push = (text: string): void => {
@@ -212,7 +220,7 @@ function createWriter() {
       push('>');
       due = 1;
     },
-    /** The last lines, enough for an introduction. */
+    /** Returns the last lines, enough to contain an introduction. */
     lastLines: (): string => parts.slice(-LAST_PARTS).join('').slice(-LAST_CHARACTERS),
     end: (): string => parts.join('').slice(0, MAX_TEXT).trim(),
   };

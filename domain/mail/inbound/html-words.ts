@@ -1,7 +1,7 @@
 import { htmlToPlain } from './html-text.ts';
 import { endsWithIntroduction, stripQuoted } from './quotes.ts';
 
-/** The text of an HTML body without what it quotes, marked as such or not, and without signatures. */
+/** Returns the text of an HTML body without signatures and without quotes, marked or unmarked. */
 export function unquotedHtml(html: string): string {
   return stripQuoted(htmlToPlain(html, { quotes: 'mark', introduces: endsWithIntroduction }));
 }

@@ -1,14 +1,14 @@
 import { readReply, type AnswerKind, type ReadReply } from '../reading/read-reply.ts';
 import { fold } from './fold.ts';
 
-/** What a reply can mean, as the API names it. */
+/** Possible meanings of a reply, by their API names. */
 export type ReplyIntent = 'positive' | 'negative' | 'question' | 'neutral' | 'out_of_office' | 'automated';
 
 /** Kinds of replies, finer than intents, in the order of their keys in the inbox, each with its intent. */
 export const INTENT_OF_KIND = {
   positive: 'positive',
   negative: 'negative',
-  // A "not now" is a no to this email.
+  // "Not now" is a refusal of this email.
   not_now: 'negative',
   question: 'question',
   referral: 'neutral',
@@ -21,7 +21,7 @@ export const INTENT_OF_KIND = {
 export type ReplyKind = keyof typeof INTENT_OF_KIND;
 export const REPLY_KINDS = Object.keys(INTENT_OF_KIND) as [ReplyKind, ...ReplyKind[]];
 
-/** The part of the `reply_intent` settings block that decides an intent. */
+/** Part of the `reply_intent` settings that determines an intent. */
 export interface ReplyIntentSettings {
   readonly enabled?: boolean | undefined;
   readonly positive_keywords?: readonly string[] | undefined;
@@ -32,10 +32,10 @@ export interface ReplyIntentSettings {
 
 interface IntentVerdict {
   readonly intent: ReplyIntent;
-  /** 0 to 1: how likely the intent is. */
+  /** Probability of the intent, 0 to 1. */
   readonly confidence: number;
   readonly unsubscribeRequest: boolean;
-  /** A reply that may ask to be left out: for a person to look at. */
+  /** True for a possible request to unsubscribe that a person must check. */
   readonly unsubscribeDoubtful: boolean;
 }
 
@@ -44,22 +44,27 @@ interface Span {
   readonly end: number;
 }
 
-/** Probability of an opt-out from which it is carried out at once, and from which a person is asked. */
+/**
+ * Probability of an opt-out above which it is executed at once (`SURE`), and above which a person is asked (`DOUBT`).
+ */
 export const SURE = 0.82;
 export const DOUBT = 0.15;
-/** A question asks to be left out where the model is this certain, and nothing beside it shows interest. */
+/** Probability of an opt-out above which a question counts as a request, if no other sentence shows interest. */
 const SURE_OF_QUESTION = 0.96;
 const INTEREST = 0.7;
 const MOST_SENTENCES = 6;
-/** Probabilities from which a reply without any mark of a machine counts as a machine's, and as an away note. */
+/** Probabilities above which a reply without other signs of a machine counts as automatic, and as an away note. */
 const SURELY_AUTOMATIC = 0.8;
 const SURELY_AWAY = 0.65;
-/** Probability from which an answer says more than nothing. */
+/** Probability below which the intent is `neutral`. */
 const PLAIN = 0.4;
 const MAX_READ = 16 * 1024;
-/** Letters that belong to a word; Chinese and Japanese have no spaces between words. */
+/** Characters of words. Excludes Chinese and Japanese, which have no spaces between words. */
 const WORD = /(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}]/u;
-/** Whole replies that are a request to be left out, as subscribers to lists have always written them; folded. */
+/**
+ * Whole replies that request an opt-out, in the traditional words of mailing list subscribers. Matched against folded
+ * text (fold.ts).
+ */
 const UNSUBSCRIBE_REPLIES: ReadonlySet<string> = new Set([
   'stop',
   'stopp',
@@ -73,12 +78,12 @@ const UNSUBSCRIBE_REPLIES: ReadonlySet<string> = new Set([
 const COURTESIES = /(?:^| )(?:please|pls|thanks|thank you|bitte|danke|merci)(?= |$)/g;
 
 /**
- * Classifies a reply by the trained model (`domain/mail/reading`), on the reply's own words (see `ownWords`).
+ * Classifies a reply by the trained model (`domain/mail/reading`), based on the reply's own words (see `ownWords`).
  *
- * Keywords of the workspace decide before the model does; they match whole words, whatever their case and diacritics. The more numerous side wins and a tie is
- * negative: treating a refusal as interest is the worse mistake. A request to be left out is always negative.
- *
- * @param read the words as the model reads them, where the caller has it
+ * Keywords of the workspace take precedence over the model. They match whole words, ignoring case and diacritics. The
+ * side with more matches wins, and a tie is negative, because mistaking a refusal for interest is the worse error. An
+ * opt-out request is always negative.
+ * @param read the model's result for the words, if the caller already has it
  */
 export function replyIntent(
   words: string,
@@ -104,13 +109,17 @@ export function toReplyKind(kind: AnswerKind): ReplyKind {
   return kind === 'automatic' ? 'automated' : kind;
 }
 
-/** Tells whether an automatic message speaks of absence: by the workspace's out_of_office_keywords, else by the model. */
+/**
+ * Returns true if an automatic message announces an absence, by the workspace's out_of_office_keywords or by the model.
+ */
 export function mentionsOutOfOffice(words: string, settings: ReplyIntentSettings = {}): boolean {
   const text = fold(words.slice(0, MAX_READ)).replaceAll('\n', ' ');
   return find(text, settings.out_of_office_keywords ?? []).length > 0 || readReply(words).kind === 'out_of_office';
 }
 
-/** Tells whether the subject is the bare word that mail programs send to a List-Unsubscribe address (RFC 2369). */
+/**
+ * Returns true if the subject is the single word that mail programs send to a List-Unsubscribe address (RFC 2369).
+ */
 export function isUnsubscribeSubject(subject: string): boolean {
   return fold(subject).trim() === 'unsubscribe';
 }
@@ -120,7 +129,7 @@ function isUnsubscribeReply(text: string): boolean {
   return UNSUBSCRIBE_REPLIES.has(whole.replace(COURTESIES, ' ').trim());
 }
 
-/** Tells whether the model's reading of a request to be left out is carried out at once. */
+/** Returns true if the model is certain enough to execute the opt-out at once. */
 function isRequest(words: string, { kind, optOut }: ReadReply): boolean {
   if (kind !== 'opt_out') return false;
   if (!isQuestion(words)) return optOut >= SURE;
@@ -139,7 +148,7 @@ function modelIntent(
   { kind, confidence, spoken }: ReadReply,
   isDoubtfulQuestion: boolean,
 ): Pick<IntentVerdict, 'intent' | 'confidence'> {
-  // A question that may ask to be left out is answered by a person.
+  // A question that may be an opt-out must be answered by a person.
   if (kind === 'opt_out' && isDoubtfulQuestion) return { intent: 'question', confidence: PLAIN };
   const isMachine =
     (kind === 'automatic' && confidence >= SURELY_AUTOMATIC) || (kind === 'out_of_office' && confidence >= SURELY_AWAY);
@@ -159,13 +168,15 @@ function byKeywords(text: string, settings: ReplyIntentSettings): Pick<IntentVer
   return asked > 0 ? { intent: 'question', confidence: certainty(asked, 0) } : null;
 }
 
-/** One matching keyword is worth 0.6, each further one 0.15, each contrary one takes 0.2. */
+/**
+ * Returns the confidence: 0.6 for one matching keyword, 0.15 for each further one, minus 0.2 for each contrary one.
+ */
 function certainty(supporting: number, contrary: number): number {
   const value = 0.6 + 0.15 * (supporting - 1) - 0.2 * contrary;
   return Math.round(Math.min(0.95, Math.max(0.3, value)) * 100) / 100;
 }
 
-/** Occurrences of any of the keywords as whole words; longer keywords first, none overlapping. */
+/** Finds keywords as whole words, longer keywords first, without overlaps. */
 function find(text: string, list: readonly string[]): Span[] {
   const found: Span[] = [];
   const folded = [...new Set(list.map((keyword) => fold(keyword).replaceAll('\n', ' ').trim()))];

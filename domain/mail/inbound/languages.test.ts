@@ -7,12 +7,15 @@ import type { InboundMessage } from './parse.ts';
 import { stripQuoted } from './quotes.ts';
 import { returnDate } from '../reading/when.ts';
 
-/** What people write in each language; the away note says the third of December, or the day before it inclusively. */
+/**
+ * Texts written by people in each language. The away note names the third of December, or the day before as an
+ * inclusive end.
+ */
 interface Language {
   yes: string;
   no: string;
   leave: string;
-  /** The line above a quote, and a header block as Outlook writes it. */
+  /** The line above a quote, and a header block as written by Outlook. */
   wrote: string;
   block: string;
   footer: string;
@@ -204,7 +207,7 @@ test('most of the plainest requests to be left out are carried out at once', (t)
 
 const RECEIVED = new Date('2026-11-21T10:00:00Z');
 
-/** A plain text message by a person, or by a machine on their behalf. */
+/** Makes a plain text message by a person, or by a machine on their behalf. */
 function message(text: string, headers: Record<string, string> = {}): InboundMessage {
   return {
     messageId: '<r@lead.example>',
@@ -283,7 +286,7 @@ for (const [name, words] of Object.entries(LANGUAGES)) {
   });
 }
 
-/** An email of ours below a reply, in the forms that mail programs give it. */
+/** Returns an email of ours as quoted below a reply, in the forms of several mail programs. */
 function quotesOf({ wrote, block, footer }: Language): string[] {
   return [
     `${wrote}\n> Hello Bob\n> ${footer}`,

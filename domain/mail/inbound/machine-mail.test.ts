@@ -11,7 +11,7 @@ async function read(subject: string, body: string, head = '') {
   return classifyInbound(await parseInbound(Buffer.from(raw)), {}, RECEIVED, 'UTC', SENT);
 }
 
-/** Receipts in plain text, by the program or language that writes so. */
+/** Plain text receipts, by the program or language that writes them. */
 const RECEIPTS: Readonly<Record<string, readonly [string, string]>> = {
   German: [
     `Gelesen: ${OURS}`,

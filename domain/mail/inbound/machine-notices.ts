@@ -2,12 +2,12 @@ import { fold } from './fold.ts';
 import type { InboundMessage } from './parse.ts';
 import { anyOf } from './patterns.ts';
 
-/** Longest notice, in words, and longest answer of a person that could be taken for one. */
+/** Maximum length (words) of a notice, and of a person's reply that resembles a notice. */
 const MAX_WORDS = 120;
 const NO_REPLY =
   /^(?:no|do-?not|dont|nicht|keine?|ne-?pas|non|nao)[-._]?(?:reply|repondre|antworten?|respond(?:er|a)?|rispondere|responda)\b/;
 
-/** An address that nobody reads any more; folded. */
+/** Phrases about an address that nobody reads any more. Matched against folded text (fold.ts). */
 const GIVEN_UP = anyOf(
   [
     String.raw`(?:mail ?box|inbox|account|address|e-?mail)[^.!?\n]{0,40} (?:is|are) (?:not|no longer|un)\s?(?:being |regularly )?(?:monitored|checked|read|in use|active|used|valid|attended)`,
@@ -21,7 +21,7 @@ const GIVEN_UP = anyOf(
   ],
   'u',
 );
-/** Sentences that programs write into what they send by themselves; folded. */
+/** Sentences that programs write into automatic mail. Matched against folded text (fold.ts). */
 const BY_ITSELF = anyOf(
   [
     String.raw`(?:please )?do not (?:reply|respond) to this (?:e-?mail|message|address)|this is an? (?:automated|automatic|auto-generated) (?:e-?mail|message|reply|response|notification)`,
@@ -32,7 +32,7 @@ const BY_ITSELF = anyOf(
   ],
   'u',
 );
-/** A message of ours that a gateway holds; folded. */
+/** Phrases of a gateway that holds our message. Matched against folded text (fold.ts). */
 const HELD = anyOf(
   [
     String.raw`your (?:message|e-?mail|mail)(?:[^.!?\n]|\.(?=\S)){0,80} (?:has been|was|is|will be) (?:being |currently )?(?:held|quarantined|placed (?:in|into) quarantine|queued for review|blocked pending)`,
@@ -43,7 +43,7 @@ const HELD = anyOf(
   'u',
 );
 
-/** An address that has moved; folded. */
+/** Phrases about an address that has moved. Matched against folded text (fold.ts). */
 const MOVED = anyOf(
   [
     String.raw`(?:this|my|our|the) (?:e-?mail )?(?:account|mail ?box|address|inbox) has (?:been )?(?:moved|changed|closed|deactivated|replaced|retired|discontinued)`,
@@ -53,10 +53,9 @@ const MOVED = anyOf(
 );
 
 /**
- * Tells whether a message without any header of a machine is a notice all the same: a short text in the words of programs, or one
- * from an address that takes no answers.
- *
- * @param hasLeft whether a sentence, folded, says that somebody has left
+ * Returns true if a message without machine headers is still an automatic notice: a short text in a program's words, or
+ * one from a no-reply address.
+ * @param hasLeft returns true if a folded sentence says that somebody has left
  */
 export function isMachineNotice(
   message: InboundMessage,
@@ -69,7 +68,7 @@ export function isMachineNotice(
   if (/[?？]/.test(words)) return false;
   const text = fold(words);
   if ([GIVEN_UP, BY_ITSELF, HELD, MOVED].some((notice) => notice.test(text))) return true;
-  // People say "I" of themselves.
+  // People write about themselves as "I". So a sentence which says by name that the sender has left comes from a program.
   const names = fold(message.fromName).match(/\p{L}{3,}/gu) ?? [];
   return text.split(/[.!\n。]/).some((sentence) => names.some((name) => sentence.includes(name)) && hasLeft(sentence));
 }

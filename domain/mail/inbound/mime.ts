@@ -5,14 +5,14 @@ import { loadTextReader } from './charset.ts';
 import type { TextReader } from './charset.ts';
 import { readableHeader } from './header-text.ts';
 
-/** A file or a part of a report, without its transfer encoding. */
+/** A file or a part of a report, with its transfer encoding decoded. */
 interface MimePart {
   readonly contentType: string;
   readonly filename?: string | undefined;
   readonly content: Buffer;
 }
 
-/** A message in its parts, decoded. `text` and `html` join all parts of that type. */
+/** A message in decoded parts. `text` and `html` each join all parts of that type. */
 export interface MimeMessage {
   readonly headers: Headers;
   readonly headerLines: HeaderLines;
@@ -22,10 +22,9 @@ export interface MimeMessage {
 }
 
 /**
- * Parses MIME. The parser decodes every text by its label; here the bytes are kept until all that the message says of its
- * charset is known.
- *
- * @throws Error when the message has more parts than the parser takes
+ * Parses MIME. The parser would decode every text by its label. Here the bytes are kept until all charset information
+ * of the message is known.
+ * @throws Error when the message has more parts than the parser accepts
  */
 export async function parseMime(raw: Buffer): Promise<MimeMessage> {
   const parser = new ByteKeepingParser(await loadTextReader(), raw);
@@ -54,14 +53,14 @@ export async function parseMime(raw: Buffer): Promise<MimeMessage> {
   });
 }
 
-/** The addresses of a header, by which groups are taken apart. */
+/** Returns the addresses of a header, with groups expanded. */
 export function addressesIn(header: unknown): { address?: string | undefined; name: string }[] {
   return ([header ?? []].flat() as AddressObject[])
     .flatMap((list) => list.value ?? [])
     .flatMap((entry) => entry.group ?? [entry]);
 }
 
-/** A node of the parser's tree. Its members are no documented interface; `charset.test.ts` notices when they change. */
+/** A node of the parser's tree. Its members are undocumented; `charset.test.ts` fails when they change. */
 interface MimeNode {
   contentType?: string | false;
   charset?: string;
@@ -88,7 +87,7 @@ class ByteKeepingParser extends Parser {
   constructor(read: TextReader, raw: Buffer) {
     super({
       keepDeliveryStatus: true,
-      // Returned and forwarded messages stay whole parts, or their words would be taken for the sender's own.
+      // Keeps returned and forwarded messages as whole parts. Otherwise their words would count as the sender's own.
       ignoreEmbedded: true,
       skipHtmlToText: true,
       skipTextToHtml: true,
@@ -105,7 +104,7 @@ class ByteKeepingParser extends Parser {
     if (!/^text\//i.test(made.contentType || '')) return made;
     made.label = made.charset;
     made.flow = flow;
-    // One character for each byte.
+    // Decodes one character per byte.
     made.charset = 'binary';
     return made;
   }
@@ -133,7 +132,7 @@ class ByteKeepingParser extends Parser {
   }
 }
 
-/** The charset in the head of an HTML document. */
+/** Returns the charset in the head of an HTML document. */
 function headLabel(html: string): string | undefined {
   return /<meta\b[^>]{0,200}\bcharset\s*=\s*["']?([\w.:-]{2,40})/i.exec(html.slice(0, 4096))?.[1];
 }

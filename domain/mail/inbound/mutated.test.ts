@@ -7,7 +7,7 @@ import { REPORTS } from './fixtures/reports.ts';
 import { MAX_TEXT, parseInbound, type InboundMessage } from './parse.ts';
 import { safeHtml } from './safe-html.ts';
 
-/** Always the same messages in `npm test`; more of them, and others, by hand. */
+/** Number of mutated messages. `npm test` always uses the same ones; set HERON_MAIL_FUZZ_RUNS for more and others. */
 const RUNS = Number(process.env.HERON_MAIL_FUZZ_RUNS ?? 600);
 const SEED = Number(process.env.HERON_MAIL_FUZZ_SEED ?? 20_261_123);
 
@@ -21,7 +21,7 @@ const MESSAGES = new Map(
     .filter((name) => name.endsWith('.eml'))
     .map((name) => [name, readFileSync(new URL(name, FOLDER), 'latin1')]),
 );
-/** What people and their programs answer, without a word of a failed delivery. */
+/** Answers of people and their programs, without any mention of a failed delivery. */
 const ANSWERS = [...MESSAGES].flatMap(([name, raw]) =>
   /^(?:reply|vacation|unsubscribe|read-receipt)/.test(name) && !/bounce/.test(name) ? [raw] : [],
 );
@@ -43,7 +43,7 @@ interface Reading {
   found: InboundClassification;
 }
 
-/** Reads a message as a mailbox's reader does, and sees that what comes of it is bounded and one of the kinds. */
+/** Reads a message like a mailbox's reader, and checks that the result is bounded and of a known kind. */
 async function read(raw: string): Promise<Reading> {
   const message = await parseInbound(Buffer.from(raw, 'latin1'));
   safeHtml(message.html ?? '');
@@ -61,7 +61,9 @@ async function read(raw: string): Promise<Reading> {
   return { message, found };
 }
 
-/** What a report of a failed delivery cannot do without: its parts, its author, its name, or an answer of class 5. */
+/**
+ * Signs of which any report of a failed delivery has at least one: its parts, its author, its name, or a 5xx answer.
+ */
 const CUES =
   /delivery-status|(?:final|original)-recipient|x-failed-recipients|mailer-?daemon|postmaster|deliver|unzustellbar|fail|returned|notificationtype|\b55\d\b|\b5\.\d\.\d/i;
 
@@ -87,7 +89,7 @@ test('whatever is broken about a message, it is read as one of the kinds; an add
     }),
     { numRuns: RUNS, seed: SEED },
   );
-  // Else nothing was looked at.
+  // Otherwise the test would have checked nothing.
   t.true(hard > RUNS / 50, `${hard} hard`);
 });
 
@@ -103,7 +105,7 @@ const MACHINE = 'From: MAILER-DAEMON@mx.our.example\nReturn-Path: <>\nSubject: U
 const PERSON = 'From: Bob <bob@example.org>\nSubject: Re: A question\n';
 const plain = (head: string, body: string): string => `${head}Content-Type: text/plain; charset=utf-8\n\n${body}`;
 const filled = (unit: string, size: number): string => unit.repeat(Math.ceil(size / unit.length));
-/** So many parts, one in the other. */
+/** Makes a message of so many nested parts. */
 function nested(size: number): string {
   const depth = Math.ceil(size / 60);
   return Array.from({ length: depth }, (_, n) => `Content-Type: multipart/mixed; boundary=n${n}\n\n--n${n}\n`).join('');
@@ -112,7 +114,7 @@ function report(fields: string): string {
   return `${MACHINE}Content-Type: multipart/report; report-type=delivery-status; boundary=b\n\n--b\n\nFailed.\n\n--b\nContent-Type: message/delivery-status\n\n${fields}\n--b--\n`;
 }
 
-/** Messages of about a size (bytes) that are made to cost time. */
+/** Messages of a given size (bytes) that are designed to take long. */
 const GROWING: Record<string, (size: number) => string> = {
   'one long line': (size) => plain(PERSON, filled('word ', size)),
   'one long line of a mail system': (size) => plain(MACHINE, filled('<a@b.example> 550 5.1.1 no such user ', size)),
@@ -152,7 +154,7 @@ const GROWING: Record<string, (size: number) => string> = {
     `${PERSON}Content-Type: text/calendar; method=REPLY\n\nBEGIN:VCALENDAR\n${filled('ATTENDEE:mailto:a@b.example\n ', size)}`,
 };
 
-/** Processor time (ms) of a reading, the least of three: what the collector of memory does is no part of it. */
+/** Returns the processor time (ms) of reading a message: the minimum of three, which excludes garbage collection. */
 async function costOf(raw: string): Promise<number> {
   let least = Infinity;
   for (let round = 0; round < 3; round += 1) {
@@ -165,7 +167,10 @@ async function costOf(raw: string): Promise<number> {
 }
 
 const SIZE = 64 * 1024;
-/** What four times the size may cost: where the work grew with its square, it would be sixteen. Costs below the floor (ms) are noise. */
+/**
+ * Maximum growth of the time at four times the size. Quadratic work would grow by sixteen. Times below the floor (ms)
+ * are noise.
+ */
 const MOST_GROWTH = 10;
 const FLOOR_MS = 10;
 

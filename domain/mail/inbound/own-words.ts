@@ -5,11 +5,9 @@ import { stripQuoted } from './quotes.ts';
 import { withoutSentText } from './sent-lines.ts';
 
 /**
- * The reply's own words: the body without quoted messages, the lines introducing them, and signatures.
- *
- * Reads the plain text and, where the HTML form marks what it quotes, that too, and believes the one that keeps less.
- *
- * @param sent texts that we sent to this person; what repeats them goes wherever it stands
+ * Returns the reply's own words: the body without quoted messages, introductions and signatures. Reads the plain text,
+ * and the HTML if it marks its quotes, and returns the shorter result.
+ * @param sent texts that we sent to this person; their repetitions are removed anywhere in the reply
  */
 export function ownWords(message: InboundMessage, sent: readonly string[] = []): string {
   const { form, html, text } = message;

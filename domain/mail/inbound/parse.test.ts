@@ -115,7 +115,7 @@ test('parsing and classifying never throw, whatever the bytes', async (t) => {
   t.pass();
 });
 
-// Each once repeated to a megabyte. A pattern that backtracks would hold the test past ava's own limit.
+// Each is repeated to a megabyte. A backtracking pattern would exceed ava's own time limit.
 const HOSTILE = [
   ' ',
   '\n',

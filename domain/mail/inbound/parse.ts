@@ -7,17 +7,20 @@ import { htmlToPlain, MAX_HTML } from './html-text.ts';
 import { addressesIn, parseMime } from './mime.ts';
 import type { MimeMessage } from './mime.ts';
 
-/** Longest body text, in characters, that is kept of a message. */
+/** Maximum length (characters) of a message's stored body text. */
 export const MAX_TEXT = 64 * 1024;
 const MAX_RAW = 16 * 1024 * 1024;
 const MAX_REPORT_PART = 64 * 1024;
 const MAX_REPORT_PARTS = 10;
 const MAX_HEADER_VALUE = 1000;
-/** Files that are kept of a message. */
+/** Maximum number of stored files per message. */
 const MAX_FILES = 25;
-/** Longest name (characters) of a file. */
+/** Maximum length (characters) of a file name. */
 const MAX_FILE_NAME = 200;
-/** Lines of a message that are read: 16 MiB of base64 have less than half as many. The MIME parser keeps each for itself, short ones at a hundred times their size. */
+/**
+ * Maximum number of lines read of a message. 16 MiB of base64 have less than half as many. The MIME parser stores each
+ * line separately, and short lines at a hundred times their size.
+ */
 const MAX_LINES = 500_000;
 
 const LINE_END = 0x0a;
@@ -58,57 +61,58 @@ interface ReportPart {
   readonly body: string;
 }
 
-/** A file of a message, decoded. Its name has no path and its type is one or `application/octet-stream`. */
+/**
+ * A decoded file of a message. Its name has no path. Its type is a valid media type or `application/octet-stream`.
+ */
 export interface InboundFile {
   readonly filename: string;
   readonly contentType: string;
   readonly bytes: Buffer;
 }
 
-/** What classification needs to know of an incoming message. Plain data, bounded in size. */
+/** Facts of an incoming message needed for classification. Plain data, bounded in size. */
 export interface InboundMessage {
   /** Normalised to `<local@host>`, like every message id here. */
   readonly messageId: string | null;
   readonly inReplyTo: string | null;
-  /** Oldest first, without duplicates. */
+  /** Message ids, oldest first, without duplicates. */
   readonly references: readonly string[];
-  /** Address of the first author, in lower case and with an ASCII domain like every address here. */
+  /** Address of the first author, in lower case and with an ASCII domain, like every address here. */
   readonly from: string | null;
-  /** Addresses of all authors; those to answer to where From names none. */
+  /** Addresses of all authors. Without any in From, the addresses to reply to. */
   readonly authors: readonly string[];
   /** Addresses in Reply-To and Sender, and the author that a mailing list replaced. */
   readonly relatedAddresses: readonly string[];
   readonly fromName: string;
   readonly to: readonly string[];
-  /** Lower-cased envelope sender; empty for the null sender `<>` of bounces; null when not recorded. */
+  /** Lower-cased envelope sender. Empty for the null sender `<>` of bounces, null if not recorded. */
   readonly returnPath: string | null;
   readonly subject: string;
-  /** The Date header, UTC; null when absent or unreadable. */
+  /** Date header (UTC). Null if absent or unreadable. */
   readonly date: Date | null;
-  /** The plain text body, or the HTML body as text when the plain one says nothing; at most 64 KiB. */
+  /** Plain text body, or the HTML body as text if the plain body is empty. At most 64 KiB. */
   readonly text: string;
-  /** The body of a multipart message as it came, undecoded, for reports whose parts are not put together as they should be; at most 64 KiB. */
+  /** Undecoded body of a multipart message, for reports whose parts are assembled wrongly. At most 64 KiB. */
   readonly rawBody: string;
-  /** The HTML body, at most 256 KiB; null when there is none. */
+  /** HTML body, at most 256 KiB. Null if there is none. */
   readonly html: string | null;
-  /** Which bodies have the writer's words. `text` was made from `html` where that alone has. */
+  /** Bodies that contain the writer's words. For `html`, `text` was made from `html`. */
   readonly form: Form;
   /** Lower-cased media type of the whole message. */
   readonly contentType: string;
   /** Lower-cased `report-type` of a multipart/report. */
   readonly reportType: string | null;
-  /** Decoded headers that mark machine mail, by lower-cased name. */
+  /** Decoded headers that indicate machine mail, by lower-cased name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly reports: readonly ReportPart[];
-  /** The first 25 files, parts of reports not among them. */
+  /** The first 25 files, not counting parts of reports. */
   readonly files: readonly InboundFile[];
 }
 
 /**
- * Parses a raw message (RFC 5322 and MIME, any charset) into the bounded facts classification works on.
- *
- * Only the first 16 MiB, and of them the first 500,000 lines, are read. A message whose body the MIME parser refuses (thousands of parts, for
- * example) is parsed as its header block alone. Never throws on any bytes.
+ * Parses a raw message (RFC 5322 and MIME, any charset) into bounded facts for classification. Reads only the first 16
+ * MiB, and of these the first 500,000 lines. If the MIME parser refuses the body (for example because of thousands of
+ * parts), only the header block is parsed. Never throws on any bytes.
  */
 export async function parseInbound(raw: Buffer): Promise<InboundMessage> {
   const bounded = firstLines(raw.subarray(0, MAX_RAW));
@@ -131,7 +135,7 @@ function firstLines(raw: Buffer): Buffer {
   return raw.subarray(0, end);
 }
 
-/** Parts that no boundary separates, as careless systems and archives leave them. */
+/** Returns true for a multipart message without usable boundaries, as careless systems and archives write it. */
 function isEmptyMultipart({ text, html, reports, files }: InboundMessage): boolean {
   return text.trim() === '' && html === null && reports.length === 0 && files.length === 0;
 }
@@ -149,7 +153,7 @@ function bodyAsText(raw: Buffer): string {
 function headerBlock(raw: Buffer): Buffer {
   const head = raw.subarray(0, MAX_REPORT_PART);
   const end = [head.indexOf('\r\n\r\n'), head.indexOf('\n\n')].filter((at) => at >= 0);
-  // The content type is dropped with the body it describes: it is what made the parser give up.
+  // Drops the content type together with the body it describes, because it made the parser fail.
   const lines = head.subarray(0, end.length > 0 ? Math.min(...end) : head.length).toString('latin1');
   return Buffer.from(`${lines.replace(/^content-type\s*:/gim, 'X-Original-Content-Type:')}\r\n\r\n`, 'latin1');
 }
@@ -213,7 +217,10 @@ function describe(mail: MimeMessage): InboundMessage {
 
 const MEDIA_TYPE = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/;
 
-/** A name without a path, and without what a header, a terminal or the direction of writing could be changed by. */
+/**
+ * Returns a file name without a path, and without characters that could alter a header, a terminal or the writing
+ * direction.
+ */
 function fileName(name: string | undefined, index: number): string {
   const last = (name ?? '')
     .split(/[/\\]/)
@@ -223,7 +230,7 @@ function fileName(name: string | undefined, index: number): string {
   return plain.slice(0, MAX_FILE_NAME) || `file-${index + 1}`;
 }
 
-/** The text of a header that has no structure. */
+/** Returns the text of an unstructured header. */
 function plainHeader(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
@@ -252,8 +259,8 @@ function returnPath(value: string | undefined): string | null {
 }
 
 /**
- * RFC 5322 dates, and what else carries an explicit offset; without one the moment is unknown, so there is
- * none.
+ * Parses RFC 5322 dates and other dates with an explicit offset. Without an offset the moment is unknown, so the result
+ * is null.
  */
 function parseDate(value: string | undefined): Date | null {
   if (value === undefined) return null;

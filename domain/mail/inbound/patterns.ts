@@ -1,8 +1,7 @@
 /**
- * One regular expression out of alternatives, which may be spread over several lines.
- *
- * @param before pattern that precedes whichever alternative matches
- * @param after pattern that follows it
+ * Joins alternatives, each of which may span several lines, into one regular expression.
+ * @param before pattern that precedes every alternative
+ * @param after pattern that follows every alternative
  */
 export function anyOf(alternatives: readonly string[], flags: string, before = '', after = ''): RegExp {
   return new RegExp(`${before}(?:${alternatives.join('|')})${after}`, flags);

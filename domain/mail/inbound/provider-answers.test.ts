@@ -4,7 +4,10 @@ import { failedFields, plain, standard } from './fixtures/report.ts';
 import { parseInbound } from './parse.ts';
 import { providerAnswer } from './provider-answers.ts';
 
-/** One answer for each thing that is known of a provider, and null where the same words of another server mean nothing certain. */
+/**
+ * One answer for each rule about a provider. The reason is null if the same words of another server have no certain
+ * meaning.
+ */
 const EXAMPLES: readonly (readonly [host: string, words: string, reason: string | null])[] = [
   ['ezweb.ne.jp', '550 : User unknown', 'unconfirmed'],
   ['au.com', '550 <ann@au.com>: User unknown', 'unknown_user'],

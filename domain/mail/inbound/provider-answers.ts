@@ -1,12 +1,12 @@
 import type { RefusalReason } from './refusal-words.ts';
 
 /**
- * What particular providers mean by their words, whoever reports them and to whichever command they were said. These
- * servers look the recipient up when RCPT is given, so that what they say of the address is certain; some use codes of their
- * own. From the providers' pages for postmasters and from what their servers are known to answer.
+ * Meaning of a provider's answer, independent of the reporting system and the answered command. These servers look up
+ * the recipient at RCPT, so their statements about the address are reliable. Some use their own codes. Sources are the
+ * providers' postmaster pages and known answers of their servers.
  */
 interface ProviderAnswer {
-  /** Name of the server that answered, or the recipient's domain. */
+  /** Pattern for the name of the answering server, or for the recipient's domain. */
   readonly host: RegExp;
   readonly words: RegExp;
   readonly reason: RefusalReason;
@@ -15,18 +15,18 @@ interface ProviderAnswer {
 const of = (...names: string[]): RegExp => new RegExp(`(?:^|\\.)(?:${names.join('|').replaceAll('.', '\\.')})$`);
 
 const ANSWERS: readonly ProviderAnswer[] = [
-  // KDDI names the address it does not have, and no address when its spam settings refuse (au, EZweb).
+  // KDDI names the address if it does not exist, and no address if its spam settings refuse (au, EZweb).
   { host: of('ezweb.ne.jp', 'au.com'), words: /5\d\d\W{1,6}user unknown/i, reason: 'unconfirmed' },
   { host: of('ezweb.ne.jp', 'au.com'), words: />\W{1,3}user unknown/i, reason: 'unknown_user' },
   { host: of('facebook.com'), words: /\b(?:rcp-p1|int-p[134])\b/i, reason: 'unknown_user' },
   { host: of('facebook.com'), words: /\b(?:rcp-p[23]|rcp-t4)\b/i, reason: 'unconfirmed' },
-  // Mail.ru names the mailbox that it does not have only after it has seen the message.
+  // Mail.ru reports an unknown mailbox only after it has received the message.
   {
     host: of('mail.ru', 'bk.ru', 'inbox.ru', 'list.ru'),
     words: /is unavailable: user not found|invalid mailbox\b/i,
     reason: 'unknown_user',
   },
-  // i.ua and email.ua explain each answer on a page of its own.
+  // i.ua and email.ua explain each answer on a separate page.
   { host: /./, words: /mail\.i\.ua\/err\/2\b/i, reason: 'unknown_user' },
   { host: /./, words: /mail\.i\.ua\/err\/(?:3|10)\b/i, reason: 'disabled' },
   // Orange, Wanadoo, La Poste: the number of the answer.
@@ -71,7 +71,7 @@ const ANSWERS: readonly ProviderAnswer[] = [
   { host: of('aol.com'), words: /type=mx: malformed or unexpected name server reply/i, reason: 'refuses_all_mail' },
 ];
 
-/** What a provider means by its words; null where nothing particular is known of it. */
+/** Returns the meaning of a provider's answer, or null if there is no rule for it. */
 export function providerAnswer(hosts: readonly string[], words: string): RefusalReason | null {
   const text = words.slice(0, 4000);
   return ANSWERS.find((each) => hosts.some((host) => each.host.test(host)) && each.words.test(text))?.reason ?? null;

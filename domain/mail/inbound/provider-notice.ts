@@ -5,10 +5,10 @@ import type { InboundMessage } from './parse.ts';
 import { bounceTypeOf, refusalFor } from './refusal.ts';
 import { readRefusal } from './report-words.ts';
 
-/** A notification of Amazon SES, as its notification service mails it. */
+/** A notification of Amazon SES, as its notification service emails it. */
 interface SesNotice {
   notificationType?: unknown;
-  /** The same in events that are published instead of notified. */
+  /** Same value as `notificationType`, in published events. */
   eventType?: unknown;
   bounce?: { bounceType?: unknown; bounceSubType?: unknown; bouncedRecipients?: unknown };
   complaint?: { complainedRecipients?: unknown; complaintFeedbackType?: unknown };
@@ -16,7 +16,7 @@ interface SesNotice {
   mail?: { messageId?: unknown; sourceArn?: unknown; commonHeaders?: { messageId?: unknown }; headers?: unknown };
 }
 
-/** Content of such a notification, and the Message-IDs by which the email may be known, the surest first. */
+/** Content of the notification, and the Message-IDs that may name the email, the most certain first. */
 type ProviderNotice = { messageIds: readonly string[] } & (
   | { kind: 'report'; report: DeliveryReport }
   | { kind: 'complaint'; recipient: string | null; feedbackType: string }
@@ -25,8 +25,8 @@ type ProviderNotice = { messageIds: readonly string[] } & (
 const MAX_RECIPIENTS = 50;
 
 /**
- * Reads a bounce, complaint or delivery notification that Amazon SES sends as JSON, bare or in the envelope of its
- * notification service; null for anything else.
+ * Reads a bounce, complaint or delivery notification that Amazon SES sends as JSON, bare or wrapped by its notification
+ * service. Returns null for anything else.
  */
 export function parseProviderNotice(message: InboundMessage): ProviderNotice | null {
   if (
@@ -55,7 +55,10 @@ export function parseProviderNotice(message: InboundMessage): ProviderNotice | n
   return { kind: 'report', report, messageIds };
 }
 
-/** The id that we gave, and those that SES makes of its own: its domain is that of the region, except for the first region. */
+/**
+ * Returns the Message-ID that we set, and the ids that SES creates. The domain of an SES id contains the region, except
+ * for the first region.
+ */
 function messageIdsOf({ messageId, sourceArn, commonHeaders, headers }: NonNullable<SesNotice['mail']>): string[] {
   const stated = (Array.isArray(headers) ? headers : []).flatMap((header: { name?: unknown; value?: unknown } | null) =>
     typeof header?.name === 'string' && header.name.toLowerCase() === 'message-id' ? header.value : [],
@@ -69,7 +72,7 @@ function messageIdsOf({ messageId, sourceArn, commonHeaders, headers }: NonNulla
 function noticeIn(raw: string): SesNotice | null {
   // Sendmail breaks lines of more than 990 characters with an exclamation mark.
   const text = raw.replace(/!\r?\n[ \t]/g, '');
-  // Mail systems wrap the long line and begin the next one with a space.
+  // Mail systems wrap the long line and begin the next line with a space.
   const outer =
     parsed(text.replace(/\r?\n(?=[ \t])/g, ' ').replace(/(?<!\s)\s{2,}--\s[\s\S]*$/, '')) ?? parsed(firstObject(text));
   const inner = typeof outer?.Message === 'string' ? parsed(outer.Message) : outer;
@@ -115,7 +118,7 @@ function addressesOf(list: unknown): Reported[] {
   });
 }
 
-/** SES says itself that a bounce is transient, and of addresses on its own suppression list it says nothing else. */
+/** SES states itself that a bounce is transient. For addresses on its own suppression list it states nothing else. */
 function failed(
   { address, status, diagnostic }: Reported,
   { bounceType, bounceSubType }: NonNullable<SesNotice['bounce']>,

@@ -1,12 +1,12 @@
 import { anyOf } from './patterns.ts';
 
 /**
- * The words mail programs put around what a reply quotes, in the languages Heron reads: English, German, French, Spanish,
- * Italian, Portuguese, Dutch, Danish, Swedish, Norwegian, Finnish, Polish, Czech, Hungarian, Russian, Ukrainian, Turkish,
- * Japanese and Chinese.
+ * This file contains the words that mail programs put around the quote in a reply, in the supported languages. These
+ * are English, German, French, Spanish, Italian, Portuguese, Dutch, Danish, Swedish, Norwegian, Finnish, Polish, Czech,
+ * Hungarian, Russian, Ukrainian, Turkish, Japanese and Chinese.
  */
 
-/** "wrote", as the last words of a line such as "On Monday Ann wrote:" or within it. */
+/** "wrote", at the end of or within a line such as "On Monday Ann wrote:". */
 export const WROTE = anyOf(
   [
     String.raw`wrote|writes|schrieb|schreef|a écrit|escribió|ha scritto|scritto|escreveu|skrev|kirjoitti`,
@@ -18,7 +18,7 @@ export const WROTE = anyOf(
   String.raw`(?=[\s:：(,]|$)`,
 );
 
-/** How a line begins that says who wrote when. */
+/** Beginnings of a line that says who wrote when. */
 export const INTRODUCTION_START = anyOf(
   [
     String.raw`on|am|le|el|il|em|op|w dniu|dnia|den|dne|pe|v|в|у|a|in data|på|i|\d{1,4}`,
@@ -29,7 +29,7 @@ export const INTRODUCTION_START = anyOf(
   String.raw`(?:[\s.,年/月-]|$)`,
 );
 
-/** A rule that says that what follows is another message. */
+/** Separator lines which say that another message follows. */
 export const ORIGINAL_MARKER = anyOf(
   [
     String.raw`original (?:message|appointment)|reply message|forwarded message|forwarded by\b.{0,100}|begin forwarded message`,
@@ -48,7 +48,7 @@ export const ORIGINAL_MARKER = anyOf(
 
 const AFTER_LABEL = String.raw`(?:\s(?:le|el|em|den|il|dnia))?\s{0,2}[:：]\*{0,2}(?:\s|\S)`;
 
-/** `From:` and its like, at the start of a header block. */
+/** Labels such as `From:` at the start of a header block. */
 export const AUTHOR_LABEL = anyOf(
   [
     String.raw`from|von|de|da|van|fra|från|lähettäjä|od|feladó|expéditeur|absender|remitente|mittente|remetente|afzender|avsändare|avsender|afsender|nadawca|odesílatel|от|від|кому|kimden|gönderen`,
@@ -58,7 +58,7 @@ export const AUTHOR_LABEL = anyOf(
   String.raw`^[\s>*_]{0,4}`,
   AFTER_LABEL,
 );
-/** The other labels of a header block: date, recipient, subject. */
+/** Other labels of a header block: date, recipient, subject. */
 export const OTHER_LABEL = anyOf(
   [
     String.raw`sent|date|to|cc|subject|gesendet|datum|an|betreff|envoyé|à|objet|date|enviado|fecha|para|asunto|inviato|data|a|oggetto|assunto|verzonden|aan|onderwerp`,
@@ -71,7 +71,7 @@ export const OTHER_LABEL = anyOf(
   AFTER_LABEL,
 );
 
-/** Labels of a header block that people hardly write themselves: when it was sent, and its subject. */
+/** Header block labels that people rarely type: sending date and subject. */
 export const TELLING_LABEL = anyOf(
   [
     String.raw`sent|subject|gesendet|betreff|envoyé|objet|enviado|asunto|inviato|oggetto|assunto|verzonden|onderwerp|sendt|emne|skickat|ämne|lähetetty|aihe`,
@@ -82,7 +82,7 @@ export const TELLING_LABEL = anyOf(
   AFTER_LABEL,
 );
 
-/** "you wrote", "schrieb ich": people tell so what somebody said; programs name the author. */
+/** "you wrote", "schrieb ich": words of people. Programs name the author instead. */
 export const PERSONAL = anyOf(
   [
     String.raw`(?:we|i|he|she|they|who|it)(?: \w{2,10})? (?:wrote|writes)|schrieb (?:ich|er|sie|es|man)|(?:il|elle|on|qui) a écrit|escribió (?:usted|él|ella)|(?:usted|él|ella|que) escribió|(?:lei|lui|che) ha scritto|(?:você|ele|ela|que) escreveu`,
@@ -93,16 +93,16 @@ export const PERSONAL = anyOf(
   String.raw`(?![\p{L}])`,
 );
 
-/** "Ann said:" above what is quoted by hand. */
+/** A line such as "Ann wrote:" or "Ann says:" above a manual quote. */
 export const SAID =
   /(?:wrote|writes|said|says|asked|quot\w*|below|inline|comments?|schr[ie]+bt?|sagte|fragte|zit\w*|unten|écrit|dit|cit\w*|escrib\w*|dijo|scritt\w*|detto|escreve\w*|schreef|zei|skrev|sagde|kirjoitti|napisał\w*|napsal\w*|írta|написа\w*|пишет|пише|yazdı|書きました|写道|寫道)[^:：]{0,40}[:：]$/iu;
 
-/** What phones and mail programs call themselves in the line that they add. */
+/** Names of phones and mail programs in the line that they add. */
 const DEVICE = String.raw`(?:\S{0,20}(?:iphone|ipad|ipod|android|blackberry|galaxy|huawei|xiaomi|pixel|xperia|outlook|yahoo|gmail|proton|windows|typeapp|boxer|tutanota|gmx|web\.de|t-online|telekom|seznam|rambler|mail for\b|mail[ -]?app|mail\.(?:ru|de|com)|smart(?:ph|f)on|\bphone|iphon|handy\b|mobil|móvil|cellul|celular|tablet|telef[oó]n|téléphone|telefoon|puhelim|laitteesta|aplikac|яндекс|почты|телефон|смартфон|планшет|мобільн|мобильн))`;
 /** At most a few words between the beginning of such a line and the device. */
 const FEW = String.raw`(?:[^\s.,!?;:]{1,20}\s){0,3}?`;
 
-/** Lines that phones and programs put under what was written; "Sent by courier" is none of them. */
+/** Lines that phones and programs add below the text. "Sent by courier" is not such a line. */
 export const DEVICE_LINE = anyOf(
   [
     String.raw`sent from (?:my\b|(?:the |an? |aol |samsung )?${DEVICE})|sent (?:with|via|using) ${FEW}${DEVICE}|get outlook for\b|von (?:meinem|meiner|mein) \S{1,30}(?: \S{1,20}){0,3} gesendet|gesendet (?:von|mit|über) ${FEW}${DEVICE}|diese nachricht wurde von meinem\b`,
@@ -115,9 +115,9 @@ export const DEVICE_LINE = anyOf(
   String.raw`^\s{0,4}`,
 );
 
-/** What such a line may go on with. */
+/** Text that may follow a device name in such a line, such as an apology for typing errors. */
 export const EXCUSE =
   /excuse|pardon|apolog|typo|brevity|brief|short|spelling|entschuldig|tippfehler|kürze|désolé|fautes|disculp|errores|scus|errori|desculp|erros|excuses|fouten|https?:|<http|aka\.ms/i;
 
-/** The underlining above or below quoted headers. */
+/** Horizontal rule above or below quoted headers. */
 export const RULE = /^[_\-*=─—]{5,}$/;

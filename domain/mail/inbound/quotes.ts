@@ -14,26 +14,26 @@ import {
 
 const ADDRESS = /[<[(][^<>\s]{1,200}@[^<>\s]{1,200}[>\])]/;
 const DATED = /(?<!\d)(?:19|20)\d\d(?!\d)|(?<!\d)\d{1,2}[:.]\d{2}(?!\d)|\d{1,2}月|<[^<>\s]{1,200}@[^<>\s]{1,200}>/;
-/** A date and a time of day, or a date in figures. */
+/** A date and a time of day, or a numeric date. */
 const DATE_AND_TIME =
   /(?:(?:19|20)\d\d|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}).{0,60}?\d{1,2}[:.]\d{2}|\d{1,2}[:.]\d{2}.{0,60}?(?:19|20)\d\d/;
-/** Day, month and year, in figures or with the month's name. */
+/** Day, month and year, in digits or with the month's name. */
 const FULL_DATE =
   /(?<!\d)\d{1,4}[./-]\s?\d{1,2}[./-]\s?\d{1,4}|\d{4}年|(?<!\d)\d{1,2}\.?\s(?:de\s)?\p{L}{3,12}\.?,?\s(?:de\s)?(?:19|20)\d\d|\p{L}{3,12}\.?\s\d{1,2},?\s(?:19|20)\d\d|(?:19|20)\d\d\.?\s\p{L}{3,12}\.?\s\d{1,2}/u;
-/** The same without a year: "Feb 24 at 10:19". */
+/** Day, month and time without a year: "Feb 24 at 10:19". */
 const DAY_AND_TIME =
   /(?:\p{L}{3,12}\.?\s\d{1,2}|\d{1,2}\.?\s(?:de\s)?\p{L}{3,12}\.?|\d{1,2}[./]\d{1,2}\.?),?\s(?:\p{L}{1,4}\s){0,2}\d{1,2}[:.]\d{2}/u;
-/** What may stand alone on the first line of an introduction: "On Monday,". */
+/** Words that may stand alone on the first line of an introduction: "On Monday,". */
 const LEAD_IN = /^(?:w dniu|il giorno|\p{L}{1,4})?\s?\p{L}{2,13}[.,]{0,2}$/iu;
 /** Date and author without a verb, above a quote. */
 const DATED_AUTHOR = /^\d{2,4}[./-]\d{1,2}[./-]\d{1,4}\s.{0,200}<[^<>\s]{1,200}@[^<>\s]{1,200}>$/;
-/** Places at which an introduction may begin on a line that begins with the writer's words. */
+/** Positions within a line at which an introduction may begin after the writer's words. */
 const BEGINNING = /(?:\s*-{2,12}\s*|\s+)(?=(?:on|am|le|el|il|em|op|den|dne|på)\s)/gi;
-/** "As Ann wrote" belongs to a sentence. */
+/** "As Ann wrote" is part of a sentence, not an introduction. */
 const AS_SAID = /^(?:as|like|since|because|when|what|wie|was|comme|como|come|zoals|som|kuten|jak|как|як)\s/i;
-/** How many wrapped lines an introduction such as "On … wrote:" is followed over. */
+/** Maximum number of wrapped lines of an introduction such as "On … wrote:". */
 const INTRODUCTION_LINES = 4;
-/** Lines of a header block with the rule above it. */
+/** Maximum number of lines of a header block, including the rule above it. */
 const HEADER_LINES = 8;
 const MAX_LINE = 400;
 const MAX_LINES = 4000;
@@ -41,25 +41,23 @@ const MAX_DEVICE_LINE = 100;
 const MAX_SIGNATURE_LINES = 12;
 /** A line of several words, not a name, that announces a list. */
 const OWN_HEADING = /^[^>＞\s]\S*\s(?:\S+\s)?(?:\p{Ll}|[\p{Lo}]{2})\S*[^\n]*[:：]$/u;
-/** ">10 pallets", ">= €5", and not ">1. the first point". */
+/** ">10 pallets" and ">= €5" match; ">1. the first point" does not. */
 const COMPARISON = /^\s*>=?[€$£]?\d(?!\d?[.)]\s)/;
-/** ">>> our site <<<" */
+/** Matches ">>> our site <<<". */
 const DECORATED = /^\s*>.{0,300}<\s*$/;
-/** Lines of a list that a person marks with `>`. */
+/** Maximum number of lines in a list that a person marks with `>`. */
 const MAX_TYPED_LIST = 10;
-/** Words above a message that is passed on. */
+/** Words above a forwarded message. */
 const FORWARDED =
   /forward|message|mail|nachricht|weiterg|transf|reenvi|mensaje|inoltr|messaggio|encaminh|mensagem|bericht|besked|meddelan|melding|viesti|wiadomo|zpráv|üzenet|сообщ|повідомл|письм|лист|ileti|mesaj|メッセージ|メール|邮件|郵件/i;
 
 /**
- * Removes quoted text and signatures from a plain text reply, top-posted, bottom-posted or answered in
- * between.
- *
- * Lines starting with `>` and the introduction above them go wherever they are. An introduction that a program made, not
- * followed by `>` lines, an Outlook header block (`From: … Sent: …`), an "Original Message" rule and the `-- ` of a
- * signature end the reply. Where it is uncertain who wrote a line, it stays: what repeats an email of ours is removed by
- * its text, and a person's own words are lost for ever. The result is never longer than the input; the work grows with its
- * length alone.
+ * Removes quoted text and signatures from a plain text reply: top-posted, bottom-posted or answered in between. Lines
+ * that start with `>` and the introduction above them are removed anywhere. The reply ends at a program-made
+ * introduction without `>` lines, an Outlook header block (`From: … Sent: …`), an "Original Message" rule, or the `-- `
+ * of a signature. A line of uncertain origin is kept: repetitions of our emails are removed later by their text, but a
+ * lost line of the writer cannot be restored. The result is never longer than the input, and the work is linear in its
+ * length.
  */
 export function stripQuoted(text: string): string {
   const lines = text.split(/\r?\n/, MAX_LINES);
@@ -69,7 +67,7 @@ export function stripQuoted(text: string): string {
   for (let at = 0; at < lines.length; at += 1) {
     const line = (lines[at] ?? '').trim().slice(0, MAX_LINE);
     const isQuoted = isQuoteLine(line) && !typed.has(at);
-    // Below a signature comes what it stands above: a quote, and perhaps what the writer adds to that.
+    // A quote may follow a signature, and after the quote the writer may continue.
     inSignature = isSignature(lines, at) || (inSignature && !isQuoted);
     if (isQuoted || isDeviceLine(lines, at, line) || isBrokenLink(lines, at)) continue;
     if (ORIGINAL_MARKER.test(line) || isHeaderBlock(lines, at)) break;
@@ -89,7 +87,7 @@ export function stripQuoted(text: string): string {
   return kept.join('\n').replace(/^\n+/, '');
 }
 
-/** Tells whether a text ends in what programs write above a quote: an introduction, a header block or a rule. */
+/** Returns true if a text ends in what programs write above a quote: an introduction, a header block or a rule. */
 export function endsWithIntroduction(text: string): boolean {
   const lines = text.trimEnd().split('\n');
   for (let at = Math.max(0, lines.length - HEADER_LINES); at < lines.length; at += 1) {
@@ -104,8 +102,8 @@ function isQuoteLine(line: string): boolean {
 }
 
 /**
- * Lines that begin with `>` because a person typed it: a comparison (">10 pallets"), and the only marked lines of a message
- * where they stand under a line such as "We need:".
+ * Returns the lines whose leading `>` was typed by a person. These are comparisons (">10 pallets"), and the only marked
+ * lines of a message if they follow a line such as "We need:".
  */
 function typedMarks(lines: readonly string[]): ReadonlySet<number> {
   const marked = lines.flatMap((line, at) => (isQuoteLine(line.trim()) ? [at] : []));
@@ -123,21 +121,21 @@ function typedMarks(lines: readonly string[]): ReadonlySet<number> {
   return new Set(marked);
 }
 
-/** Tells whether a line is the rest of a link in a quote whose mark was lost where the link was broken. */
+/** Returns true if a line is the rest of a quoted link. The line lost its `>` where a program broke the link. */
 function isBrokenLink(lines: readonly string[], at: number): boolean {
   const [before = '', line = '', after = ''] = [lines[at - 1], lines[at], lines[at + 1]].map((each) => each?.trim());
   if (line === '' || !isQuoteLine(before) || !isQuoteLine(after)) return false;
   return /^\(?https?:\S+\s?>?$/.test(line) || (!/\s/.test(line) && /https?:\S*$/.test(before));
 }
 
-/** The lines, from one on, that say who wrote when; `generated` if only a program writes so. */
+/** One or more lines that say who wrote when. `generated` is true if only a program writes in this form. */
 interface Introduction {
   readonly length: number;
   readonly generated: boolean;
 }
 
 /**
- * The introduction that begins at a line, such as "On Mon, 1 Dec 2025, Ann wrote:". A line that names a date with a time
+ * Returns the introduction that begins at a line, such as "On Mon, 1 Dec 2025, Ann wrote:". A line with a date, a time
  * and an address in brackets needs no verb.
  */
 function introductionAt(lines: readonly string[], at: number): Introduction | null {
@@ -150,19 +148,19 @@ function introductionAt(lines: readonly string[], at: number): Introduction | nu
     if (line === '' || isQuoteLine(line) || joined.length > MAX_LINE) return null;
     const before = taken.join(' ');
     if (count === 2 && !INTRODUCTION_START.test(before) && !/<[^<>\s]+@/.test(before)) return null;
-    // The first of several lines has a part of the date, or the author.
+    // The first of several lines must contain a part of the date, or the author.
     if (count === 2 && !/[\d@]/.test(before) && !LEAD_IN.test(before)) return null;
     taken.push(line);
     if (isRuled && count === 1 && WROTE_AT_END.test(line)) return { length: 1, generated: DATED.test(line) };
     if (count === 1 && DATED_AUTHOR.test(line)) return { length: 1, generated: false };
-    // Some programs leave the colon out; then nothing but a verb after date and address will do.
+    // Some programs omit the colon. Then the line must end in a verb after date and address.
     const ends = /[:：]$/.test(line)
       ? isIntroduction(joined)
       : WROTE_AT_END.test(line) && DATED.test(joined) && ADDRESS.test(joined);
-    // A time alone does not make one of several lines.
+    // A time alone does not make an introduction of several lines.
     if (ends && count > 1 && ![FULL_DATE, DAY_AND_TIME, ADDRESS].some((each) => each.test(joined))) return null;
     if (ends) return isPrecededByOwn(taken) ? null : { length: count, generated: isGenerated(joined) };
-    // Whatever else ends a sentence was said by a person, not generated.
+    // Any other sentence ending was written by a person.
     if (/[:：!?。！？]$/.test(line)) return null;
   }
   return null;
@@ -176,7 +174,10 @@ function isIntroduction(joined: string): boolean {
   return /[>)\]](?:\s\S+){0,2}\s{0,3}[:：]$/.test(joined) || INTRODUCTION_START.test(joined);
 }
 
-/** The writer's words on the line on which a program's introduction begins; empty where it is the introduction alone. */
+/**
+ * Returns the writer's words before a program's introduction on the same line. Empty if the line is only the
+ * introduction.
+ */
 function wordsBefore(line: string): string {
   if (INTRODUCTION_START.test(line)) return '';
   const isWhole = (rest: string): boolean => rest.includes('@') && DATE_AND_TIME.test(rest) && isIntroduction(rest);
@@ -185,7 +186,7 @@ function wordsBefore(line: string): string {
   return line.slice(0, end);
 }
 
-/** Whether the last of these lines are an introduction without those above them, which are the writer's then. */
+/** Returns true if the last lines alone are an introduction, so that the lines above belong to the writer. */
 function isPrecededByOwn(lines: readonly string[]): boolean {
   return lines.some((_, at) => {
     const rest = lines.slice(at).join(' ');
@@ -193,7 +194,7 @@ function isPrecededByOwn(lines: readonly string[]): boolean {
   });
 }
 
-/** Whether a program wrote an introduction; people tell who said what in words of their own. */
+/** Returns true if a program wrote an introduction. People phrase it differently. */
 function isGenerated(joined: string): boolean {
   if (AS_SAID.test(joined)) return false;
   return !PERSONAL.test(joined) || joined.includes('@') || (FULL_DATE.test(joined) && /\d:\d\d/.test(joined));
@@ -206,13 +207,13 @@ function isHeaderBlock(lines: readonly string[], at: number): boolean {
   if (OTHER_LABEL.test(first) && DATE_LABELLED.test(first) && /\d:\d\d/.test(first) && isLabelledAddress) return true;
   if (!AUTHOR_LABEL.test(first)) return false;
   const above = (lines[at - 1] ?? '').trim().slice(-MAX_LINE);
-  // "This is the header:" right above: the writer shows it.
+  // A line such as "This is the header:" directly above means that the writer shows the header.
   if (/[:：]$/.test(above) && !FORWARDED.test(above)) return false;
   const below = lines.slice(at + 1, at + 6).map((line) => line.trim().slice(0, MAX_LINE));
   const another = below.findIndex((line) => AUTHOR_LABEL.test(line) && !OTHER_LABEL.test(line));
   const next = another < 0 ? below : below.slice(0, another);
   const isLabelled = (index: number): boolean => index < 0 || OTHER_LABEL.test(next[index] ?? '');
-  // A label's value may go on in the line below.
+  // A label's value may continue on the next line.
   const block = [
     first,
     ...next.filter((line, index) => isLabelled(index) || (isLabelled(index - 1) && /^[<[]/.test(line))),
@@ -225,7 +226,10 @@ function isHeaderBlock(lines: readonly string[], at: number): boolean {
   );
 }
 
-/** "Sent from my phone" closes a reply; with more to follow it is a sentence like any other. */
+/**
+ * Returns true for a device line such as "Sent from my phone". It closes a reply; if more text follows, it is an
+ * ordinary sentence.
+ */
 function isDeviceLine(lines: readonly string[], at: number, line: string): boolean {
   if (line.length > MAX_DEVICE_LINE || !DEVICE_LINE.test(line)) return false;
   if (/[,.;:!?–-]\s+\S+\s+\S+\s+\S/.test(line) && !EXCUSE.test(line)) return false;
@@ -234,7 +238,10 @@ function isDeviceLine(lines: readonly string[], at: number, line: string): boole
   return !/[.!?]$/.test(line) || ORIGINAL_MARKER.test(next) || AUTHOR_LABEL.test(next) || INTRODUCTION_START.test(next);
 }
 
-/** The delimiter of a signature (RFC 3676); without its space only where little follows, and no sentence first. */
+/**
+ * Returns true for a signature delimiter (RFC 3676). A delimiter without its space counts only if few lines follow, and
+ * no sentence comes first.
+ */
 function isSignature(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? '';
   if (line === '-- ') return true;
@@ -248,7 +255,10 @@ function isSignature(lines: readonly string[], at: number): boolean {
   return filled <= MAX_SIGNATURE_LINES;
 }
 
-/** Names, titles, numbers, links and what lawyers add make a signature; a question or a long line of words goes on with the reply. */
+/**
+ * Returns true if a line below a delimiter continues the reply: a question, or a long line of words. Names, titles,
+ * numbers, links and legal notices make a signature.
+ */
 function isSentence(line: string): boolean {
   if (
     /[@|]|https?:|www\.|confiden|vertraulich|intended|recipient|empfänger|destinat|disclaimer|unsubscribe/i.test(line)
@@ -257,7 +267,7 @@ function isSentence(line: string): boolean {
   return /[?？]$/.test(line) || line.split(/\s+/, 7).length > 6;
 }
 
-/** A label of a header block with a date behind it. */
+/** A header block label followed by a date. */
 const DATE_LABELLED =
   /^[\s>*_]{0,4}[\p{L} ]{2,20}\s?[:：]\*{0,2}\s?.{0,40}(?:\d{4}|\d{1,2}[.:]\d{2}|(?:mon|tues|wednes|thurs|fri|satur|sun)day)/iu;
 

@@ -3,7 +3,7 @@ import type { InboundMessage } from './parse.ts';
 import { anyOf } from './patterns.ts';
 import { ANSWERS, withoutOwnSubject } from './subjects.ts';
 
-/** Names of read receipts in subjects and first lines; folded. */
+/** Names of read receipts in subjects and first lines. Matched against folded text (fold.ts). */
 const RECEIPT = anyOf(
   [
     String.raw`(?:read|return|reading) receipt|confirmation of (?:reading|receipt)|lesebestatigung|empfangsbestatigung|gelesen-bestatigung`,
@@ -19,15 +19,14 @@ const DATED = /(?<!\d)\d{1,2}[:.]\d{2}(?!\d)/;
 const DATE_AND_TIME = /(?:19|20)\d\d.{0,40}?\d{1,2}[:.]\d{2}|\d{1,2}[:.]\d{2}.{0,40}?(?:19|20)\d\d/;
 const LABELLED = /^[\p{L} ]{1,20}\s?[:：]\s*(\S.*)$/u;
 const MAX_WORDS = 90;
-/** Longest receipt of one sentence, in words. */
+/** Maximum length (words) of a receipt of one sentence. */
 const MAX_SENTENCE_WORDS = 25;
 
 /**
- * Tells whether a message says in plain text that ours was displayed: by the name of a receipt, or in the forms of Exchange in any
- * language, under a subject of one to three words before ours. These are one sentence with date and time, or a line, our
- * three headers (to, subject, sent), and a line with a date.
- *
- * @param subjects of what we sent
+ * Returns true if a plain text message reports that our message was displayed. It detects the name of a receipt, or
+ * Exchange's forms in any language with one to three words before our subject. Such a form is one sentence with date
+ * and time, or a line, our three headers (to, subject, sent), and a line with a date.
+ * @param subjects subjects that we sent
  */
 export function isReadReceipt(message: InboundMessage, subjects: readonly string[]): boolean {
   const text = message.text.trim();

@@ -1,11 +1,11 @@
 import { anyOf } from './patterns.ts';
 
 /**
- * What servers say when they refuse an email, by whose fault it is. Read in lower case, without addresses and links,
- * because both contain words that say nothing of the refusal.
+ * This file contains the words with which servers refuse an email, by cause. They match lower-case text without
+ * addresses and links, which contain unrelated words.
  */
 
-/** What a refusal is about; finer than its class. */
+/** Cause of a refusal, finer than its class. */
 export type RefusalReason =
   | 'unknown_user'
   | 'not_in_directory'
@@ -33,7 +33,7 @@ export type RefusalReason =
 const WHO = String.raw`(?:user|recipient|mailbox|address|account|alias|person|e-?mail account|party|inbox)`;
 const NOT = String.raw`(?:does not|doesn['’]t|do not|not|did not|don['’]t|no longer)`;
 
-/** Limits and sanctions of the mailbox that sends, and its sign-in. */
+/** Limits and sanctions of the sending mailbox, and its sign-in. */
 const RATE_LIMIT = anyOf(
   [
     String.raw`(?:daily|hourly|per[- ](?:day|hour|minute)|sending|outbound|outgoing|relay|sender)[^.\n]{0,40}(?:limit|quota|rate)\b`,
@@ -66,7 +66,7 @@ const NOT_VERIFIED = anyOf(
   ],
   'i',
 );
-/** What the recipient's server holds against the sender's address, name or network. */
+/** Objections of the recipient's server to the sender's address, name or network. */
 const REPUTATION = anyOf(
   [
     String.raw`(?:black|block|deny) ?-?list|(?<!not )listed (?:at|by|in|on|as)\b|\brbl\b|dnsbl|spamhaus|spamcop|sorbs|barracuda|abuseat|senderbase`,
@@ -80,7 +80,7 @@ const REPUTATION = anyOf(
   ],
   'i',
 );
-/** The sender as an address: unknown, unroutable, unwanted. */
+/** Refusals of the sender's address: unknown, unroutable, unwanted. */
 const SENDER_REFUSED = anyOf(
   [
     String.raw`(?:sender|return[- ]?path|mail[- ]?from|envelope[- ]?from|originator|reverse[- ]path|from address)\b[^.\n]{0,60}(?:reject|refus|denied|unknown|block|invalid|not (?:exist|accepted|found|allowed|valid|permitted)|does(?: not|n['’]t)|unrout|verif|unresolv|mismatch|must|malformed|required|misconfigured|fail|bad)`,
@@ -99,7 +99,7 @@ const FULL = anyOf(
   ],
   'i',
 );
-/** A program of the recipient's system that should have taken the email in. */
+/** Failures of a program that should have delivered the email in the recipient's system. */
 const PROGRAM =
   /command (?:died|failed|line|output)|exit (?:status|code)|\bpipe to\b|procmail|can(?:'t|not) (?:create|open|write|append)|\bmailer\b[^.\n]{0,30}(?:error|fail|unavail)|local configuration error|permission denied|i\/o error|internal (?:server )?error/i;
 const SYSTEM_FULL = /system storage|(?:file ?system|server|system|queue)[^.\n]{0,20} full|insufficient system/i;
@@ -128,10 +128,10 @@ const SPAM = anyOf(
   ],
   'i',
 );
-/** Of this message alone, whatever is said of blocking. */
+/** Refusals of this message only, even if the words mention blocking. */
 const CONTENT =
   /blocked because (?:of )?its (?:content|attachment)|(?:message|mail) (?:was )?(?:rejected|refused|blocked) (?:due to|because of|for) (?:local|content|our|its|spam|unacceptable)/i;
-/** Lists of senders and networks, before what a greeting says of the service. */
+/** Block lists of senders and networks. Checked before what a greeting says about the service. */
 const LISTED = /(?:block|black|deny) ?-?list(?:s|ed)?\b|\bdnsbl\b|\brbl\b|spamhaus/i;
 const SIZE = anyOf(
   [
@@ -167,7 +167,7 @@ const MOVED = anyOf(
   ],
   'i',
 );
-/** What was changed here is not the address. */
+/** Changes of something other than the address. */
 const OTHER_CHANGE =
   /(?:owner|priority|password|configuration|mx|record)s? (?:has|have|was) (?:been )?(?:moved|changed|replaced)/i;
 const UNKNOWN_DOMAIN = anyOf(
@@ -183,12 +183,12 @@ const REFUSES_ALL_MAIL = anyOf(
   ],
   'i',
 );
-/** The sender's domain takes no mail; the words are those of a recipient's, but for one. */
+/** The sender's domain accepts no mail. The words differ only in one from those about the recipient's domain. */
 const NO_WAY_BACK = /(?:sender|return|reverse-path|from|originator)[^.\n]{0,40}null ?mx/i;
-/** One mailbox that takes no mail for now, as opposed to a system that never does. */
+/** One mailbox that accepts no mail for now, unlike a system that never does. */
 const SWITCHED_OFF =
   /(?:mail ?box|account|user|inbox)(?: is| has been| was| are)? (?:currently |temporarily )?(?:disabled|suspended|inactive|deactivated|locked|frozen)/i;
-/** What only the directory of the recipient's own system says; filters do not use these words. */
+/** Words that only the directory of the recipient's own system uses, and filters do not. */
 const NOT_IN_DIRECTORY = anyOf(
   [
     String.raw`not (?:listed|found|known) in (?:the |public |domino |our |this )*(?:name (?:& |and )address|address book|directory|domino)|recipient name is not recogni[sz]ed|(?:mail\.local|procmail|deliver|maildrop): unknown user|unknown user: |invalid final delivery userid|(?:unrecogni[sz]ed|unknown|invalid) (?:o\/r|originator\/recipient) (?:name|address)|no [^.\n]{1,80} in name directory|no se encuentra en el directorio|pertori[^.\n]{0,4} dans l['’]annuaire|(?:mail\.local|vdeliver): [^.\n]{0,60}(?:invalid mailbox path|unknown|user missing home directory)|invalid or unknown (?:virtual|base) user|cannot find system user|mailbox does ?n['’]t exist: `,
@@ -211,7 +211,7 @@ const UNKNOWN_USER = anyOf(
     String.raw`(?:address|mailbox|account) (?:is )?not present|(?:can['’]t|cannot|does not|doesn['’]t) accept (?:user|recipient)|destination (?:addresses|server)[^.\n]{0,30}(?:unknown|rejected recipients)|(?:not|inactive|no) (?:an? )?(?:active )?(?:e-?mail )?address(?:es)? (?:at|on|here|in)|inactive e-?mail address|mail ?box is unavailable|mailbox unavaiable|account (?:is )?unavailable|not e-?mail addresses`,
     String.raw`recipient (?:is )?not (?:accepted|local|ok|found)|no(?:t)? (?:existing|existent) (?:user|recipient)|non existent user|bad(?:rcptto|recipientto)|validrcptto|(?:following )?recipients? (?:was|were|is) undeliverable|bad (?:destination )?(?:mailbox )?recipient|rcpt [(<][^.\n]{0,80}(?:does not|t) exist|> not found|(?:invalid|unknown) (?:virtual|base) user|unknown or illegal alias|missing home directory|no mail ?box available`,
     String.raw`nessun utente simile|no existe (?:dicha|ese|esa|el|la|este|esta) (?:persona|usuari[oa]|cuenta|destinatari[oa]|buz[oó]n)|adresse d['’ ]?au moins un destinataire invalide|(?:tal|tel|aucun) (?:usuario|utilisateur|destinataire)|invalid or unknown user`,
-    // Nothing but that the recipient was rejected, or with the domain alone.
+    // Says only that the recipient was rejected, possibly with the domain.
     String.raw`(?:recipient|rcpt|mail ?box|user|address)(?: address)? (?:was |is |has been |got )?(?:rejected|refused|denied)(?::? [\w-]+(?:\.[\w-]+)+)?[\s.!()[\]"'<>-]*(?:\(state \d+\))?\W*$`,
     String.raw`(?:not|no) (?:a |an |the )?(?:such |valid |known |existing |real |local )+(?:${WHO}|recipients?|person|customer|employee|member|destination|login|subscriber|entry|object)|(?:unknown|invalid|illegal|unresolvable|non-?existent|obsolete|dead|bogus) (?:or (?:illegal|invalid|unknown) )?(?:${WHO}|alias|login|username|customer|subscriber|destination|rcpt|final delivery userid)`,
     String.raw`(?:person|employee|user|recipient|owner|customer|subscriber|he|she|addressee)[^.\n]{0,30} (?:has |have )?(?:left (?:the|our|this)|is no longer|no longer works?|quit|departed|moved on)|address[^.\n]{0,20}(?:retired|obsolete|decommissioned|abandoned|typo|misspelled)|hostname required|never heard of`,
@@ -219,14 +219,14 @@ const UNKNOWN_USER = anyOf(
   'i',
 );
 
-/** A server that is asked to pass mail on: the recipient's mail goes elsewhere, or we are not signed in. */
+/** Refusals to relay: the recipient's mail goes elsewhere, or we are not signed in. */
 export const RELAY =
   /relay(?:ing)?[^.\n]{0,20}(?:denied|not (?:allowed|permitted)|prohibited|refused|rejected)|(?:unable|not permitted|not configured|not allowed|authentication) to relay|(?:does not|won't|no|not an open|insecure mail|as an?|mail) relay|relaying mail to|not a (?:registered )?gateway|not local host|(?:list of|in my) allowed rcpthosts?|do(?:es)?(?: not|n['’]t) handle mail for|non-local e-?mail address|specified domain is not allowed/i;
 
-/** Codes that Facebook's mail servers write behind the status, by the letters of their subject. */
+/** Codes that Facebook's mail servers write after the status. A code begins with an abbreviation of its topic. */
 const FACEBOOK_POLICY = /\b(?:pol|con|msg|aut|spm|dns|blk|tls)-[pt]\d\b|\bint-p2\b/i;
 
-/** Words by reason, in the order in which they decide where a server says several things. */
+/** Words by reason. If a server states several reasons, the first match decides. */
 export const WORDS: readonly (readonly [RefusalReason, RegExp])[] = [
   ['policy', FACEBOOK_POLICY],
   ['not_verified', NOT_VERIFIED],

@@ -7,7 +7,7 @@ import { bestStatus, replyCode, stageIn } from './smtp-words.ts';
 type Case = readonly [words: string, stage: Stage | null, reason: RefusalReason];
 
 const CASES: readonly Case[] = [
-  // Gone: a status that names the address, or words in answer to RCPT.
+  // Address gone: a status that names the address, or words in answer to RCPT.
   ['550 5.1.1 User unknown', null, 'unknown_user'],
   ['550 5.1.1 Mailbox does not exist', 'data', 'unknown_user'],
   ['550 No such user here', 'rcpt', 'unknown_user'],
@@ -40,7 +40,7 @@ const CASES: readonly Case[] = [
   ['554 Error: no valid recipients from 192.0.2.1', 'rcpt', 'reputation'],
   ['550 5.1.1 go away', 'rcpt', 'reputation'],
   ["550 5.1.1 the user's space has been used up", 'rcpt', 'full'],
-  // There, but not today; or not certainly gone.
+  // Address exists but is unavailable, or is not certainly gone.
   ['552 5.2.2 Mailbox full', 'rcpt', 'full'],
   ['550 5.1.1 mailbox is over quota', 'rcpt', 'full'],
   ['550 5.2.1 This account is disabled', 'rcpt', 'disabled'],
@@ -49,11 +49,11 @@ const CASES: readonly Case[] = [
   ['550 User unknown', 'data', 'unconfirmed'],
   ['550 User unknown', null, 'unconfirmed'],
   ['554 no', null, 'unknown'],
-  // This message.
+  // Refusals of this message.
   ['550 5.7.1 Message rejected as spam', 'data', 'spam'],
   ['552 5.3.4 Message size exceeds fixed limit', 'mail', 'size'],
   ['550 5.7.1 rejected by our mail policy', 'rcpt', 'policy'],
-  // The mailbox that sends.
+  // Refusals of the sending mailbox.
   ['550 5.1.90 you have reached your daily limit', 'data', 'rate_limit'],
   ['550 5.4.5 Daily user sending quota exceeded', 'data', 'rate_limit'],
   ['421 4.7.0 too many messages from you, slow down', 'connect', 'rate_limit'],
@@ -65,11 +65,12 @@ const CASES: readonly Case[] = [
   ['550 5.7.25 no PTR record', 'connect', 'reputation'],
   ['550 5.1.8 bad sender', 'mail', 'sender_refused'],
   ['550 nothing I understand', 'mail', 'sender_refused'],
-  // The connection, or a configuration.
+  // Faults of the connection or of a configuration.
   ['451 4.4.1 connection timed out', null, 'connection'],
   ['550 5.4.6 routing loop detected', null, 'configuration'],
   ['Name service error: Host not found, try again', null, 'connection'],
-  // Shut down, overloaded or maintained (RFC 3463); only the reply codes of RFC 7504 say that it is for good.
+  // Server shut down, overloaded or in maintenance (RFC 3463). Only the reply codes of RFC 7504 mean a permanent
+  // refusal.
   ['550 5.3.2 System not accepting network messages', 'rcpt', 'system'],
   ['554 5.3.2 <a@b.example>: the mail system is not accepting network messages', null, 'system'],
   ['550 5.3.2 host is closed', 'connect', 'system'],

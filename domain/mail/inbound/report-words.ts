@@ -3,12 +3,14 @@ import { classifyRefusal, obstacleIn, refusalFor, saysWhy } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 import { answerIn, bestStatus, isPipelined, replyCode, stageIn } from './smtp-words.ts';
 
-/** What a mail system writes in prose about the recipients of a message, standard report or not. */
+/**
+ * This file reads the prose that a mail system writes about the recipients of a message, in standard and other reports.
+ */
 
 const MAX_PROSE = 8000;
 const MAX_SECTION = 2000;
 
-/** Where the copy of the returned message begins. */
+/** Markers at which the copy of the returned message begins. */
 const COPY_MARKERS = [
   '--- below this line is a copy',
   '--- below the next line is a copy',
@@ -32,7 +34,7 @@ const COPY_MARKERS = [
   'received: by',
 ];
 
-/** The mail system's own words, without the copy of the message below them. */
+/** Returns the mail system's own words, without the copy of the message below them. */
 export function proseOf(text: string): string {
   const lower = text.slice(0, 4 * MAX_PROSE).toLowerCase();
   const starts = COPY_MARKERS.map((marker) => lower.indexOf(marker)).filter((at) => at > 0);
@@ -40,8 +42,8 @@ export function proseOf(text: string): string {
 }
 
 /**
- * The words about one recipient: from its address, which may be repeated, to the next recipient's. Empty when the prose
- * does not name it.
+ * Returns the words about one recipient: from its address, which may be repeated, to the next recipient's. Empty if the
+ * prose does not name the recipient.
  */
 export function sectionFor(address: string, all: readonly string[], prose: string): string {
   const lower = prose.toLowerCase();
@@ -54,7 +56,7 @@ export function sectionFor(address: string, all: readonly string[], prose: strin
   return prose.slice(start, Math.min(prose.length, start + MAX_SECTION, ...ends));
 }
 
-/** The words without the sentences in which a mail system lists what may have been the cause. */
+/** Removes sentences in which a mail system lists possible causes. */
 function certain(words: string): string {
   return words.replace(
     /[^.!?\n]*\b(?:may|might|could be|possibl[ey]|perhaps|either|reasons include|check (?:that|whether|if))\b[^.!?\n]*/gi,
@@ -62,24 +64,26 @@ function certain(words: string): string {
   );
 }
 
-/** Mobile carriers that answer "user unknown" also when the person filters by sender (KDDI, NTT Docomo, SoftBank). */
+/** Mobile carriers that answer "user unknown" also if the person filters by sender (KDDI, NTT Docomo, SoftBank). */
 const FILTERING_CARRIERS = /[@.](?:docomo|ezweb|softbank|vodafone|biz\.ezweb)\.ne\.jp$|@(?:au\.com|i\.softbank\.jp)$/;
 
-/** What a report says of one recipient. */
+/** Content of a report about one recipient. */
 interface ReportedRefusal {
   readonly recipient: string;
-  /** The status the report gives, or null. */
+  /** Status in the report, or null. */
   readonly reported: string | null;
-  /** The server's answer as a standard report gives it; empty in a report of prose. */
+  /** Server's answer quoted in a standard report. Empty in a prose report. */
   readonly diagnostic: string;
-  /** The prose about this recipient; may be empty. */
+  /** Prose about this recipient. May be empty. */
   readonly section: string;
   readonly prose: string;
-  /** The servers that the report names as the one that answered and the one that reports. */
+  /** Servers named by the report: the answering server and the reporting server. */
   readonly hosts?: readonly (string | null)[];
 }
 
-/** Names of the servers that may have answered: as the report states them, as its prose does, and the recipient's domain. */
+/**
+ * Returns the names of servers that may have answered: named by the report or its prose, and the recipient's domain.
+ */
 function hostsOf(recipient: string, stated: readonly (string | null)[], text: string): string[] {
   const named = Array.from(
     text.slice(0, MAX_SECTION).matchAll(/\b(?:host|server|mx)\s{1,3}<?([\w-]{1,63}(?:\.[\w-]{1,63}){1,8})/gi),
@@ -96,8 +100,8 @@ function hostsOf(recipient: string, stated: readonly (string | null)[], text: st
 }
 
 /**
- * Sorts the refusal of one recipient by the best words there are: the diagnostic, else the section of the prose about it,
- * else all of the prose. The stage is often named in the prose alone.
+ * Determines the cause of one recipient's refusal from the best words available. Prefers the diagnostic, then the prose
+ * section about the recipient, then all of the prose. Often only the prose names the stage.
  */
 export function readRefusal(report: ReportedRefusal): Refusal {
   const { recipient, reported, diagnostic, section, prose, hosts = [] } = report;
@@ -112,7 +116,7 @@ export function readRefusal(report: ReportedRefusal): Refusal {
   const read = classifyRefusal({
     status,
     code: replyCode(diagnostic) ?? replyCode(words),
-    // That RCPT was answered is only inferred there, and a status about security speaks against it.
+    // Here the answer to RCPT is only inferred, and a security status contradicts it.
     stage: stage === 'rcpt' && isPipelined(seen) && status?.startsWith('5.7.') === true ? null : stage,
     words,
     statusByReporter: replyCode(diagnostic) !== null && bestStatus(null, words) !== status,
@@ -120,7 +124,7 @@ export function readRefusal(report: ReportedRefusal): Refusal {
   });
   const refusal = known === null ? read : refusalFor(known);
   if (refusal.class !== 'recipient_gone') return refusal;
-  // Some systems put a general code into the fields and what it really means into the prose.
+  // Some systems put a general code into the fields and the real cause into the prose.
   const obstacle = obstacleIn(certain(section)) ?? obstacleIn(certain(prose));
   if (obstacle === null || (obstacle === 'disabled' && status === '5.1.1')) return refusal;
   return { class: 'recipient_unavailable', reason: obstacle };

@@ -1,16 +1,17 @@
 import sanitizeHtml from 'sanitize-html';
 import { MAX_HTML } from './html-text.ts';
 
-/** Elements nested deeper than this are dropped: nobody writes them, and the work must not grow with them. */
+/** Maximum nesting of elements. Deeper elements are dropped: nobody writes them, and the work must stay bounded. */
 const MAX_NESTING = 100;
-/** Longest address (characters) of an image that is kept. */
+/** Maximum length (characters) of an image URL that is kept. */
 const MAX_ADDRESS = 2_000;
 
 /**
- * The HTML of a received message as it can be shown: words, structure and links. What acts (scripts, forms, handlers), what loads from
- * elsewhere (styles, frames) and what could be taken for the page around it (ids, classes, positions) is left out. An image that is elsewhere
- * keeps its address as `data-src`, which nothing loads, so that nobody learns that the message was read; any other leaves its description, and
- * one of a single pixel nothing. Links open in a window of their own.
+ * Sanitizes the HTML of a received message for display: keeps words, structure and links. Removes active content
+ * (scripts, forms, handlers), remote content (styles, frames) and whatever could imitate the surrounding page (ids,
+ * classes, positions). A remote image keeps its URL as `data-src`, which nothing loads, so that the sender does not
+ * learn that the message was read. Other images become their description, and single-pixel images nothing. Links open
+ * in a new window.
  */
 export function safeHtml(html: string): string {
   return sanitizeHtml(html.slice(0, MAX_HTML), OPTIONS).slice(0, MAX_HTML).trim();
@@ -33,7 +34,7 @@ const OPTIONS: sanitizeHtml.IOptions = {
   allowedSchemes: ['http', 'https', 'mailto', 'tel'],
   allowedSchemesAppliedToAttributes: ['href'],
   allowProtocolRelative: false,
-  // Their text is not shown either.
+  // Their text is removed too.
   nonTextTags: [
     'script',
     'style',
@@ -69,7 +70,7 @@ const OPTIONS: sanitizeHtml.IOptions = {
   },
 };
 
-/** Whether a width or height is that of an image which only tells its sender that it was looked at. */
+/** Returns true for the width or height of a tracking pixel. */
 function isPixel(size: string | undefined): boolean {
   return size !== undefined && /^\s*[01](px)?\s*$/i.test(size);
 }

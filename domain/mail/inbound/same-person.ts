@@ -2,7 +2,7 @@ import { addressesIn } from './fields.ts';
 import { fold } from './fold.ts';
 import type { InboundMessage } from './parse.ts';
 
-/** To whom our email went. */
+/** Recipient of our email. */
 interface Recipient {
   readonly email: string;
   readonly firstName: string;
@@ -12,16 +12,15 @@ interface Recipient {
 /** The writer of a message, as its headers name them. */
 export type WrittenBy = Pick<InboundMessage, 'authors' | 'relatedAddresses' | 'fromName'>;
 
-/** Lines at the end of a message in which people sign. */
+/** Number of lines at the end of a message in which people sign. */
 const SIGN_OFF_LINES = 4;
 const ROLES =
   /^(?:info|office|contact|kontakt|hello|hallo|mail|sales|support|help|service|admin|team|post|kundenservice|reception|billing|hr|jobs|marketing|press|welcome|enquiries|inquiries)$/;
 
 /**
- * Tells whether the person who wrote a message is the one whom our email went to: by the address, by the name in From or below the
- * words, or because the words name the address.
- *
- * @param words what the person wrote, without quotes
+ * Returns true if the writer of a message is the recipient of our email. Compares the address, the name in From or
+ * below the text, and addresses in the text.
+ * @param words text written by the person, without quotes
  */
 export function isSamePerson(recipient: Recipient, message: WrittenBy, words: string): boolean {
   const email = withoutTag(recipient.email);
@@ -37,7 +36,7 @@ export function isSamePerson(recipient: Recipient, message: WrittenBy, words: st
   return given.length > 0 && signsAs(words, given, whole);
 }
 
-/** The same local part at another domain of the company, or a local part of two names anywhere. */
+/** Returns true for the same local part at a related domain, or the same local part of two names at any domain. */
 function isOtherAddress(address: string, email: string): boolean {
   const [local = '', domain = ''] = email.split('@');
   const [otherLocal = '', otherDomain = ''] = address.split('@');
@@ -46,7 +45,7 @@ function isOtherAddress(address: string, email: string): boolean {
   return domain.endsWith(`.${otherDomain}`) || otherDomain.endsWith(`.${domain}`);
 }
 
-/** Tells whether an address is made of a name of two words: `dana.field`, `dfield`, `fieldd`, `danafield`. */
+/** Returns true if an address is made from a name of two words: `dana.field`, `dfield`, `fieldd`, `danafield`. */
 function isNameOf(name: readonly string[], email: string): boolean {
   const [first = '', last = ''] = [name[0], name.at(-1)];
   if (name.length < 2 || first === '' || last === '') return false;
@@ -54,7 +53,7 @@ function isNameOf(name: readonly string[], email: string): boolean {
   return [first + last, last + first, first.charAt(0) + last, last + first.charAt(0)].includes(local);
 }
 
-/** Tells whether one of the last lines is the name and nothing else. */
+/** Returns true if one of the last lines is only the name. */
 function signsAs(words: string, given: readonly string[], whole: readonly string[]): boolean {
   const lines = words.split('\n').flatMap((line) => line.trim() || []);
   return lines.slice(-SIGN_OFF_LINES).some((line) => {

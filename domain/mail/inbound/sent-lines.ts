@@ -1,20 +1,19 @@
 import { fold } from './fold.ts';
 
-/** Shortest stretch (characters, folded) that is taken for ours by its words alone. */
+/** Minimum length (characters, folded) of a text that counts as ours by its words alone. */
 const MIN_MATCH = 16;
-/** The same in writing without spaces, which says more in a character. */
+/** Minimum length for scripts without spaces, whose characters carry more information. */
 const MIN_DENSE_MATCH = 6;
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
-/** Shortest wrapped end of a line of ours. */
+/** Minimum length (characters, folded) of a wrapped line end that counts as ours. */
 const MIN_PART = 8;
 const MAX_SENT = 64 * 1024;
 
 /**
- * A reply without the lines that repeat what we sent: our text, our footer and our links, wherever they stand and however
- * they were wrapped. A short line ("Best,") goes only where it follows lines of ours, and a greeting where they follow it,
- * since a person may write it too.
- *
- * @param sent the texts of our emails to this person, with footer and signature
+ * Removes the lines of a reply that repeat our emails: text, footer and links, at any place and with any wrapping. A
+ * short line ("Best,") is removed only after lines of ours, and a greeting only before them, because a person may write
+ * them too.
+ * @param sent texts of our emails to this person, with footer and signature
  */
 export function withoutSentText(text: string, sent: readonly string[]): string {
   if (text === '' || sent.length === 0) return text;
@@ -42,10 +41,10 @@ export function withoutSentText(text: string, sent: readonly string[]): string {
     .trim();
 }
 
-/** Whose a line is; `short` and `greeting` are ours where they stand with lines of ours. */
+/** Author of a line. `short` and `greeting` lines are ours if they are next to lines of ours. */
 type Mark = 'ours' | 'short' | 'greeting' | 'blank' | 'own';
 
-/** Whether the nearest line that is neither blank nor short, within a few lines, is one of ours. */
+/** Returns true if the nearest line that is neither blank nor short, within a few lines, is ours. */
 function neighbour(marks: readonly string[], from: number, step: 1 | -1): boolean {
   for (let at = from + step, seen = 0; at >= 0 && at < marks.length && seen < 6; at += step, seen += 1) {
     if (marks[at] === 'ours') return true;
@@ -58,7 +57,10 @@ function isLinkOnly(line: string): boolean {
   return /^[<(\s]*https?:\/\/\S+(?:\s[>)\s]*)?$/.test(line);
 }
 
-/** Letters and digits of a text, folded, without links: wrapping, quoting and link tracking change none of them. */
+/**
+ * Returns the letters and digits of a text, folded, without links. Wrapping, quoting and link tracking do not change
+ * them.
+ */
 function words(text: string): string {
   return fold(text.replace(/<?https?:\/\/[^\s>]+>?/g, ' '))
     .replace(/[^\p{L}\p{N}]+/gu, ' ')

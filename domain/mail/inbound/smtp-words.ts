@@ -1,15 +1,16 @@
 import type { Stage } from './refusal.ts';
 
-/** Reads the parts of SMTP answers (RFC 5321, RFC 3463) out of the text of reports. All of it is linear in its input. */
+/** This file reads parts of SMTP answers (RFC 5321, RFC 3463) from the text of reports, in linear time. */
 
 const MAX_READ = 4000;
 
-/** A reply code with the enhanced status that the server put behind it. */
+/** A reply code followed by the server's enhanced status. */
 const ANSWERED_STATUS = /(?<![\d.])([245])\d\d[\s-]{1,3}\(?#?(\1\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/;
 
 /**
- * The most telling RFC 3463 status: the one that the server itself wrote behind its reply code, else the reported one, unless
- * that is a catch-all (`x.0.0`) and the words carry a precise one. A bare SMTP reply code gives `5.0.0` or `4.0.0`.
+ * Returns the most informative RFC 3463 status: the one after the server's reply code, else the reported one. If the
+ * reported one is generic (`x.0.0`), a precise status in the words is preferred. A bare SMTP reply code gives `5.0.0`
+ * or `4.0.0`.
  */
 export function bestStatus(reported: string | null, words: string): string | null {
   const text = words.slice(0, MAX_READ);
@@ -24,13 +25,13 @@ export function bestStatus(reported: string | null, words: string): string | nul
   return code === null ? null : `${String(code)[0]}.0.0`;
 }
 
-/** The SMTP reply code of a refusal (400 to 599) in a text, or null. */
+/** Returns the SMTP reply code of a refusal (400 to 599) in a text, or null. */
 export function replyCode(words: string): number | null {
   const code = /(?:^|[\s;:([<"'])([45][0-5]\d)(?=[\s\-:#,](?!\d{2}:)|$)/.exec(words.slice(0, MAX_READ))?.[1];
   return code === undefined ? null : Number(code);
 }
 
-/** The forms in which mail systems name the command that was answered. */
+/** Forms in which mail systems name the answered command. */
 const STAGES: readonly (readonly [Stage, RegExp])[] = [
   [
     'rcpt',
@@ -50,16 +51,22 @@ const STAGES: readonly (readonly [Stage, RegExp])[] = [
   ],
 ];
 
-/** With pipelining (RFC 2920) the answers to RCPT come while DATA has been said; these words follow them when all were refused. */
+/**
+ * Returns true for words that follow a refusal of all recipients with pipelining (RFC 2920). There the answers to RCPT
+ * arrive after DATA was sent.
+ */
 export function isPipelined(words: string): boolean {
   return /no valid recipients|need rcpt/i.test(words.slice(0, MAX_READ));
 }
 
-/** What a transcript marks as said by the client and as answered by the server. */
+/** Marks of a transcript for commands of the client and answers of the server. */
 const SAID = /^[\s>*]{0,8}(?:>>>|-->|C:|Sent <<<)\s{0,3}(ehlo|helo|mail|rcpt|data|\.)(?![\w.])/i;
 const ANSWERED = /^[\s>*]{0,8}(?:<<<|<--|S:|Received >>>)\s{0,3}[45]\d\d(?!\d)/i;
 
-/** The command before the first refusal of a transcript; null where the words are no transcript of several commands. */
+/**
+ * Returns the command before the first refusal in a transcript. Null if the words are no transcript of several
+ * commands.
+ */
 function stageInTranscript(text: string): Stage | null {
   let last: Stage | null = null;
   for (const line of text.split('\n')) {
@@ -71,18 +78,23 @@ function stageInTranscript(text: string): Stage | null {
   return null;
 }
 
-/** The answer of a server within prose: from its reply code to the end of the paragraph; empty when there is none. */
+/**
+ * Returns the server's answer within prose: from its reply code to the end of the paragraph. Empty if there is none.
+ */
 export function answerIn(prose: string): string {
   const answer =
     /(?:^|[\s;:([<"'])([45][0-5]\d(?=[\s\-:#])(?!\s{0,2}\d)[^\n]*(?:\n(?![ \t]*\n|[ \t]*--|[ \t]*(?:<<<|>>>))[^\n]*){0,8})/.exec(
       prose.slice(0, MAX_READ),
     )?.[1];
   const own = answer?.split(/\n(?:Giving up on|I'm not going to|Learn more|The message|\S+@)/)[0] ?? '';
-  // What sendmail makes of a program that failed; the program's own words stand above it.
+  // sendmail's text for a failed program. The program's own words are above it.
   return /\.\.\. service unavailable\s*$/i.test(own) ? '' : own;
 }
 
-/** The command a report says was answered; of several, the first that is named, or in a transcript the first that was refused. */
+/**
+ * Returns the answered command according to a report. Of several commands it is the first named, or in a transcript the
+ * first refused.
+ */
 export function stageIn(words: string): Stage | null {
   const text = words.slice(0, MAX_READ);
   if (isPipelined(text)) return 'rcpt';

@@ -1,11 +1,11 @@
 import { fold } from './fold.ts';
 
-/** Marks that mail programs put before the subject of an answer or a forwarded message; on folded text. */
+/** Marks that mail programs put before the subject of a reply or forwarded message; matches folded text. */
 export const ANSWERS = /^(?:(?:re|aw|sv|vs|rv|ref|odp|antw|r|fwd?|wg|tr)\s?(?:\[\d+\])?\s?:\s*)+/;
 
 /**
- * Words of an answer's subject beside the subjects that we sent, folded: `Automatic reply:` of
- * `Automatic reply: Vacation homes`, nothing of `Vacation homes`. Our own words say nothing about the answer.
+ * Removes subjects that we sent from a reply's subject, folded: `Automatic reply: Vacation homes` gives `Automatic
+ * reply:`, and `Vacation homes` gives nothing. Our own words say nothing about the reply.
  */
 export function withoutOwnSubject(subject: string, sent: readonly string[]): string {
   const whole = fold(subject).trim();

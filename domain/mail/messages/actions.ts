@@ -4,11 +4,10 @@ const COMMENT_OPENING = /\{\{(?:-\s)?\s*\/\*/y;
 const COMMENT_CLOSING = /\*\/(?:\s+-)?\s*\}\}/;
 
 /**
- * The index just past the `}}` of the template action that opens at `open`, or -1 when no action opens there.
- *
- * Template and spintax share this rule, so that they always agree on whose a brace is: outside quotes and comments an
- * action holds no brace. `{{a|b}|c}` is therefore nested spintax and `{{{.City}}|there}` a group whose first
- * alternative is an action.
+ * Returns the index just past the `}}` of the template action that opens at `open`, or -1 if no action opens there.
+ * Templates and spintax share this rule, so that they always agree which of them a brace belongs to. Outside quotes and
+ * comments an action contains no brace. So `{{a|b}|c}` is nested spintax, and `{{{.City}}|there}` is a group whose
+ * first alternative is an action.
  */
 export function findActionEnd(source: string, open: number): number {
   if (!source.startsWith('{{', open)) return -1;
@@ -37,7 +36,7 @@ export function findActionEnd(source: string, open: number): number {
   return -1;
 }
 
-/** The index just past the string literal that opens at `open`, or -1 when it does not close. */
+/** Returns the index just past the string literal that opens at `open`, or -1 if the literal is not closed. */
 function skipQuoted(source: string, open: number, limit: number): number {
   const quote = source[open];
   for (let index = open + 1; index < limit; index += 1) {

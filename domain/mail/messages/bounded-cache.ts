@@ -2,14 +2,14 @@ import { LRUCache } from 'lru-cache';
 
 /** A least-recently-used cache keyed by source text and bounded by the total length of its keys. */
 interface BoundedCache<T> {
-  /** The cached value, or `create()`'s result, which is then kept. */
+  /** Returns the cached value, or stores and returns the result of `create()`. */
   getOrCreate(key: string, create: () => T): T;
 }
 
 /**
- * Makes a {@link BoundedCache} whose keys together hold at most `maxTotalLength` UTF-16 code units. The bound is on
- * length, not on entries, because what is parsed from a text grows with it. A key longer than a sixteenth of the bound
- * is not kept, so that no single one can empty the cache.
+ * Creates a {@link BoundedCache} whose keys together have at most `maxTotalLength` UTF-16 code units. The bound is on
+ * length, not on the number of entries, because the parsed form grows with the text. A key longer than a sixteenth of
+ * the bound is not cached, so that a single key cannot empty the cache.
  */
 export function createBoundedCache<T extends {}>(maxTotalLength: number): BoundedCache<T> {
   const entries = new LRUCache<string, T>({

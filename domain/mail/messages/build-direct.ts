@@ -3,7 +3,7 @@ import { checkAddress, type MessageSender } from './build.ts';
 import type { MessageError } from './render-source.ts';
 import { headerText } from './text.ts';
 
-/** An email as a person or an agent wrote it: nothing is rendered, tracked or added. */
+/** An email as written by a person or an agent. Nothing is rendered, tracked or added. */
 interface DirectMessage {
   readonly sender: Pick<MessageSender, 'email' | 'name' | 'replyTo' | 'sendAs'>;
   readonly to: readonly string[];
@@ -19,7 +19,7 @@ interface DirectMessage {
   readonly attachments: readonly { filename: string; contentType: string; content: Buffer }[];
 }
 
-/** Builds the message of a direct send; one with errors must not be sent. */
+/** Builds the message of a direct send. A message with errors must not be sent. */
 export function buildDirectMessage(message: DirectMessage): { options: SendMailOptions; errors: MessageError[] } {
   const errors: MessageError[] = [];
   const address = (value: string) => ({ name: '', address: checkAddress(value, errors) });
@@ -37,7 +37,7 @@ export function buildDirectMessage(message: DirectMessage): { options: SendMailO
     ...(inReplyTo === null ? {} : { inReplyTo }),
     ...(references.length === 0 ? {} : { references: [...references] }),
     attachments: attachments.map((file) => ({ ...file, contentDisposition: 'attachment' as const })),
-    // What was written is data: nothing in it may make nodemailer read a file or a URL.
+    // The written text is untrusted: nothing in it may make nodemailer read a file or a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   };

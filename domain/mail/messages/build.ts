@@ -14,18 +14,18 @@ import type { UtmSettings } from './utm.ts';
 import { mergeValues } from './values.ts';
 import type { MessageContact } from './values.ts';
 
-/** The mailbox a message leaves from. */
+/** The mailbox that sends a message. */
 export interface MessageSender {
   readonly email: string;
   readonly name?: string | null;
   readonly replyTo?: string | null;
-  /** A verified alias to send as, instead of the mailbox's own address. */
+  /** Verified alias to send as, instead of the mailbox's own address. */
   readonly sendAs?: string | null;
   readonly signatureHtml?: string | null;
   readonly signaturePlain?: string | null;
 }
 
-/** The authored copy of a step. */
+/** Texts of a step as written by its author. */
 interface MessageStep {
   readonly subject?: string | null;
   readonly body_plain?: string | null;
@@ -33,7 +33,7 @@ interface MessageStep {
   readonly threadReply: boolean;
 }
 
-/** The campaign settings that shape a message. */
+/** Campaign settings that affect a message. */
 export interface MessageCampaign {
   readonly name: string;
   readonly textOnly: boolean;
@@ -42,23 +42,23 @@ export interface MessageCampaign {
   readonly unsubscribeHeader: boolean;
   readonly cc?: readonly string[];
   readonly bcc?: readonly string[];
-  /** Present when UTM tracking is on. */
+  /** Set if UTM tracking is on. */
   readonly utm?: UtmSettings;
 }
 
 /** Public URLs of one message. */
 interface MessageUrls {
-  /** Origin of the tracking service or the verified tracking domain, without trailing slash. */
+  /** Origin of the tracking service or of the verified tracking domain, without trailing slash. */
   readonly trackingBase: string;
-  /** The open-tracking pixel. */
+  /** URL of the open-tracking pixel. */
   readonly pixelUrl: string;
-  /** The page the footer links to. */
+  /** URL of the page that the footer links to. */
   readonly unsubscribeUrl: string;
-  /** The RFC 8058 target of mail clients. */
+  /** URL for one-click unsubscribing by mail clients (RFC 8058). */
   readonly oneClickUrl: string;
 }
 
-/** Everything a message depends on: the same input always builds the same message. */
+/** All inputs of a message. The same input always builds the same message. */
 export interface MessageInput {
   readonly sendId: string;
   readonly sender: MessageSender;
@@ -70,7 +70,7 @@ export interface MessageInput {
   readonly unsubscribe: UnsubscribeSettings;
   readonly conversation: Conversation;
   readonly urls: MessageUrls;
-  /** The click ticket of the message's nth link, from 0; must be the same on every build. */
+  /** Returns the click ticket id of the message's nth link, from 0. It must be the same on every build. */
   readonly ticketId: (index: number) => string;
 }
 
@@ -89,28 +89,26 @@ interface MessageOptions extends SendMailOptions {
   readonly messageId: string;
 }
 
-/** A message ready for nodemailer, with what the send must record. */
+/** A message ready for nodemailer, with the data that the send must record. */
 export interface BuiltMessage {
   readonly options: MessageOptions;
   readonly links: readonly TrackedLink[];
-  /** Placeholders that left a hole; the message is well-formed all the same. */
+  /** Placeholders without a value. The message is well-formed all the same. */
   readonly unresolved: readonly string[];
-  /** Faults; a message with any must not be sent. */
+  /** Faults. A message with any fault must not be sent. */
   readonly errors: readonly MessageError[];
-  /** The conversation as it is once this message is sent. */
+  /** State of the conversation after this message. */
   readonly conversation: Conversation;
 }
 
 /**
- * Builds the message of one send: copy rendered for the recipient, signature and opt-out footer appended, links tagged
- * and tracked, placed in its conversation.
+ * Builds the message of one send. Renders the text for the recipient, appends signature and opt-out footer, tags and
+ * tracks links, and adds the threading headers.
  *
- * There is an HTML part when the step has HTML, or when opens or clicks are tracked; never with `textOnly`, which also
- * turns tracking off. The plain part is derived from the HTML when the step has none.
- *
- * Authoring faults come back in `errors`.
- *
- * @throws {TypeError} when the sender's address gives no domain or `oneClickUrl` is not a URL.
+ * There is an HTML part if the step has HTML, or if opens or clicks are tracked. With `textOnly` there is none, and
+ * tracking is off. Without a plain text in the step, the plain part is derived from the HTML. Authoring faults are
+ * returned in `errors`.
+ * @throws {TypeError} when the sender's address gives no domain or `oneClickUrl` is not a URL
  */
 export function buildMessage(input: MessageInput): BuiltMessage {
   const { campaign, sender } = input;
@@ -139,7 +137,7 @@ export function buildMessage(input: MessageInput): BuiltMessage {
     messageId,
     ...(inReplyTo === undefined ? {} : { inReplyTo, references }),
     ...(campaign.unsubscribeHeader ? { headers: oneClickHeaders(input.urls.oneClickUrl) } : {}),
-    // Copy is data: nothing in it may make nodemailer read a file or a URL.
+    // The text is untrusted: nothing in it may make nodemailer read a file or a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   };
@@ -174,7 +172,7 @@ function renderStep({ sendId, contact, app, step }: MessageInput): RenderedStep 
   return { subject, plain, html, unresolved: [...new Set(fields.flatMap((field) => field.unresolved))], errors };
 }
 
-/** The two bodies with signature, footer, pixel and treated links. */
+/** Returns the plain and HTML body with signature, footer, pixel and rewritten links. */
 function assembleParts(
   { sender, campaign, unsubscribe, urls, ticketId }: MessageInput,
   rendered: RenderedStep,
@@ -192,14 +190,14 @@ function assembleParts(
     { plain: rendered.plain, html: rendered.html },
     { plain: sender.signaturePlain?.trim() || undefined, html: sender.signatureHtml?.trim() || undefined },
   ];
-  // The links of the HTML are treated before a text is made from it: in a text, words stand close to URLs.
+  // Rewrites the links of the HTML before converting it to text: in plain text, words may directly adjoin a URL.
   const [body = '', signature = ''] = written.map(({ plain, html }) =>
     sendsHtml || plain === undefined ? rewriteHtml(html ?? plainToHtml(plain ?? '')) : '',
   );
   const texts = written.map(({ plain }, index) =>
     plain === undefined ? toText(index === 0 ? body : signature) : rewriteText(plain.trimEnd()),
   );
-  // The footer's own link is not treated.
+  // The footer's own link is not rewritten.
   const endings = [signature, footer.html, trackOpens ? trackingPixel(urls.pixelUrl) : ''].filter(
     (part) => part !== '',
   );
@@ -211,7 +209,7 @@ function joinBlocks(...blocks: readonly string[]): string {
   return blocks.filter((block) => block !== '').join('\n\n');
 }
 
-/** RFC 8058 headers. The URL is one unfolded token: some clients do not unfold it. */
+/** Returns the headers of RFC 8058. The URL is one unfolded token, because some clients do not unfold it. */
 function oneClickHeaders(oneClickUrl: string): NonNullable<SendMailOptions['headers']> {
   return {
     'List-Unsubscribe': { prepared: true, value: `<${new URL(oneClickUrl).href}>` },
@@ -219,7 +217,10 @@ function oneClickHeaders(oneClickUrl: string): NonNullable<SendMailOptions['head
   };
 }
 
-/** Checks that a text is exactly one bare address: no display name, no list, nothing that could address another person. */
+/**
+ * Checks that a text is exactly one bare address, without a display name, a list, or anything that could address
+ * another person.
+ */
 export function checkAddress(address: string, errors: MessageError[]): string {
   const bare = address.trim();
   if (!/^[^\s\p{Cc}@<>()[\]\\,;:"]+@[^\s\p{Cc}@<>()[\]\\,;:"]+$/u.test(bare)) {

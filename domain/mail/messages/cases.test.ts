@@ -12,8 +12,8 @@ import { inspectSource, sourceWarnings } from './render-source.ts';
 import { findTextLinks } from './text-links.ts';
 
 /*
- * Emails after public bug reports of mail programs. A file of fixtures/cases has the settings, the contact and the step; the table
- * below says what leaves.
+ * Emails from public bug reports of mail programs. A file of fixtures/cases has the settings, the contact and the step.
+ * The table below states the expected message.
  */
 
 type Case = Partial<Pick<MessageInput, 'unsubscribe'>> & {
@@ -60,7 +60,7 @@ async function composed({ options }: BuiltMessage): Promise<{ raw: Buffer; mail:
   return { raw, mail: await simpleParser(raw, { skipTextToHtml: true }) };
 }
 
-/** Targets of the links of a text, tickets followed. */
+/** Returns the targets of the links of a text, with tickets resolved. */
 function targetsIn(urls: readonly string[], { links }: BuiltMessage): string[] {
   return urls.map((url) => links.find(({ ticketId }) => url === TICKET + ticketId)?.url ?? url);
 }

@@ -1,9 +1,9 @@
 import { escapeHtml, headerText } from './text.ts';
 
-/** How a message lets its reader opt out: a sentence, a link, or nothing. */
+/** Form of the opt-out in a message: a sentence, a link, or nothing. */
 export type UnsubscribeMode = 'text' | 'link' | 'off';
 
-/** The unsubscribe block of AdvancedOutreachSettings. Missing values mean their defaults. */
+/** The unsubscribe block of AdvancedOutreachSettings. Missing values have their defaults. */
 export interface UnsubscribeSettings {
   readonly mode?: UnsubscribeMode;
   readonly text?: string;
@@ -11,13 +11,13 @@ export interface UnsubscribeSettings {
   readonly link_text?: string;
 }
 
-/** The opt-out footer in both forms; both empty when there is none. */
+/** The opt-out footer as plain text and HTML. Both are empty if there is none. */
 interface Footer {
   readonly text: string;
   readonly html: string;
 }
 
-/** What blank copy falls back to. */
+/** Default texts, used for blank settings. */
 export const UNSUBSCRIBE_DEFAULTS = {
   mode: 'text',
   text: 'If you would rather not hear from me again, reply "unsubscribe" and I will not write any more.',
@@ -25,10 +25,10 @@ export const UNSUBSCRIBE_DEFAULTS = {
   link_text: 'Unsubscribe',
 } as const satisfies Required<UnsubscribeSettings>;
 
-/** Longest unsubscribe copy. */
+/** Maximum length (characters) of an unsubscribe text. */
 export const MAX_UNSUBSCRIBE_COPY = 300;
 
-/** Builds the footer. Copy is plain text on one line, never a template, and escaped in the HTML form. */
+/** Builds the footer. Texts are plain text on one line, never templates, and are escaped in the HTML form. */
 export function buildFooter(settings: UnsubscribeSettings, unsubscribeUrl: string): Footer {
   const mode = settings.mode ?? UNSUBSCRIBE_DEFAULTS.mode;
   if (mode === 'off') return { text: '', html: '' };

@@ -3,7 +3,7 @@ import { MAX_SOURCE_LENGTH, MAX_TEMPLATE_ERRORS } from './limits.ts';
 import { skipOpaqueMarkup } from './spintax.ts';
 import { positionAt, type TemplateError } from './template-parser.ts';
 
-/** A bracket or sign as it stands in copy: itself, in the percent encoding of a URL, or as an HTML entity. */
+/** Returns a pattern for a bracket or sign in any form: itself, percent-encoded, or as an HTML entity. */
 const sign = (...forms: string[]) => `(?:${forms.join('|')})`;
 const OPEN = sign('\\{', '%7B', '&#123;', '&lbrace;', '&lcub;');
 const CLOSE = sign('\\}', '%7D', '&#125;', '&rbrace;', '&rcub;');
@@ -15,11 +15,11 @@ const ANGLE = sign('<', '&lt;');
 const ANGLE_END = sign('>', '&gt;');
 
 const WORDS = String.raw`[\p{L}_.@$ ](?:[\p{L}\p{N}_.\- \u00a0]|&nbsp;){0,59}`;
-/** A fallback behind a name, as in `{first_name|there}` and `[FIRSTNAME,fallback=you]`. */
+/** A fallback after a name, as in `{first_name|there}` and `[FIRSTNAME,fallback=you]`. */
 const FALLBACK = String.raw`(?<fallback>[|:,][^{}\[\]\n]{0,80})?`;
 const named = (open: string, close: string, name = WORDS, fallback = '') => `${open}(${name})${fallback}${close}`;
 
-/** Notations that mean a merge tag whatever stands in them. */
+/** Notations that are merge tags whatever they contain. */
 const CERTAIN = new RegExp(
   [
     String.raw`\*${BAR}[^|*\n]{1,80}${BAR}\*`,
@@ -35,7 +35,7 @@ const CERTAIN = new RegExp(
   'giu',
 );
 
-/** Notations that people also use for other things: tags only around the name of a field. */
+/** Notations that people also use otherwise. They are merge tags only around a field name. */
 const LIKELY = [
   { pattern: named(OPEN, CLOSE, WORDS, FALLBACK), takes: isFieldName },
   { pattern: named(PERCENT, PERCENT, String.raw`[\p{L}_][\p{L}\p{N}_.\-]{0,59}`), takes: isFieldName },
@@ -49,7 +49,7 @@ const LIKELY = [
   { pattern: named('~', '~', String.raw`[\p{L}_.]{2,40}`), takes: isFieldName },
 ].map(({ pattern, takes }) => ({ pattern: new RegExp(pattern, 'giu'), takes }));
 
-/** Names of fields of contacts and senders in the tools that people come from, without blanks and underscores. */
+/** Field names of contacts and senders in other email tools, without blanks and underscores. */
 const FIELDS = new Set(
   `firstname lastname fullname middlename name fname lname username email emailaddress mail company companyname
   organization organisation phone phonenumber mobile title jobtitle position role salutation greeting city state
@@ -64,12 +64,12 @@ const FIELDS = new Set(
 const OWNER =
   /^(?:account|company|contact|customer|lead|member|merge|person|prospect|recipient|sender|subscriber|user)\./i;
 
-/** A merge tag of another tool, with its place. */
+/** A merge tag of another tool, with its position. */
 export interface ForeignTag extends TemplateError {
   tag: string;
 }
 
-/** The merge tags of other tools in a source: an email would show them as they stand. */
+/** Finds merge tags of other tools in a source. An email would show them literally. */
 export function foreignTags(source: string, { html }: { html: boolean }): ForeignTag[] {
   if (source.length > MAX_SOURCE_LENGTH) return [];
   const copy = withoutOwnSyntax(source, html);
@@ -91,7 +91,10 @@ export function foreignTags(source: string, { html }: { html: boolean }): Foreig
   }));
 }
 
-/** The source with its actions, and in HTML with styles, scripts and comments, blanked out; positions stay. */
+/**
+ * Returns the source with its actions blanked out, and in HTML also styles, scripts and comments. Positions stay the
+ * same.
+ */
 function withoutOwnSyntax(source: string, html: boolean): string {
   let copy = '';
   let from = 0;
@@ -107,8 +110,9 @@ function withoutOwnSyntax(source: string, html: boolean): string {
 }
 
 /**
- * True for a word that names a field: a known one, or one that is written as names in programs are (`order_id`).
- * @param hasFallback in braces this is spintax too: `{Company|Firm}` are words, `{first_name|there}` are not
+ * Returns true for a known field name, or for a name in a programming style (`order_id`).
+ * @param hasFallback true for braces with a bar, which may also be spintax: `{Company|Firm}` are words,
+ * `{first_name|there}` is a tag
  */
 function isFieldName(name: string, hasFallback = false): boolean {
   const bare = name.trim().replace(/^[.@$]/, '');

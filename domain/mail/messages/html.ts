@@ -6,10 +6,9 @@ import { findTextLinks, isWebUrl, type FoundLink } from './text-links.ts';
 const MAX_LABEL_LENGTH = 255;
 
 /**
- * The http and https links of an HTML source, in order. Only their positions come from the tokenizer: the author's HTML
- * itself is never serialized anew. Fragments, mailto:, tel: and relative links are not listed.
- *
- * Tokens, not a tree: a tree costs several times as much, and building one from hostile markup takes quadratic time.
+ * Finds the http and https links of an HTML source, in order. The tokenizer only gives their positions: the author's
+ * HTML is never serialized again. Fragments, mailto:, tel: and relative links are omitted. Uses tokens, because a tree
+ * costs several times as much, and takes quadratic time for hostile markup.
  */
 export function findHtmlLinks(html: string): FoundLink[] {
   if (!/href/i.test(html)) return [];
@@ -55,7 +54,7 @@ function createLinkCollector(): {
       const attribute = (name: string): string => attrs.find((candidate) => candidate.name === name)?.value ?? '';
       if (open && tagName === 'img') open.alternative ||= attribute('alt');
       if (tagName !== 'a' && tagName !== 'area') return;
-      // As in HTML, an anchor ends where the next begins.
+      // As in HTML, an anchor ends where the next anchor begins.
       open = undefined;
       const url = attribute('href')
         .replace(/[\t\n\r]/g, '')
@@ -76,7 +75,7 @@ function createLinkCollector(): {
   };
 }
 
-/** Replaces found links by new URLs, `undefined` leaving one as it is. Everything else stays byte for byte. */
+/** Replaces found links by new URLs. `undefined` leaves a link unchanged. Everything else is kept byte for byte. */
 export function replaceLinks(
   source: string,
   links: readonly FoundLink[],
@@ -94,19 +93,21 @@ export function replaceLinks(
   return rewritten + source.slice(from);
 }
 
-/** Puts a fragment at the end of the body: before the last `</body>`, or else before `</html>` or at the very end. */
+/**
+ * Inserts a fragment at the end of the body: before the last `</body>`, else before `</html>`, else at the very end.
+ */
 export function appendToBody(html: string, fragment: string): string {
   const position = lastIndexOfTag(html, /<\/body\s*>/gi) ?? lastIndexOfTag(html, /<\/html\s*>/gi) ?? html.length;
   return html.slice(0, position) + fragment + html.slice(position);
 }
 
-/** The invisible image whose request shows an open. */
+/** Returns the HTML of the invisible image whose request records an open. */
 export function trackingPixel(url: string): string {
   const style = 'display:block;width:1px;height:1px;border:0';
   return `<img src="${escapeHtml(url)}" width="1" height="1" alt="" style="${style}">`;
 }
 
-/** A plain text as HTML: paragraphs at blank lines, line breaks elsewhere, URLs as links. */
+/** Converts plain text to HTML: paragraphs at blank lines, line breaks elsewhere, URLs as links. */
 export function plainToHtml(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')

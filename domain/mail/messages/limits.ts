@@ -1,25 +1,25 @@
-/** Bounds that keep any author's text, however odd, cheap to process. Lengths are UTF-16 code units. */
+/** This file limits the work for any author's text. Lengths are UTF-16 code units. */
 
-/** Longest subject or body the message engine processes; a longer one is reported and left as it is. */
+/** Maximum length of a subject or body. A longer text is reported and not rendered. */
 export const MAX_SOURCE_LENGTH = 256 * 1024;
 
-/** Longest text one rendering may produce: values can be repeated, so a limit on the source is not enough. */
+/** Maximum length of the output of one rendering. Values can be repeated, so a limit on the source is not enough. */
 export const MAX_RENDERED_LENGTH = 1024 * 1024;
 
 /**
- * Work that one rendering may do: about a unit per character that is read, changed or printed, more where a function
- * works harder. A usual letter takes some thousands; the whole budget is spent in about a tenth of a second.
+ * Maximum work units of one rendering: about one unit per character that is read, changed or printed, more for
+ * expensive functions. A usual email takes some thousands. The whole budget takes about a tenth of a second.
  */
 export const MAX_RENDER_WORK = 2_000_000;
 
-/** Longest `{{…}}` action, braces included. */
+/** Maximum length of a `{{…}}` action, braces included. */
 export const MAX_ACTION_LENGTH = 2048;
 
-/** Deepest nesting of `{{if}}` blocks, parentheses and spintax groups. */
+/** Maximum nesting of `{{if}}` blocks, parentheses and spintax groups. */
 export const MAX_NESTING = 32;
 
-/** Errors listed per template; the rest of a hopeless source adds nothing. */
+/** Maximum number of errors listed per template. */
 export const MAX_TEMPLATE_ERRORS = 20;
 
-/** Total length of the sources whose parsed form one cache keeps: some hundred usual campaign steps. */
+/** Maximum total length of the sources whose parsed form one cache keeps: some hundred usual campaign steps. */
 export const MAX_CACHED_LENGTH = 1024 * 1024;

@@ -5,18 +5,18 @@ import { clickUrl } from './tracking-urls.ts';
 import { createContentNamer, tagUrl } from './utm.ts';
 import type { UtmValues } from './utm.ts';
 
-/** A tracked link of a message: what its click ticket must remember. */
+/** A tracked link of a message, as stored for its click ticket. */
 export interface TrackedLink {
   readonly ticketId: string;
-  /** Where the ticket redirects to, UTM parameters included. */
+  /** Target of the redirect, UTM parameters included. */
   readonly url: string;
-  /** Anchor text; empty for a bare URL in plain text. */
+  /** Anchor text. Empty for a bare URL in plain text. */
   readonly label: string;
-  /** Counts the message's links from 1. */
+  /** Position among the message's links, from 1. */
   readonly position: number;
 }
 
-/** Changes to the links of a message. */
+/** Settings for rewriting the links of a message. */
 interface LinkTreatment {
   readonly utm?: UtmValues;
   readonly tracking?: { readonly base: string; readonly ticketId: (index: number) => string };
@@ -24,26 +24,26 @@ interface LinkTreatment {
 
 /** Rewrites the links of one message, part by part. */
 interface LinkRewriter {
-  /** An HTML source with its links treated. */
+  /** Returns an HTML source with rewritten links. */
   rewriteHtml(html: string): string;
-  /** An authored plain text with its links treated. One that the HTML has too is the same link, with the same ticket. */
+  /** Returns an authored plain text with rewritten links. A link that is also in the HTML gets the same ticket. */
   rewriteText(text: string): string;
-  /** The plain text of an HTML source that was rewritten: its links stay as they are, URLs in its words are treated. */
+  /** Converts a rewritten HTML source to plain text. Its links are kept, and URLs in its text are rewritten. */
   toText(rewrittenHtml: string): string;
-  /** The tracked links so far. */
+  /** Tracked links so far. */
   readonly links: readonly TrackedLink[];
 }
 
 /**
- * Decides the URL of every link of a message: UTM parameters first, then the click ticket that redirects there. A link
- * that stands in both parts is one link with one ticket, so the HTML comes first.
+ * Creates a rewriter for the links of a message: first adds UTM parameters, then replaces the URL by a click ticket
+ * that redirects there. A link in both parts is one link with one ticket, so the HTML must be rewritten first.
  */
 export function createLinkRewriter({ utm, tracking }: LinkTreatment): LinkRewriter {
   const nameContent = createContentNamer();
   const links: TrackedLink[] = [];
-  /** New URLs of the HTML's links, by the URL of the author, until a plain text has the same link. */
+  /** New URLs of the HTML's links by the author's URL, until a link of the plain text uses them. */
   const unmatched = new Map<string, string[]>();
-  /** URLs of authors, by the new ones. */
+  /** The author's URLs by the new URLs. */
   const originals = new Map<string, string>();
   const clickBase = tracking && clickUrl(tracking.base, '');
   let count = 0;

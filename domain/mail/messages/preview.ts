@@ -2,7 +2,7 @@ import { renderField, spintaxSeed } from './render-source.ts';
 import type { MessageError, MessageField } from './render-source.ts';
 import { headerText } from './text.ts';
 
-/** The rendered part of the TemplatePreview schema; empty lists are left out. */
+/** Rendered part of the TemplatePreview schema. Empty lists are omitted. */
 export interface MessagePreview {
   readonly subject?: string;
   readonly body_html?: string;
@@ -13,14 +13,14 @@ export interface MessagePreview {
 
 const FIELDS: readonly MessageField[] = ['subject', 'body_html', 'body_plain'];
 
-/** An error in one line for the TemplatePreview `errors` list. */
+/** Returns an error as one line for the `errors` list of TemplatePreview. */
 export function formatMessageError({ field, message, line, column }: MessageError): string {
   return line === undefined ? `${field}: ${message}` : `${field} ${line}:${column}: ${message}`;
 }
 
 /**
- * Renders the given fields as a send would, without signature, footer or tracking. The same seed shows the same spintax
- * choices.
+ * Renders the given fields as a send does, but without signature, footer or tracking. The same seed gives the same
+ * spintax choices.
  */
 export function previewMessage(
   fields: Readonly<Partial<Record<MessageField, string>>>,

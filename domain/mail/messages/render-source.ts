@@ -5,10 +5,10 @@ import { expandSpintax, maskSpintax } from './spintax.ts';
 import type { Template } from './template-parser.ts';
 import { parseTemplate, renderTemplate } from './template.ts';
 
-/** A part of a step an author writes. */
+/** A field of a step that an author writes. */
 export type MessageField = 'subject' | 'body_plain' | 'body_html';
 
-/** A fault of one field. Line and column count from 1, in the text after spintax was expanded. */
+/** A fault of one field. Line and column count from 1, in the text after spintax expansion. */
 export interface MessageError {
   readonly field: MessageField | 'address';
   readonly message: string;
@@ -29,9 +29,9 @@ const LIMITS = {
 } as const;
 
 /**
- * Renders one authored field for one recipient: spintax first, on the author's source alone, then merge fields, so
- * that braces and bars in a contact's data are never syntax. Values are HTML-escaped in `body_html`, and percent-encoded
- * inside URLs of the bodies. Never throws.
+ * Renders one authored field for one recipient. Spintax is expanded first, in the author's source only, so that braces
+ * and bars in a contact's data are never syntax. Then merge fields are filled in. Values are HTML-escaped in
+ * `body_html`, and percent-encoded inside URLs of the bodies. Never throws.
  */
 export function renderField(field: MessageField, source: string, values: object, seed: string): RenderedField {
   const html = field === 'body_html';
@@ -44,8 +44,8 @@ export function renderField(field: MessageField, source: string, values: object,
 }
 
 /**
- * The faults and field references of an authored source, over all spintax options at once and without a recipient:
- * what campaign validation compares with known custom fields and earlier `.App` keys (campaign_variable_missing).
+ * Returns the faults and field references of an authored source, over all spintax options and without a recipient.
+ * Campaign validation compares them with custom fields and earlier `.App` keys (campaign_variable_missing).
  */
 export function inspectSource(field: MessageField, source: string): Pick<Template, 'errors' | 'references'> {
   const html = field === 'body_html';
@@ -53,12 +53,15 @@ export function inspectSource(field: MessageField, source: string): Pick<Templat
   return { errors, references };
 }
 
-/** Doubts about an authored source that keep no email from leaving: merge tags of other tools, with their place. */
+/**
+ * Returns warnings about an authored source that do not prevent sending: merge tags of other tools, with their
+ * positions.
+ */
 export function sourceWarnings(field: MessageField, source: string): ForeignTag[] {
   return foreignTags(source, { html: field === 'body_html' });
 }
 
-/** The spintax seed of a field. Both bodies share one, so that parallel wordings in them agree. */
+/** Returns the spintax seed of a field. Both bodies share one seed, so that parallel wordings agree. */
 export function spintaxSeed(sendId: string, field: MessageField): string {
   return field === 'subject' ? `${sendId}/subject` : `${sendId}/body`;
 }

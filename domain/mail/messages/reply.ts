@@ -1,20 +1,20 @@
 import { headerText } from './text.ts';
 import { withoutReplyPrefix } from './threading.ts';
 
-/** Most Message-IDs named in References: the first, which mail readers group by, and the latest. */
+/** Maximum number of Message-IDs in References: the first, by which mail readers group, and the latest. */
 const MAX_REFERENCES = 20;
-/** The end of names that stand for messages without a Message-ID of their own: no mail program knows them. */
+/** Domain of made-up ids for messages without their own Message-ID. No mail program knows these ids. */
 const MADE_UP = '@no-message-id.invalid>';
 
-/** The headers by which an answer belongs to the message it answers (RFC 5322, 3.6.4). */
+/** Headers that link an answer to the answered message (RFC 5322, 3.6.4). */
 interface ReplyHeaders {
-  /** Null where the answered message has no Message-ID. */
+  /** Null if the answered message has no Message-ID. */
   inReplyTo: string | null;
-  /** Oldest first. */
+  /** Message-IDs, oldest first. */
   references: string[];
 }
 
-/** The headers of an answer: its References are those of the answered message and that message itself. */
+/** Returns the headers of an answer. Its References are those of the answered message, followed by that message. */
 export function replyHeaders(answered: {
   message_id: string;
   in_reply_to: string | null;
@@ -27,7 +27,10 @@ export function replyHeaders(answered: {
   return { inReplyTo: isMessageId(id) ? id : null, references };
 }
 
-/** The subject of an answer: what was written, with one `Re: ` where it is the conversation's own or none. */
+/**
+ * Returns the subject of an answer: the written subject. If it is empty or the conversation's own, returns the answered
+ * subject with one `Re: `.
+ */
 export function replySubject(written: string | undefined, answered: string): string {
   const own = withoutReplyPrefix(written ?? '');
   const theirs = withoutReplyPrefix(answered);

@@ -1,6 +1,7 @@
 /**
- * Phrases that content filters of receivers are known to count against an email; English, as most of cold outreach is. `high`
- * ones promise money, press or deceive; the others are the language of advertising. Compared case-insensitively, as whole words.
+ * Phrases that receivers' content filters are known to penalise, in English like most cold emails. `high` phrases
+ * promise money, create pressure or deceive; the others are advertising language. They match whole words, ignoring
+ * case.
  */
 export const SPAM_PHRASES: readonly { phrase: string; high: boolean }[] = [
   ...[
@@ -83,7 +84,7 @@ export const SPAM_PHRASES: readonly { phrase: string; high: boolean }[] = [
   ].map((phrase) => ({ phrase, high: false })),
 ];
 
-/** Services that hide where a link leads; receivers distrust them. */
+/** Services that hide the target of a link. Receivers distrust them. */
 export const LINK_SHORTENERS: ReadonlySet<string> = new Set([
   'bit.ly',
   'buff.ly',

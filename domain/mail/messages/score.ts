@@ -5,20 +5,20 @@ import { htmlToText } from './to-text.ts';
 import { LINK_SHORTENERS, SPAM_PHRASES } from './score-words.ts';
 import { maskSpintax } from './spintax.ts';
 
-/** Copy as its author wrote it, spintax and merge fields included. */
+/** Text as written by its author, with spintax and merge fields. */
 export interface ScoredCopy {
   readonly subject?: string;
   readonly bodyPlain?: string;
   readonly bodyHtml?: string;
-  /** The email stands in a conversation: it needs no subject of its own, and "Re:" is true. */
+  /** True for a reply within a conversation: it needs no own subject, and "Re:" is truthful. */
   readonly isReply?: boolean;
 }
 
-/** Where an issue shows. */
+/** Position of an issue in the text. */
 interface ScoreSpan {
   readonly field: 'subject' | 'body';
   readonly text: string;
-  /** Counts from 1, in its field. */
+  /** Line number in its field, from 1. */
   readonly line: number;
   /** The whole line. */
   readonly excerpt: string;
@@ -26,15 +26,15 @@ interface ScoreSpan {
 
 interface ScoreIssue {
   readonly severity: 'warn' | 'high';
-  /** Stable, such as `too_many_links`. */
+  /** Stable code, such as `too_many_links`. */
   readonly code: string;
   readonly message: string;
-  /** Absent where it concerns the whole email. */
+  /** Absent if the issue concerns the whole email. */
   readonly field?: 'subject' | 'body';
-  /** At most eight. */
+  /** At most eight positions. */
   readonly spans: readonly ScoreSpan[];
   readonly suggestion: string;
-  /** Points taken from the score. */
+  /** Points subtracted from the score. */
   readonly points: number;
   /** Numbers in the message, by name. */
   readonly values?: Readonly<Record<string, number>>;
@@ -54,7 +54,7 @@ const MAX_SUBJECT_LENGTH = 70;
 const MAX_LINKS = 3;
 const MAX_WORDS = 350;
 const MIN_WORDS = 8;
-/** Fewer words than this for each link, or for each image, reads as an advertisement. */
+/** Minimum number of words per link, and per image. Fewer look like advertising. */
 const WORDS_PER_LINK = 20;
 const WORDS_PER_IMAGE = 40;
 
@@ -70,9 +70,10 @@ interface Text {
 type Check = (text: Text) => ScoreIssue[];
 
 /**
- * How an email's copy looks to content filters: 100 less the points of every issue. Rules, not a model: phrases, capitals,
- * exclamation marks, number and kind of links, images against text, length, markup that hides or runs. All options of spintax
- * are looked at; merge fields count as a word. The opt-out footer and the signature are not part of it. At most 64 KiB of a field are read.
+ * Scores an email's text as content filters see it: 100 minus the points of every issue. Uses rules, not a model:
+ * phrases, capitals, exclamation marks, links, images against text, length, hidden and active markup. Checks all
+ * spintax options; a merge field counts as one word. Excludes the opt-out footer and the signature. Reads at most 64
+ * KiB of each field.
  */
 export function scoreContent(copy: ScoredCopy): ContentScore {
   const html = maskSpintax((copy.bodyHtml ?? '').slice(0, MAX_SCORED_LENGTH), { html: true });
@@ -91,7 +92,7 @@ export function scoreContent(copy: ScoredCopy): ContentScore {
   return { score: Math.max(0, 100 - lost), issues: issues.toSorted((a, b) => b.points - a.points) };
 }
 
-/** Puts a word where a merge field stands, without changing lines. */
+/** Replaces each merge field by a word, keeping the lines. */
 function blankActions(source: string): string {
   return source.replace(/\{\{[^{}\n]{0,500}\}\}/g, 'field');
 }
@@ -328,13 +329,13 @@ function markup({ html }: Text): ScoreIssue[] {
   return found;
 }
 
-/** Any of some phrases, whole words only, however they are spaced. */
+/** Returns a pattern that matches any of the phrases as whole words, with any spacing. */
 function phrasePattern(phrases: readonly string[]): RegExp {
   const any = phrases.map((phrase) => phrase.replaceAll(' ', '\\s+')).join('|');
   return new RegExp(`(?<![\\p{L}\\p{N}])(?:${any})(?![\\p{L}\\p{N}])`, 'giu');
 }
 
-/** Where a pattern matches; so many places at most that more would not change the score. */
+/** Returns the positions at which a pattern matches, limited to a number beyond which the score no longer changes. */
 function spansIn(field: ScoreSpan['field'], source: string, pattern: RegExp): ScoreSpan[] {
   const spans: ScoreSpan[] = [];
   for (const match of source.matchAll(pattern)) {

@@ -51,7 +51,7 @@ test('options are taken about evenly, and groups choose independently', (t) => {
   for (const [text, count] of counts) t.true(count > 800 && count < 1200, `${text}: ${count}`);
 });
 
-/** A source built from known groups, with the set of every text it may expand to. */
+/** A source built from known groups, with the set of all its possible expansions. */
 interface Known {
   source: string;
   possible: string[];

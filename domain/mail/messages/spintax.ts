@@ -2,11 +2,11 @@ import { findActionEnd } from './actions.ts';
 import { createBoundedCache } from './bounded-cache.ts';
 import { MAX_CACHED_LENGTH, MAX_NESTING, MAX_SOURCE_LENGTH } from './limits.ts';
 
-/** A piece of a parsed source: text, or a group of which one option is taken. */
+/** A part of a parsed source: text, or a group of options. */
 type Part = string | Group;
 
 interface Group {
-  /** Ordinal of the group in its source; part of the seed, so that groups choose independently. */
+  /** Ordinal of the group in its source. Part of the seed, so that groups choose independently. */
   readonly ordinal: number;
   readonly options: readonly (readonly Part[])[];
 }
@@ -17,12 +17,12 @@ interface Spintax {
   readonly syntax: readonly number[];
 }
 
-/** A group whose closing brace has not come yet. Whether it is one is known only then: it needs a bar. */
+/** A group without its closing brace so far. Only a group with a bar is spintax, which is known at the end. */
 interface OpenGroup {
   readonly opening: number;
   readonly options: Part[][];
   readonly bars: number[];
-  /** Syntax of what is inside the group, which stays syntax even if the group turns out to be text. */
+  /** Offsets of the syntax inside the group, which stays syntax even if the group turns out to be text. */
   readonly inner: number[];
 }
 
@@ -30,12 +30,12 @@ const plainSources = createBoundedCache<Spintax>(MAX_CACHED_LENGTH);
 const htmlSources = createBoundedCache<Spintax>(MAX_CACHED_LENGTH);
 
 /**
- * Expands spintax: of each group `{a|b|{c|d}}` one option is taken, the same one every time for the same seed, so that
- * a retry builds the same message. Choices of different groups are independent and about evenly spread.
+ * Expands spintax: takes one option of each group `{a|b|{c|d}}`. The same seed always gives the same option, so that a
+ * retry builds the same message. Choices of different groups are independent and about evenly distributed.
  *
- * Braces without a bar of their own (`{ color: red }`), unbalanced braces, template actions `{{…}}` and, with `html`,
- * style and script elements and comments stay as they are. `\{` and `\}` print a brace, `\|` inside a group a bar.
- * To keep merge values out of it, expand the source first and render afterwards.
+ * Braces without their own bar (`{ color: red }`), unbalanced braces and template actions `{{…}}` are kept, and with
+ * `html` also style and script elements and comments. `\{` and `\}` print a brace, `\|` inside a group prints a bar.
+ * Expand the source first and render afterwards, so that merge values are never read as spintax.
  */
 export function expandSpintax(source: string, seed: string, { html = false }: { html?: boolean } = {}): string {
   if (!hasSpintaxSyntax(source)) return source;
@@ -52,8 +52,8 @@ export function expandSpintax(source: string, seed: string, { html = false }: { 
 }
 
 /**
- * The source with the syntax of its spintax blanked out and every option kept, character positions unchanged: what a
- * check of merge fields should parse, as it must see the fields of all options.
+ * Blanks out the spintax syntax of a source and keeps every option at its position. A check of merge fields parses the
+ * result, because it must see the fields of all options.
  */
 export function maskSpintax(source: string, { html = false }: { html?: boolean } = {}): string {
   if (!hasSpintaxSyntax(source)) return source;
@@ -101,7 +101,7 @@ function parseSource(source: string, { html }: { html: boolean }): Spintax {
         index = actionEnd;
         continue;
       }
-      // Deeper than anyone writes: not spintax, and no deep recursion either.
+      // Nested deeper than anyone writes: treated as text, which also avoids deep recursion.
       if (stack.length > MAX_NESTING) return { parts: [source], syntax: [] };
       flushText(index);
       stack.push({ opening: index, options: [[]], bars: [], inner: [] });
@@ -135,8 +135,8 @@ function parseSource(source: string, { html }: { html: boolean }): Spintax {
 }
 
 /**
- * Puts a group whose closing brace has come into the one around it.
- * @returns false when it has no bar and so is text
+ * Adds a closed group to the group around it.
+ * @returns false if the group has no bar and so is text
  */
 function closeGroup(group: OpenGroup, outer: OpenGroup, place: { closing: number; ordinal: number }): boolean {
   const isGroup = group.options.length > 1;
@@ -151,7 +151,7 @@ function closeGroup(group: OpenGroup, outer: OpenGroup, place: { closing: number
   return isGroup;
 }
 
-/** Turns what looked like a group back into text; the groups inside it stay groups. */
+/** Converts an apparent group back to text. The groups inside it stay groups. */
 function restoreBraces(group: OpenGroup, outer: OpenGroup, closing: '}' | ''): void {
   const target = outer.options.at(-1)!;
   target.push('{');
@@ -171,14 +171,17 @@ function isEscape(source: string, index: number, insideGroup: boolean): boolean 
 const OPAQUE_OPENING = /<(?:(style|script)\b|!--)/iy;
 const OPAQUE_CLOSING = { style: /<\/style/gi, script: /<\/script/gi, comment: /-->/g };
 
-/** At a `<`: the index after the style or script element or the comment that starts here, else after the `<`. */
+/**
+ * Returns, for a `<`, the index after the style or script element or comment that starts there, else the index after
+ * the `<`.
+ */
 export function skipOpaqueMarkup(source: string, index: number): number {
   OPAQUE_OPENING.lastIndex = index;
   const opening = OPAQUE_OPENING.exec(source);
   if (!opening) return index + 1;
   const closing = OPAQUE_CLOSING[(opening[1]?.toLowerCase() ?? 'comment') as keyof typeof OPAQUE_CLOSING];
   closing.lastIndex = index + opening[0].length;
-  // As in HTML, what is never closed runs to the end.
+  // As in HTML, an unclosed element extends to the end.
   return closing.exec(source) ? closing.lastIndex : source.length;
 }
 
@@ -187,7 +190,7 @@ function choose(group: Group, seedHash: number): readonly Part[] {
   return group.options[mixed % group.options.length]!;
 }
 
-/** FNV-1a over UTF-16 code units. */
+/** Returns the FNV-1a hash over UTF-16 code units. */
 function hashText(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {

@@ -1,4 +1,4 @@
-/** A value met while rendering, with the field paths that were read for it and found missing. */
+/** A value met while rendering, with the paths of the missing fields that it was made from. */
 export interface Traced {
   readonly value: unknown;
   readonly missing: readonly (readonly string[])[];
@@ -8,12 +8,12 @@ interface TemplateFunction {
   readonly minArgs: number;
   readonly maxArgs: number;
   /**
-   * Which arguments are only tested or have something to stand in for them, so that their absence leaves no hole in
-   * the text.
+   * Returns true for an argument that may be missing without leaving a gap in the text, because it is only tested or
+   * has a default.
    */
   readonly covers: (index: number, count: number) => boolean;
   readonly call: (args: readonly Traced[]) => Traced;
-  /** Units of work per character of the arguments; 1 when not given. */
+  /** Work units per character of the arguments. Default 1. */
   readonly workPerCharacter?: number;
 }
 
@@ -21,17 +21,20 @@ type Scalar = string | number | bigint | boolean;
 
 const NONE: readonly (readonly string[])[] = [];
 
-/** A value that misses nothing. */
+/** Wraps a value that was made without missing fields. */
 export function known(value: unknown): Traced {
   return { value, missing: NONE };
 }
 
-/** Missing in the sense of `default`: absent, null, or text of white space only. Zero and false are values. */
+/** Returns true for a value that `default` replaces: absent, null, or only white space. Zero and false are values. */
 function isBlank(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 }
 
-/** Truth in the sense of Go templates: false, zero, empty text, empty lists, empty objects and nothing are false. */
+/**
+ * Returns the truth of a value as in Go templates: false, zero, empty text, empty lists, empty objects and nothing are
+ * false.
+ */
 export function isTruthy(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) {
     return Array.isArray(value) ? value.length > 0 : Object.keys(value).length > 0;
@@ -40,8 +43,8 @@ export function isTruthy(value: unknown): boolean {
 }
 
 /**
- * How a value prints: scalars as text, a list of scalars joined by commas. Objects and nested lists have no sensible
- * form in a letter and print as undefined, which the caller reports as unresolved.
+ * Prints a value: scalars as text, a list of scalars joined by commas. Returns undefined for objects and nested lists,
+ * which have no sensible form in an email. The caller reports these as unresolved.
  */
 export function printValue(value: unknown): string | undefined {
   if (value === undefined || value === null) return '';
@@ -52,7 +55,7 @@ export function printValue(value: unknown): string | undefined {
   return String(value as Scalar);
 }
 
-/** How many characters a value prints as; for a list without printing it. */
+/** Returns the number of characters of a printed value. Does not print lists. */
 export function printedLength(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (!Array.isArray(value)) return 1;
@@ -86,10 +89,10 @@ function comparison(test: (order: number) => boolean): TemplateFunction {
 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
-/** Characters segmented at a time: the segmenter's work grows with the square of the text that it is given. */
+/** Number of characters segmented in one call, because the segmenter takes quadratic time. */
 const SEGMENT_WINDOW = 256;
 
-/** The first `length` characters as a reader counts them, the last one an ellipsis when something was cut. */
+/** Returns the first `length` characters (graphemes). If something was cut, the last character is an ellipsis. */
 function truncate(text: string, length: number): string {
   if (text.length <= length) return text;
   const kept: string[] = [];
@@ -100,14 +103,15 @@ function truncate(text: string, length: number): string {
   return text;
 }
 
-/** The characters of a text as a reader counts them. */
+/** Yields the characters of a text as a reader counts them (graphemes). */
 export function* characters(text: string): Generator<string> {
   let at = 0;
   let window = SEGMENT_WINDOW;
   while (at < text.length) {
     const segments = Array.from(graphemes.segment(text.slice(at, at + window)), ({ segment }) => segment);
     const isLast = at + window >= text.length;
-    // The last character of a window may go on in the next one; one that fills a whole window needs a larger one.
+    // The last character of a window may continue in the next window. A character that fills a whole window needs a
+    // larger window.
     if (!isLast && segments.length === 1) {
       window *= 2;
       continue;

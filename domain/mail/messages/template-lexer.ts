@@ -1,24 +1,24 @@
 import { findActionEnd } from './actions.ts';
 
-/** A stretch of the source: literal text, or one `{{…}}` action. */
+/** A part of the source: literal text, or one `{{…}}` action. */
 type Segment =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'action'; readonly body: string; readonly raw: string; readonly offset: number }
   | { readonly kind: 'broken'; readonly raw: string; readonly offset: number };
 
-/** One token of an action. */
+/** One token of an action: a field, a function name, a literal, or a symbol. */
 export type Token =
   | { readonly kind: 'field'; readonly path: readonly string[] }
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'literal'; readonly value: string | number | boolean }
   | { readonly kind: 'symbol'; readonly symbol: '|' | '(' | ')' };
 
-/** A fault in an action, worded for the author. */
+/** A fault in an action, with a message for the author. */
 export class TemplateSyntaxError extends Error {}
 
 /**
- * Cuts a source into text and actions, drops comments and applies the trim markers `{{- ` and ` -}}`.
- * `{{` that opens no action comes back as `broken`.
+ * Splits a source into text and actions, drops comments and applies the trim markers `{{- ` and ` -}}`. A `{{` that
+ * opens no action is returned as `broken`.
  */
 export function splitSegments(source: string): Segment[] {
   const segments: Segment[] = [];
@@ -36,7 +36,7 @@ export function splitSegments(source: string): Segment[] {
   while (open >= 0) {
     const end = findActionEnd(source, open);
     if (end < 0) {
-      // `{{{.Name}}`: the first brace is text, the action opens at the second.
+      // `{{{.Name}}`: the first brace is text, and the action opens at the second.
       if (findActionEnd(source, open + 1) >= 0) {
         open += 1;
         continue;
@@ -96,7 +96,7 @@ const HTML_ENTITIES: Readonly<Record<string, string>> = {
   zwj: '',
 };
 
-/** Undoes what an HTML editor does to the quotes and spaces of an action typed into it. */
+/** Decodes the quotes and spaces of an action that an HTML editor has encoded. */
 export function decodeActionEntities(body: string): string {
   return body.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi, (entity, decimal, hex, name: string) => {
     if (name !== undefined) return HTML_ENTITIES[name.toLowerCase()] ?? entity;
@@ -105,13 +105,12 @@ export function decodeActionEntities(body: string): string {
   });
 }
 
-/** Invisible marks that editors and messengers leave between the characters of an action. */
+/** Invisible characters that editors and messengers leave between the characters of an action. */
 const INVISIBLE = /[\u00ad\u200b\u200e\u200f\u2060\ufeff]/g;
 
 /**
- * Tokens of one action's body.
- *
- * @throws {TemplateSyntaxError} at the first character that belongs to no token.
+ * Splits one action's body into tokens.
+ * @throws {TemplateSyntaxError} at the first character that belongs to no token
  */
 export function tokenize(written: string): Token[] {
   const body = written.replace(INVISIBLE, '');

@@ -3,41 +3,41 @@ import { TEMPLATE_FUNCTIONS } from './template-functions.ts';
 import { decodeActionEntities, splitSegments, TemplateSyntaxError, tokenize } from './template-lexer.ts';
 import type { Token } from './template-lexer.ts';
 
-/** A fault in a template. Line and column count from 1 and point at the opening braces of the action. */
+/** A fault in a template. Line and column count from 1 and refer to the opening braces of the action. */
 export interface TemplateError {
   readonly message: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** One read of a field. */
+/** One use of a field. */
 interface TemplateReference {
   /** Path from the root: `['App', 'order', 'total']`. */
   readonly path: readonly string[];
-  /** True when a missing value leaves no hole: a default stands in, or the field is only tested. */
+  /** True if a missing value leaves no gap, because there is a default or the field is only tested. */
   readonly hasDefault: boolean;
 }
 
-/** An expression: the content of an action. */
+/** An expression, the content of an action. */
 export type Expression =
   | { readonly kind: 'literal'; readonly value: string | number | boolean }
   | { readonly kind: 'field'; readonly path: readonly string[] }
   | { readonly kind: 'call'; readonly name: string; readonly args: readonly Expression[] };
 
-/** A piece of a parsed template. `broken` is source that could not be understood and prints as it stands. */
+/** A part of a parsed template. `broken` is source that could not be parsed and is printed literally. */
 export type TemplateNode =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'broken'; readonly raw: string }
   | { readonly kind: 'print'; readonly expression: Expression }
   | { readonly kind: 'if'; readonly clauses: readonly TemplateClause[] };
 
-/** One arm of an `{{if}}`; the `{{else}}` arm has no test. */
+/** One arm of an `{{if}}`. The `{{else}}` arm has no test. */
 interface TemplateClause {
   readonly test: Expression | undefined;
   readonly body: readonly TemplateNode[];
 }
 
-/** A parsed template. With errors it still renders, its broken actions verbatim. */
+/** A parsed template. With errors it still renders, with its broken actions printed literally. */
 export interface Template {
   readonly nodes: readonly TemplateNode[];
   readonly errors: readonly TemplateError[];
@@ -52,7 +52,7 @@ interface OpenIf {
 
 const UNSUPPORTED_KEYWORDS = new Set(['range', 'with', 'define', 'template', 'block', 'break', 'continue', 'nil']);
 
-/** Parses a template without the cache; see `parseTemplate`. Never throws. */
+/** Parses a template without the cache (see `parseTemplate`). Never throws. */
 export function parseSource(source: string, { html }: { html: boolean }): Template {
   const errors: TemplateError[] = [];
   const report = (offset: number, message: string): void => {
@@ -120,7 +120,7 @@ export function parseSource(source: string, { html }: { html: boolean }): Templa
   return { nodes: root, errors, references };
 }
 
-/** Opens the `{{else}}` or `{{else if}}` arm of a block and gives back its body. */
+/** Opens the `{{else}}` or `{{else if}}` arm of a block and returns its body. */
 function openElse(block: OpenIf | undefined, tokens: Token[], references: TemplateReference[]): TemplateNode[] {
   if (!block) throw new TemplateSyntaxError('{{else}} without an {{if}}');
   if (block.clauses.at(-1)!.test === undefined) throw new TemplateSyntaxError('{{else}} was already given');
@@ -200,7 +200,10 @@ function call(name: string, args: readonly Expression[]): Expression {
   return { kind: 'call', name, args };
 }
 
-/** `index . "Job Title"`: a field read whose keys are literals, so that references stay known without rendering. */
+/**
+ * Converts `index . "Job Title"` to a field read. Its keys are literals, so that references are known without
+ * rendering.
+ */
 function fieldByIndex(args: readonly Expression[]): Expression {
   const [root, ...keys] = args;
   const fault = 'index takes a field and literal keys';
@@ -222,7 +225,7 @@ function collectReferences(expression: Expression, covered: boolean, into: Templ
   );
 }
 
-/** Line and column of an offset, both from 1. */
+/** Returns line and column of an offset, both from 1. */
 export function positionAt(source: string, offset: number): { line: number; column: number } {
   const before = source.slice(0, offset);
   const lineStart = before.lastIndexOf('\n') + 1;

@@ -7,44 +7,39 @@ import type { Expression, Template, TemplateNode } from './template-parser.ts';
 import { escapeHtml } from './text.ts';
 import { valueInText } from './url-values.ts';
 
-/** What a template came to. */
 interface RenderedTemplate {
   readonly text: string;
   /**
-   * Placeholders that left a hole (missing values with no default, written `{{.Company}}`) or could not be understood
-   * and stand in the text verbatim. Each is listed once.
+   * Placeholders without a value or default (written `{{.Company}}`), or that could not be parsed and are in the text
+   * literally. Each is listed once.
    */
   readonly unresolved: readonly string[];
-  /**
-   * Set when rendering ended early, at the limit of its length or of its work; such a text must not be sent.
-   */
+  /** Set if rendering ended early at its length or work limit. Such a text must not be sent. */
   readonly exceeded: 'length' | 'work' | null;
 }
 
-/** Characters before a value by which it is known to stand inside a URL. */
+/** Number of characters before a value that are checked for an unfinished URL. */
 const TAIL_LENGTH = 512;
 
 const plainTemplates = createBoundedCache<Template>(MAX_CACHED_LENGTH);
 const htmlTemplates = createBoundedCache<Template>(MAX_CACHED_LENGTH);
 
 /**
- * Parses a template: the part of Go's text/template that campaign copy may use. Fields `{{.FirstName}}`,
- * `{{.App.order.total}}`, `{{index . "Job Title"}}`; pipelines and calls of {@link TEMPLATE_FUNCTIONS}; `{{if}} {{else
- * if}} {{else}} {{end}}`; comments; trim markers. In a source that is HTML, entities inside an action (`&quot;`) are
- * read as the characters they stand for.
- *
- * Never throws: faults are in `errors`. Results are shared and cached by source.
+ * Parses a template in the supported part of Go's text/template. Fields `{{.FirstName}}`, `{{.App.order.total}}`,
+ * `{{index . "Job Title"}}`; pipelines and calls of {@link TEMPLATE_FUNCTIONS}; `{{if}} {{else if}} {{else}} {{end}}`;
+ * comments; trim markers. In HTML, entities inside an action (`&quot;`) are decoded. Never throws: faults are in
+ * `errors`. Results are shared and cached by source.
  */
 export function parseTemplate(source: string, { html = false }: { html?: boolean } = {}): Template {
   return (html ? htmlTemplates : plainTemplates).getOrCreate(source, () => parseSource(source, { html }));
 }
 
 /**
- * Renders a parsed template. Missing, null and blank values, and objects, leave a hole and are reported as
- * unresolved, unless a default stands in or they are only tested. Only own properties are read, so no prototype is
- * reachable. With `escapeHtml` everything an action prints is escaped for HTML. With `encodeInUrls` a value inside a
- * URL of the text is percent-encoded. Never throws.
- * @param options.budget shared by templates that are rendered together; each has its own without it
+ * Renders a parsed template. Missing, null and blank values, and objects, leave a gap and are reported as unresolved,
+ * unless they have a default or are only tested. Only own properties are read, so no prototype is reachable. With
+ * `escapeHtml` all output of actions is HTML-escaped. With `encodeInUrls` values inside a URL of the text are
+ * percent-encoded. Never throws.
+ * @param options.budget budget shared by templates that are rendered together; defaults to a separate one
  */
 export function renderTemplate(
   template: Template,
@@ -92,19 +87,22 @@ export function renderTemplate(
   return { text: pieces.join(''), unresolved: [...unresolved], exceeded: budget.exceeded };
 }
 
-/** The work that one rendering, or several together, have left. */
+/** Remaining work of one rendering, or of several together. */
 export class WorkBudget {
   #left = MAX_RENDER_WORK;
   readonly #whole: WorkBudget | undefined;
-  /** Why rendering must end; null while it may go on. */
+  /** Limit that was exceeded, so that rendering must end. Null otherwise. */
   exceeded: RenderedTemplate['exceeded'] = null;
 
-  /** @param whole what this rendering and others may take together; its work is taken from there too */
+  /** @param whole budget shared with other renderings, which is also charged */
   constructor(whole?: WorkBudget) {
     this.#whole = whole;
   }
 
-  /** Takes units of work before they are done. @returns false when they are more than is left: do not do the work */
+  /**
+   * Charges work units before the work is done.
+   * @returns false if the units exceed the rest: then the work must not be done
+   */
   spend(units: number): boolean {
     this.#left -= units;
     if (this.#left < 0 || this.#whole?.spend(units) === false) this.exceeded ??= 'work';
@@ -114,7 +112,7 @@ export class WorkBudget {
 
 const NOTHING = known('');
 
-/** The value of an expression; nothing once the budget is exceeded. */
+/** Evaluates an expression. Gives nothing once the budget is exceeded. */
 function evaluate(expression: Expression, values: object, budget: WorkBudget): Traced {
   if (expression.kind === 'literal') return known(expression.value);
   if (expression.kind === 'field') {
@@ -132,14 +130,14 @@ function readPath(values: object, path: readonly string[]): unknown {
   let value: unknown = values;
   for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    // A list answers to its positions only.
+    // A list has only its positions as keys.
     if (Array.isArray(value) && !/^\d+$/.test(key)) return undefined;
     value = (value as Record<string, unknown>)[key];
   }
   return value;
 }
 
-/** How an author would write the field. */
+/** Returns a field as an author would write it. */
 function placeholder(path: readonly string[]): string {
   const isPlain = path.every((key) => /^[\p{L}\p{N}_]+(?:-[\p{L}\p{N}_]+)*$/u.test(key));
   if (isPlain) return `{{.${path.join('.')}}}`;

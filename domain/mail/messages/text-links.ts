@@ -1,28 +1,33 @@
-/** A link found in a text, with the stretch of source a rewriting replaces. */
+/** A link found in a text, with the range of the source that rewriting replaces. */
 export interface FoundLink {
   readonly url: string;
-  /** The anchor's text on one line, or its image's alternative text; empty in plain text. */
+  /** Text of the anchor on one line, or its image's alternative text. Empty in plain text. */
   readonly label: string;
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Characters of URLs as people write them: ASCII without blanks, quotes and angle brackets, and letters and digits of any
- * script. Marks that stand inside words are among them. Punctuation, symbols and invisible marks beyond ASCII end a URL.
+ * Characters of URLs as people write them: ASCII except blanks, quotes and angle brackets, and letters, digits and
+ * word-internal marks of any script. Other punctuation, symbols and invisible marks beyond ASCII end a URL.
  */
 const CHARACTER = '(?:[!#-;=?-_a-~]|[^\\P{L}\\p{ASCII}]|[\\p{M}\\u00b7\\u200c\\u200d]|[^\\P{N}\\p{ASCII}])';
-/** A stretch that may be a URL; a list may have the next URL right behind its separator. The bound keeps hostile text cheap. */
+/**
+ * Text that may be a URL. In a list, the next URL may directly follow its separator. The length limit keeps hostile
+ * text cheap.
+ */
 const CANDIDATE = new RegExp(`\\bhttps?://(?:(?![,;|]https?://)${CHARACTER}){1,8192}`, 'giu');
-/** As far back as the beginning of a URL is looked for. */
+/** Maximum number of characters that are searched backwards for the beginning of a URL. */
 const URL_LOOKBACK = 512;
 const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
 /** Punctuation that ends a sentence, not a URL. */
 const TRAILING = /[.,;:!?'*]/;
-/** A letter of another script than Latin: behind a Latin letter or digit it begins the sentence that goes on. */
+/**
+ * A letter of a non-Latin script. After a Latin letter or digit it does not belong to the URL, but to the sentence.
+ */
 const OTHER_SCRIPT = /[^\P{L}\p{Script=Latin}]/u;
 
-/** The http and https URLs written out in a plain text, in order, without the punctuation and the words around them. */
+/** Finds the http and https URLs in a plain text, in order, without adjacent punctuation and words. */
 export function findTextLinks(text: string): FoundLink[] {
   const links: FoundLink[] = [];
   for (const { candidate, start } of candidatesIn(text)) {
@@ -32,7 +37,9 @@ export function findTextLinks(text: string): FoundLink[] {
   return links;
 }
 
-/** The beginning of a URL that a text ends inside of, so that what is put behind it continues the URL; else undefined. */
+/**
+ * Returns the unfinished URL at the end of a text, which any appended text would continue. Undefined if there is none.
+ */
 export function unfinishedUrl(text: string): string | undefined {
   let start = text.length;
   while (start > 0 && text.length - start < URL_LOOKBACK && !/[\s<>"`]/.test(text[start - 1]!)) start -= 1;
@@ -40,7 +47,7 @@ export function unfinishedUrl(text: string): string | undefined {
   return last !== undefined && text.endsWith(last) && urlEnd(last, true) === last.length ? last : undefined;
 }
 
-/** Stretches of a text that may be URLs; the next one may begin where a URL ends. */
+/** Yields the parts of a text that may be URLs. The next part may begin where a URL ends. */
 function* candidatesIn(text: string): Generator<{ candidate: string; start: number }> {
   const pattern = new RegExp(CANDIDATE);
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
@@ -49,15 +56,15 @@ function* candidatesIn(text: string): Generator<{ candidate: string; start: numb
   }
 }
 
-/** True for a complete http or https URL. */
+/** Returns true for a complete http or https URL. */
 export function isWebUrl(url: string): boolean {
   return /^https?:\/\//i.test(url) && URL.canParse(url);
 }
 
 /**
- * Length of the URL that a candidate begins with. Brackets belong to it in pairs: it ends at one that closes none, and
- * before one that is never closed.
- * @param isOpen more text may follow, which may close the open brackets
+ * Returns the length of the URL at the start of a candidate. Brackets belong to it in pairs: the URL ends at an
+ * unopened closing bracket, and before an unclosed opening bracket.
+ * @param isOpen true if more text may follow, which may close the open brackets
  */
 function urlEnd(candidate: string, isOpen = false): number {
   const open: { closing: string; at: number }[] = [];

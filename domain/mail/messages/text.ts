@@ -6,16 +6,16 @@ export function escapeHtml(text: string): string {
 }
 
 /**
- * Makes text safe for one header line: control characters and line separators become a space, runs of white space
- * one space. No value that passed through here can end a header or start another.
+ * Makes text safe for one header line: control characters and line separators become a space, runs of white space one
+ * space. The result cannot end a header or start another.
  */
 export function headerText(text: string): string {
   return text.replace(/[\s\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 }
 
 /**
- * A lower-case slug of letters and digits joined by hyphens, accents dropped, at most `maxLength` characters.
- * Letters of any script are kept. Empty when the text has none.
+ * Returns a lower-case slug of letters and digits joined by hyphens, without accents, at most `maxLength` characters.
+ * Letters of any script are kept. Empty if the text has none.
  */
 export function slugify(text: string, maxLength: number): string {
   return text

@@ -1,31 +1,30 @@
 import { domainToASCII } from 'node:url';
 import { headerText } from './text.ts';
 
-/** A conversation with one recipient so far. */
+/** The conversation with one recipient so far. */
 export interface Conversation {
-  /** Subject of its first message, without reply prefix; empty before that. */
+  /** Subject of its first message, without reply prefix. Empty before the first message. */
   readonly subject: string;
   /** Message-IDs with angle brackets, oldest first. */
   readonly messageIds: readonly string[];
 }
 
-/** The headers by which a message belongs to a conversation. */
+/** Headers that assign a message to a conversation. */
 interface Threading {
   readonly subject: string;
   readonly inReplyTo?: string;
   readonly references?: string[];
-  /** The conversation after this message. */
+  /** State of the conversation after this message. */
   readonly conversation: Conversation;
 }
 
-/** Most Message-IDs named in References: the first, which mail readers group by, and the latest. */
+/** Maximum number of Message-IDs in References: the first, by which mail readers group, and the latest. */
 const MAX_REFERENCES = 20;
 
 /**
- * The RFC 5322 Message-ID of a send: `<sendId@domain of the sender>`. The same send always has the same one, so that a
- * send whose outcome is unknown can be looked up in the Sent folder.
- *
- * @throws {TypeError} when the send id or the address has no usable characters.
+ * Returns the RFC 5322 Message-ID of a send: `<sendId@domain of the sender>`. The same send always has the same id, so
+ * that a send with unknown outcome can be looked up in the Sent folder.
+ * @throws {TypeError} when the send id or the address has no usable characters
  */
 export function messageIdFor(sendId: string, senderAddress: string): string {
   const local = sendId.replace(/[^A-Za-z0-9._-]/g, '');
@@ -35,8 +34,8 @@ export function messageIdFor(sendId: string, senderAddress: string): string {
 }
 
 /**
- * Whether a step is sent as a reply when its author did not say: it is when it has no subject or the conversation's
- * own.
+ * Returns the default of a step's reply setting: a step is a reply if its subject is empty or equals the
+ * conversation's.
  */
 export function defaultThreadReply(stepSubject: string | null | undefined, conversationSubject: string): boolean {
   const subject = withoutReplyPrefix(stepSubject ?? '');
@@ -44,9 +43,9 @@ export function defaultThreadReply(stepSubject: string | null | undefined, conve
 }
 
 /**
- * Threads a message: with `threadReply` and something to reply to, a reply under the conversation's subject with one
- * `Re: `; otherwise the start of a new conversation under its own subject. One that has none takes the subject of an email
- * that may not have arrived, without the prefix of a reply.
+ * Adds the threading headers of a message. With `threadReply` and an earlier message, it becomes a reply under the
+ * conversation's subject with one `Re: `. Otherwise it starts a new conversation under its own subject. If that is
+ * empty, it uses the subject of the earlier email, which may not have arrived, without the reply prefix.
  */
 export function threadMessage(input: {
   readonly threadReply: boolean;
@@ -72,7 +71,7 @@ export function threadMessage(input: {
   };
 }
 
-/** A subject without `Re:` before it, in one line. */
+/** Returns a subject on one line, without leading `Re:`. */
 export function withoutReplyPrefix(subject: string): string {
   return headerText(subject).replace(/^(?:re\s*:\s*)+/i, '');
 }

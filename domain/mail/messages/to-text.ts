@@ -1,18 +1,18 @@
 import { compile, type DomNode, type FormatCallback } from 'html-to-text';
 import { isWebUrl } from './text-links.ts';
 
-/** Elements that begin and end a line, beside those that the converter knows. */
+/** Elements that begin and end a line, in addition to those known to the converter. */
 const LINES = ['address', 'caption', 'center', 'dd', 'details', 'dialog', 'dt', 'fieldset', 'figcaption', 'figure'];
 const MORE_LINES = ['hgroup', 'legend', 'menu', 'option', 'search', 'summary', 'td', 'th', 'tr'];
 /** Elements whose content is not part of the text. */
 const HIDDEN = ['head', 'noscript', 'template', 'title'];
 const line = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
 
-/** Longest cell, in characters, that is shown beside others. */
+/** Maximum length (characters) of a table cell that is shown beside others. */
 const MAX_CELL_LENGTH = 60;
-/** Most nodes of a table that are read to tell data from layout. */
+/** Maximum number of a table's nodes that are read to distinguish data from layout. */
 const MAX_TABLE_NODES = 2_000;
-/** Most columns or rows that a cell may span beside others: the converter lays out a grid of them all. */
+/** Maximum number of columns or rows that a cell may span: the converter lays out a grid of them all. */
 const MAX_SPAN = 20;
 const INLINE = new Set([
   'b',
@@ -33,12 +33,12 @@ const INLINE = new Set([
 const SECTIONS = new Set(['thead', 'tbody', 'tfoot']);
 const NO_DATA = new Set(['table', 'ul', 'ol', 'dl', 'pre', 'blockquote', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6']);
 
-/** URLs that stand in the HTML in place of what the author wrote, with the author's. */
+/** The author's URLs, by the URLs that replace them in the HTML. */
 type OriginalUrls = ReadonlyMap<string, string>;
 
 /**
- * A link as its label and its URL in angle brackets (RFC 3986, appendix C), which end a URL for every mail reader. A
- * label that is the URL itself is not repeated. The label of an image is its alternative text.
+ * Formats a link as its label and its URL in angle brackets (RFC 3986, appendix C), which end a URL for every mail
+ * reader. A label that equals the URL is not repeated. The label of an image is its alternative text.
  */
 const formatLink: FormatCallback = (element, walk, builder) => {
   const { metadata: originals } = builder as unknown as { metadata: OriginalUrls };
@@ -54,7 +54,7 @@ const formatLink: FormatCallback = (element, walk, builder) => {
   builder.addInline(` <${url}>`, { noWordTransform: true });
 };
 
-/** True when words stand right before or behind an element, which a URL in its place would take along. */
+/** Returns true if words directly adjoin an element, so that they would become part of a URL in its place. */
 function touchesWords(element: DomNode): boolean {
   const before = neighbourOf(element, 'prev');
   const behind = neighbourOf(element, 'next');
@@ -63,7 +63,10 @@ function touchesWords(element: DomNode): boolean {
   return /[\p{L}\p{N}_]$/u.test(before?.data ?? '') || /^(?![.,;:!?)\]]*(?:\s|$))/.test(behind?.data ?? ' ');
 }
 
-/** The node beside an element, or beside the inline elements that it is the first or last of. */
+/**
+ * Returns the node beside an element. If the element is the first or last of inline elements, returns the node beside
+ * those.
+ */
 function neighbourOf(element: DomNode, side: 'prev' | 'next'): DomNode | null {
   let node = element as DomNode & Partial<Record<'prev' | 'next', DomNode | null>>;
   while (!node[side] && node.parent?.name !== undefined && INLINE.has(node.parent.name)) node = node.parent;
@@ -75,7 +78,7 @@ const formatImage: FormatCallback = (element, _walk, builder) => {
     if (parent.name === 'a') return builder.addInline(attributeOf(element, 'alt') ?? '', { noWordTransform: true });
 };
 
-/** Cells of data side by side in columns; those of a layout one below the other. */
+/** Formats a data table in columns, and a layout table cell by cell, one below the other. */
 const formatTable: FormatCallback = (element, walk, builder, options) => {
   const { formatters } = builder.options as unknown as { formatters: Record<string, FormatCallback> };
   const isData = isDataTable(element);
@@ -86,7 +89,7 @@ const formatTable: FormatCallback = (element, walk, builder, options) => {
 
 const convert: (html: string, originals: OriginalUrls) => string = compile({
   wordwrap: false,
-  // The converter recurses; deeper markup than any email has becomes an ellipsis.
+  // The converter recurses. Markup deeper than in any real email becomes an ellipsis.
   limits: { maxDepth: 200 },
   formatters: { letterLink: formatLink, letterImage: formatImage, letterTable: formatTable },
   selectors: [
@@ -100,15 +103,18 @@ const convert: (html: string, originals: OriginalUrls) => string = compile({
   ],
 });
 
-/** The plain text of an HTML source, with the URL of each link behind its label. */
+/** Converts an HTML source to plain text, with the URL of each link after its label. */
 export function htmlToText(html: string, originals: OriginalUrls = new Map()): string {
-  // A word right behind a link is set apart from it, as it is by the link's end in HTML.
+  // Separates a word from a link that it directly follows, as the end of the link does in HTML.
   return convert(html, originals)
     .replace(/(<https?:\/\/[^\s<>]+>)(?=[\p{L}\p{N}([{<"'“‘«])/gu, '$1 ')
     .trim();
 }
 
-/** A link's target as it stands in text: without blanks and characters that mail readers end a URL at; empty for a fragment. */
+/**
+ * Returns a link's target for plain text, without blanks and characters that end a URL for mail readers. Empty for a
+ * fragment.
+ */
 function plainUrl(href: string): string {
   if (href.startsWith('#')) return '';
   const target = href.replace(/^mailto:/i, '');
@@ -151,14 +157,17 @@ function isBetweenCells({ type, name, data }: DomNode, known: readonly string[])
     : type === 'comment' || (name !== undefined && known.includes(name));
 }
 
-/** The text below an element on one line; at most some hundred nodes are read, which is more than a URL has. */
+/** Returns the text below an element on one line. Reads at most some hundred nodes, more than any URL has. */
 function textOf(element: DomNode): string {
   let text = '';
   for (const node of descendantsOf(element)) if (node.type === 'text') text += node.data ?? '';
   return text.trim();
 }
 
-/** Nodes below an element in their order, of a large tree only the first; without recursion, as trees can be deep. */
+/**
+ * Yields the nodes below an element in order, of a large tree only the first nodes. Without recursion, because trees
+ * can be deep.
+ */
 function* descendantsOf(element: DomNode): Generator<DomNode> {
   const open = [...element.children].reverse();
   for (let read = 0; open.length > 0 && read < MAX_TABLE_NODES; read += 1) {

@@ -22,7 +22,8 @@ test('no other text is a token, least of all one that differs in a single charac
       if (token[at] === character) return;
       const changed = token.slice(0, at) + character + token.slice(at + 1);
       const read = readTrackingToken([SECRET], 'open', changed);
-      // The last character of each half carries unused bits: another spelling of the same bytes at most.
+      // The last character of each half has unused bits, so a change may at most give another spelling of the same
+      // bytes.
       t.true(read === undefined || read === id);
     }),
   );

@@ -1,22 +1,22 @@
 import { hmac, safeEqual } from '../../../lib/crypto.ts';
 
-/** What a tracking URL may do: a token made for one purpose is nothing for another. */
+/** Purpose of a tracking URL. A token is valid only for its purpose. */
 type TokenPurpose = 'open' | 'click' | 'unsubscribe' | 'weekly-report';
 
 const MAC_BYTES = 16;
 
 /**
- * A token for a tracking URL: the id in 22 characters and a 128-bit HMAC of it. Ids of sends stand in Message-IDs,
- * which others than the recipient can read; without the HMAC they open nothing.
+ * Returns the token of a tracking URL: the id in 22 characters and a 128-bit HMAC. Ids of sends also appear in
+ * Message-IDs, which others than the recipient can read, so an id without its HMAC is not accepted.
  */
 export function trackingToken(secret: Buffer | string, purpose: TokenPurpose, id: string): string {
   return Buffer.from(id.replace(/-/g, ''), 'hex').toString('base64url') + mac(secret, purpose, id);
 }
 
-/** Length of a token in characters. */
+/** Length (characters) of a token. */
 export const TRACKING_TOKEN_LENGTH = 44;
 
-/** The id in a token, or undefined when the token was not made for this purpose with one of these secrets. */
+/** Returns the id in a token. Undefined if the token was not made for this purpose with one of these secrets. */
 export function readTrackingToken(
   secrets: readonly (Buffer | string)[],
   purpose: TokenPurpose,

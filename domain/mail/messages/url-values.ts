@@ -1,8 +1,9 @@
 import { unfinishedUrl } from './text-links.ts';
 
 /**
- * A value as it is printed behind a text: where the text ends inside a URL, what would end or change the URL is percent-encoded.
- * The value of a parameter (`?name=`) is encoded as one; elsewhere a value may be several segments or parameters.
+ * Returns a value as printed after a text. If the text ends inside a URL, characters that would end or change the URL
+ * are percent-encoded. The value of a parameter (`?name=`) is encoded as one. Elsewhere a value may contain several
+ * path segments or parameters.
  */
 export function valueInText(value: string, before: string): string {
   const url = unfinishedUrl(before);

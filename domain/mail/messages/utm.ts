@@ -1,28 +1,28 @@
 import { slugify } from './text.ts';
 
-/** A campaign's UTM settings; a blank or missing value means its default. */
+/** UTM settings of a campaign. A blank or missing value means its default. */
 export interface UtmSettings {
   readonly source?: string | null;
   readonly medium?: string | null;
   readonly campaign?: string | null;
 }
 
-/** The resolved values every link of a campaign shares. */
+/** Resolved UTM values shared by all links of a campaign. */
 export interface UtmValues {
   readonly source: string;
   readonly medium: string;
   readonly campaign: string;
 }
 
-/** Longest UTM value. */
+/** Maximum length (characters) of a UTM value. */
 export const MAX_UTM_LENGTH = 128;
 
 const MAX_CONTENT_LENGTH = 60;
 
-/** The service's name in lower case: the default utm_source. */
+/** Name of the service in lower case: the default utm_source. */
 const SERVICE_NAME = 'heron';
 
-/** Fills a campaign's UTM settings with the defaults: service name, `email`, the campaign's name as a slug. */
+/** Fills in the defaults of a campaign's UTM settings: service name, `email`, the campaign's name as a slug. */
 export function resolveUtm(settings: UtmSettings, campaignName: string): UtmValues {
   return {
     source: settings.source?.trim() || SERVICE_NAME,
@@ -32,8 +32,8 @@ export function resolveUtm(settings: UtmSettings, campaignName: string): UtmValu
 }
 
 /**
- * Adds the UTM parameters to an http or https URL; any other comes back unchanged. Parameters already on the link keep
- * their values, and everything else of it (order, encoding, fragment) stays byte for byte. Tagging twice changes
+ * Adds the UTM parameters to an http or https URL. Other URLs are returned unchanged. Parameters already in the URL
+ * keep their values, and the rest of the URL (order, encoding, fragment) is kept byte for byte. Tagging twice changes
  * nothing.
  */
 export function tagUrl(url: string, utm: UtmValues, content: string): string {
@@ -58,8 +58,8 @@ export function tagUrl(url: string, utm: UtmValues, content: string): string {
 }
 
 /**
- * Names the links of one message for utm_content: the label's slug, or `link-<position>` without a label; a name
- * already taken gets a number. Call it once per link, in order.
+ * Returns a function that names the links of one message for utm_content: the label's slug, or `link-<position>`
+ * without a label. A name in use gets a number. Call it once per link, in order.
  */
 export function createContentNamer(): (label: string, position: number) => string {
   const taken = new Set<string>();

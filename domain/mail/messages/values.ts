@@ -1,4 +1,4 @@
-/** The fields of a contact that messages may use. */
+/** Contact fields that messages may use. */
 export interface MessageContact {
   readonly email: string;
   readonly first_name?: string | null;
@@ -8,7 +8,7 @@ export interface MessageContact {
   readonly custom_fields?: Readonly<Record<string, unknown>> | null;
 }
 
-/** The recipient of a preview that names no contact (TemplatePreviewRequest). */
+/** Recipient of a preview without a contact (TemplatePreviewRequest). */
 export const SAMPLE_CONTACT: MessageContact = {
   email: 'alex.rivera@example.com',
   first_name: 'Alex',
@@ -19,8 +19,8 @@ export const SAMPLE_CONTACT: MessageContact = {
 };
 
 /**
- * The values a template reads: the built-in fields, the contact's custom fields under their own keys, and what earlier
- * app_action and wait_for_event steps captured as `.App.<output_key>`.
+ * Returns the values for a template: built-in fields, custom fields under their own keys, and results of earlier
+ * app_action and wait_for_event steps as `.App.<output_key>`.
  */
 export function mergeValues(contact: MessageContact, app: Readonly<Record<string, unknown>>): object {
   return {

@@ -7,7 +7,7 @@ export interface Period {
   last: DateTime;
 }
 
-/** Languages of countries where most churches count Easter by the Julian calendar. */
+/** Languages of countries where most churches date Easter by the Julian calendar. */
 const JULIAN: ReadonlySet<string> = new Set(['bg', 'el', 'ro', 'ru', 'uk']);
 /** Holidays on the same day of each year, as month and day. */
 const FIXED: Readonly<Record<string, readonly [number, number]>> = {
@@ -20,7 +20,7 @@ const FIXED: Readonly<Record<string, readonly [number, number]>> = {
   midsummer: [6, 24],
 };
 
-/** The day or period that a word names; null of a day that is past. */
+/** Returns the day or period that a word names. Null for a past day. */
 export function relativeDay(word: Relative, today: DateTime): DateTime | Period {
   switch (word) {
     case 'today':
@@ -48,12 +48,12 @@ export function relativeDay(word: Relative, today: DateTime): DateTime | Period 
   }
 }
 
-/** The whole week, month, quarter or year of a day. */
+/** Returns the whole week, month, quarter or year that contains a day. */
 export function periodOf(day: DateTime, unit: 'week' | 'month' | 'quarter' | 'year'): Period {
   return { first: day.startOf(unit), last: day.endOf(unit).startOf('day') };
 }
 
-/** The season that begins in a month and is not over. */
+/** Returns the current or next season that begins in a month. */
 export function seasonFrom(month: number, today: DateTime): Period {
   const periods = [today.year - 1, today.year, today.year + 1].map((year) => {
     const first = today.set({ year, month, day: 1 });
@@ -62,7 +62,7 @@ export function seasonFrom(month: number, today: DateTime): Period {
   return periods.find(({ last }) => last >= today)!;
 }
 
-/** The next day of a holiday; null of one that is not known here. */
+/** Returns the next date of a holiday. Null for an unknown holiday. */
 export function holidayOf(name: string, language: string, today: DateTime): DateTime | null {
   if (name === 'easter') return nextYearly(today, (year) => easterOf(year, JULIAN.has(language), today));
   const fixed = FIXED[name];
@@ -74,7 +74,7 @@ function nextYearly(today: DateTime, dayIn: (year: number) => DateTime): DateTim
   return day >= today ? day : dayIn(today.year + 1);
 }
 
-/** Easter Sunday by the algorithms of Meeus, in the Gregorian calendar. */
+/** Calculates Easter Sunday by the algorithms of Meeus, as a date in the Gregorian calendar. */
 function easterOf(year: number, isJulian: boolean, zone: DateTime): DateTime {
   if (isJulian) {
     const moon = (19 * (year % 19) + 15) % 30;

@@ -2,13 +2,13 @@ const SAME_LETTERS: Readonly<Record<string, string>> = { ß: 'ss', ł: 'l', đ: 
 const DASHES = /[‐‑‒–—―−]/;
 const APOSTROPHES = /[‘’ʼ´`]/;
 
-/** A text folded for dates, and for each of its places the place in the text that it comes from. */
+/** A text folded for dates. `places` maps each position to its position in the original text. */
 interface Folded {
   text: string;
   places: number[];
 }
 
-/** Folds a text: small letters without marks, one kind of dash, apostrophe, space and digit. Line breaks stay. */
+/** Folds a text: lower case, no diacritics, one kind of dash, apostrophe, space and digit. Line breaks are kept. */
 export function foldForDates(text: string): Folded {
   let folded = '';
   const places: number[] = [];
@@ -38,7 +38,7 @@ function foldedLetter(letter: string): string {
   return [...plain].map((one) => SAME_LETTERS[one] ?? one).join('');
 }
 
-/** Digits of a script stand in a row of ten. */
+/** The ten digits of a script have consecutive code points. */
 function digitOf(digit: string): number {
   const code = digit.codePointAt(0)!;
   let zero = code;

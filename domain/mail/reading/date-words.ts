@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { foldForDates } from './date-fold.ts';
 
-/** Words of dates in a language, as `dates/<language>.json` lists them: every inflected form, with and without accents. */
+/** Date words of a language, as listed in `dates/<language>.json`: every inflected form, with and without accents. */
 export interface DateFile {
   months: string[][];
   weekdays: string[][];
@@ -9,17 +9,17 @@ export interface DateFile {
   holidays: Record<string, string[]>;
   units: Record<string, string[]>;
   numbers: Record<string, string[]>;
-  /** Words that are a number and a unit: two weeks. */
+  /** Words that contain a number and a unit, such as one word for two weeks. */
   duals?: Record<string, [string, string]>;
-  /** Phrases of a length of time, with `{n}` and `{unit}`. */
+  /** Phrases for a length of time, with `{n}` and `{unit}`. */
   in_n: string[];
   /** Order of day, month and year in numeric dates. */
   order: 'dmy' | 'mdy' | 'ymd';
-  /** Regular expression of what may follow the number of a day. */
+  /** Regular expression for the text that may follow the number of a day. */
   ordinal: string;
 }
 
-/** Meanings of phrases that stand under a key of their own in the files. */
+/** Phrase meanings with their own key in the files. */
 const RELATIVE = [
   'today',
   'tomorrow',
@@ -66,25 +66,27 @@ export interface Phrase {
 
 interface Node {
   next: Map<string, Node>;
-  /** By language. */
+  /** Meanings by language. */
   senses: Map<string, Sense[]>;
 }
 
 const FOLDER = new URL('dates/', import.meta.url);
-/** Words that tell a language: `npm run train-reading` writes them. */
+/** File of words that identify a language, written by `npm run train-reading`. */
 export const LANGUAGES_FILE = new URL('languages.json', import.meta.url);
-/** Words of a folded text. */
+/** Matches the words of a folded text. */
 export const WORD_PATTERN = /[\p{L}\p{N}']+/gu;
-/** Characters that a word of a language counts for, beside the characters of its phrases of dates. */
+/**
+ * Weight (characters) of a word that identifies a language, added to the characters of the language's date phrases.
+ */
 const TELLING = 2;
-/** First months of the seasons of the northern half of the world. */
+/** First months of the seasons in the northern hemisphere. */
 const SEASONS: Readonly<Record<string, number>> = { spring: 3, summer: 6, autumn: 9, winter: 12 };
 const LONGEST_PHRASE = 40;
-/** Phrases of a text that are read. */
+/** Maximum number of phrases read in a text. */
 const MAX_PHRASES = 60;
-/** Length up to which a short form of a name counts only beside a number or another word of dates. */
+/** Length up to which an abbreviated name counts only beside a number or another date word. */
 const SHORT = 4;
-/** Scripts that write no spaces between words, and Korean, whose particles follow a word at once. */
+/** Scripts without spaces between words, and Korean, whose particles directly follow a word. */
 const NO_SPACES = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 const HANGUL = /\p{Script=Hangul}/u;
 const WORD = /[\p{L}\p{N}]/u;
@@ -92,7 +94,7 @@ const WORD = /[\p{L}\p{N}]/u;
 const PREFIXED = /(?<![\p{L}\p{N}])[ובלמהשכوفبلكا]{1,3}$/u;
 let loaded: { files: ReadonlyMap<string, DateFile>; root: Node } | undefined;
 
-/** Reads the files once. */
+/** Reads the files on the first call. */
 function words(): { files: ReadonlyMap<string, DateFile>; root: Node } {
   if (loaded) return loaded;
   const root = emptyNode();
@@ -142,7 +144,7 @@ function addPhrase(root: Node, language: string, phrase: string, sense: Sense): 
   else if (!senses.some((one) => one.is === sense.is && one.value === sense.value)) senses.push(sense);
 }
 
-/** Phrases of dates in a folded text, in the language that has most of them. */
+/** Returns the date phrases in a folded text, in the language with the most of them. */
 export function phrasesIn(text: string): { language: string; phrases: Phrase[] } {
   const { root } = words();
   const found = new Map<string, Phrase[]>();
@@ -169,7 +171,7 @@ export function phrasesIn(text: string): { language: string; phrases: Phrase[] }
   for (const [language, phrases] of found) {
     const dates = phrases.reduce((sum, { start, end }) => sum + (end - start > 2 ? end - start : 0.5), 0);
     const letters = dates + TELLING * (told.get(language) ?? 0);
-    // Many write English beside their own language.
+    // Prefers English on a tie: many people write English besides their own language.
     if (letters > best.letters || (letters === best.letters && language === 'en'))
       best = { language, phrases, letters };
   }
@@ -178,7 +180,7 @@ export function phrasesIn(text: string): { language: string; phrases: Phrase[] }
 
 let languageOf: ReadonlyMap<string, string> | undefined;
 
-/** Number of words of a text that tell each language. */
+/** Counts the words of a text that identify each language. */
 function toldLanguages(text: string): ReadonlyMap<string, number> {
   languageOf ??= new Map(
     Object.entries(JSON.parse(readFileSync(LANGUAGES_FILE, 'utf8')) as Record<string, string>).flatMap(
@@ -193,7 +195,7 @@ function toldLanguages(text: string): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Tells whether a phrase may begin at a place of a text. */
+/** Returns true if a phrase may begin at a position of a text. */
 export function isStart(text: string, at: number): boolean {
   const [before, first] = [text[at - 1], text[at]!];
   if (first === ' ' || first === '\n') return false;
@@ -204,7 +206,7 @@ export function isStart(text: string, at: number): boolean {
   return PREFIXED.test(text.slice(Math.max(0, at - 4), at));
 }
 
-/** Tells whether a phrase may end at a place of a text. */
+/** Returns true if a phrase may end at a position of a text. */
 export function isEnd(text: string, end: number): boolean {
   const [last, after] = [text[end - 1]!, text[end]];
   if (after === undefined || !WORD.test(after) || !WORD.test(last)) return true;
@@ -216,12 +218,15 @@ function isDigit(character: string): boolean {
   return character >= '0' && character <= '9';
 }
 
-/** The words of a language. */
+/** Returns the date words of a language. */
 export function dateFile(language: string): DateFile {
   return words().files.get(language)!;
 }
 
-/** Order of numeric dates of a language, and what may follow the number of a day; the pattern matches where it is set. */
+/**
+ * Returns the order of a language's numeric dates, and a pattern for the text after the number of a day. The pattern is
+ * sticky: it matches at its lastIndex.
+ */
 export function numericDates(language: string): { order: DateFile['order']; ordinal: RegExp } {
   const { order, ordinal } = dateFile(language);
   let pattern = ordinals.get(language);
@@ -231,7 +236,7 @@ export function numericDates(language: string): { order: DateFile['order']; ordi
 
 const ordinals = new Map<string, RegExp>();
 
-/** Numbers of weeks are written behind these words. */
+/** Returns the words before the number of a week. */
 export function weekWords(language: string): readonly string[] {
   return (dateFile(language).units.week ?? []).map((word) => foldForDates(word).text);
 }

@@ -2,23 +2,25 @@
 export const BUCKET_BITS = 20;
 const BUCKET_MASK = (1 << BUCKET_BITS) - 1;
 
-/** Characters of a text that are read: an answer that is longer says what it wants at its beginning. */
+/** Maximum number of characters read. A longer answer states its purpose at the beginning. */
 export const MAX_CHARACTERS = 3_000;
-/** Letters of a word that its n-grams are taken of. */
+/** Maximum length (characters) of the part of a word from which n-grams are made. */
 const MAX_WORD = 40;
-/** Sizes of n-grams: of words with their ends, and of scripts that write no spaces between words. */
+/** Sizes of n-grams: of words with their boundaries, and of scripts without spaces between words. */
 const SPACED = { from: 2, to: 5 };
 const DENSE = { from: 1, to: 4 };
-/** Length of the beginning of a word that stands for all its forms, and distance at which the order of words does not matter. */
+/**
+ * Length of the word beginning that stands for all its forms, and distance (words) within which word order is ignored.
+ */
 const STEM = 4;
 const NEAR = 3;
 
 const DENSE_SCRIPT = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
-/** Marks that people leave out: of Latin, Greek, Cyrillic, Hebrew and Arabic letters. Marks of Indic and Thai letters are vowels. */
+/** Optional diacritics of Latin, Greek, Cyrillic, Hebrew and Arabic. Indic and Thai marks are vowels and are kept. */
 const OPTIONAL_MARKS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g;
 const TOKEN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+|[\p{Script=Thai}]+|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])[\p{L}\p{M}\p{N}])+(?:'(?:(?![\p{Script=Han}\p{Script=Thai}])[\p{L}\p{M}])+)*|[?!;]/gu;
-/** Letters that are written in more than one way. */
+/** Characters that are written in several ways. */
 const SAME_LETTERS: Readonly<Record<string, string>> = {
   ß: 'ss',
   ł: 'l',
@@ -39,7 +41,7 @@ const SAME_LETTERS: Readonly<Record<string, string>> = {
 };
 const MANY_FORMS = new RegExp(`[${Object.keys(SAME_LETTERS).join('')}]`, 'g');
 
-/** A word of a text, and its position in the text that was folded. */
+/** A word, with its position in the folded text. */
 export interface Token {
   text: string;
   start: number;
@@ -47,8 +49,8 @@ export interface Token {
 }
 
 /**
- * Folds a text for reading: one form of each letter, small, without the marks that people leave out. An address, a link and a number each become one word.
- * The length may change.
+ * Folds a text for reading: one form of each letter, lower case, without optional marks. An address, a link and a
+ * number each become one word. The length may change.
  */
 export function foldText(text: string): string {
   return text
@@ -65,12 +67,12 @@ export function foldText(text: string): string {
     .replace(/[ـ\u200b-\u200f\u2060\ufeff\u00ad]/g, '');
 }
 
-/** Words of a folded text, in their order; marks of questions and exclamations are words. */
+/** Returns the words of a folded text in order. Question and exclamation marks count as words. */
 export function tokensOf(folded: string): Token[] {
   return [...folded.matchAll(TOKEN)].map(({ 0: text, index }) => ({ text, start: index, end: index + text.length }));
 }
 
-/** Buckets of a word alone: the word itself, and its n-grams of 2 to 5 characters. */
+/** Returns the buckets of a single word: the word itself, and its n-grams of 2 to 5 characters. */
 export function wordFeatures({ text }: Token): number[] {
   const found = [mixed(hashOf(text, text.length))];
   const dense = DENSE_SCRIPT.test(text);
@@ -87,14 +89,14 @@ export function wordFeatures({ text }: Token): number[] {
 }
 
 /**
- * Buckets of the features of a text, each once: its words, words that follow each other, and beginnings of words near each other in any order. Its first
- * word, its last and its length have buckets too.
- * @param tokens of the text ({@link tokensOf})
+ * Returns the distinct feature buckets of a text: words, consecutive words, and nearby word beginnings in any order.
+ * The first word, the last word and the length have buckets too.
+ * @param tokens words of the text ({@link tokensOf})
  */
 export function featuresOf(tokens: readonly Token[]): Int32Array {
   const found = new Set<number>();
   const words = tokens.map(({ text }) => hashOf(text, text.length));
-  // Beginnings of words stand for all their forms.
+  // The beginning of a word stands for all its forms.
   const stems = tokens.map(({ text }) => hashOf(text, DENSE_SCRIPT.test(text) ? text.length : STEM));
   for (const [index, token] of tokens.entries()) {
     for (const one of wordFeatures(token)) found.add(one);
@@ -120,18 +122,18 @@ export function featuresOf(tokens: readonly Token[]): Int32Array {
   return Int32Array.from(found);
 }
 
-/** FNV-1a over UTF-16 units, mixed once more at the end. */
+/** Constants of FNV-1a over UTF-16 code units. The result is mixed once more at the end. */
 const START = 0x811c9dc5;
 const PRIME = 0x01000193;
 
-/** Hash of the beginning of a word. */
+/** Returns the hash of the beginning of a word. */
 function hashOf(text: string, length: number): number {
   let hash = START ^ 0x77;
   for (let at = 0; at < length && at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
   return hash;
 }
 
-/** Bucket of two words together. */
+/** Returns the bucket of a pair of words. */
 function joined(one: number, other: number, kind: number): number {
   return mixed(Math.imul(Math.imul(one ^ kind, PRIME) ^ (one >>> 13) ^ other, PRIME) + kind);
 }

@@ -1,17 +1,17 @@
 import { foldForDates } from './date-fold.ts';
 import { dateFile, isEnd, isStart, type DateFile } from './date-words.ts';
 
-/** A length of time: "in two weeks" begins and ends where it stands. */
+/** A length of time, such as "in two weeks", with its position in the text. */
 interface Length {
   start: number;
   end: number;
   amount: number;
   unit: string;
-  /** A number and a unit, with no word that says when. */
+  /** True for a number and a unit without a word such as "in", which may not mean a time from now. */
   isBare: boolean;
 }
 
-/** Forms of lengths of time of a language, and the meanings of their words. */
+/** Phrases for lengths of time in a language, and the meanings of their words. */
 interface LengthForms {
   forms: { pattern: RegExp; isBare: boolean }[];
   units: ReadonlyMap<string, string>;
@@ -21,7 +21,7 @@ interface LengthForms {
 
 const lengthForms = new Map<string, LengthForms>();
 
-/** Lengths of time from now in a folded text of a language: "in two weeks". */
+/** Finds lengths of time from now in a folded text of a language, such as "in two weeks". */
 export function lengthsIn(text: string, language: string): Length[] {
   const { forms, units, numbers, duals } = lengthFormsOf(language);
   const found: Length[] = [];

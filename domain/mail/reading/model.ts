@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { BUCKET_BITS, featuresOf, foldText, tokensOf, wordFeatures, type Token } from './features.ts';
 
-/** Kinds of answers; an opt-out by its force: stop writing, erase my data, a complaint or a threat of law. */
+/** Kinds of answers. An opt-out is divided by its force: stop writing, erase my data, a complaint or legal threat. */
 export const LABELS = [
   'stop',
   'erase',
@@ -19,43 +19,46 @@ export const LABELS = [
 
 export type Label = (typeof LABELS)[number];
 
-/** Beginning of the model's file: JSON behind its length (4 bytes, little endian). */
+/** Header of the model's file: JSON, preceded by its length (4 bytes, little endian). */
 interface ModelHeader {
   bits: number;
-  /** Divides the scores, so that a confidence of 0.8 is right in four of five cases. */
+  /** Divides the scores, so that answers with a confidence of 0.8 are right in four of five cases. */
   temperature: number;
   bias: number[];
-  /** Value of one step of a stored weight, by label. */
+  /** Weight per step of a stored integer, by label. */
   step: number[];
 }
 
-/** A linear classifier over hashed features: a weight (int8) of each bucket for each label. */
+/** A linear classifier over hashed features: one weight (int8) per bucket and label. */
 export interface Model extends ModelHeader {
   weights: Int8Array;
 }
 
-/** A text that is read once, for its probabilities and for the words that decided. */
+/** Result of reading a text: the probabilities and the words that decided. */
 export interface Reading {
   /** Probability (0 to 1) of each label, in the order of {@link LABELS}. */
   probabilities: Float64Array;
   tokens: Token[];
 }
 
-/** Different words of a text that are weighed. */
+/** Maximum number of different words of a text that are weighed. */
 const MOST_WEIGHED = 100;
 
-/** File of the shipped model; `npm run train-reading` writes it. */
+/** File of the shipped model, written by `npm run train-reading`. */
 export const MODEL_FILE = new URL('model.bin.br', import.meta.url);
 
 let shipped: Model | undefined;
 
-/** The shipped model, read once. */
+/** Returns the shipped model, loaded on the first call. */
 export function shippedModel(): Model {
   shipped ??= decodeModel(brotliDecompressSync(readFileSync(MODEL_FILE)));
   return shipped;
 }
 
-/** @throws Error where the file was made for other features */
+/**
+ * Decodes a model file.
+ * @throws Error if the file was made for other features
+ */
 export function decodeModel(file: Buffer): Model {
   const length = file.readUInt32LE(0);
   const header = JSON.parse(file.toString('utf8', 4, 4 + length)) as ModelHeader;
@@ -64,7 +67,7 @@ export function decodeModel(file: Buffer): Model {
   return { ...header, weights: new Int8Array(file.buffer, start, (1 << header.bits) * LABELS.length) };
 }
 
-/** The uncompressed file of a model ({@link decodeModel}). */
+/** Encodes a model as an uncompressed file ({@link decodeModel}). */
 export function encodeModel({ weights, ...header }: Model): Buffer {
   const json = Buffer.from(JSON.stringify(header));
   const length = Buffer.alloc(4);
@@ -72,7 +75,7 @@ export function encodeModel({ weights, ...header }: Model): Buffer {
   return Buffer.concat([length, json, Buffer.from(weights.buffer, weights.byteOffset, weights.byteLength)]);
 }
 
-/** Reads a text. */
+/** Computes the probability of each label for a text. */
 export function readText(text: string, model: Model = shippedModel()): Reading {
   const tokens = tokensOf(foldText(text));
   const features = featuresOf(tokens);
@@ -86,7 +89,7 @@ export function readText(text: string, model: Model = shippedModel()): Reading {
   return { probabilities: softmax(scores, model.temperature), tokens };
 }
 
-/** Probabilities from scores, in place. */
+/** Converts scores to probabilities, in place. */
 export function softmax(scores: Float64Array, temperature = 1): Float64Array {
   const highest = Math.max(...scores);
   let sum = 0;
@@ -98,7 +101,7 @@ export function softmax(scores: Float64Array, temperature = 1): Float64Array {
   return scores;
 }
 
-/** The words of a reading that speak most for some labels, folded, strongest first. */
+/** Returns the folded words of a reading that contribute most to some labels, strongest first. */
 export function decidingWords(
   { tokens }: Reading,
   labels: readonly Label[],

@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 
-/** A person or office that an answer names: whom to write to instead, or who stands in. */
+/** A person or office named by an answer: a better contact, or a stand-in. */
 export interface NamedPerson {
-  /** As it stands in the text, without address; null where only an address is given. */
+  /** Name as in the text, without address. Null if only an address is given. */
   name: string | null;
   address: string | null;
 }
 
-/** A linear classifier of words: a weight (int8) of each bucket, their step, and the bias. */
+/** A linear classifier of words: one weight (int8) per bucket, the step of the weights, and the bias. */
 export interface NameModel {
   bias: number;
   step: number;
   weights: Int8Array;
 }
 
-/** A word of a text, or a character of a script that writes no spaces. */
+/** A word of a text, or a character of a script without spaces. */
 interface NameToken {
-  /** In lower case. */
+  /** The word in lower case. */
   word: string;
   /** Class: capitalized, number, address. */
   form: string;
@@ -39,7 +39,7 @@ const EDGES = /^[\s,.;:()<>[\]–-]+|[\s,;:()<>[\]–-]+$/gu;
 
 let shipped: NameModel | undefined;
 
-/** The shipped model, read once. */
+/** Returns the shipped model, loaded on the first call. */
 function shippedModel(): NameModel {
   if (shipped) return shipped;
   const file = brotliDecompressSync(readFileSync(NAMES_FILE));
@@ -51,7 +51,7 @@ function shippedModel(): NameModel {
   return shipped;
 }
 
-/** The uncompressed file of a model. */
+/** Encodes a model as an uncompressed file. */
 export function encodeNames({ bias, step, weights }: NameModel): Buffer {
   const header = Buffer.alloc(HEADER);
   header.writeDoubleLE(bias, 0);
@@ -59,7 +59,7 @@ export function encodeNames({ bias, step, weights }: NameModel): Buffer {
   return Buffer.concat([header, Buffer.from(weights.buffer, weights.byteOffset, weights.byteLength)]);
 }
 
-/** Words of a text in their order, and its marks and line breaks. */
+/** Returns the words, punctuation marks and line breaks of a text, in order. */
 export function nameTokens(text: string): NameToken[] {
   return Array.from(text.slice(0, MAX_READ).matchAll(TOKEN), ({ 0: word, index }) => ({
     word: word.toLowerCase(),
@@ -69,7 +69,7 @@ export function nameTokens(text: string): NameToken[] {
   }));
 }
 
-/** Buckets of the features of a word: itself, its form, and the words around it. */
+/** Returns the feature buckets of a word: itself, its form, and the words around it. */
 export function nameFeatures(tokens: readonly NameToken[], at: number): number[] {
   const word = (step: number): string => tokens[at + step]?.word ?? '';
   const form = (step: number): string => tokens[at + step]?.form ?? '';
@@ -105,7 +105,7 @@ function formOf(word: string): string {
   return isUpper ? (word.length > 1 && word === word.toUpperCase() ? 'XX' : 'Xx') : word.length < 4 ? 'x' : 'xx';
 }
 
-/** FNV-1a over UTF-16 units, mixed once more at the end. */
+/** FNV-1a over UTF-16 code units, mixed once more at the end. */
 function bucketOf(feature: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < feature.length; at += 1) hash = Math.imul(hash ^ feature.charCodeAt(at), 0x01000193);
@@ -114,7 +114,7 @@ function bucketOf(feature: string): number {
   return (hash ^ (hash >>> 12)) & MASK;
 }
 
-/** The person whom a referral or an away note names; null where it names none. */
+/** Returns the person named by a referral or an away note. Null if none is named. */
 export function namedPerson(text: string, model: NameModel = shippedModel()): NamedPerson | null {
   const tokens = nameTokens(text);
   const scores = tokens.map((_, at) =>

@@ -3,32 +3,35 @@ import { decidingWords, LABELS, readText, type Label, type Reading } from './mod
 import { namedPerson, type NamedPerson } from './names.ts';
 import { laterTime, returnTime, type NamedTime } from './when.ts';
 
-/** Kinds of answers, finer than the intents that the API shows; opt-outs of every force are one kind. */
+/** Kinds of answers, finer than the intents of the API. Opt-outs of every force are one kind. */
 export type AnswerKind = 'opt_out' | Exclude<Label, 'stop' | 'erase' | 'legal'>;
 
-/** The wish of an opt-out: no further emails, also that personal data are erased, also a complaint or a threat of law. */
+/**
+ * Force of an opt-out: no further emails (`stop`), also erasure of personal data (`erase`), or a complaint or legal
+ * threat (`legal`).
+ */
 type OptOutForce = 'stop' | 'erase' | 'legal';
 
-/** An answer as the trained model reads it. */
+/** An answer as read by the trained model. */
 export interface ReadReply {
   kind: AnswerKind;
   /** Probability (0 to 1) of the kind. */
   confidence: number;
   /** Probability (0 to 1) that the writer wants no further emails, whatever the kind. */
   optOut: number;
-  /** The likeliest force, whatever the kind. */
+  /** The most likely force of an opt-out, whatever the kind. */
   force: OptOutForce;
-  /** The likeliest kind of those that a person writes who is there: neither an away note nor an automatic answer. */
+  /** The most likely kind except away notes and automatic answers. */
   spoken: AnswerKind;
 }
 
-/** An answer with the details that belong to its kind. */
+/** An answer with the details of its kind. */
 export interface Answer extends ReadReply {
-  /** Words that spoke most for the kind, as they stand in the text, strongest first. */
+  /** Words that contributed most to the kind, as in the text, strongest first. */
   words: string[];
-  /** From when the writer may be asked again (`not_now`), or is back (`out_of_office`). */
+  /** Time from which the writer may be asked again (`not_now`), or is back (`out_of_office`). */
   time: NamedTime | null;
-  /** Whom to write to instead (`referral`), or who stands in (`out_of_office`). */
+  /** Person to contact instead (`referral`), or stand-in (`out_of_office`). */
   person: NamedPerson | null;
 }
 
@@ -39,9 +42,12 @@ const NO_BIAS: ReadingBias = {};
 const FORCES = ['stop', 'erase', 'legal'] as const;
 const OTHER_KINDS = LABELS.filter((label): label is Exclude<Label, OptOutForce> => !FORCES.includes(label as never));
 const MOST_WORDS = 5;
-/** A wish in one sentence of a longer text counts a little less than a text that is nothing else. */
+/** Factor for an opt-out in one sentence of a longer text, which counts slightly less than one in the whole text. */
 const SENTENCE_PART = 0.9;
-/** Characters from which a text is long, characters of it that are read by sentences, and the most sentences. */
+/**
+ * Minimum length (characters) of a long text, the part of it that is read by sentences, and the maximum number of
+ * sentences.
+ */
 const LONG = 160;
 const MOST_READ = 1_500;
 const MAX_SENTENCES = 12;
@@ -49,20 +55,19 @@ const MIN_SENTENCE = 12;
 const WORDS = /[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*/gu;
 
 /**
- * Reads what a person has answered: one kind, and how certain it is. Where an opt-out meets another kind, the opt-out wins when it is as likely. Needs no network;
- * the same text is read alike on every machine.
+ * Reads a person's answer: one kind and its probability. If an opt-out is at least as likely as another kind, the
+ * opt-out wins. Needs no network, and gives the same result on every machine.
  */
 export function readReply(text: string): ReadReply {
   return readingOf(text, readText(text));
 }
 
 /**
- * Reads what a person has answered, with the words that decided and the details of the kind.
- *
+ * Reads a person's answer, with the words that decided and the details of its kind.
  * @param text the person's own words
- * @param receivedAt when the message arrived, UTC
- * @param timezone IANA name of the writer's zone, for days; UTC when absent or unknown
- * @param known the kind, where the message's headers say it
+ * @param receivedAt time of arrival, UTC
+ * @param timezone IANA time zone of the writer, for days; UTC if absent or unknown
+ * @param known the kind, if the message's headers state it
  * @param bias of the workspace; it never makes an opt-out less likely
  */
 export function readAnswer(
@@ -124,7 +129,7 @@ function optOutOf(reading: Reading): number {
   return FORCES.reduce((sum, force) => sum + probability(reading, force), 0);
 }
 
-/** Sentences at the beginning of a long text. */
+/** Returns the sentences at the beginning of a long text. */
 function sentencesIn(text: string): string[] {
   if (text.length < LONG) return [];
   const parts = text
@@ -135,7 +140,7 @@ function sentencesIn(text: string): string[] {
   return parts.slice(0, MAX_SENTENCES).filter((part) => part.length >= MIN_SENTENCE);
 }
 
-/** The words of a text that were read as some folded ones. */
+/** Returns the words of a text that correspond to folded words. */
 function asWritten(text: string, folded: readonly string[]): string[] {
   const written = new Map<string, string>();
   for (const [word] of text.slice(0, MAX_CHARACTERS).matchAll(WORDS)) {

@@ -42,7 +42,7 @@ const READ: readonly (readonly [string, string | null])[] = [
   ['Wracam 1 grudnia.', '2026-12-01'],
   ['Január 5-ig szabadságon vagyok.', '2027-01-06'],
   ['2027. január 5-én érek vissza az irodába.', '2027-01-05'],
-  // Two readings: the one to come, the nearer one, or the one that falls on the weekday.
+  // Dates with two readings: the future one, the nearer one, or the one that matches the weekday.
   ['Return date: 11/12/2025', null],
   ['back on 12/1', '2026-12-01'],
   ['back on 12/5', '2026-12-05'],
@@ -50,7 +50,7 @@ const READ: readonly (readonly [string, string | null])[] = [
   ['will be back Friday 12/03/2027', '2027-03-12'],
   ['will be back Wednesday 03/02/2027', '2027-02-03'],
   ['will be back Tuesday 03/02/2027', '2027-03-02'],
-  // Nothing to read.
+  // Texts without a usable date.
   ['I was out until Nov 18', null],
   ['back on 29 February', null],
   ['back 31/12/2028', null],

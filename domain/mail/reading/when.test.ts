@@ -5,7 +5,7 @@ import { laterTime, returnTime } from './when.ts';
 const RECEIVED = new Date('2026-11-20T09:30:00Z');
 const day = (found: { day: Date } | null): string | null => found?.day.toISOString().slice(0, 10) ?? null;
 
-/** Away notes of each language: a date in words, one in numbers, a weekday, a range or a day that is included. */
+/** Away notes of each language: a date in words, a numeric date, a weekday, a range or an inclusive end. */
 const AWAY: Readonly<Record<string, readonly (readonly [string, string | null])[]>> = {
   ar: [
     ['أنا في إجازة حتى 3 ديسمبر', '2026-12-03'],
@@ -187,7 +187,7 @@ const AWAY: Readonly<Record<string, readonly (readonly [string, string | null])[
   ],
 };
 
-/** Answers that say "not now" and name a time. */
+/** Answers that mean "not now" and name a time. */
 const LATER: Readonly<Record<string, readonly (readonly [string, string | null])[]>> = {
   ar: [
     ['تواصلوا معنا بعد شهرين', '2027-01-20'],

@@ -3,43 +3,44 @@ import { foldForDates } from './date-fold.ts';
 import { writtenDates, type WrittenCue, type WrittenDate } from './written-dates.ts';
 import type { Cue } from './date-words.ts';
 
-/** A time that a text names. */
+/** A time named by a text. */
 export interface NamedTime {
   /** Start of the day in the writer's time zone. */
   day: Date;
-  /** The words, as they stand in the text. */
+  /** Words of the date, as in the text. */
   words: string;
 }
 
 const MAX_READ = 2_000;
-/** Characters between a word such as "until" and its date. */
+/** Maximum number of characters between a word such as "until" and its date. */
 const REACH = 26;
-/** Characters between a word and the date behind it, to which it belongs then. */
+/** Number of characters before the next date within which a word belongs to that date. */
 const NEXT_DATE = 14;
-/** Languages that put "until" and "from" behind the date. */
+/** Languages that put "until" and "from" after the date. */
 const POSTPOSITIONAL: ReadonlySet<string> = new Set(['fi', 'hi', 'hu', 'ja', 'ko', 'tr']);
-/** Languages whose word for "until" means the whole day. */
+/** Languages whose word for "until" includes the whole day. */
 const WHOLE_DAY: ReadonlySet<string> = new Set(['hu', 'ja', 'ko']);
 const NOT =
   /(?<!\p{L})(?:not?|nicht|kein\p{L}*|pas|non|nao|niet|nie|nem|ikke|inte|не|limited|kaum|schwer|degil)\s(?:\p{L}+\s)?$/u;
-/** Days ahead of a date that a note names without a word of returning. */
+/** Maximum distance (days) of a date that an away note names without a word of returning. */
 const NEAR_DAYS = 60;
 const MAX_NOTE = 400;
 
 /**
- * The day the writer of an away message is back, at its start in their time zone; null when none can be read from it. Reads 31 languages.
+ * Returns the day on which the writer of an away message is back, at its start in their time zone. Null if the text
+ * names none. Reads 31 languages.
  *
- * A date counts beside words of returning ("back on", "zurück am") or ending ("until", "jusqu'au"); the former win. The end of a range, and an end that is
- * included, mean the day after. A short note's only date counts without such a word where it is near.
- *
- * @param receivedAt when the message arrived; the result is never before it nor more than a year after
- * @param timezone IANA name; UTC when absent or unknown
+ * A date counts beside words of returning ("back on", "zurück am") or ending ("until", "jusqu'au"); the former take
+ * precedence. The end of a range, and an inclusive end, mean the day after. The only date of a short note counts
+ * without such a word if it is near.
+ * @param receivedAt time of arrival; the result is never earlier, and at most a year later
+ * @param timezone IANA name; UTC if absent or unknown
  */
 export function returnDate(text: string, receivedAt: Date, timezone = 'utc'): Date | null {
   return returnTime(text, receivedAt, timezone)?.day ?? null;
 }
 
-/** {@link returnDate} with the words that name it. */
+/** Variant of {@link returnDate} that also returns the words of the date. */
 export function returnTime(text: string, receivedAt: Date, timezone = 'utc'): NamedTime | null {
   const note = noteOf(text, receivedAt, timezone);
   const meanings = note.dates.flatMap((date, at) => {
@@ -51,8 +52,8 @@ export function returnTime(text: string, receivedAt: Date, timezone = 'utc'): Na
 }
 
 /**
- * The time from which the writer of "not now" may be asked again, at the start of their day. It is null when the text names none. "After" a day or
- * a period is the day behind it.
+ * Returns the time from which the writer of "not now" may be asked again, at the start of their day. Null if the text
+ * names none. "After" a day or period means the following day.
  */
 export function laterTime(text: string, receivedAt: Date, timezone = 'utc'): NamedTime | null {
   const note = noteOf(text, receivedAt, timezone);
@@ -81,7 +82,7 @@ interface Note {
   language: string;
   dates: readonly WrittenDate[];
   cues: readonly WrittenCue[];
-  /** Places where a sentence ends; dots inside dates end nothing. */
+  /** Positions of sentence ends. Dots inside dates do not count. */
   breaks: readonly number[];
 }
 
@@ -102,7 +103,7 @@ function named({ original, places, received }: Note, { start, end }: WrittenDate
   return { day: kept.toJSDate(), words: original.slice(places[start]!, places[end]!).trim() };
 }
 
-/** The sentence of a date. */
+/** Returns the range of the sentence that contains a date. */
 function sentenceOf({ text, breaks }: Note, { start, end }: WrittenDate): { from: number; to: number } {
   return {
     from: (breaks.findLast((at) => at < start) ?? -1) + 1,
@@ -110,7 +111,7 @@ function sentenceOf({ text, breaks }: Note, { start, end }: WrittenDate): { from
   };
 }
 
-/** Tells whether a cue stands right before a date, inside it, or right behind it where the language puts it there. */
+/** Returns true if a cue is directly before or inside a date, or directly after it in languages that put it there. */
 function has(note: Note, at: number, cue: Cue): boolean {
   const { dates, cues, text, language } = note;
   const { start, end } = dates[at]!;
@@ -121,7 +122,7 @@ function has(note: Note, at: number, cue: Cue): boolean {
     if (one.cue !== cue || one.end < start - REACH || one.start > end + REACH) return false;
     if (one.start >= start && one.end <= end) return true;
     if (one.start >= end) {
-      // "from 23 November until 4 December": the word belongs to the date behind it.
+      // "from 23 November until 4 December": the word belongs to the date after it.
       if (!isBehind && (dates[at + 1]?.start ?? Infinity) - one.end < NEXT_DATE) return false;
       if (!isBehind && cue !== 'until_inclusive' && cue !== 'before_next' && language !== 'zh') return false;
       return one.start - end <= (cue === 'until_inclusive' ? 12 : 3) && !/[.!?;\n]/.test(text.slice(end, one.start));
@@ -158,7 +159,7 @@ function returnMeaning(note: Note, at: number): { rank: number; dayAfter: boolea
   return null;
 }
 
-/** Tells whether a date ends a range: "24 November to 3 December", "23-27 November". */
+/** Returns true if a date ends a range: "24 November to 3 December", "23-27 November". */
 function isRangeEnd(note: Note, at: number): boolean {
   const { dates, text } = note;
   const date = dates[at]!;
@@ -181,7 +182,7 @@ function isRangeEnd(note: Note, at: number): boolean {
   return isFrom && /(?<![\d.:/])\d{1,2}(?:\.|\p{L}{1,3})?\s\p{L}{1,6}(?:\s\p{L}{1,6})?\s$/u.test(before);
 }
 
-/** The only date of a short note, where it is near and nothing begins on it. */
+/** Returns the only date of a short note, if it is near and nothing begins on it. */
 function onlyDate(note: Note): { date: WrittenDate; dayAfter: boolean } | null {
   const { original, dates, today } = note;
   const likely = dates.filter(({ day, precision }) => day && precision !== 'period' && day > today);

@@ -3,19 +3,21 @@ import { numericDates, phrasesIn, weekWords, type Cue, type Phrase, type Sense }
 import { lengthsIn } from './lengths.ts';
 import { holidayOf, periodOf, relativeDay, seasonFrom, type Period } from './calendar.ts';
 
-/** A date as written: its place in the folded text, and the day that it most plausibly means. */
+/** A written date: its position in the folded text, and its most plausible day. */
 export interface WrittenDate {
   start: number;
   end: number;
-  /** Null where the day is past, or more than a year ahead. */
+  /** Null for a past day, or a day more than a year ahead. */
   day: DateTime | null;
-  /** The last day of a month, season or quarter that is named without a day. */
+  /** Last day of a month, season or quarter that is named without a day. */
   last?: DateTime;
-  /** A single day, a period, a length of time from now, or a number and unit that may be something else. */
+  /**
+   * Kind of the date: a day, a period, a length of time from now, or a number and unit that may mean something else.
+   */
   precision: 'day' | 'period' | 'length' | 'bare';
 }
 
-/** A word near a date that gives it its meaning. */
+/** A word near a date that determines its meaning. */
 export interface WrittenCue {
   start: number;
   end: number;
@@ -29,18 +31,18 @@ interface Reading {
 }
 
 const MAX_DATES = 30;
-/** Dates and numbers that are read. */
+/** Maximum number of dates and numbers that are read. */
 const MAX_FOUND = 60;
-/** A day without a year that lies further ahead than this was more likely meant to be in the recent past. */
+/** Maximum distance (days) of a day without a year. A later day was more likely meant in the recent past. */
 const MAX_YEARLESS_DAYS = 300;
-/** A month alone is the next one of its name. */
+/** Maximum distance (months) of a month without a year: a month alone means its next occurrence. */
 const MAX_MONTHS = 11;
 const DAYS_IN_MONTH = 31;
 
 const NUMERIC = new RegExp(
   [
     String.raw`(?<![\p{L}\d./:+])(?:(?<isoYear>20\d\d)[-/.]\s?(?<isoMonth>\d{1,2})[-/.]\s?(?<isoDay>\d{1,2})(?!\d)`,
-    // Not two numbers joined by a dash without a year, which are a range, nor a time of day.
+    // Excludes two numbers joined by a dash without a year, which are a range, and times of day.
     String.raw`|(?!\d{1,2}-\d{1,2}(?!-\d))(?<first>\d{1,2})(?<separator>[./-])\s?(?<second>\d{1,2})(?!\d)`,
     String.raw`(?:\k<separator>\s?(?<year>20\d\d|\d\d)(?![\d:]))?\.?(?!\s?(?:uhr|h\b|am\b|pm\b|%|:)|[.,]?\d))`,
   ].join(''),
@@ -53,11 +55,11 @@ const MONTH_THEN_DAY = /^[\s.,-]{0,2}(?:\p{L}{1,3}\.?\s)?$/u;
 const YEAR = /^[\s.,'-]{0,3}(?:\p{L}{1,3}\.?\s)?(20\d\d)(?!\d)/u;
 const QUARTER = /(?<![\p{L}\p{N}])(?:q\s?([1-4])(?!\d)|([1-4])q(?!\p{L}))/gu;
 const BARE_YEAR = /(?<![\d.,/-])(20[2-4]\d)(?![\d.,/-]\d|\d)/gu;
-/** Characters between a weekday and the date beside it. */
+/** Maximum number of characters between a weekday and the date beside it. */
 const MAX_BESIDE = 12;
 const BESIDE = /^[\s.,()-]{0,4}(?:\p{L}{1,3}[.']?\s)?$/u;
 
-/** A text with its phrases, while its dates are sought. */
+/** A text with its phrases, while its dates are searched. */
 interface Sought {
   text: string;
   today: DateTime;
@@ -67,13 +69,11 @@ interface Sought {
 }
 
 /**
- * Finds the dates written in a text, in order, at most 30, and the words that give them a meaning. Reads 31 languages.
- *
- * Between readings (`3/12` is 3 December or March 12th; no year) a weekday written beside the date decides. After it decides the order of the language, and in
- * English the nearest day to come. A lone weekday is its next one.
- *
+ * Finds the dates in a text, in order, at most 30, and the words that determine their meaning. Reads 31 languages.
+ * `3/12` may be 3 December or 12 March, and the year may be missing. A weekday beside the date decides, then the order
+ * of the language, and in English the nearest future day. A weekday alone means its next occurrence.
  * @param text folded by `foldForDates`
- * @param today the day the text was written, in the writer's time zone
+ * @param today day on which the text was written, in the writer's time zone
  */
 export function writtenDates(
   text: string,
@@ -117,12 +117,12 @@ function findNumeric(sought: Sought): void {
       if (order !== 'dmy' || separator !== '.') readings.push(monthFirst);
       if (order !== 'dmy') readings.push(dayFirst);
     }
-    // English is written in countries that put the day first, and in others that put the month.
+    // Some English-speaking countries put the day first, others the month.
     addDay(sought, span, readings, sought.language !== 'en');
   }
 }
 
-/** A month with the number of a day, before or behind it. */
+/** Finds months with the number of a day, before or after the month. */
 function findNamedDays(sought: Sought): void {
   const { text, phrases } = sought;
   const numbers = dayNumbers(sought);
@@ -144,7 +144,7 @@ function findNamedDays(sought: Sought): void {
   }
 }
 
-/** Numbers that may be days, with what follows them in the language. */
+/** Returns the numbers that may be days, with the suffix that follows them in the language. */
 function dayNumbers({ text, language }: Sought): { start: number; end: number; value: number; isOrdinal: boolean }[] {
   const { ordinal } = numericDates(language);
   return [...text.matchAll(NUMBER)]
@@ -176,11 +176,11 @@ function after(today: DateTime, amount: number, unit: string): DateTime | null {
   return plausible(today.plus({ months: whole, days: Math.round((amount * months - whole) * 30) }), today);
 }
 
-/** Weekdays, months, seasons, holidays, and words such as tomorrow or next week. */
+/** Finds weekdays, months, seasons, holidays, and words such as tomorrow or next week. */
 function findPhrases(sought: Sought): void {
   const { today, language } = sought;
   for (const phrase of sought.phrases) {
-    // Without its marks, June is next month in Vietnamese.
+    // Without its diacritics, June means next month in Vietnamese.
     const sense =
       phrase.senses.find(({ is }) => is === 'relative') ??
       phrase.senses.find(({ is }) => is !== 'cue' && is !== 'unit' && is !== 'number');
@@ -207,7 +207,7 @@ function isGreeting({ text }: Sought, { start }: Phrase, sense: Sense): boolean 
   return sense.value === 'tomorrow' && /(?:guten|goede|gode|la)\s$/u.test(text.slice(Math.max(0, start - 7), start));
 }
 
-/** The named month that is not over. */
+/** Returns the current or next occurrence of the named month. */
 function monthFrom({ text, today }: Sought, { end }: Phrase, month: number): Period | null {
   const year = YEAR.exec(text.slice(end))?.[1];
   const years = year === undefined ? [today.year, today.year + 1] : [Number(year)];
@@ -232,7 +232,7 @@ function addPeriod(sought: Sought, { start, end }: Phrase, period: Period | null
   add(sought, { start, end, day: plausible(day, sought.today), last, precision: 'period' });
 }
 
-/** Quarters, years and numbers of weeks. */
+/** Finds quarters, years and week numbers. */
 function findShortForms(sought: Sought): void {
   const { text, today, language } = sought;
   for (const match of text.matchAll(QUARTER)) {
@@ -260,7 +260,7 @@ function findShortForms(sought: Sought): void {
   }
 }
 
-/** The number of a day without a month: "back on the 22nd". It counts beside a word of dates only. */
+/** Finds the number of a day without a month: "back on the 22nd". It counts only beside a date word. */
 function findLoneDays(sought: Sought): void {
   const { text, today, phrases } = sought;
   for (const number of dayNumbers(sought)) {
@@ -282,7 +282,7 @@ function findLoneDays(sought: Sought): void {
   }
 }
 
-/** Tells whether a phrase stands right before a place. */
+/** Returns true if a phrase is directly before a position. */
 function isBefore(text: string, { end }: Phrase, place: number): boolean {
   return end <= place && place - end <= MAX_BESIDE && BESIDE.test(text.slice(end, place));
 }
@@ -295,7 +295,7 @@ function isShortForm({ senses }: Phrase): boolean {
   return senses.some((sense) => 'isAbbreviation' in sense && sense.isAbbreviation === true);
 }
 
-/** "list" is mail in Polish, and November; "in feb" and "til wed" are dates. */
+/** "list" means mail in Polish, and also November; "in feb" and "til wed" are dates. */
 function isNearDate({ text, phrases }: Sought, { start, end }: Phrase): boolean {
   if (
     /(?:^|\d[.,]?\s?|(?:^|[\s,;])(?:in|im|en|em|i|v|w|u|on|am|le|el|il)\s)$/u.test(
@@ -307,7 +307,7 @@ function isNearDate({ text, phrases }: Sought, { start, end }: Phrase): boolean 
   return phrases.some((one) => isBefore(text, one, start) && one.senses.some(({ is }) => is === 'cue'));
 }
 
-/** Adds the day among readings that is the one of the weekday beside them, or the first that is to come. */
+/** Adds, of several readings, the day that matches the weekday beside them, or the first future day. */
 function addDay(
   sought: Sought,
   span: { start: number; end: number },

@@ -2,18 +2,18 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import { upcomingTargets, type HealthState, type Ramp } from './ramp.ts';
 
-/** Warmup emails of the days of a mailbox that are not planned yet. */
+/** Warmup emails of a mailbox on days that are not planned yet. */
 interface ComingWarmup {
-  /** The first of these days: UTC days since 1970. */
+  /** First of these days, in UTC days since 1970. */
   firstDay: number;
-  /** Emails of the first day and those after it; the last number is for all days from then on. */
+  /** Emails per day from the first day on. The last number applies to all later days. */
   emails: readonly number[];
 }
 
 /**
- * What mailboxes that are being warmed will send to each other on coming days, if their ramps and healths stay as they are. Emails of a planned day
- * have slots and counters already.
- * @param caps emails of a UTC day, by mailbox
+ * Returns the warmup emails of coming days, if ramps and health stay as they are. Planned days are not included,
+ * because their emails have slots and counts already.
+ * @param caps emails per UTC day, by mailbox
  */
 export async function upcomingWarmup(
   org: OrgScope,

@@ -43,7 +43,7 @@ const ANSWERS = [
   'I think the second option is the better one. Shall we take it?',
 ];
 
-/** The words of a warmup email; the same on every attempt. */
+/** Returns subject and text of a warmup email. They are the same on every attempt. */
 export function wordsOf(mailId: string, answered: { subject: string } | null): { subject: string; text: string } {
   const dice = createHash('sha256').update(mailId).digest();
   const pick = (list: readonly string[], index: number) => list[dice[index]! % list.length]!;
@@ -55,7 +55,7 @@ export function wordsOf(mailId: string, answered: { subject: string } | null): {
   return { subject: pick(SUBJECTS, 0), text: `Hi,\n\n${text}` };
 }
 
-/** An email of words alone, ready for SMTP: no link, no picture, no mark by which it could be told from others. */
+/** Composes a plain-text email for SMTP, without links, images or tracking marks. */
 export async function composeWarmup(options: {
   from: { name: string; address: string };
   to: string;

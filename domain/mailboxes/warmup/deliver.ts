@@ -22,7 +22,10 @@ import { words } from '../../platform/words.ts';
 
 export type MailRow = Row<'warmup_mails'>;
 
-/** Share of the claim the network may take, so that nothing leaves after another worker may have taken the email for abandoned. */
+/**
+ * Share of the claim's duration that the network may use, so that nothing is sent after another worker may consider the
+ * email abandoned.
+ */
 const SMTP_SHARE = 0.9;
 const MAX_ATTEMPTS = 3;
 const RETRY_MS = 10 * MINUTE_MS;
@@ -38,13 +41,14 @@ interface Claimed {
   pool: string;
 }
 
-/** `moved`: to the first time that keeps gap and cap. `gone`: there is nothing to send. */
+/** `moved`: the slot was moved to the first time that keeps gap and cap. `gone`: there is nothing to send. */
 type Claim = Claimed | { kind: 'moved' } | { kind: 'gone' };
 
 /**
- * Sends one warmup email whose time has come, or finds out what became of one that a dead worker left. As for campaigns, the row is committed
- * before any byte leaves, and a mark before the end of the message: one whose end may have been handed over is never sent again.
- * @returns in how many ms to come again, where the mail host or the provider is busy
+ * Sends one due warmup email, or finds out the result of an email left by a dead worker. As for campaigns, the row is
+ * committed before any byte is sent, and a mark before the end of the message. An email whose end may have been
+ * submitted is never sent again.
+ * @returns the delay (ms) until the next attempt if the mail host or the provider is busy
  */
 export async function deliverWarmup(
   ctx: Ctx,
@@ -72,7 +76,10 @@ export async function deliverWarmup(
   }
 }
 
-/** Hands a claimed email over to its server, by `until` (performance.now() ms); withheld at its end where the claim is another's by then. */
+/**
+ * Submits a claimed email to its server, until the deadline `until` (ms of `performance.now()`). Withholds the end of
+ * the message if another worker has taken over the claim.
+ */
 export function handOver(
   ctx: Ctx,
   smtp: SmtpSender,
@@ -94,7 +101,10 @@ export function handOver(
   });
 }
 
-/** Takes an email for sending if it may still leave: both mailboxes in the pool, no rule against the pair, gap and cap kept. */
+/**
+ * Claims a due email for sending. Requires both mailboxes in the pool, no rule against the pair, and that gap and cap
+ * are kept.
+ */
 export async function claimWarmup(ctx: Ctx, id: string): Promise<Claim> {
   return transact(ctx, async (tx) => {
     const [found] = await tx.org.sql<{ mailbox_id: string }>(
@@ -102,7 +112,7 @@ export async function claimWarmup(ctx: Ctx, id: string): Promise<Claim> {
       { id },
     );
     if (!found) return { kind: 'gone' };
-    // The lock of the allocator: no slot of the mailbox is given out, and none leaves, meanwhile.
+    // Takes the allocator's lock, so that no slot of the mailbox is reserved and no email is claimed meanwhile.
     const mailbox = await lockMailbox(tx, found.mailbox_id);
     const [mail] = await tx.org.sql<MailRow>(
       `select * from warmup_mails where organization_id = :org and id = :id for update`,
@@ -188,7 +198,7 @@ async function reasonAgainst(tx: Tx, mailbox: MailboxRow, partner: Partner | und
   return pairWeight(rules, sender!, recipient!) === 0 ? 'excluded' : undefined;
 }
 
-/** Whether the mailbox exchanges warmup emails now. */
+/** Returns true if the mailbox's hours for warmup emails are open. */
 function isOpen(mailbox: MailboxRow, at: Date): boolean {
   const span = nextSpan(openingHours(mailbox), at.getTime());
   return span !== null && span.from <= at.getTime();
@@ -202,7 +212,7 @@ async function lockMailbox(tx: Tx, id: string): Promise<MailboxRow | undefined> 
   return row;
 }
 
-/** The first moment (epoch ms) from now on that keeps gap and cap to all other emails of the mailbox. */
+/** Returns the first time (epoch ms) from now on that keeps gap and cap to all other emails of the mailbox. */
 async function freeTime(tx: Tx, mail: MailRow): Promise<number> {
   const now = tx.now.getTime();
   const [seat] = await readSeats(tx.org, NO_CAMPAIGN, [mail.mailbox_id], { day: utcDay(now), from: now, until: now });
@@ -212,7 +222,7 @@ async function freeTime(tx: Tx, mail: MailRow): Promise<number> {
   return freeFrom(seat!, now);
 }
 
-/** Gives an email up before anything left: its place in the cap is free again. */
+/** Fails an email before anything was sent. Its place in the cap becomes free. */
 async function drop(tx: Tx, mail: MailRow, why: string): Promise<Claim> {
   await tx.org.table('warmup_mails').where({ id: mail.id }).update({ state: 'failed', error: why });
   await offerAgain(tx, [mail.mailbox_id]);
@@ -268,7 +278,10 @@ async function settle(ctx: Ctx, mail: MailRow, claim: Claimed, outcome: SmtpOutc
   });
 }
 
-/** What a dead worker left: back to its slot when its end was not handed over, else never sent again. */
+/**
+ * Recovers an email left by a dead worker. Returns it to its slot if its end was not submitted; otherwise it is never
+ * sent again.
+ */
 async function recover(ctx: Ctx, mail: MailRow): Promise<{ retryInMs: number } | undefined> {
   const left = mail.claimed_at!.getTime() + ctx.config.SEND_CLAIM_MS - ctx.clock.now().getTime();
   if (left > 0) return { retryInMs: left };

@@ -6,10 +6,13 @@ import { message } from '../../../messages/index.ts';
 import { inWords } from '../../../lib/errors.ts';
 import { json } from '../../../db/connection.ts';
 
-/** Emails of this time (ms) count, the latest so many of them; with fewer than the least nothing is concluded. */
+/**
+ * Period (ms) of the emails that count. `SAMPLES` limits their number; with fewer than `least` the mailbox counts as
+ * healthy.
+ */
 const LOOK_MS = 7 * DAY_MS;
 const SAMPLES = { least: 8, most: 100 };
-/** From which share of emails in spam (percent) a state begins, the worst first. */
+/** Share (percent) of emails in spam from which each state applies, worst first. */
 const BANDS: readonly [HealthState, number][] = [
   ['blocked', 70],
   ['quarantined', 50],
@@ -18,7 +21,7 @@ const BANDS: readonly [HealthState, number][] = [
 ];
 const OUT_MS: Partial<Record<HealthState, number>> = { quarantined: 3 * DAY_MS, blocked: 14 * DAY_MS };
 
-/** States in which a mailbox sends fewer warmup emails than its ramp says. */
+/** States in which a mailbox sends fewer warmup emails than its ramp allows. */
 const SMALLER = new Set<HealthState>(['throttled', 'quarantined', 'blocked']);
 
 interface Counted {
@@ -28,7 +31,10 @@ interface Counted {
   samples: number;
 }
 
-/** What the share of emails that did not reach an inbox says of a mailbox: `missed` of `samples` landed in spam or came back. */
+/**
+ * Returns state and score of a mailbox from the number of emails (`missed` of `samples`) that landed in spam or
+ * bounced.
+ */
 export function healthOf(missed: number, samples: number): { state: HealthState; score: number } {
   if (samples < SAMPLES.least) return { state: 'healthy', score: 100 };
   const share = (100 * missed) / samples;
@@ -36,8 +42,9 @@ export function healthOf(missed: number, samples: number): { state: HealthState;
 }
 
 /**
- * Judges a mailbox anew by where its warmup emails of the last days have landed; one that came back counts like one in spam. One that leaves the pool comes back when its time is over, and
- * what landed before that counts no more. The mailbox must be locked.
+ * Evaluates a mailbox's health from the placement of its recent warmup emails. A bounce counts like spam. A mailbox
+ * that leaves the pool returns when its time is over, and earlier placements no longer count. The mailbox must be
+ * locked.
  */
 export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
   const [now] = await tx.org.sql<Counted>(
@@ -52,7 +59,7 @@ export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
      from standing s`,
     { mailbox: mailboxId, since: new Date(tx.now.getTime() - LOOK_MS), most: SAMPLES.most },
   );
-  // One that is out stays so until its time is over.
+  // A mailbox out of the pool keeps its state until its time is over.
   if (!now || isOut(now.health_state)) return;
   const { state, score } = healthOf(now.spam + now.bounced, now.samples);
   const counts = { spam: now.spam, count: now.samples };
@@ -74,7 +81,7 @@ export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
       ...(outMs ? { blocked_until: new Date(tx.now.getTime() + outMs) } : {}),
     });
   if (state === now.health_state) return;
-  // The rest of its day is planned anew, with as many emails as are left to it.
+  // Plans the rest of the day again, with the reduced number of emails.
   if (SMALLER.has(state)) await releaseMails(tx, mailboxId);
   else await offerAgain(tx, [mailboxId]);
   const data = {

@@ -12,11 +12,11 @@ import { targetWithin, type HealthState, type Ramp } from './ramp.ts';
 import { matchedOf } from './routing.ts';
 import { offerAgain } from './standing.ts';
 
-/** Mailboxes planned in one transaction. */
+/** Number of mailboxes planned in one transaction. */
 const CHUNK = 250;
-/** Transactions at once: while the database stores one chunk, the next is drawn. */
+/** Number of parallel transactions: one draws the next chunk while the database stores another. */
 const LANES = 2;
-/** Times that are looked at around a drawn one, so that the gap of the mailbox is kept, grow at random by up to this (ms). */
+/** Maximum random extension (ms) of a wait for another slot, when the drawn time does not keep the mailbox's gap. */
 const SPREAD_MS = 4 * MINUTE_MS;
 const NO_CAMPAIGN = { id: '00000000-0000-0000-0000-000000000000' };
 
@@ -28,13 +28,14 @@ interface PlanRow extends Ramp, Window {
   health_state: HealthState;
 }
 
-/** When a mailbox exchanges warmup emails. */
+/** Hours in which a mailbox exchanges warmup emails. */
 export type Window = Columns<'mailboxes', 'timezone' | 'warmup_days' | 'warmup_start_time' | 'warmup_end_time'>;
 
 /**
- * Plans the rest of the present UTC day for mailboxes of the workspace that have no plan for it, in chunks, until the given one has. Several
- * processes may plan at once: each takes mailboxes that no other transaction has locked, so that one that is locked is left for later.
- * @returns mailboxes planned
+ * Plans the rest of the current UTC day for mailboxes of the workspace without a plan, in chunks, until the given one
+ * has a plan. Several processes may plan at once. Each skips mailboxes locked by other transactions, which are planned
+ * later.
+ * @returns the number of planned mailboxes
  */
 export async function planDay(ctx: Ctx, mailboxId?: string): Promise<number> {
   await release(ctx);
@@ -52,7 +53,7 @@ export async function planDay(ctx: Ctx, mailboxId?: string): Promise<number> {
   return planned;
 }
 
-/** Quarantines and blocks that are over become throttled, from which a mailbox goes on. */
+/** Changes expired quarantines and blocks to throttled, so that the mailboxes rejoin the pool. */
 async function release(ctx: Ctx): Promise<void> {
   await transact(ctx, async (tx) => {
     const rows = await tx.org.sql<Columns<'warmup_standings', 'mailbox_id'> & { was: HealthState }>(
@@ -73,12 +74,12 @@ async function release(ctx: Ctx): Promise<void> {
   });
 }
 
-/** Plans one chunk, the given mailbox in the first; returns whom it planned. */
+/** Plans one chunk of mailboxes. The first chunk includes the given mailbox. Returns the ids of planned mailboxes. */
 async function planChunk(tx: Tx, pool: Pool, mailboxId: string | undefined): Promise<string[]> {
   const from = tx.now.getTime();
   const day = utcDay(from);
   const until = (Math.floor(from / DAY_MS) + 1) * DAY_MS;
-  // The lock under which the allocator of campaigns gives slots of these mailboxes as well.
+  // The campaign allocator takes the same lock to reserve slots of these mailboxes.
   const rows = await tx.org.sql<PlanRow>(
     `select m.id, m.email, m.provider, m.smtp ->> 'host' as host, s.health_state, m.warmup, m.warmup_paused_at, m.warmup_base, m.warmup_max,
        m.warmup_increase, m.timezone, m.warmup_days, m.warmup_start_time, m.warmup_end_time
@@ -111,7 +112,6 @@ async function planChunk(tx: Tx, pool: Pool, mailboxId: string | undefined): Pro
   return ids;
 }
 
-/** An email of a plan. */
 interface PlannedMail {
   id: string;
   mailbox_id: string;
@@ -133,12 +133,12 @@ function planMailbox(tx: Tx, pool: Pool, row: PlanRow, seat: Seat, hours: Hours)
   });
 }
 
-/** What is left of the hours of a UTC day. */
+/** The remaining open time of a UTC day. */
 interface Hours {
-  /** Epoch ms. */
+  /** Open intervals in epoch ms. */
   spans: readonly Span[];
   openMs: number;
-  /** How much of the day's open time that is, 0 to 1: a plan that begins in the middle of it is as much shorter. */
+  /** Share (0 to 1) of the day's open time that remains. A plan made during the day is reduced by this share. */
   share: number;
 }
 
@@ -154,7 +154,7 @@ function lengthOf(spans: readonly Span[]): number {
   return spans.reduce((sum, { from, to }) => sum + to - from, 0);
 }
 
-/** The hours of a mailbox, ready for arithmetic. */
+/** Returns the warmup hours of a mailbox as a compiled schedule. */
 export function openingHours(row: Window): CompiledSchedule {
   return compileSchedule({
     timezone: row.timezone,
@@ -167,7 +167,7 @@ export function openingHours(row: Window): CompiledSchedule {
   });
 }
 
-/** The moment (epoch ms) that lies so far (ms) into the open time. */
+/** Returns the time (epoch ms) at an offset `into` (ms) of the open time. */
 function momentIn(spans: readonly { from: number; to: number }[], into: number): number {
   let left = into;
   for (const { from, to } of spans) {
@@ -177,7 +177,7 @@ function momentIn(spans: readonly { from: number; to: number }[], into: number):
   return spans.at(-1)!.to - 1;
 }
 
-/** Stores emails with their slots; the caller counts them. */
+/** Stores emails with their slots. The caller updates the daily counts. */
 export async function insertMails(tx: Tx, mails: readonly PlannedMail[]): Promise<void> {
   if (mails.length === 0) return;
   await tx.org.sql(

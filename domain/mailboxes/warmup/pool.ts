@@ -2,32 +2,32 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import type { HealthState } from './ramp.ts';
 import { matchedOf, matchesSide, type Matched, type WarmupRule } from './routing.ts';
 
-/** A mailbox of the pool, as pairing and planning look at it. */
+/** A mailbox of the pool, with the fields that pairing and planning need. */
 interface Member {
   id: string;
   matched: Matched;
   health: HealthState;
 }
 
-/** The mailboxes of a workspace that are being warmed and can send and be read now, with its rules. */
+/** Mailboxes of a workspace that are being warmed and can send and be read now, with the workspace's rules. */
 export interface Pool {
   members: readonly Member[];
   rules: readonly WarmupRule[];
-  /** Whom senders may write to, by the rules that match them; filled as they are asked for. */
+  /** Cache of possible partners, by the rules that match the sender. */
   partners: Map<string, Partners>;
 }
 
-/** Members that a sender may write to, with what they weigh together up to and including each. */
+/** Mailboxes that a sender may write to. `upTo` holds the cumulative weights. */
 interface Partners {
   members: readonly { id: string; weight: number }[];
   upTo: Float64Array;
 }
 
-/** Emails that a mailbox sends one other on a day at most. */
+/** Maximum number of emails per day from one mailbox to another. */
 export const PER_PARTNER = 2;
-/** Up to so many partners are all weighed for each sender; of more some are drawn. */
+/** Maximum number of partners that are all weighed for each sender. With more partners, some are drawn at random. */
 const SMALL = 60;
-/** Draws per partner that is wanted, before all are weighed instead. */
+/** Maximum number of draws per wanted partner before all partners are weighed instead. */
 const DRAWS = 6;
 
 interface MemberRow {
@@ -38,7 +38,7 @@ interface MemberRow {
   health_state: HealthState;
 }
 
-/** Reads the pool of the workspace. Mailboxes that are paused, off, held, quarantined or blocked are not in it. */
+/** Reads the pool of the workspace, without mailboxes that are paused, off, held, quarantined or blocked. */
 export async function readPool(org: OrgScope, now: Date): Promise<Pool> {
   const rules = await org.sql<WarmupRule>(
     `select * from warmup_rules where organization_id = :org and enabled order by priority, id`,
@@ -59,8 +59,8 @@ export async function readPool(org: OrgScope, now: Date): Promise<Pool> {
 }
 
 /**
- * Draws whom a mailbox writes to on a day: at random by the weights of the rules, nobody more often than twice, nobody whose weight is 0.
- * Fewer than `count` where the pool is too small. The cost does not grow with the pool.
+ * Draws the partners of a mailbox for a day, at random by the weights of the rules. A partner is drawn at most twice,
+ * and never with weight 0. Returns fewer than `count` if the pool is too small. The cost does not grow with the pool.
  */
 export function pickPartners(pool: Pool, sender: Pick<Member, 'id' | 'matched'>, count: number): string[] {
   const partners = partnersOf(pool, sender.matched);
@@ -74,7 +74,7 @@ export function pickPartners(pool: Pool, sender: Pick<Member, 'id' | 'matched'>,
   return all;
 }
 
-/** Senders whom the same rules match may write to the same partners. */
+/** Returns the possible partners of a sender. Senders matched by the same rules share them. */
 function partnersOf(pool: Pool, sender: Matched): Partners {
   const rules = pool.rules.filter((rule) => matchesSide(rule, 'sender', sender));
   const key = rules.map(({ id }) => id).join();
@@ -92,7 +92,9 @@ function partnersOf(pool: Pool, sender: Matched): Partners {
   return partners;
 }
 
-/** Draws partners by their weight, none twice; fewer where some of them weigh so much that they are drawn again and again. */
+/**
+ * Draws different partners by weight. May return fewer, if some have so much weight that they are drawn repeatedly.
+ */
 function drawSome({ members, upTo }: Partners, senderId: string, count: number): string[] {
   const chosen = new Set<string>();
   for (let tries = count * DRAWS; tries > 0 && chosen.size < count; tries -= 1) {
@@ -102,7 +104,7 @@ function drawSome({ members, upTo }: Partners, senderId: string, count: number):
   return [...chosen];
 }
 
-/** The first place whose sum is above `at`, which is below the last one. */
+/** Returns the first index whose cumulative weight exceeds `at`, by binary search. */
 function placeOf(upTo: Float64Array, at: number): number {
   let [low, high] = [0, upTo.length - 1];
   while (low < high) {
@@ -113,7 +115,7 @@ function placeOf(upTo: Float64Array, at: number): number {
   return low;
 }
 
-/** Draws without repetition: the larger the weight, the likelier (Efraimidis and Spirakis). */
+/** Draws without repetition, with a probability that grows with the weight (Efraimidis and Spirakis). */
 function byWeight(weighed: readonly { id: string; weight: number }[], count: number): string[] {
   return weighed
     .map(({ id, weight }) => ({ id, key: Math.random() ** (1 / weight) }))

@@ -13,16 +13,17 @@ import { insertMails, openingHours, type Window } from './plan.ts';
 import { matchedOf, pairWeight, type WarmupRule } from './routing.ts';
 import { signalWarmup } from './standing.ts';
 
-/** A reply is written this long (ms) after its email came. */
+/** Minimum and maximum delay (ms) of a reply after its email arrived. */
 const REPLY_AFTER_MS = [4 * MINUTE_MS, 120 * MINUTE_MS] as const;
 const NO_CAMPAIGN = { id: '00000000-0000-0000-0000-000000000000' };
 
 type Landed = Columns<'warmup_mails', 'id' | 'mailbox_id' | 'answers' | 'subject'> & { landed: string | null };
 
 /**
- * Records where a warmup email has landed, if the message is one: its sender's health follows, and a reply may be planned. Such a message
- * is no inbound message: no thread, no reply, no contact knows of it. One transaction, which also moves the mailbox's location on.
- * @returns whether it is a warmup email
+ * Records the placement of a message if it is a warmup email. Evaluates its sender's health and may plan a reply. Such
+ * a message is no inbound message: it has no effect on threads, replies or contacts. Runs in one transaction that also
+ * advances the folder's position.
+ * @returns true if the message is a warmup email
  */
 export async function recordWarmup(
   ctx: Ctx,
@@ -50,7 +51,7 @@ export async function recordWarmup(
       { ...bindings, where: isSpam ? 'spam' : 'inbox', now: tx.now },
     );
     await advanceFolder(tx, mailbox.id, location);
-    // A second sight of it: rescued from the spam folder, or read again under other uids.
+    // The email was recorded before: it was moved from the spam folder, or read again under other UIDs.
     if (!mail || mail.landed) return;
     if (isSpam) tx.emit('warmup.placement_in_spam', { email_account_id: mail.mailbox_id, warmup_email_id: mail.id });
     if (mail.answers === null) await planReply(tx, mail, pair, mailbox.id);
@@ -64,7 +65,7 @@ type Replier = Window &
     host: string;
   };
 
-/** Locks both mailboxes, in one order and before anything else of them, as planning and every email do. */
+/** Locks both mailboxes in id order, before any of their other rows. Planning and sending use the same lock order. */
 function lockPair(tx: Tx, ids: readonly string[]): Promise<Replier[]> {
   return tx.org.sql<Replier>(
     `select id, email, provider, smtp ->> 'host' as host, status, warmup, warmup_paused_at, warmup_reply_rate, timezone, warmup_days,
@@ -75,8 +76,8 @@ function lockPair(tx: Tx, ids: readonly string[]): Promise<Replier[]> {
 }
 
 /**
- * Plans a reply, as often as the mailbox replies; one whose rules exclude the pair, in either direction, never does. Its run is signalled where the
- * reply comes before all that it waits for.
+ * Plans a reply, with the mailbox's reply rate as probability. Plans none if a rule excludes the pair in either
+ * direction. Signals the mailbox's run if the reply is due before everything that the run waits for.
  */
 async function planReply(tx: Tx, mail: Landed, rows: readonly Replier[], mailboxId: string): Promise<void> {
   const replier = rows.find(({ id }) => id === mailboxId);
@@ -103,7 +104,7 @@ async function planReply(tx: Tx, mail: Landed, rows: readonly Replier[], mailbox
   await wakeIfEarlier(tx, mailboxId, at);
 }
 
-/** Signals the run of a mailbox where an email of it is due (epoch ms) before all that the run waits for. */
+/** Signals the run of a mailbox if an email at `at` (epoch ms) is due before everything that the run waits for. */
 export async function wakeIfEarlier(tx: Tx, mailboxId: string, at: number): Promise<void> {
   const [earlier] = await tx.org.sql(
     `select 1 from warmup_mails where organization_id = :org and mailbox_id = :mailbox and state in ('reserved', 'sending') and slot_at < :at limit 1`,
@@ -112,7 +113,7 @@ export async function wakeIfEarlier(tx: Tx, mailboxId: string, at: number): Prom
   if (!earlier) signalWarmup(tx, mailboxId, 'reply');
 }
 
-/** The Message-ID of a message, with angle brackets. */
+/** Returns the Message-ID of a message, with angle brackets. */
 function messageIdOf(raw: Buffer): string | undefined {
   const end = raw.indexOf('\r\n\r\n');
   const head = raw.toString('latin1', 0, end === -1 ? Math.min(raw.length, 65_536) : Math.min(end, 65_536));

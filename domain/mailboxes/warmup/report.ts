@@ -6,20 +6,19 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 import { evaluateHealth } from './health.ts';
 
-/** Bytes of a message in which its header is looked for. */
+/** Number of bytes of a message in which its header is searched. */
 const HEAD_BYTES = 65_536;
-/** What the header of a message has that a machine wrote; all others are left to the inbox without being parsed here. */
+/** Header pattern of machine-written messages. All others are left to the inbox without being parsed here. */
 const BY_MACHINE =
   /^(?:auto-submitted:\s*auto-|content-type:\s*multipart\/report|return-path:\s*<>|x-failed-recipients:|from:[^\n]*(?:mailer-daemon|postmaster|mail delivery))/im;
 
 type Known = Columns<'warmup_mails', 'id' | 'mailbox_id'> & { partner: string | null };
 
 /**
- * Records what a machine writes about a warmup email: that it came back, is late, or that its reader is away. Such a message is no inbound
- * message: no thread, no bounce, no campaign knows of it. That an email came back counts against the health of its sender, as
- * landing in spam does; it is believed only of the address that the email went to. One transaction, which also moves the mailbox's
- * location on.
- * @returns whether the message is about a warmup email
+ * Records an automatic message about a warmup email: a bounce, a delay or an absence. Such a message is no inbound
+ * message: it has no effect on threads or campaigns. A bounce counts against the sender's health like placement in
+ * spam, and only if it names the email's recipient. Runs in one transaction that also advances the folder's position.
+ * @returns true if the message is about a warmup email
  */
 export async function recordWarmupReport(
   ctx: Ctx,
@@ -54,7 +53,7 @@ export async function recordWarmupReport(
   return true;
 }
 
-/** The status with which an email to an address came back; undefined where the report says nothing of that. */
+/** Returns the status with which an email to an address bounced. Undefined if the report does not say so. */
 function failureOf(report: InboundClassification, address: string | null): string | undefined {
   if (report.kind !== 'bounce' || address === null) return undefined;
   const failed = report.recipients.find((one) => one.finalRecipient === address || one.originalRecipient === address);

@@ -6,17 +6,17 @@ import { reader, transact } from '../../platform/kernel/transact.ts';
 import { assertRoomFor } from '../../platform/full-list.ts';
 import { message } from '../../../messages/index.ts';
 
-/** What a rule looks at in a mailbox. */
+/** Attributes of a mailbox that a rule can match. */
 export const MATCH_TYPES = ['any', 'domain', 'tld', 'provider'] as const;
 type MatchType = (typeof MATCH_TYPES)[number];
 
-/** Families of mail providers that a rule may name. */
+/** Families of mail providers that a rule can name. */
 export const PROVIDER_BUCKETS = ['google', 'microsoft', 'yahoo', 'apple', 'proton', 'zoho', 'custom'] as const;
 type ProviderBucket = (typeof PROVIDER_BUCKETS)[number];
 
 export type WarmupRule = Row<'warmup_rules'>;
 
-/** A rule as it is written; values are lower-case and trimmed. */
+/** Input of a rule. Values are lower-case and trimmed. */
 type WarmupRuleInput = Pick<
   WarmupRule,
   | 'name'
@@ -29,15 +29,18 @@ type WarmupRuleInput = Pick<
   | 'enabled'
 >;
 
-/** Every warmup email is held against all of them. */
+/** Maximum number of rules per workspace. Each warmup email is compared with all of them. */
 const MAX_RULES = 200;
 
-/** The rules of the workspace, in the order in which they are tried. */
+/** Returns the rules of the workspace in the order in which they apply. */
 export async function listRules(ctx: Ctx): Promise<WarmupRule[]> {
   return reader(ctx).sql<WarmupRule>(`select * from warmup_rules where organization_id = :org order by priority, id`);
 }
 
-/** Adds a rule. @throws AppError bad_request when the workspace has as many as it may */
+/**
+ * Adds a rule.
+ * @throws AppError bad_request when the workspace has the maximum number of rules
+ */
 export async function createRule(ctx: Ctx, input: WarmupRuleInput): Promise<WarmupRule> {
   return transact(ctx, async (tx) => {
     await assertRoomFor(tx, 'warmup_rules', { most: MAX_RULES, what: message('warmup.most_rules') });
@@ -49,7 +52,7 @@ export async function createRule(ctx: Ctx, input: WarmupRuleInput): Promise<Warm
 }
 
 /**
- * Replaces a rule: all fields apply, nothing is merged.
+ * Replaces all fields of a rule.
  * @throws AppError not_found
  */
 export async function replaceRule(ctx: Ctx, id: string, input: WarmupRuleInput): Promise<WarmupRule> {
@@ -81,7 +84,7 @@ export async function removeRule(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** What rules look at in a mailbox. */
+/** Attributes of a mailbox that rules match. */
 export interface Matched {
   domain: string;
   bucket: ProviderBucket;
@@ -96,7 +99,10 @@ const HOSTS: readonly [RegExp, ProviderBucket][] = [
   [/(^|\.)zoho(mail)?\.[a-z.]+$/, 'zoho'],
 ];
 
-/** What rules look at: the domain of a mailbox, and its provider by its connection, else by its mail server and address. */
+/**
+ * Returns the attributes that rules match: a mailbox's domain, and its provider by its connection, else by its mail
+ * server and address.
+ */
 export function matchedOf(mailbox: { email: string; provider: string; host: string }): Matched {
   const domain = mailbox.email.slice(mailbox.email.lastIndexOf('@') + 1);
   const named = mailbox.provider === 'gmail' ? 'google' : mailbox.provider === 'outlook' ? 'microsoft' : undefined;
@@ -105,8 +111,8 @@ export function matchedOf(mailbox: { email: string; provider: string; host: stri
 }
 
 /**
- * How much a pairing is wanted: the weight of the first enabled rule, in the order of priority, both of whose sides match; 1
- * where none does. 0 excludes it.
+ * Returns the weight of a pair: that of the first enabled rule by priority whose two sides match, or 1 if none matches.
+ * 0 excludes the pair.
  */
 export function pairWeight(rules: readonly WarmupRule[], sender: Matched, recipient: Matched): number {
   const rule = rules.find(
@@ -115,7 +121,7 @@ export function pairWeight(rules: readonly WarmupRule[], sender: Matched, recipi
   return rule ? rule.weight : 1;
 }
 
-/** Whether one side of a rule matches a mailbox. */
+/** Returns true if one side of a rule matches a mailbox. */
 export function matchesSide(rule: WarmupRule, side: 'sender' | 'recipient', mailbox: Matched): boolean {
   return fits(mailbox, rule[`${side}_match_type`], rule[`${side}_match_value`]);
 }

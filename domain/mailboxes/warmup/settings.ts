@@ -4,7 +4,7 @@ import { findMailbox, getMailbox, type MailboxDetail } from '../read.ts';
 import { updateMailbox, type MailboxEdit } from '../update.ts';
 import { releaseMails, signalWarmup, startWarmup, stopWarmup } from './standing.ts';
 
-/** Settings by which a day is planned: after a change of one the rest of the day is planned anew. */
+/** Settings that the daily plan depends on. After a change the rest of the day is planned again. */
 const PLANNED_BY = [
   'warmup_base',
   'warmup_max',
@@ -15,7 +15,7 @@ const PLANNED_BY = [
 ] as const satisfies readonly (keyof MailboxEdit)[];
 
 /**
- * Changes a mailbox, its warmup included: `warmup` true starts it (a paused one goes on), false stops it. All of it or nothing.
+ * Changes a mailbox and its warmup in one transaction. `warmup` true starts or resumes it, false stops it.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError as {@link updateMailbox}; warmup_enable_failed
  */

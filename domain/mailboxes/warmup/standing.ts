@@ -14,7 +14,7 @@ import { message, type Message } from '../../../messages/index.ts';
 
 export type StandingRow = Row<'warmup_standings'>;
 
-/** How the warmup of a mailbox stands (GET /emails/:id/warmup). */
+/** State of a mailbox's warmup (GET /emails/:id/warmup). */
 export interface WarmupStanding {
   mailbox: MailboxRow;
   status: 'warming' | 'paused' | 'stopped' | 'blocked';
@@ -24,7 +24,10 @@ export interface WarmupStanding {
 
 const HEALTHY: WarmupStanding['health'] = { health_state: 'healthy', reason: null, blocked_until: null };
 
-/** How the warmup of a mailbox stands. @throws AppError not_found */
+/**
+ * Returns the state of a mailbox's warmup.
+ * @throws AppError not_found
+ */
 export async function readStanding(ctx: Ctx, id: string): Promise<WarmupStanding> {
   const org = reader(ctx);
   const mailbox = await findMailbox(org, id);
@@ -44,7 +47,7 @@ export async function readStanding(ctx: Ctx, id: string): Promise<WarmupStanding
 }
 
 /**
- * Begins the warmup of a mailbox: its ramp starts today. One that is paused goes on where it was; one that is warming stays as it is.
+ * Starts the warmup of a mailbox; its ramp begins today. Resumes a paused one, and leaves a running one unchanged.
  * @throws AppError not_found, warmup_enable_failed
  */
 export async function startWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
@@ -61,8 +64,8 @@ export async function startWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
 }
 
 /**
- * Pauses the warmup of a mailbox; its ramp is kept. One that is paused stays as it is.
- * @throws AppError not_found, conflict where warmup is off
+ * Pauses the warmup of a mailbox and keeps its ramp. Leaves a paused one unchanged.
+ * @throws AppError not_found, conflict if warmup is off
  */
 export async function pauseWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
   return change(ctx, id, 'pause', async (tx, { warmup, warmup_paused_at: pausedAt }) => {
@@ -73,7 +76,7 @@ export async function pauseWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
 }
 
 /**
- * Goes on with the warmup of a mailbox where it was paused: the ramp's anchor moves by the length of the pause.
+ * Resumes a paused warmup. Moves the ramp's anchor by the length of the pause.
  * @throws AppError not_found, warmup_enable_failed
  */
 export async function resumeWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
@@ -84,12 +87,15 @@ export async function resumeWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
   });
 }
 
-/** Ends the warmup of a mailbox and forgets its ramp: the next start begins anew. @throws AppError not_found */
+/**
+ * Stops the warmup of a mailbox and deletes its ramp, so that the next start begins again.
+ * @throws AppError not_found
+ */
 export async function stopWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
   return change(ctx, id, 'stop', async (_tx, { warmup }) => (warmup ? { warmup: null, warmup_paused_at: null } : {}));
 }
 
-/** The stored standing of a mailbox; undefined for one that was never warmed. */
+/** Returns the stored warmup state of a mailbox, or undefined if it was never warmed. */
 export async function findStanding(org: OrgScope, mailboxId: string): Promise<StandingRow | undefined> {
   const [row] = await org.sql<StandingRow>(
     `select * from warmup_standings where organization_id = :org and mailbox_id = :mailbox`,
@@ -122,13 +128,16 @@ async function change(
   });
 }
 
-/** Signals the run of a mailbox that is being warmed, and starts it where none is open. */
+/** Signals the warmup run of a mailbox. Starts a run if none is open. */
 export function signalWarmup(tx: Tx, mailboxId: string, cause: WarmupSignals['changed']['cause']): void {
   const args = { organizationId: tx.org.organizationId, mailboxId };
   tx.intend(signal(warmupWorkflow, args, 'changed', { cause }));
 }
 
-/** Gives the planned emails of a locked mailbox back, and their places in its cap; it is planned anew when it goes on. */
+/**
+ * Deletes the planned emails of a locked mailbox and frees their places in its cap. The mailbox is planned again when
+ * its warmup continues.
+ */
 export async function releaseMails(tx: Tx, mailboxId: string): Promise<void> {
   const days = await tx.org.sql<Columns<'warmup_mails', 'slot_day'>>(
     `delete from warmup_mails where organization_id = :org and mailbox_id = :mailbox and state = 'reserved' returning slot_day`,
@@ -145,7 +154,10 @@ export async function releaseMails(tx: Tx, mailboxId: string): Promise<void> {
   await offerAgain(tx, [mailboxId]);
 }
 
-/** Has the allocator of campaigns look again at locked mailboxes that may have got room: its note of when they are free is forgotten. */
+/**
+ * Resets the stored free time of locked mailboxes that may have quota again, so that the campaign allocator checks
+ * them.
+ */
 export async function offerAgain(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.org.sql(
@@ -158,7 +170,7 @@ function resumed({ warmup, warmup_paused_at: pausedAt }: MailboxRow, now: Date):
   return { warmup: new Date(warmup!.getTime() + now.getTime() - pausedAt!.getTime()), warmup_paused_at: null };
 }
 
-/** @throws AppError warmup_enable_failed naming what stands in the way */
+/** @throws AppError warmup_enable_failed with the reason */
 async function assertEnabled(tx: Tx, mailbox: MailboxRow): Promise<void> {
   if (mailbox.status !== 'active') throw refused(statusMessage(mailbox.status), message('mailboxes.switch_on.fix'));
   if (!mailbox.imap) throw refused(message('warmup.no_imap'), message('warmup.no_imap.fix'));

@@ -10,16 +10,17 @@ import { claimWarmup, deliverWarmup, type MailRow } from './deliver.ts';
 import { planDay } from './plan.ts';
 import { findStanding } from './standing.ts';
 
-/** Mailboxes begin a day over this long (ms), each at its own moment. */
+/** Period (ms) after UTC midnight over which mailboxes start their day, each at its own time. */
 const DAWN_MS = 20 * MINUTE_MS;
-/** A mailbox that is held is looked at again after this long (ms) where nothing says when the hold ends. */
+/** Delay (ms) before checking a held mailbox again, if the end of the hold is unknown. */
 const HELD_MS = 6 * HOUR_MS;
 const SOON_MS = 1_000;
-/** A mailbox that another transaction has locked is planned after this long (ms). */
+/** Delay (ms) before planning a mailbox that another transaction has locked. */
 const LOCKED_MS = 5_000;
 
 /**
- * One turn of a mailbox's warmup: plans the day where that is still to be done, sends what is due, and says when the next email is.
+ * Runs one iteration of a mailbox's warmup: plans the day if needed, sends a due email, and returns when the next one
+ * is due.
  */
 export async function warmupTurn(ctx: Ctx, smtp: SmtpSender, mailboxId: string): Promise<WarmupReport> {
   const org = reader(ctx);
@@ -51,9 +52,9 @@ export async function warmupTurn(ctx: Ctx, smtp: SmtpSender, mailboxId: string):
 }
 
 /**
- * Finds out what became of an email that was being sent when the warmup was paused or stopped: its worker may be dead, and no later
- * turn would look at it. One that has not left is given up.
- * @returns in how many ms to come again, where a worker may still be sending it
+ * Settles an email that was being sent when the warmup was paused or stopped. Its worker may be dead, and no later
+ * iteration would check it. Fails the email if it was not sent.
+ * @returns the delay (ms) until the next check if a worker may still be sending it
  */
 async function settleAbandoned(
   ctx: Ctx,
@@ -80,7 +81,7 @@ async function nextMail(ctx: Ctx, mailboxId: string): Promise<MailRow | undefine
   return mail;
 }
 
-/** Until when (epoch ms) a mailbox must not send; undefined when it may. */
+/** Returns until when (epoch ms) a mailbox must not send, or undefined if it may. */
 function restOf(mailbox: MailboxRow, now: number): number | undefined {
   if (mailbox.status !== 'active') return now + HELD_MS;
   const ends = (['hold', 'imap_hold'] as const).flatMap((side) => {
@@ -91,7 +92,7 @@ function restOf(mailbox: MailboxRow, now: number): number | undefined {
   return ends.length > 0 ? Math.max(...ends) : undefined;
 }
 
-/** When the mailbox begins its next UTC day; the same on every call of a day. */
+/** Returns when the mailbox starts its next UTC day (epoch ms). The result is the same for every call on a day. */
 function dawn(mailboxId: string, now: number): number {
   const share = Number.parseInt(mailboxId.slice(-6), 16) / 0xff_ff_ff;
   return (Math.floor(now / DAY_MS) + 1) * DAY_MS + Math.floor(share * DAWN_MS);

@@ -13,7 +13,7 @@ import { FAILED_EMAIL, replayDeadLetter, UNCERTAIN_EMAIL } from '../../platform/
 import { deadLetterKinds, retryTask } from '../system/blocked-runs.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Work that gave up, or whose end is unknown, as lists and answers show it. */
+/** A dead letter as lists and responses show it: work that gave up, or whose result is unknown. */
 export type DeadLetter = Columns<
   'dead_letters',
   | 'id'
@@ -30,7 +30,7 @@ export type DeadLetter = Columns<
   | 'updated_at'
 >;
 
-/** SQL of the mailbox that a task is about: (id of the task, mailbox_id). */
+/** SQL: the mailbox of each task, as (task id, mailbox_id). */
 const MAILBOX_OF_TASK = `
   select id, mailbox_id from sends where organization_id = :org
   union all select id, mailbox_id from direct_sends where organization_id = :org
@@ -38,8 +38,8 @@ const MAILBOX_OF_TASK = `
   union all select id, id from mailboxes where organization_id = :org`;
 
 /**
- * Dead letters of the organization, newest first; with `status`, those alone (GET /tasks/dlq). A key restricted to mailboxes sees none
- * about another mailbox, its emails and tests, and none of areas that it may not read.
+ * Lists dead letters of the organization, newest first, optionally only those with `status` (GET /tasks/dlq). For a key
+ * restricted to mailboxes, excludes dead letters about other mailboxes or of areas that the key may not read.
  */
 export async function listDeadLetters(
   ctx: Ctx,
@@ -59,12 +59,12 @@ export async function listDeadLetters(
 }
 
 /**
- * Has the task of a dead letter start again, once: of two who ask at once, one gets a conflict and changes nothing. A run that
- * is gone or has ended needs nothing, and its letter is settled with it.
- * @param as `sent` settles an email that may have left without sending it again: the caller knows that it did
- * @throws AppError not_found, conflict when it was replayed before or the task cannot be repeated any more, bad_request for `sent` where
- *   the task is no such email, forbidden for a key that may not use all mailboxes that the task is about, and where a completed campaign would start again
- *   by a key or application beyond its policy
+ * Restarts the task of a dead letter, once: the second of two concurrent calls gets a conflict and changes nothing. If
+ * the task's run is deleted or has ended, only the dead letter is settled. A key or application needs the right to use
+ * all mailboxes of the task. Its policy must allow restarting a completed campaign.
+ * @param as `sent` settles an uncertain email as sent, because the caller knows that it was
+ * @throws AppError not_found, forbidden, conflict when it was replayed before or the task cannot be repeated any more,
+ * bad_request for `sent` if the task is no uncertain email
  */
 export async function replayTask(ctx: Ctx, id: string, as: 'again' | 'sent' = 'again'): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -77,7 +77,8 @@ export async function replayTask(ctx: Ctx, id: string, as: 'again' | 'sent' = 'a
       throw badRequest(message('task.not_uncertain'), [
         { path: 'body.as', message: message('field.only_uncertain_email') },
       ]);
-    // The rows of the task are locked before the letter, as whoever writes one does; so the letter decides last.
+    // Locks the rows of the task before the dead letter, as their writers do. So the state of the dead letter decides
+    // last.
     const done = letter.status === 'pending' && (await (as === 'sent' ? countAsSent : restart)(tx, letter));
     if (!done)
       throw new AppError('conflict', message('task.replayed'), {
@@ -92,16 +93,16 @@ export async function replayTask(ctx: Ctx, id: string, as: 'again' | 'sent' = 'a
   });
 }
 
-/** What leads from a letter to its task. */
+/** The fields of a dead letter that identify its task. */
 type Task = Pick<DeadLetter, 'task_id' | 'task_type'>;
 
-/** @returns whether the email was still uncertain; its letter goes with that */
+/** @returns true if the email was still uncertain; its dead letter is deleted then */
 function countAsSent(tx: Tx, { task_id: sendId }: Task): Promise<boolean> {
   return confirmSent(tx, sendId, message('sent.person_says'));
 }
 
 /**
- * A key that is restricted to mailboxes sets nothing going that is about another one, or leads to emails from one.
+ * Refuses a key restricted to mailboxes if the task concerns other mailboxes or sends from them.
  * @throws AppError forbidden
  */
 async function assertMayReplay(tx: Tx, { task_type: type, task_id: task }: Task): Promise<void> {
@@ -124,7 +125,7 @@ async function assertMayReplay(tx: Tx, { task_type: type, task_id: task }: Task)
   if (sending) await assertLeadAllowed(tx, await findCampaign(tx.org, sending.campaign_id), sending);
 }
 
-/** @returns whether the letter was still to be replayed */
+/** @returns true if the dead letter was still pending */
 async function restart(tx: Tx, { task_type: type, task_id: taskId }: Task): Promise<boolean> {
   await assertMayReopen(tx, { task_type: type, task_id: taskId });
   await retryTask(tx, type, taskId, 'operator');
@@ -132,7 +133,8 @@ async function restart(tx: Tx, { task_type: type, task_id: taskId }: Task): Prom
 }
 
 /**
- * An email that is tried again starts a completed campaign again, with what its steps say by now: it is as if its lead were added.
+ * Checks the right to restart a completed campaign. Retrying its email restarts it with the current steps, like adding
+ * the lead.
  * @throws AppError forbidden as {@link assertMayAddLeads}
  */
 async function assertMayReopen(tx: Tx, { task_type: type, task_id: sendId }: Task): Promise<void> {

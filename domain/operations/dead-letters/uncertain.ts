@@ -9,7 +9,7 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { replayDeadLetter, UNCERTAIN_EMAIL } from '../../platform/dead-letters.ts';
 import { message } from '../../../messages/index.ts';
 
-/** An email that may or may not have left. Ids alone; the address is left out. */
+/** An email that may have been sent. Contains ids only, no address. */
 interface UncertainEmail {
   id: string;
   organization_id: string;
@@ -19,14 +19,14 @@ interface UncertainEmail {
   mailbox_id: string | null;
   message_id: string | null;
   claimed_at: Date | null;
-  /** A person had it sent again; it waits for a slot. */
+  /** True when a person asked to send it again and it waits for a slot. */
   again: boolean;
   reason: string | null;
 }
 
 const MAX_LISTED = 1_000;
 
-/** Uncertain emails of all organizations, oldest first; a thousand at most. */
+/** Lists uncertain emails of all organizations, oldest first, at most a thousand. */
 export async function listUncertain(db: Db): Promise<UncertainEmail[]> {
   return across(db, 'operator').sql<UncertainEmail>(
     `select id, organization_id, campaign_id, contact_id, step_id, mailbox_id, message_id, claimed_at, again, smtp_response as reason
@@ -36,7 +36,7 @@ export async function listUncertain(db: Db): Promise<UncertainEmail[]> {
 }
 
 /**
- * Settles an uncertain email at an operator's word: it counts as sent, or is sent again under the same Message-ID.
+ * Settles an uncertain email by an operator's decision: as sent, or by sending it again under the same Message-ID.
  * @throws AppError not_found, conflict when it is not uncertain or must not be sent again
  */
 export async function settleUncertain(deps: Deps, id: string, as: 'sent' | 'again'): Promise<void> {

@@ -4,11 +4,12 @@ import { AppError } from '../../../lib/errors.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Administrators of the installation are made and unmade one at a time, so that one remains. */
+/** Advisory lock. Administrators of the installation are changed one at a time, so that at least one remains. */
 const ADMINS_LOCK = 7_201_948;
 
 /**
- * Makes a person an administrator of the installation, or no longer one: the operator's `heron admin`. The last one stays.
+ * Makes a person an administrator of the installation, or removes this right (`heron admin`). The last administrator
+ * stays.
  * @returns the addresses of all administrators afterwards
  * @throws AppError not_found for an address without an account, conflict for the last administrator
  */

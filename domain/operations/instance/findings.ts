@@ -1,9 +1,12 @@
 import { found as foundAs, type Finding, type Severity } from '../../../lib/finding.ts';
 import type { Message } from '../../../messages/index.ts';
 
-/** A finding about the installation. Its sentences are `finding.<code>`, with `.title` and `.fix` (messages/en/instance-findings.ts). */
+/**
+ * A finding about the installation. Its texts are the messages `finding.<code>`, with `.title` and `.fix`
+ * (`messages/en/instance-findings.ts`).
+ */
 export interface InstanceFinding extends Finding {
-  /** Where it is explained, a path in the sources. */
+  /** Path of its documentation in the sources. */
   docs: string;
 }
 
@@ -17,7 +20,7 @@ const START = 'docs/operations.md#first-start';
 const HEALTH = 'docs/operations.md#health-and-metrics';
 const SECURITY = 'docs/security.md';
 
-/** Every finding there is, in the order in which they are listed. Codes are never renamed. */
+/** All findings, in the order in which they are listed. Codes are never renamed. */
 export const FINDINGS = {
   secret_published_default: { severity: 'error', docs: SETTINGS },
   allow_insecure_defaults: { severity: 'warning', docs: SETTINGS },
@@ -67,10 +70,10 @@ export const FINDINGS = {
 
 export type FindingCode = keyof typeof FINDINGS;
 
-/** What was found, by code; those that are not named were not found. */
+/** Messages of the findings, by code. Missing codes were not found. */
 export type Found = { [code in FindingCode]?: Message | undefined };
 
-/** What was found, as it is listed. */
+/** Converts findings by code to the list for responses. */
 export function toFindings(found: Found): InstanceFinding[] {
   return (Object.keys(FINDINGS) as FindingCode[]).flatMap((code) => {
     const { severity, docs } = FINDINGS[code];

@@ -6,14 +6,14 @@ import type { Deps } from '../../platform/kernel/context.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import type { Found } from './findings.ts';
 
-/** For the place of files. */
+/** Timeout (ms) for the file store. */
 const PATIENCE_MS = 5_000;
-/** A worker that has written to its row within this time (ms) is alive. */
+/** Time (ms) after its last write to its row within which a worker counts as alive. */
 const ALIVE_MS = 8_000;
 
 /**
- * Whether the processes that are alive fit together: whether they see the same files, and can all read what the others give to Temporal. The
- * schema has to be that of this build.
+ * Checks if the live processes are compatible: they must see the same files and be able to read each other's data in
+ * Temporal. Requires the schema of this build.
  */
 export async function lookAtFleet({ db, config, blobs }: Pick<Deps, 'db' | 'config' | 'blobs'>): Promise<Found> {
   const [workers, place] = await Promise.all([
@@ -54,7 +54,7 @@ function keyDifference(ours: readonly string[], theirs: readonly (readonly strin
   return other && message('finding.codec_registry', { ours: named(ours), theirs: named(other) });
 }
 
-/** A worker that keeps files in PostgreSQL, or sees no place yet, has null. */
+/** Compares file stores. A worker that keeps files in PostgreSQL, or sees no store yet, reports null. */
 function placeDifference(ours: string | null, theirs: readonly (string | null)[]): Message | undefined {
   const places = new Set([ours, ...theirs]);
   if (places.size < 2) return undefined;

@@ -6,8 +6,8 @@ import { lookAtSettings } from './settings.ts';
 import { lookAtStored } from './stored.ts';
 
 /**
- * Everything about the installation that its operator should look at, the settings of the process that is asked included; an
- * empty list means that nothing was found. Takes up to ten seconds, when parts do not answer.
+ * Returns all findings for the installation's operator, including the settings of this process. An empty list means no
+ * findings. Takes up to ten seconds when parts do not respond.
  */
 export async function examineInstance(deps: Deps): Promise<InstanceFinding[]> {
   const [stored, parts] = await Promise.all([lookAtStored(deps), lookAtParts(deps)]);

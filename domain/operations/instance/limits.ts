@@ -3,10 +3,13 @@ import { DEFAULT_KEY_RATE } from '../../identity/resolve-actor.ts';
 import { SHARE_OF_CAP } from '../../mailboxes/warmup/ramp.ts';
 import { PER_PARTNER } from '../../mailboxes/warmup/pool.ts';
 
-/** Limits by name; null is unlimited. */
+/** Limits by name. Null means unlimited. */
 type Limits = Record<string, number | null>;
 
-/** The limits in force, of this build and these settings. Names that end in `_ms` are milliseconds, in `_bytes` bytes. */
+/**
+ * Returns the effective limits of this build and these settings. Names ending in `_ms` are milliseconds, in `_bytes`
+ * bytes.
+ */
 export function readLimits(config: Config): { sending: Limits; warmup: Limits; rates: Limits } {
   return {
     sending: {

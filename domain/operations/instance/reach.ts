@@ -9,13 +9,13 @@ import { message } from '../../../messages/index.ts';
 import type { Found } from './findings.ts';
 import { readUpdate } from './update.ts';
 
-/** For each part that is asked. */
+/** Timeout (ms) for each queried part. */
 const PATIENCE_MS = 5_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** What the other parts of the installation answer when they are asked now, all at once. */
+/** Queries the other parts of the installation in parallel and returns the findings. */
 export async function lookAtParts(deps: Deps): Promise<Found> {
-  // These addresses are the operator's own, from the settings: they may be inside the network.
+  // These addresses come from the operator's settings and may be inside the network.
   const egress = createEgress({ allowUnsafe: true });
   try {
     const found = await Promise.all([
@@ -58,20 +58,22 @@ async function update(deps: Deps): Promise<Found> {
   return { update_available: message('finding.update_available', versions) };
 }
 
-/** @throws Error when the process at the address does not answer that it is well */
+/** @throws Error when the process at the address does not report that it is healthy */
 async function answersHealth(egress: Egress, address: string): Promise<void> {
   const { status } = await egress.request(get(`${address}/health`));
   if (status !== 200) throw new Error(`${address}/health answers ${status}`);
 }
 
-/** @throws Error when NATS, by which the gateways hear of events, does not answer; they look by themselves then, a second later */
+/**
+ * @throws Error when NATS, which notifies the gateways of events, does not respond; the gateways then poll every second
+ */
 async function answersBus(url: string): Promise<void> {
   await pingBus(url, PATIENCE_MS).catch((error: unknown) => {
     throw new Error(`NATS (NATS_URL): ${sentenceOf(error)}`);
   });
 }
 
-/** @throws Error when the metadata of the authorization server are not at the API's address, or name another one */
+/** @throws Error when the authorization server's metadata is missing at the API's address or names another issuer */
 async function isDiscovered(egress: Egress, address: string): Promise<void> {
   const url = `${address}/.well-known/oauth-authorization-server`;
   const { status, body } = await egress.request(get(url));
@@ -83,7 +85,7 @@ async function isDiscovered(egress: Egress, address: string): Promise<void> {
 const get = (url: string) =>
   ({ method: 'GET', url, timeoutMs: PATIENCE_MS, maxResponseBytes: MAX_ANSWER_BYTES }) as const;
 
-/** Findings whose sentence is the error of a part that was asked. */
+/** Findings whose message is the error of a queried part. */
 type Complaint =
   | 'tracking_domain_unreachable'
   | 'websocket_unreachable'
@@ -98,7 +100,7 @@ async function complaint(code: Complaint, ask: () => Promise<void>): Promise<Fou
   );
 }
 
-/** @throws Error when nothing came within the time (ms) */
+/** @throws Error when there is no answer within `timeoutMs` */
 async function answered<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
   return within(answer, timeoutMs, () => {
     throw new Error(`no answer within ${timeoutMs / 1000} s`);

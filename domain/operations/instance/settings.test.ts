@@ -5,7 +5,7 @@ import { findingCode, sayFinding } from '../../../lib/finding.ts';
 import { toFindings, type FindingCode } from './findings.ts';
 import { lookAtSettings } from './settings.ts';
 
-/** A production installation of which the settings leave nothing to say. */
+/** Settings of a production installation without any findings. */
 const WELL = {
   APP_ENV: 'prod',
   AUTH_SECRET: 'a secret of more than thirty-two characters',
@@ -27,7 +27,7 @@ const codesOf = (env: Record<string, string | undefined>, node: Record<string, s
   return toFindings(lookAtSettings(loadConfig(given), node)).map((finding) => findingCode(finding) as FindingCode);
 };
 
-/** What each change of those settings alone is found to be, by code. */
+/** A single change of these settings for each finding, by code. `also` lists further findings of the change. */
 const CHANGES: { [code in FindingCode]?: [env: Record<string, string | undefined>, also?: FindingCode[]] } = {
   secret_published_default: [{ AUTH_SECRET: undefined, ALLOW_INSECURE_DEFAULTS: 'true' }, ['allow_insecure_defaults']],
   allow_insecure_defaults: [{ ALLOW_INSECURE_DEFAULTS: 'true' }],
@@ -86,7 +86,7 @@ test('every finding that settings can bring has a case here', (t) => {
   t.deepEqual([...new Set(codes)].toSorted(), [...Object.keys(CHANGES), ...byNode].toSorted());
 });
 
-/** Variables of parts that Heron does not have, and what they are found as. */
+/** Variables of features that Heron does not have, by the finding that they cause. */
 const NOT_READ: { [code in FindingCode]?: string[] } = {
   captcha_misconfigured: ['TURNSTILE_SECRET_KEY', 'RECAPTCHA_SITE_KEY'],
   turnstile_bypass_set: ['TURNSTILE_BYPASS_TOKEN', 'TURNSTILE_BYPASS'],

@@ -7,16 +7,16 @@ import { message, type Message } from '../../../messages/index.ts';
 import type { Found } from './findings.ts';
 
 /**
- * What the settings of a process say by themselves, without asking any other part.
- * @param env for what is no setting of Heron's: whether Node checks certificates
+ * Returns findings from the settings of a process alone, without querying other parts.
+ * @param env for variables that are not settings of Heron: whether Node checks certificates
  */
 export function lookAtSettings(config: Config, env: Record<string, string | undefined> = process.env): Found {
   return { ...secrets(config, env), ...addresses(config), ...mail(config), ...notRead(env) };
 }
 
 /**
- * Variables of parts that other programs of this kind have and this release has not. Whoever brings a file of settings along believes that they
- * work; of a captcha that is dangerous.
+ * Variables of similar programs' features that this release does not have. An operator who reuses a settings file may
+ * assume that they work; for a captcha this is dangerous.
  */
 const NOT_READ = {
   captcha_misconfigured: /^(?:TURNSTILE|CAPTCHA|RECAPTCHA|HCAPTCHA)_(?!.*BYPASS)/,
@@ -121,7 +121,7 @@ function mail(config: Config): Found {
 
 const when = (applies: boolean, said: Message): Message | undefined => (applies ? said : undefined);
 
-/** The domain under which somebody registered a host; the host itself where there is none. */
+/** Returns the registered domain of a host, or the host itself if there is none. */
 function siteOf(address: string): string {
   const { hostname } = new URL(address);
   return getDomain(hostname) ?? hostname;
@@ -132,7 +132,7 @@ function siteOfMail(from: string): string {
   return getDomain(host) ?? host;
 }
 
-/** Whether an address is of this machine, or of a network that only insiders reach. */
+/** Returns true if an address belongs to this machine or to a private network. */
 function isLocal(address: string): boolean {
   const host = new URL(address).hostname.replace(/^\[|\]$/g, '');
   return isIP(host) !== 0

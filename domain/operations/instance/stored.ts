@@ -4,10 +4,10 @@ import { message, type Message } from '../../../messages/index.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import type { Found } from './findings.ts';
 
-/** What the database says of the installation: its schema, its administrators, and what waits for people. */
+/** Returns findings from the database: its schema, its administrators, and work that waits for people. */
 export async function lookAtStored({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<Found> {
   const pending = await pendingMigrations(db);
-  // The tables that are asked below may not be there yet.
+  // The tables queried below may not exist yet.
   if (pending.length > 0)
     return {
       migrations_dirty: message('finding.migrations_dirty', { count: pending.length, first: pending[0]! }),

@@ -6,7 +6,7 @@ import type { Deps } from '../../platform/kernel/context.ts';
 /** A release that the feed names. */
 interface Release {
   version: string;
-  /** Its notes. */
+  /** URL of its release notes. */
   url: string | null;
   publishedAt: string | null;
 }
@@ -14,11 +14,11 @@ interface Release {
 interface Update {
   running: { version: string; node: string };
   newest: Release | null;
-  /** `off` where no feed is set. */
+  /** `off` when no feed is configured. */
   state: 'off' | 'current' | 'available' | 'unreachable';
 }
 
-/** The newest release, as the forges' interfaces describe it (`/releases/latest`). */
+/** The newest release, in the format of the code hosts' APIs (`/releases/latest`). */
 const feed = z.object({
   tag_name: z.string().max(100),
   html_url: z.url().max(2_000).nullish(),
@@ -27,11 +27,14 @@ const feed = z.object({
 
 const REQUEST_MS = 5_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
-/** How long an answer holds, and a failure, so that pages that are opened again and again do not ask each time. */
+/** Cache lifetimes (ms) of a result and of a failure, so that repeated page views do not query the feed each time. */
 const ANSWER_MS = 3_600_000;
 const FAILURE_MS = 60_000;
 
-/** This build, and whether UPDATE_FEED_URL names a newer one. Without that setting nothing is asked. Never throws. */
+/**
+ * Returns the version of this build, and whether UPDATE_FEED_URL names a newer one. Sends no request without this
+ * setting. Never throws.
+ */
 export async function readUpdate({
   config,
   egress,
@@ -49,7 +52,7 @@ export async function readUpdate({
   return { running, newest, state: gt(newest.version, VERSION) ? 'available' : 'current' };
 }
 
-/** @throws Error when there is no answer, or one that names no version */
+/** @throws Error when there is no response, or one without a version */
 async function askFor(egress: Deps['egress'], url: string): Promise<Release> {
   const { status, body } = await egress.request({
     method: 'GET',

@@ -16,7 +16,7 @@ import { inWords } from '../../../lib/errors.ts';
 import { words } from '../../platform/words.ts';
 import type { Message } from '../../../messages/index.ts';
 
-// It stands still: a reaction that fails is not made again, and so shows.
+// The clock stands still, so that a failed reaction is not retried and the test sees the failure.
 const clock = new ManualClock(new Date('2026-05-04T10:00:00Z'));
 const FIRST_NAME = drawnSecret('Lea');
 let world: World;
@@ -55,7 +55,7 @@ async function scene(...actions: Record<string, unknown>[]) {
     first,
     second,
     rows,
-    /** The contact goes all the way, and what its steps ask for is done. */
+    /** Enrolls the contact, passes all steps and applies their actions. */
     async pass() {
       const [enrollmentId] = await enroll(world.deps, org, campaignId, [contactId]);
       const decision = await advanceEnrollment(ctx, enrollmentId!);

@@ -5,31 +5,37 @@ import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Clocks of the old installation's machines may have been ahead of the database's by as much (ms). */
+/** Time (ms) by which clocks of the old installation's machines may have been ahead of the database's. */
 const CLOCKS_MS = 10_000;
 
-/** What was done so that nothing leaves a second time. */
+/** Result of preventing second sends after a restore. */
 export interface Held {
-  /** Emails that may have left after the backup: looked for in the Sent folder, else listed as uncertain. */
+  /**
+   * Number of emails possibly sent after the backup. They are searched in the Sent folder, and become uncertain without
+   * a match.
+   */
   emailsInDoubt: number;
-  /** Warmup emails that may have left: not sent again. */
+  /** Number of warmup emails possibly sent. They are not sent again. */
   warmupInDoubt: number;
-  /** Campaigns that were active. What they sent after the backup is not in it, so that they stand until a person starts them. */
+  /**
+   * Number of paused campaigns that were active. Their emails sent after the backup are unknown, so a person must start
+   * them again.
+   */
   campaignsPaused: number;
 }
 
 /**
- * Sees to it that a restored installation sends nothing of its own accord that the one before may have sent. An email that was in a worker's
- * hands, or due before the old installation stopped, becomes one whose worker died after its end was handed over: it is looked for in the
- * Sent folder under its Message-ID, and is uncertain otherwise. Steps that the old installation reached after the backup left no row at all:
- * campaigns that were active are paused, unless nothing ran after the backup.
+ * Prevents a restored installation from sending emails that the old one may have sent. Emails that were claimed, or due
+ * before the old installation stopped, are treated as if their worker died after submitting the message. Each is
+ * searched in the Sent folder by its Message-ID; without a match it becomes uncertain. Steps reached after the backup
+ * left no rows, so active campaigns are paused. If nothing ran after the backup, nothing changes.
  * @param times.stoppedAt when the last process of the old installation ended
  */
 export async function holdRestored(
   deps: Deps,
   { takenAt, stoppedAt }: { takenAt: Date; stoppedAt: Date },
 ): Promise<Held> {
-  // Where nothing ran on, the claims of dead workers are judged by their marks, as after any crash.
+  // Nothing ran after the backup. The claims of dead workers are recovered by their marks, as after any crash.
   if (stoppedAt <= takenAt) return { emailsInDoubt: 0, warmupInDoubt: 0, campaignsPaused: 0 };
   const until = new Date(stoppedAt.getTime() + CLOCKS_MS);
   return {

@@ -9,17 +9,17 @@ import { BlobMissing, type BlobStore, type BlobStores } from '../../../lib/blobs
 import { CHUNK_BYTES } from '../../platform/blobs.ts';
 import { BackupError } from './backup-error.ts';
 
-/** A file whose bytes are outside of PostgreSQL. */
+/** A file whose bytes are outside PostgreSQL. */
 export interface OutsideBlob {
   id: string;
   store: 'disk' | 's3';
   store_key: string;
 }
 
-/** A file of a backup's folder. */
+/** A file in a backup's folder. */
 interface DumpedBlob {
   id: string;
-  /** Relative to the folder. */
+  /** Path relative to the folder. */
   file: string;
   sizeBytes: number;
   sha256: string;
@@ -27,7 +27,7 @@ interface DumpedBlob {
 
 const FOLDER = 'blobs';
 
-/** The files that the snapshot's rows name outside of PostgreSQL. */
+/** Returns the files outside PostgreSQL that the snapshot's rows name. */
 export async function blobsOutside(look: Look): Promise<OutsideBlob[]> {
   return look<{ id: string; store: 'disk' | 's3'; store_key: string }>(
     `select id, store, store_key from blobs where store <> 'postgres' order by id`,
@@ -35,8 +35,8 @@ export async function blobsOutside(look: Look): Promise<OutsideBlob[]> {
 }
 
 /**
- * Copies files from their stores into the folder of a backup.
- * @throws BackupError when a store does not answer
+ * Copies files from their stores into a backup's folder.
+ * @throws BackupError when a store does not respond
  */
 export async function dumpBlobs(
   blobs: BlobStores,
@@ -75,8 +75,8 @@ async function copyOut(store: BlobStore, key: string, folder: string, file: stri
 }
 
 /**
- * Writes the files of a backup into PostgreSQL, whatever store they were in: workers move them to that of the new installation's settings, under
- * keys of its own.
+ * Writes the files of a backup into PostgreSQL, whatever their original store. Workers then move them to the new
+ * installation's store, under new keys.
  */
 export async function loadBlobs(folder: string, files: readonly DumpedBlob[], write: Write): Promise<void> {
   for (const { id, file } of files) {
@@ -89,7 +89,7 @@ export async function loadBlobs(folder: string, files: readonly DumpedBlob[], wr
     );
     if (rows !== 1) throw new Error(`the backup has a file ${id}, and no row that says whose it is`);
   }
-  // What was under way when the backup was taken is not under way here, and its copy is not ours to delete.
+  // A move that was running at the time of the backup does not run here, and its copy belongs to the old installation.
   await write(
     'update blobs set moving_to = null, moving_key = null, moving_since = null where moving_to is not null',
     [],

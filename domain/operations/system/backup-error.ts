@@ -1,2 +1,2 @@
-/** A backup that cannot be made, or not be used; the message says why, for an operator. */
+/** Thrown when a backup cannot be made or used. The message explains the reason to an operator. */
 export class BackupError extends Error {}

@@ -10,27 +10,27 @@ import { BackupError } from './backup-error.ts';
 import { blobsOutside, dumpBlobs, type OutsideBlob } from './backup-blobs.ts';
 import { SEALED_COLUMNS } from './rotate-keys.ts';
 
-/** The file that says what a backup holds. It is written last: a folder without it is no backup. */
+/** File that describes a backup. Written last; a folder without it is no backup. */
 const MANIFEST = 'manifest.json';
-/** The form of the files; one that is not known is not read. */
+/** Version of the file format. Unknown versions are refused. */
 const FORMAT = 1;
-/** A worker that has written to its row within this time (ms) is alive. */
+/** Time (ms) after its last write to its row within which a worker counts as alive. */
 const ALIVE_MS = 8_000;
 
 const manifestSchema = z.object({
   format: z.literal(FORMAT),
-  /** The release that wrote it. */
+  /** Release that made the backup. */
   version: z.string(),
   takenAt: z.coerce.date(),
   postgres: z.string(),
   migrations: z.array(z.string()).min(1),
   keys: z.object({
-    /** Id of CREDENTIALS_ENCRYPTION_KEY when it was taken: links in mail that has left are made with it. */
+    /** Id of the CREDENTIALS_ENCRYPTION_KEY at the time of the backup. Links in sent emails are signed with it. */
     current: z.string(),
-    /** Ids of the keys that stored values are sealed under. */
+    /** Ids of the keys with which stored values are sealed. */
     sealed: z.array(z.string()),
   }),
-  /** Workers that were alive: what they did afterwards is not in the backup. */
+  /** Number of live workers. Their later actions are not in the backup. */
   livingWorkers: z.number(),
   tables: z.array(
     z.object({
@@ -43,7 +43,7 @@ const manifestSchema = z.object({
     }),
   ),
   sequences: z.record(z.string(), z.string()),
-  /** Files that are not in PostgreSQL; backups before there were such have none. */
+  /** Files outside PostgreSQL. Older backups have none. */
   blobs: z
     .object({
       files: z.array(
@@ -54,23 +54,22 @@ const manifestSchema = z.object({
           sha256: z.string(),
         }),
       ),
-      /** Ids of those whose store does not have them: deleted while the backup was made, or lost before. */
+      /** Ids of files missing in their store: deleted while the backup was made, or lost before. */
       missing: z.array(z.string()),
     })
     .default({ files: [], missing: [] }),
 });
 
-/** What a backup says of itself. It holds no secret. */
+/** Description of a backup. Contains no secrets. */
 export type Manifest = z.output<typeof manifestSchema>;
 
 export { BackupError } from './backup-error.ts';
 
 /**
- * Writes everything that Heron keeps into a folder: the rows of PostgreSQL as they were at one moment, while everything goes on, and the files
- * of these rows that are kept elsewhere. No key is
- * in it, only their ids: keep CREDENTIALS_ENCRYPTION_KEY elsewhere.
+ * Writes all data of Heron into a folder: a consistent snapshot of PostgreSQL's rows, taken during operation, and their
+ * files in other stores. Contains no keys, only their ids; store CREDENTIALS_ENCRYPTION_KEY elsewhere.
  * @param folder new, or empty
- * @throws BackupError when the folder is not empty, or a store of files does not answer
+ * @throws BackupError when the folder is not empty, or a file store does not respond
  */
 export async function makeBackup(
   { config, keyring, blobs }: { config: Config; keyring: Keyring; blobs: BlobStores },
@@ -109,7 +108,7 @@ export async function makeBackup(
   return manifest;
 }
 
-/** @throws BackupError when the folder holds no backup, or one of a form that this release cannot read */
+/** @throws BackupError when the folder holds no backup, or one in a format that this release cannot read */
 export async function readManifest(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, MANIFEST), 'utf8').catch(() => {
     throw new BackupError(`${folder} has no ${MANIFEST}: it is no backup, or one that was not finished`);
@@ -129,7 +128,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   );
 }
 
-/** Ids of the keys that a backup needs and the settings do not have. */
+/** Returns the ids of keys that a backup needs and the settings lack. */
 export function missingKeys({ keys }: Manifest, keyring: Pick<Keyring, 'keyIds'>): string[] {
   return [...new Set([keys.current, ...keys.sealed])].filter((id) => !keyring.keyIds.includes(id));
 }

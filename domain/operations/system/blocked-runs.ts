@@ -10,18 +10,19 @@ import type { DeadLetterKind, DurableFamily, RetryCause } from '../../platform/k
 
 const FIRST_RETRY_MS = 15 * 60_000;
 const LONGEST_RETRY_MS = 86_400_000;
-/** After this many blocks in a row only a person retries a run: about three days. */
+/** Maximum number of successive automatic retries, over about three days. After that only a person retries a run. */
 const MAX_RETRIES = 8;
 const PAGE = 500;
 
-/** Whether a failure is not about the work: PostgreSQL could not be reached. Such work continues without help. */
+/** Returns true if a failure is not caused by the work: PostgreSQL was unreachable. Such work continues by itself. */
 export function isPassing(error: unknown): boolean {
   return isDatabaseAway(error);
 }
 
 /**
- * Shows a run that keeps failing as blocked, with the reason, and records it as a dead letter that the sweep retries after
- * 15 minutes, doubling, up to a day, until it was blocked eight times in a row. The reason names kinds of failure, no values.
+ * Marks a repeatedly failing run as blocked, with the reason, and records a dead letter. The sweep retries it after 15
+ * minutes, doubling, up to a day, until it was blocked eight times in a row. The reason names kinds of failure and no
+ * values.
  * @returns the reason
  */
 export async function blockRun(ctx: Ctx, workflowId: string, error: unknown): Promise<string> {
@@ -52,9 +53,9 @@ export async function blockRun(ctx: Ctx, workflowId: string, error: unknown): Pr
 }
 
 /**
- * Retries the blocked runs that are due. One that cannot be retried keeps none of the others from it.
- * @returns how many were retried
- * @throws AggregateError when some could not be, once the others were
+ * Retries the blocked runs that are due. A failure does not stop the others.
+ * @returns the number of retried runs
+ * @throws AggregateError at the end if some could not be retried
  */
 export async function retryDueRuns(deps: Deps): Promise<number> {
   const due = await across(deps.db, 'maintenance').sql<DueLetter>(
@@ -83,12 +84,12 @@ export async function retryRun(deps: Deps, workflowId: string): Promise<boolean>
 
 type DueLetter = Columns<'dead_letters', 'organization_id' | 'task_type' | 'task_id'>;
 
-/** Every kind of task that can be a dead letter. */
+/** Returns all kinds of tasks that can become dead letters. */
 export function deadLetterKinds(families: readonly DurableFamily[]): readonly DeadLetterKind[] {
   return families.flatMap(({ blocked, deadLetters }) => [...(blocked ? [blocked] : []), ...deadLetters]);
 }
 
-/** Starts the task of a dead letter again, within the caller's transaction; the caller settles the letter. */
+/** Restarts the task of a dead letter within the caller's transaction. The caller settles the dead letter. */
 export async function retryTask(tx: Tx, taskType: string, taskId: string, cause: RetryCause): Promise<void> {
   await deadLetterKinds(tx.families)
     .find((kind) => kind.taskType === taskType)

@@ -20,9 +20,9 @@ import { storeBytes } from '../../platform/blobs.ts';
 import { expireFiles } from '../../inbox/threads/retention.ts';
 import { moveBlobs, removeBlobs } from './move-blobs.ts';
 
-/** More than one chunk of PostgreSQL. */
+/** Content of more than one PostgreSQL chunk. */
 const BYTES = Buffer.from(Array.from({ length: 600_000 }, (_, i) => (i * 7) % 251));
-/** Ahead of the database's clock, by which deletions become due. */
+/** One hour ahead of the database's clock, by which deletions become due. */
 const NOW = new Date(Date.now() + 3_600_000);
 
 let clock: ManualClock;
@@ -41,7 +41,7 @@ test.after.always(async () => {
   if (root) await rm(root, { recursive: true, force: true });
 });
 
-/** The parts of a worker whose BLOB_PROVIDER is this one. */
+/** Returns the parts of a worker with this BLOB_PROVIDER. */
 function worker(provider: string, blobs?: (stores: BlobStores) => BlobStores) {
   const config = testConfig(world.databaseUrl, { ...s3.env, BLOB_ROOT: root, BLOB_PROVIDER: provider });
   const stores = openBlobStores(config);
@@ -58,7 +58,7 @@ async function receiver(tenant: Tenant) {
   const { mailboxId, email, receive } = await openInbox(world, tenant);
   return {
     mailboxId,
-    /** Receives a message with a file; returns ids. */
+    /** Receives a message with a file. Returns their ids. */
     async receive(from?: string): Promise<{ messageId: string; fileId: string; blobId: string }> {
       const messageId = await receive(multipartMessage(email, [filePart('a.pdf', BYTES)], from));
       const row = await world.deps.db('inbound_attachments').where({ message_id: messageId }).first();
@@ -103,7 +103,7 @@ for (const provider of ['disk', 's3'] as const)
     t.is((await db('blob_chunks')).length, 0);
     t.true((await download(tenant, first.messageId, first.fileId)).equals(BYTES));
 
-    // A file outside of PostgreSQL is fetched before the rows of its email are locked.
+    // Files outside PostgreSQL are fetched before the rows of their email are locked.
     await db('sends').where({ id: composed.body.task_id }).update({ state: 'reserved', slot_at: clock.now() });
     await db('direct_sends').where({ id: composed.body.task_id }).update({ state: 'queued' });
     const claim = await claimSend(
@@ -183,7 +183,7 @@ test.serial(
     const { receive } = await receiver(tenant);
     const { messageId, fileId, blobId } = await receive();
     clock.advance(61_000);
-    /** A store that does something between the copy and the commit. */
+    /** Returns a worker whose store calls `then` between the copy and the commit. */
     const after = (then: () => Promise<void>) =>
       worker('disk', (stores) => ({
         ...stores,
@@ -205,7 +205,7 @@ test.serial(
     t.is((await inFolder()).length, 1);
     t.true((await download(tenant, messageId, fileId)).equals(BYTES));
 
-    // A reader that has begun in PostgreSQL goes on where the bytes are now.
+    // A reader that started in PostgreSQL continues at the new place of the bytes.
     const org = new OrgScope(db, tenant.organizationId);
     await moveBlobs(worker('postgres'));
     const reading = readBlob(org, worker('disk').blobs, blobId);
@@ -233,7 +233,7 @@ test.serial(
       await storeBytes(tx, Buffer.alloc(0)),
     ]);
     const move = async (provider: 'disk' | 's3', id: string) => {
-      // One of them alone.
+      // Makes only one of the files old enough to move.
       await world.deps
         .db('blobs')
         .whereNot({ id })

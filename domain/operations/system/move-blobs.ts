@@ -10,26 +10,30 @@ import type { Deps } from '../../platform/kernel/context.ts';
 import { CHUNK_BYTES, readBlob } from '../../platform/blobs.ts';
 
 /*
- * Files are written into PostgreSQL, in the transaction of what they belong to, and go from there to the store of BLOB_PROVIDER: a copy is made
- * under a new key, and then one transaction says where the bytes are and deletes them where they were. A crash in between leaves a copy that
- * nothing refers to; its key stands in the row, and what stands in a row that goes or is moved anew is deleted from its store.
+ * New files are written to PostgreSQL, in the transaction of the row that they belong to. A worker then moves them to
+ * the store of BLOB_PROVIDER. It copies the bytes under a new key; one transaction then records the new place and
+ * deletes the old bytes. A crash in between leaves an unreferenced copy, whose key is in the row. When the row is
+ * deleted or moved again, that copy is deleted from its store.
  */
 
-/** Files moved in one pass; each is in memory while it is moved. */
+/** Maximum number of files moved in one pass. Each is held in memory while it is moved. */
 const PAGE = 20;
 const REMOVALS = 100;
-/** A worker that has not moved a file in this time (ms) is presumed dead, and another moves it. */
+/**
+ * Time (ms) after which a worker that has not finished moving a file is presumed dead, and another worker moves it.
+ */
 const LEASE_MS = 600_000;
-/** How long (ms) a store that could not delete a file is left alone, times the attempts made; at most an hour. */
+/** Delay (ms), multiplied by the number of attempts, before a failed deletion is retried. At most an hour. */
 const RETRY_MS = 60_000;
 
 type Parts = Pick<Deps, 'db' | 'clock' | 'blobs' | 'log'>;
 type Claimed = Columns<'blobs', 'id' | 'organization_id' | 'store' | 'store_key' | 'size' | 'moving_key'>;
 
 /**
- * Moves files to the store of BLOB_PROVIDER, those that were there before it was set included. Safe in several processes at once.
- * @param options.restMs how old a file is before it is moved: files of imports rarely live as long
- * @returns how many were moved; fewer than were due when a store does not answer
+ * Moves files to the store of BLOB_PROVIDER, including those stored before it was configured. Safe in several processes
+ * at once.
+ * @param options.restMs minimum age (ms) of a moved file, because files of imports are mostly deleted sooner
+ * @returns the number of moved files, which is lower than the number of due ones when a store does not respond
  */
 export async function moveBlobs(deps: Parts, options: { restMs?: number } = {}): Promise<number> {
   let moved = 0;
@@ -64,13 +68,13 @@ async function claimBlobs({ db, clock, blobs: { provider } }: Parts, restMs: num
       now,
       rested: new Date(now.getTime() - restMs),
       lost: new Date(now.getTime() - LEASE_MS),
-      // A key is used once, so that a copy of an installation on the same store deletes nothing of the other.
+      // Each key is used once, so that a copy of an installation on the same store cannot delete the other's files.
       suffix: randomBytes(4).toString('hex'),
     },
   );
 }
 
-/** @returns false when the file went in the meantime */
+/** @returns false when the file was deleted in the meantime */
 async function moveBlob({ db, blobs }: Parts, blob: Claimed): Promise<boolean> {
   const bytes = await bytesOf(db, blobs, blob);
   if (blob.moving_key) await blobs.current!.put(blob.moving_key, bytes);
@@ -81,7 +85,7 @@ async function moveBlob({ db, blobs }: Parts, blob: Claimed): Promise<boolean> {
       { id: blob.id, store: blob.store, key: blob.moving_key, to: blobs.provider },
     );
     if (!mine) {
-      // Its row is gone, and took the key along before the bytes were there: they are to be deleted now.
+      // The row was deleted, and its key removed, before the bytes were written. The bytes must be deleted now.
       if (blob.moving_key) await discard(trx, blobs.provider, blob.moving_key);
       return false;
     }
@@ -96,7 +100,7 @@ async function moveBlob({ db, blobs }: Parts, blob: Claimed): Promise<boolean> {
   });
 }
 
-/** @throws Error when there are not as many bytes as the row says */
+/** @throws Error when the number of bytes differs from the row's size */
 async function bytesOf(db: Deps['db'], blobs: Deps['blobs'], blob: Claimed): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of readBlob(new OrgScope(db, blob.organization_id), blobs, blob.id)) chunks.push(chunk);
@@ -119,9 +123,9 @@ async function discard(trx: Trx, store: BlobStoreName, key: string): Promise<voi
 }
 
 /**
- * Deletes bytes outside of PostgreSQL whose file is gone: at the end of its retention, with its contact or its workspace. A store that does
- * not answer is asked again. Safe in several processes at once.
- * @returns how many were deleted
+ * Deletes bytes outside PostgreSQL whose file is deleted: at the end of its retention, or with its contact or
+ * workspace. Retries a store that does not respond. Safe in several processes at once.
+ * @returns the number of deleted files
  */
 export async function removeBlobs({ db, clock, blobs, log }: Parts): Promise<number> {
   const rows = across(db, 'maintenance');

@@ -6,7 +6,7 @@ import { AppError } from '../../../lib/errors.ts';
 import { OUTBOX_CHANNEL } from '../../../temporal/dispatch.ts';
 import { message } from '../../../messages/index.ts';
 
-/** An intent that Temporal refused, and that waits for an operator. */
+/** An intent that Temporal refused and that waits for an operator. */
 export interface ParkedIntent {
   id: string;
   kind: 'start' | 'signal' | 'cancel';
@@ -15,11 +15,11 @@ export interface ParkedIntent {
   reason: string | null;
   createdAt: Date;
   parkedAt: Date;
-  /** Number of later intents of the same workflow, which wait for it. */
+  /** Number of later intents of the same workflow that wait for this one. */
   behind: number;
 }
 
-/** The parked intents, oldest first, at most `limit`. */
+/** Lists the parked intents, oldest first, at most `limit`. */
 export async function listParked(db: Db, limit = 1_000): Promise<ParkedIntent[]> {
   return across(db, 'operator').sql<ParkedIntent>(
     `select o.id::text, o.kind, o.workflow_id as "workflowId", o.attempts, o.last_error as reason,
@@ -31,10 +31,10 @@ export async function listParked(db: Db, limit = 1_000): Promise<ParkedIntent[]>
 }
 
 /**
- * Has the relay carry parked intents again, with new attempts, and then those that wait for them.
- * @param ids which ones; all when not given
- * @returns how many were parked
- * @throws AppError not_found when one of those named is not parked; nothing happens then
+ * Makes the relay retry parked intents, with a new count of attempts, and then the intents that wait for them.
+ * @param ids intents to retry; all if absent
+ * @returns the number of retried intents
+ * @throws AppError not_found when a named intent is not parked; nothing changes then
  */
 export async function retryParked(db: Db, ids?: readonly string[]): Promise<number> {
   return inTransaction(db, async (trx) => {
@@ -50,9 +50,9 @@ export async function retryParked(db: Db, ids?: readonly string[]): Promise<numb
 }
 
 /**
- * Deletes parked intents; those that wait for them are carried out.
- * @returns how many there were
- * @throws AppError not_found when one of them is not parked; nothing happens then
+ * Deletes parked intents. The intents that wait for them are carried out.
+ * @returns the number of deleted intents
+ * @throws AppError not_found when one is not parked; nothing changes then
  */
 export async function dropParked(db: Db, ids: readonly string[]): Promise<number> {
   return inTransaction(db, async (trx) => {

@@ -10,7 +10,10 @@ import { verifyFacts } from '../../reporting/aggregates/verify.ts';
 import { keepPartitions } from './partitions.ts';
 
 const TABLES = ['domain_events', 'webhook_payloads', 'webhook_deliveries', 'webhook_attempts'] as const;
-/** The month in which the database was made, by the machine's clock: what is in `…_before` at first ends with it. */
+/**
+ * The current month by the machine's clock, in which the database was created. The partition `…_before` ends with this
+ * month at first.
+ */
 const today = new Date();
 const month = (later: number, days = 0): Date =>
   new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + later) + days * DAY_MS);
@@ -28,7 +31,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** An event of a moment that everybody has applied, delivered with one attempt. */
+/** Inserts an event of a given time that all subscribers have applied, with a delivery and one attempt. */
 async function eventOf(at: Date): Promise<string> {
   const id = firstIdAt(at).slice(0, -12) + newId().slice(-12);
   const common = { organization_id: organizationId, created_at: at };
@@ -42,7 +45,7 @@ async function eventOf(at: Date): Promise<string> {
   return id;
 }
 
-/** The rows of each table, by the partition that they are in. */
+/** Returns the row ids by partition. */
 async function stored(): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {};
   for (const table of TABLES) {
@@ -50,7 +53,7 @@ async function stored(): Promise<Record<string, string[]>> {
     const rows = await world.deps.db(table).select(world.deps.db.raw(`tableoid::regclass::text as part, ${key} as id`));
     for (const { part, id } of rows) (found[part.slice(table.length + 1)] ??= []).push(id);
   }
-  // Each part has the same rows of every table.
+  // Each partition must contain the same events in every table.
   return Object.fromEntries(
     Object.entries(found).map(([part, ids]) => [
       part,

@@ -5,18 +5,18 @@ import { DAY_MS } from '../../../lib/clock.ts';
 import { firstIdAt } from '../../../lib/ids.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 
-/** Tables that are divided by month together: the later ones refer to the first. */
+/** Tables partitioned by month together. Later tables refer to the first. */
 interface Division {
   tables: readonly [string, ...string[]];
-  /** Column that a month is a range of: ids begin with their time, moments are timestamptz. */
+  /** Partition column. Ids begin with their time; `moment` is a timestamptz. */
   by: 'id' | 'moment';
-  /** Setting with the days that a month is kept after its end; 0 keeps all. */
+  /** Setting for the number of days that a month is kept after its end. 0 keeps all months. */
   kept: 'EVENT_RETENTION_DAYS' | 'AUDIT_RETENTION_DAYS' | 'REPORT_HOUR_RETENTION_DAYS';
 }
 
 /**
- * Beside its months a divided table has two partitions, `…_before` and `…_rest`, for all rows before and after them, so that no row is refused whatever its
- * time. docs/scale.md says which tables are not divided, and why.
+ * Tables with monthly partitions. Each also has the partitions `…_before` and `…_rest` for all earlier and later rows,
+ * so that no row is refused for its time. `docs/scale.md` names the unpartitioned tables and the reasons.
  */
 const DIVIDED: readonly Division[] = [
   { tables: ['domain_events'], by: 'id', kept: 'EVENT_RETENTION_DAYS' },
@@ -26,31 +26,35 @@ const DIVIDED: readonly Division[] = [
   { tables: ['fact_campaign_hours'], by: 'moment', kept: 'REPORT_HOUR_RETENTION_DAYS' },
   { tables: ['fact_mailbox_hours'], by: 'moment', kept: 'REPORT_HOUR_RETENTION_DAYS' },
 ];
-/** How long everybody else may wait while a month is made or dropped (ms); what does not get the tables in this time is left for the next sweep. */
+/**
+ * Maximum lock wait (ms) while a month is created or dropped. A sweep that does not get the locks in this time leaves
+ * the work to the next one.
+ */
 const MAX_WAIT_MS = 2_000;
-/** Any number: of two sweeps one waits for the other. */
+/** Advisory lock with an arbitrary number, so that concurrent sweeps wait for each other. */
 const PARTITIONS_LOCK = 7_201_949;
 
 interface Partition {
   table: string;
-  /** What its name has after that of its table. */
+  /** Suffix of its name, after the name of its table. */
   suffix: string;
-  /** Begin of its first month, UTC; null takes all before. */
+  /** Start of its first month, UTC. Null for all earlier rows. */
   from: Date | null;
-  /** End of its last month, UTC; null takes all after. */
+  /** End of its last month, UTC. Null for all later rows. */
   to: Date | null;
 }
 
 /**
- * Makes next month's partition, so that it is there before its first row, and drops the months that ended as long ago as the setting of their table, or
- * longer: a row is kept for that long, and for a month more at most. A month of events of which one is not applied yet, or parked, is kept and logged.
+ * Creates the partition of the next month in advance, and drops months that ended at least as many days ago as their
+ * table's setting says. So rows are kept for this time and up to a month longer. A month with an unapplied or parked
+ * event is kept and logged.
  */
 export async function keepPartitions(deps: Pick<Deps, 'db' | 'clock' | 'config' | 'log'>): Promise<void> {
   for (const division of DIVIDED) {
     const { tables } = division;
     try {
       const changed = await inTransaction(deps.db, (trx) => keepMonths(across(trx, 'maintenance'), division, deps));
-      // PostgreSQL keeps the statistics of partitions by itself, and not those of the whole.
+      // PostgreSQL updates statistics of partitions by itself, but not those of the whole table.
       for (const table of changed ? tables : []) await across(deps.db, 'maintenance').sql(`analyze ${table}`);
     } catch (error) {
       if (!isOverTime(error)) throw error;
@@ -62,13 +66,13 @@ export async function keepPartitions(deps: Pick<Deps, 'db' | 'clock' | 'config' 
   }
 }
 
-/** @returns whether anything had to be made or dropped */
+/** @returns true if a partition was created or dropped */
 async function keepMonths(
   scope: AcrossScope,
   division: Division,
   { clock, config, log }: Pick<Deps, 'clock' | 'config' | 'log'>,
 ): Promise<boolean> {
-  // Bounds are read as text, in the session's time zone.
+  // The timezone is set because partition bounds are read as text in the session's time zone.
   await scope.sql(
     `select pg_advisory_xact_lock(${PARTITIONS_LOCK}), set_config('lock_timeout', '${MAX_WAIT_MS}', true), set_config('timezone', 'UTC', true)`,
   );
@@ -83,7 +87,7 @@ async function keepMonths(
     partitions.filter(({ to }) => to !== null && to <= past),
     log,
   );
-  // An empty `…_before` alone is what the last drop left.
+  // An empty `…_before` alone remains from the last drop.
   const isOver = over.length > 1 || (over.length === 1 && (await hasRows(scope, over[0]!)));
   if (!isNextMissing && !isOver) return false;
   await scope.sql(`lock table ${tables.join(', ')} in access exclusive mode`);
@@ -96,7 +100,9 @@ async function keepMonths(
   return true;
 }
 
-/** Of partitions, oldest first, those before the first with an event that is still needed. */
+/**
+ * Returns the partitions before the first one with an event that is still needed. `ended` is sorted, oldest first.
+ */
 async function unneeded(scope: AcrossScope, ended: readonly Partition[], log: Deps['log']): Promise<Partition[]> {
   const over: Partition[] = [];
   for (const partition of ended) {
@@ -112,7 +118,7 @@ async function unneeded(scope: AcrossScope, ended: readonly Partition[], log: De
   return over;
 }
 
-/** The partitions of the first table of a division, oldest first. */
+/** Returns the partitions of a division's first table, oldest first. */
 async function partitionsOf(scope: AcrossScope, { tables: [table], by }: Division): Promise<Partition[]> {
   const moment = (bound: string) =>
     by === 'moment'
@@ -133,7 +139,10 @@ async function hasRows(scope: AcrossScope, { table, suffix }: Partition): Promis
   return rows.length > 0;
 }
 
-/** Whether no event of a partition is needed any more: all have a position that every subscriber has come past, in every organization, and none is parked. */
+/**
+ * Returns true if no event of a partition is needed any more. All must have a position that every subscriber has passed
+ * in every organization, and none may be parked.
+ */
 async function isApplied(scope: AcrossScope, { table, suffix }: Partition): Promise<boolean> {
   const partition = `${table}${suffix}`;
   const [found] = await scope.sql<{ applied: boolean }>(
@@ -146,7 +155,7 @@ async function isApplied(scope: AcrossScope, { table, suffix }: Partition): Prom
   return found!.applied;
 }
 
-/** Drops the same month of tables. What refers to others goes first. */
+/** Drops the same month of all tables. Referring tables go first. */
 async function dropPartition(scope: AcrossScope, tables: readonly string[], suffix: string): Promise<void> {
   for (const table of tables.toReversed()) {
     await scope.sql(`alter table ${table} detach partition ${table}${suffix}`);
@@ -154,7 +163,10 @@ async function dropPartition(scope: AcrossScope, tables: readonly string[], suff
   }
 }
 
-/** Takes the rows of a time out of the rest of tables, into a partition of their own. The rest is empty, unless this was not done for months. */
+/**
+ * Moves the rows of a period from `…_rest` into a partition of their own. The rest is empty unless this work was
+ * skipped for months.
+ */
 async function divideRest(scope: AcrossScope, division: Division, from: Date, to: Date): Promise<void> {
   const { tables } = division;
   for (const table of tables)
@@ -183,7 +195,7 @@ async function addPartition(
   }
 }
 
-/** The storage parameters that the partitions of a table have, as SQL. */
+/** Returns the storage parameters of a table's partitions as SQL. */
 async function optionsOf(scope: AcrossScope, table: string): Promise<string> {
   const [partition] = await scope.sql<{ options: string | null }>(
     `select array_to_string(c.reloptions, ', ') as options

@@ -9,20 +9,20 @@ import type { Said } from '../../../lib/errors.ts';
 interface ReadinessCheck {
   name: string;
   ok: boolean;
-  /** The state, or what the failing part says. */
+  /** State of the part, or its error. */
   detail: Said;
   fix?: Message;
   latencyMs?: number;
 }
 
-/** An outbox row older than this (seconds) means that no relay carries intents to Temporal. */
+/** Age (seconds) of an outbox row from which no relay seems to carry intents to Temporal. */
 const STUCK_SECONDS = 30;
-/** Events older than this (seconds) without a position, or that a subscriber has not applied, mean that no process works on them. */
+/** Age (seconds) of unplaced or unapplied events from which no process seems to work on them. */
 const LAG_SECONDS = 60;
 
 /**
- * The state of the running parts: database, workflow service, live workers, the outbox scheduler, event intake, the
- * fan-out and the reactions. Never throws: what fails is a check that is not ok.
+ * Checks the running parts: database, workflow service, live workers, outbox relay, event intake, fan-out and
+ * reactions. Never throws; an error becomes a failed check.
  */
 export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: ReadinessCheck[] }> {
   const database = await timed('database', () => databaseAnswers(ctx), message('ready.database.fix'));
@@ -39,7 +39,7 @@ export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: Rea
   return { ready: checks.every((check) => check.ok), checks };
 }
 
-/** A part that does not work, as a sentence. */
+/** Thrown by a check whose part does not work. The message describes the problem. */
 class NotReady extends Error {
   readonly said: Message;
 
@@ -57,7 +57,7 @@ async function databaseAnswers({ db }: Ctx): Promise<Message> {
   return message('ready.database');
 }
 
-/** Whether Temporal answers, and the workers that it says are there: none where it does not answer. */
+/** Checks if Temporal responds, and which workers it reports. Without a response there are no workers. */
 async function workflowChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
   let presence: Parameters<typeof workersCheck>[0] = { workers: 0, unserved: [] };
   const service = await timed(
@@ -71,7 +71,7 @@ async function workflowChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
   return [service, workersCheck(presence)];
 }
 
-/** What waits behind a parked intent of its workflow is not the relay's fault, and so not counted. */
+/** Ignores intents behind a parked intent of the same workflow, because they do not wait for the relay. */
 async function intentsInTime({ db }: Ctx): Promise<Message> {
   const [stuck] = await across(db, 'maintenance').sql<{ n: number }>(
     `select count(*) as n from outbox o
@@ -104,7 +104,7 @@ async function eventsPlaced(ctx: Ctx): Promise<Message> {
   return message('ready.stream');
 }
 
-/** Whether subscribers keep up, and whether events are parked. Organizations whose next event fails are counted. */
+/** Checks if subscribers keep up and if events are parked. Counts organizations whose next event fails. */
 async function reactionChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
   const list = (say: (each: SubscriberStatus) => Message | false): Message[] => all.flatMap((each) => say(each) || []);
   let all: SubscriberStatus[] = [];
@@ -154,10 +154,10 @@ function workersCheck({ workers, unserved }: { workers: number; unserved: readon
   };
 }
 
-/** A search older than this (ms) does not count: the sweep searches every quarter of an hour. */
+/** Maximum age (ms) of a search that counts. The sweep searches every quarter of an hour. */
 const STALE_LOOK_MS = 2 * 3_600_000;
 
-/** The result of the last search for missing runs. Right after an installation there is none yet. */
+/** Checks the result of the last search for missing runs. A new installation has none yet. */
 async function missingRuns(ctx: Ctx): Promise<Message> {
   const looks = await lastLooks(ctx.db);
   if (looks.length === 0) return message('ready.runs_unchecked');

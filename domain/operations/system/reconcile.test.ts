@@ -83,7 +83,7 @@ test.serial('batches and endpoints with something to deliver are found once each
 const NAMES = RECONCILED.map(({ contract }) => contract.kind);
 const [FIRST, ...OTHERS] = NAMES as [string, ...string[]];
 
-/** Looks at a Temporal that has no open run. `meet` is called with each family whose turn it is. */
+/** Searches with a Temporal that has no open run. Calls `meet` with each family before its search. */
 async function look(meet: (family: string) => void, signal?: AbortSignal) {
   const turns: string[] = [];
   const reports: FamilyReport[] = [];

@@ -9,35 +9,35 @@ import type { Deps } from '../../platform/kernel/context.ts';
 import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import type { DurableFamily, ExpectedRun, ExpectedRuns } from '../../platform/kernel/tx.ts';
 
-/** The result of a search in one family. */
+/** Result of a search in one family. */
 export interface FamilyReport {
   family: string;
-  /** Runs that PostgreSQL says must be open. */
+  /** Number of runs that must be open according to PostgreSQL. */
   checked: number;
-  /** Of those, how many were not, and were started (or would have been, on a dry run). */
+  /** Number of those runs that were not open. They were started, except on a dry run. */
   missing: number;
-  /** False when the search was cut short; the next one continues where it ended. */
+  /** False when the search was interrupted. The next one continues there. */
   finished: boolean;
 }
 
 interface ReconcileOptions {
-  /** Count only; start nothing and record nothing. */
+  /** Only counts; starts and records nothing. */
   dryRun?: boolean;
-  /** Continue where the last search was cut short. Otherwise it starts again. */
+  /** True continues an interrupted search. Otherwise a new search starts. */
   resume?: boolean;
   /** Stops the search between two pages. */
   signal?: AbortSignal;
-  /** Starts per second, at most. */
+  /** Maximum number of starts per second. */
   ratePerSecond?: number;
-  /** Called after each page with the family and how many of its runs were checked so far. */
+  /** Called after each page with the family and its number of runs checked so far. */
   onPage?: (family: string, checked: number) => void;
-  /** Called with the result of each family, also where another one fails. */
+  /** Called with the result of each family, even if another family fails. */
   onFamily?: (report: FamilyReport) => void;
 }
 
 type Parts = Pick<Deps, 'db' | 'workflows' | 'families' | 'log'>;
 
-/** A family some of whose runs must be open. */
+/** A family with runs that must be open. */
 type Reconciled = DurableFamily & { mustBeOpen: ExpectedRuns };
 
 const PAGE = 1_000;
@@ -45,19 +45,18 @@ const DESCRIBE_AT_ONCE = 16;
 const RATE_PER_SECOND = 100;
 
 /**
- * Starts runs that must be open and are not: PostgreSQL says which must be, Temporal which are. Runs are lost when an
- * operator terminates them, or with Temporal's store.
+ * Starts runs that must be open according to PostgreSQL and are not open in Temporal. Runs are lost when an operator
+ * terminates them, or with Temporal's store.
  *
- * Per family, the ids of open runs are read from visibility (one request per thousand), and compared with the rows in
- * pages, so that healthy runs cost no request each. Visibility lags, so that one it does not show is only suspected:
- * it counts as missing when no intent for it waits in the outbox, Temporal then says that it is not open, and its row
- * afterwards still says that it must be. Starts go through the outbox. A start of a run that is open after all changes
- * nothing.
+ * For each family, reads the ids of open runs from Temporal's visibility store (one request per thousand) and compares
+ * them with the rows in pages. So healthy runs cost no request each. Visibility lags, so a run absent there is only
+ * suspected. The run counts as missing if no intent for it is in the outbox, Temporal reports it as not open, and its
+ * row afterwards still requires it. Starts go through the outbox; starting an open run changes nothing.
  *
- * A family that fails keeps none of the others from their search. A search that may be cut short begins with the family whose turn was longest ago, so that
- * one that takes all the time, or more than the caller has, does so once in a while and not always.
- * @returns the families in the order in which they had their turn
- * @throws AggregateError when some families failed, as all do while Temporal does not answer, once the others had their turn
+ * A failing family does not stop the others. A search that may be interrupted begins with the family searched longest
+ * ago, so that a slow family does not use up the time of every search.
+ * @returns the families in the order of their search
+ * @throws AggregateError at the end if some families failed, as all do while Temporal does not respond
  */
 export async function reconcile(parts: Parts, options: ReconcileOptions = {}): Promise<FamilyReport[]> {
   const reports: FamilyReport[] = [];
@@ -70,12 +69,12 @@ export async function reconcile(parts: Parts, options: ReconcileOptions = {}): P
   return reports;
 }
 
-/** The families of which some runs must be open. */
+/** Returns the families with runs that must be open. */
 export function reconciledFamilies({ families }: Pick<Deps, 'families'>): Reconciled[] {
   return families.filter((family): family is Reconciled => 'page' in family.mustBeOpen);
 }
 
-/** The families, those first that had no turn for the longest time. */
+/** Sorts the families by their last search, oldest first. */
 async function inTurn({ db }: Pick<Parts, 'db'>, families: readonly Reconciled[]): Promise<Reconciled[]> {
   const rows = await across(db, 'maintenance').table('reconciliations').orderBy('began_at').select('family');
   const had = rows.map(({ family }) => family);
@@ -120,13 +119,13 @@ async function reconcileFamily(
   return report;
 }
 
-/** The runs among these that Temporal does not have open, and that no waiting intent will open. */
+/** Returns the runs that are not open in Temporal and that no intent in the outbox will open. */
 async function notOpen(
   { db, workflows }: Pick<Parts, 'db' | 'workflows'>,
   suspected: readonly ExpectedRun[],
 ): Promise<ExpectedRun[]> {
   const ids = suspected.map(({ intent }) => intent.workflowId);
-  // Read before Temporal is asked: an intent that has left the outbox by then is known to Temporal.
+  // Read before asking Temporal: an intent that has left the outbox by then is known to Temporal.
   const waiting = new Set<string>(
     (
       await across(db, 'maintenance').sql<Columns<'outbox', 'workflow_id'>>(
@@ -144,7 +143,7 @@ async function notOpen(
   return suspected.filter((_run, index) => answers[index]);
 }
 
-/** Starts those of the runs whose rows still say that they must be open: some may have ended in the meantime. */
+/** Starts the runs whose rows still require them. Some may have ended in the meantime. */
 async function startMissing(
   { db }: Pick<Deps, 'db'>,
   expected: ExpectedRuns,
@@ -159,14 +158,14 @@ async function startMissing(
     await writeIntents(
       trx,
       still.map(({ intent }) => intent),
-      // Spread over the time until the next page, so that what happens meanwhile does not wait behind all of them.
+      // Spreads the starts over the time until the next page, so that new intents do not wait behind all of them.
       (still.length / ratePerSecond) * 1_000,
     );
     return still.length;
   });
 }
 
-/** Begins a turn of a family, or a further one of a search that was cut short. */
+/** Starts a family's search, or resumes an interrupted one. */
 async function beginLook(
   { db }: Pick<Deps, 'db'>,
   family: string,
@@ -207,7 +206,10 @@ async function endLook({ db }: Pick<Deps, 'db'>, { family, checked, missing }: F
     });
 }
 
-/** The result of the latest search in each family: of the last completed one, or of the running one where it has found more. */
+/**
+ * Returns the result of the latest search in each family: of the last completed one, or of the running one if it has
+ * found more.
+ */
 export async function lastLooks(db: Deps['db']): Promise<{ family: string; missing: number; at: Date }[]> {
   const rows = await across(db, 'maintenance').table('reconciliations').orderBy('family');
   return rows.flatMap((row) => {

@@ -2,18 +2,18 @@ import { across } from '../../../db/across.ts';
 import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 
-/** Rows looked at in one statement. */
+/** Number of rows per statement. */
 const BATCH = 200;
 
 interface SealedColumn {
   table: string;
   column: string;
-  /** The columns that name a row. */
+  /** Columns that identify a row. */
   key: readonly string[];
   place: (row: Record<string, string>) => string;
 }
 
-/** Every column that holds sealed values. */
+/** All columns that hold sealed values. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'mailboxes', column: 'credentials', key: ['id'], place: ({ id }) => SEAL_PLACES.mailbox(id!) },
   {
@@ -70,18 +70,18 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   },
 ];
 
-/** What became of the values of one column that were not sealed under the current key. */
+/** Result for the values of one column that were not sealed with the current key. */
 interface RotatedColumn {
   column: string;
   resealed: number;
-  /** None of the keys opens them: their key is missing from CREDENTIALS_PREVIOUS_KEYS, or they are damaged. */
+  /** Number of values that no key opens: their key is missing from CREDENTIALS_PREVIOUS_KEYS, or they are damaged. */
   unreadable: number;
 }
 
 /**
- * Seals everything anew that is not sealed under the current key. Safe while processes serve, when all of them have the
- * new key and the one before: a value that changes meanwhile is sealed by whoever changes it. Can be repeated.
- * @param options.dryRun only counts; `resealed` is then what would be
+ * Seals all values again that are not sealed with the current key. Safe during operation if all processes have the new
+ * and the previous key, because a value that changes meanwhile is sealed by its writer. Can be repeated.
+ * @param options.dryRun only counts; `resealed` is then the number of values to seal
  */
 export async function rotateKeys(
   deps: Pick<Deps, 'db' | 'keyring'>,
@@ -119,7 +119,7 @@ async function rotateColumn(
       }
       report.resealed += 1;
       if (dryRun) continue;
-      // Only if it is still what was read.
+      // Updates only a value that is unchanged since it was read.
       await across(db, 'operator').run(
         `update ${table} set ${column} = :resealed where (${names}) = (${key.map((_, index) => `:key${index}`).join(', ')}) and ${column} = :sealed`,
         {

@@ -21,7 +21,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** A quote whose time was over so long ago (ms). */
+/** Returns a quote that expired `ageMs` ago. */
 function quoteRow(organizationId: string, provider: string, ageMs: number, consumed = false) {
   const at = new Date(clock.now().getTime() - ageMs);
   return {
@@ -148,7 +148,7 @@ test.serial(
         finished_at: clock.now(),
         ...more,
       });
-    // An event that no position has been given to is kept.
+    // An event without a position is kept.
     const kept = idAt(days + 2);
     await db('domain_events').insert({
       id: kept,
@@ -277,7 +277,7 @@ test.serial('approvals are kept for APPROVAL_RETENTION_DAYS, with whom they were
   await world.deps.db('approvals').where({ id: denied.id }).update({ status: 'denied' });
   const before = clock.now();
   const left = async (days: number) => {
-    // Ids have the time of the machine.
+    // Ids contain the machine's time.
     clock.set(new Date(Date.now() + days * 86_400_000));
     await sweepExpired(world.deps);
     return {
@@ -300,7 +300,7 @@ test.serial(
       await runs.decide(run.id, 'approved');
       return run.approval_id!;
     };
-    // Rows that were repaired by hand.
+    // Changes the rows directly, like a manual repair.
     const cancelled = await approved();
     await db('runs').where({ approval_id: cancelled }).update({ state: 'cancelled' });
     const lone = await createApproval(world.system(runs.tenant.organizationId), runs.tenant);

@@ -10,7 +10,7 @@ import { keepPartitions } from './partitions.ts';
 
 const PAGE = 5_000;
 
-/** Tables whose rows mean nothing after a time: the column that says when, how long (ms) they are kept from then, and which alone. */
+/** Tables whose rows expire: the column with the time, the retention (ms) from then, and a condition. */
 const EXPIRING = [
   { table: 'idempotency_keys', column: 'expires_at', keptMs: 0 },
   { table: 'mailbox_checks', column: 'expires_at', keptMs: 0 },
@@ -27,20 +27,23 @@ const EXPIRING = [
     keptMs: 30 * DAY_MS,
     only: 'self_registered and not exists (select from oauth_grants g where g.application_id = oauth_applications.id)',
   },
-  // Longer than a person may take to approve one. A quote that was ordered stays with its order.
+  // Longer than an approval of the order may take. A quote that was ordered is kept with its order.
   { table: 'mailbox_quotes', column: 'expires_at', keptMs: DAY_MS, only: 'consumed_at is null' },
   { table: 'agent_policy_usage', column: 'day', keptMs: 7 * DAY_MS },
   { table: 'webhook_counts', column: 'minute', keptMs: 3_600_000 },
   { table: 'webhook_batches', column: 'opened_at', keptMs: DAY_MS },
   { table: 'integration_oauth_states', column: 'expires_at', keptMs: DAY_MS },
   { table: 'integration_runs', column: 'started_at', keptMs: 30 * DAY_MS },
-  // Longer than a provider repeats a webhook.
+  // Kept longer than providers repeat a webhook.
   { table: 'integration_inbound', column: 'received_at', keptMs: 30 * DAY_MS },
   { table: 'integration_deliveries', column: 'failed_at', keptMs: 30 * DAY_MS, only: `state = 'failed'` },
   { table: 'reaction_parked_events', column: 'settled_at', keptMs: 30 * DAY_MS },
 ] as const satisfies readonly { table: string; column: string; keptMs: number; only?: string }[];
 
-/** What product events leave, kept for ENGAGEMENT_RETENTION_DAYS. Conversions outlive their events, and keep their person. */
+/**
+ * Rows created by product events, kept for ENGAGEMENT_RETENTION_DAYS. Conversions are kept longer than their events,
+ * and so are the persons of conversions.
+ */
 const ENGAGEMENT = [
   { table: 'product_events', column: 'id' },
   {
@@ -51,7 +54,7 @@ const ENGAGEMENT = [
   },
 ] as const satisfies readonly { table: string; column: string; only?: string }[];
 
-/** Tables that are kept for APPROVAL_RETENTION_DAYS after they were asked for; what goes with an approval goes with it. */
+/** Tables kept for APPROVAL_RETENTION_DAYS after the request. Rows that belong to an approval are deleted with it. */
 const DECIDED = [{ table: 'approvals', column: 'id', only: `status <> 'pending'` }] as const satisfies readonly {
   table: string;
   column: string;
@@ -59,34 +62,34 @@ const DECIDED = [{ table: 'approvals', column: 'id', only: `status <> 'pending'`
 }[];
 
 /**
- * Warmup emails, kept for WARMUP_RETENTION_DAYS. A reply goes with the email that it answers: that one stays until both are old, and while one of them may
- * still leave.
+ * Warmup emails, kept for WARMUP_RETENTION_DAYS. An email is kept until its reply is old too, and while either may
+ * still be sent.
  */
 const WARMED = [
   {
     table: 'warmup_mails',
     column: 'id',
-    // Looked up mail by mail: a join would read all old replies for each page.
+    // A lookup per email: a join would read all old replies for each page.
     only: `state not in ('reserved', 'sending') and not coalesce(
       (select a.id > :before or a.state in ('reserved', 'sending') from warmup_mails a where a.answers = warmup_mails.id), false)`,
   },
 ] as const satisfies readonly { table: string; column: string; only: string }[];
 
 /**
- * Runs of automations that have ended, kept for AUTOMATION_RUN_RETENTION_DAYS. A run keeps its event from starting another, so it stays as long as the event does: one that
- * is parked is kept at any age.
+ * Ended runs of automations, kept for AUTOMATION_RUN_RETENTION_DAYS. A run prevents its event from starting another
+ * one, so it is kept as long as the event. A parked event is kept at any age.
  */
 const RAN = [
   {
     table: 'automation_runs',
     column: 'id',
-    // Looked up run by run: a join would read all events for each page.
+    // A lookup per run: a join would read all events for each page.
     only: `status <> 'running' and coalesce(
       (select false from domain_events e where e.id = case when cause like 'event/%' then cast(substr(cause, 7) as uuid) end), true)`,
   },
 ] as const satisfies readonly { table: string; column: string; only: string }[];
 
-/** Rows that are past their time: `before` is a moment, or the first id of one. */
+/** Rows to delete: those up to `before`, which is a time or the first id of a time. */
 interface Expiry {
   table: string;
   column: string;
@@ -95,10 +98,10 @@ interface Expiry {
 }
 
 /**
- * Drops the months that are past their time, and deletes expired rows of the whole installation in pages, each its own transaction, so that no lock is held for long.
- * A table that fails keeps none of the others from it.
- * @returns how many rows
- * @throws AggregateError when some tables failed, once the others had their turn
+ * Drops expired months and deletes expired rows of the whole installation. Works in pages with a transaction each, so
+ * that no lock is held for long. A failing table does not stop the others.
+ * @returns the number of deleted rows
+ * @throws AggregateError at the end if some tables failed
  */
 export async function sweepExpired(deps: Deps): Promise<number> {
   let removed = 0;
@@ -128,7 +131,7 @@ export async function sweepExpired(deps: Deps): Promise<number> {
   return removed;
 }
 
-/** What has expired by now, with how long each table is kept. */
+/** Returns the expired rows of each table by its retention. */
 function expiriesAt({ clock, config }: Pick<Deps, 'clock' | 'config'>): Expiry[] {
   const ago = (ms: number): Date => new Date(clock.now().getTime() - ms);
   const days = (count: number): string => firstIdAt(ago(count * DAY_MS));
@@ -146,7 +149,7 @@ function expiriesAt({ clock, config }: Pick<Deps, 'clock' | 'config'>): Expiry[]
   ];
 }
 
-/** Deletes up to a page of expired rows of a table; returns how many. */
+/** Deletes up to a page of expired rows of a table. Returns their number. */
 async function removePage({ db }: Pick<Deps, 'db'>, { table, column, before, only }: Expiry): Promise<number> {
   const { rowCount } = await across(db, 'maintenance').run(
     `delete from ${table} where ctid = any(array(select ctid from ${table} where ${column} <= :before and ${only} limit ${PAGE}))`,

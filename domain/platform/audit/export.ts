@@ -20,7 +20,10 @@ const COLUMNS = [
   'metadata',
 ] as const;
 
-/** The audit trail as CSV, newest first, piece by piece. Cells that a spreadsheet would take for formulas get an apostrophe. */
+/**
+ * Yields the audit trail as CSV, newest first, in chunks. Prefixes cells that a spreadsheet would read as formulas with
+ * an apostrophe.
+ */
 export async function* exportAuditLogs(ctx: Ctx, filter: AuditFilter): AsyncGenerator<string> {
   yield csvHeader(COLUMNS);
   for await (const page of eachAuditPage(ctx, filter))

@@ -5,12 +5,12 @@ import type { Row } from '../../../db/rows.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 
-/** What somebody did, and who; `actor` is null for what no person did, and when the person was deleted. */
+/** An audit entry with its actor. `actor` is null when no person acted, or when the person was deleted. */
 export type AuditEntryRow = Row<'audit_logs'> & {
   actor: { id: string; first_name: string; last_name: string; email: string } | null;
 };
 
-/** Which entries. Of the times, `before` is not included. */
+/** Filter of audit entries. `before` is exclusive. */
 export interface AuditFilter {
   actorId?: string | undefined;
   entityId?: string | undefined;
@@ -20,12 +20,12 @@ export interface AuditFilter {
   before?: Date | undefined;
 }
 
-/** The begin of a UTC day, or the moment itself. */
+/** Converts a UTC day to its start. Leaves an instant unchanged. */
 export function beginOf(dayOrMoment: string): Date {
   return new Date(isDay(dayOrMoment) ? `${dayOrMoment}T00:00:00Z` : dayOrMoment);
 }
 
-/** The end of a UTC day, or just after the moment, so that it is included. */
+/** Converts a UTC day to its end, and an instant to the next millisecond, so that the filter includes it. */
 export function endOf(dayOrMoment: string): Date {
   return new Date(beginOf(dayOrMoment).getTime() + (isDay(dayOrMoment) ? DAY_MS : 1));
 }
@@ -35,8 +35,9 @@ function isDay(text: string): boolean {
 }
 
 /**
- * The audit trail, newest first (GET /audit-logs). The cursor is the id of the last entry of the page before.
- * @throws AppError bad_request for a cursor that names no entry of the organization
+ * Returns a page of the audit trail, newest first (GET /audit-logs). The cursor is the id of the previous page's last
+ * entry.
+ * @throws AppError bad_request for a cursor that is no entry of the organization
  */
 export async function listAuditLogs(
   ctx: Ctx,
@@ -50,7 +51,7 @@ export async function listAuditLogs(
   return { rows: rows.slice(0, limit), nextCursor: more ? rows[limit - 1]!.id : null };
 }
 
-/** All entries of a filter, newest first, in pages; for an export of any length. */
+/** Yields all entries of a filter in pages, newest first. For exports of any length. */
 export async function* eachAuditPage(ctx: Ctx, filter: AuditFilter): AsyncGenerator<AuditEntryRow[]> {
   const size = 1_000;
   for (let after: string | null = null; ;) {
@@ -74,7 +75,7 @@ function readEntries(
     filter.action && 'a.action = :action',
     filter.since && 'a.created_at >= :since',
     filter.before && 'a.created_at < :before',
-    // Microseconds do not survive a Date: the row itself says where it stands.
+    // A Date loses microseconds, so the position is read from the row itself.
     after && '(a.created_at, a.id) < (select p.created_at, p.id from audit_logs p where p.id = :after)',
   ].filter(Boolean);
   return org.sql<AuditEntryRow>(

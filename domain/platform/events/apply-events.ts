@@ -8,51 +8,53 @@ import { newId } from '../../../lib/ids.ts';
 import { within } from '../../../lib/within.ts';
 import { sortedTypes, type ReactionEvent, type Subscriber } from './subscriber.ts';
 
-/** Events one transaction applies at most. */
+/** Maximum number of events applied in one transaction. */
 const BATCH_SIZE = 500;
-/** A transaction that has taken this long (ms) commits what it has, to release its locks. */
+/** Time (ms) after which a transaction commits its progress, to release its locks. */
 const ENOUGH_MS = 500;
-/** The limit (ms) of a statement, and of all work in a transaction; more counts as a failure. */
+/**
+ * Timeout (ms) of a statement. APPLY_TIMEOUT_MS limits all work of a transaction. Exceeding either counts as a failure.
+ */
 const STATEMENT_TIMEOUT_MS = 15_000;
 const APPLY_TIMEOUT_MS = 30_000;
 const MAX_ATTEMPTS = 10;
-/** First wait (ms) after a failure; it doubles up to the cap. Ten attempts take about nine minutes. */
+/** First delay (ms) after a failure. Doubles up to the cap; ten attempts take about nine minutes. */
 const RETRY_BASE_MS = 1_000;
 const RETRY_CAP_MS = 300_000;
-/** An event behind this many reactions in a row counts as a loop, and is parked. */
+/** Number of successive reactions after which an event counts as a loop and is parked. */
 export const MAX_HOPS = 16;
 
-/** The result of one turn on a stream. */
+/** Result of one iteration on a stream. */
 interface StreamTurn {
-  /** `busy`: nothing to do, or another process does it. */
+  /** `busy`: nothing to do, or another process works on the stream. */
   outcome: 'applied' | 'failed' | 'parked' | 'busy';
   applied: number;
-  /** There is more to apply at once. */
+  /** True when more events can be applied at once. */
   more: boolean;
 }
 
 const BUSY: StreamTurn = { outcome: 'busy', applied: 0, more: false };
 
-/** The events of one turn, read from the subscriber's position. */
+/** The events of one iteration, read from the subscriber's position. */
 interface Claim {
   position: number;
   head: number;
   attempts: number;
   events: ReactionEvent[];
-  /** These are all events up to `head`. */
+  /** True when `events` contains all events up to `head`. */
   all: boolean;
 }
 
-/** Another process has moved the position meanwhile; the transaction is rolled back. */
+/** Another process has advanced the position. The transaction is rolled back. */
 class StaleClaim extends Error {}
 
 class ReactionLoop extends Error {}
 
 /**
- * Applies the next events of an organization to a subscriber: effects and position commit in one transaction. An advisory
- * lock lets one process at a time do so, and the position is updated only if it is still the one that was read.
- * An event that fails is skipped for now: those before it are committed, and it is retried later, up to
- * its attempts; then it is parked.
+ * Applies the next events of an organization to a subscriber. Effects and position commit in one transaction. An
+ * advisory lock allows one process at a time, and the position is updated only if it is unchanged since it was read.
+ * Before a failing event, the events in front of it are committed. The failing event is retried later and parked after
+ * its last attempt.
  */
 export async function applyNextEvents(deps: Deps, subscriber: Subscriber, organizationId: string): Promise<StreamTurn> {
   for (let limit = BATCH_SIZE; ;) {
@@ -74,7 +76,8 @@ export async function applyNextEvents(deps: Deps, subscriber: Subscriber, organi
       const { events } = claim;
       const isFirst = subscriber.apply !== undefined && begun === 0;
       if (events.length > 1 && !isFirst) {
-        // Those before the failed one are applied without it; where it is not known which one failed, half of them.
+        // Retries with only the events before the failed one. If the failed one is unknown, retries with half of the
+        // events.
         limit = subscriber.apply && begun < events.length ? begun : Math.ceil(events.length / 2);
         continue;
       }
@@ -83,7 +86,10 @@ export async function applyNextEvents(deps: Deps, subscriber: Subscriber, organi
   }
 }
 
-/** Locks the stream for this transaction and reads its next events; undefined when there are none, or another process has the lock. */
+/**
+ * Locks the stream for this transaction and reads its next events. Returns undefined if there are none or another
+ * process has the lock.
+ */
 async function claimEvents(tx: Tx, subscriber: Subscriber, limit: number): Promise<Claim | undefined> {
   const types = sortedTypes(subscriber);
   const rows = await tx.org.sql<{
@@ -126,10 +132,10 @@ async function claimEvents(tx: Tx, subscriber: Subscriber, limit: number): Promi
   };
 }
 
-/** The advisory lock of one stream. Two streams with the same hash only wait for each other. */
+/** SQL: key of the advisory lock of one stream. Streams with the same hash only wait for each other. */
 export const STREAM_LOCK = `hashtextextended('reaction/' || :name || '/' || :org, 0)`;
 
-/** A row of domain_events as an event of the transaction's organization. */
+/** Converts a row of `domain_events` to an event of the transaction's organization. */
 export function toEvent(
   row: Pick<ReactionEvent, 'id' | 'type' | 'position' | 'data'> & { created_at: Date; hops: number | null },
   tx: Tx,
@@ -147,10 +153,10 @@ export function toEvent(
 }
 
 /**
- * Calls the subscriber's verb with the events, in their order.
- * @param onBegin called with the index of the event that is applied next
- * @returns how many were applied: fewer than given when the time is up
- * @throws ReactionLoop, and every error of the verb
+ * Calls the subscriber with the events in order.
+ * @param onBegin called with the index of the next event
+ * @returns the number of applied events, which is lower than given when the time is up
+ * @throws ReactionLoop, and every error of the subscriber
  */
 async function applyEvents(
   tx: Tx,
@@ -177,13 +183,13 @@ async function applyEvents(
     onBegin(events.length);
     return events.length;
   };
-  // Work that continues without its transaction fails there.
+  // On a timeout the transaction ends. Work that continues afterwards fails at its next query.
   return within(work(), APPLY_TIMEOUT_MS, () => {
     throw new Error(`The reaction took longer than ${APPLY_TIMEOUT_MS} ms`);
   });
 }
 
-/** Applies events with a subscriber's verb inside a transaction; what it emits counts one reaction more. */
+/** Applies events with a subscriber inside a transaction. Events emitted by the subscriber get one hop more. */
 export async function applyWithin(
   tx: Tx,
   ctx: Ctx,
@@ -196,7 +202,7 @@ export async function applyWithin(
   else for (const event of events) await subscriber.apply(tx, event, joined);
 }
 
-/** @throws ReactionLoop for an event behind {@link MAX_HOPS} reactions */
+/** @throws ReactionLoop for an event after {@link MAX_HOPS} successive reactions */
 function refuseLoop({ hops, type }: ReactionEvent): void {
   if (hops >= MAX_HOPS)
     throw new ReactionLoop(
@@ -205,8 +211,8 @@ function refuseLoop({ hops, type }: ReactionEvent): void {
 }
 
 /**
- * Writes the new position: everything up to it has been applied. Commits with the effects.
- * @returns whether there are more events by now
+ * Stores the new position in the transaction of the effects. Everything up to it has been applied.
+ * @returns true if there are more events now
  * @throws StaleClaim
  */
 async function moveOn(tx: Tx, subscriber: Subscriber, claim: Claim, to: number): Promise<boolean> {
@@ -220,7 +226,7 @@ async function moveOn(tx: Tx, subscriber: Subscriber, claim: Claim, to: number):
   return moved.more;
 }
 
-/** Counts a failure of the next event, and parks the event after its last attempt. */
+/** Counts a failure of the next event. Parks the event after its last attempt. */
 async function recordFailure(
   deps: Deps,
   subscriber: Subscriber,
@@ -228,7 +234,7 @@ async function recordFailure(
   { position, attempts: before, events }: Claim,
   error: Error,
 ): Promise<StreamTurn> {
-  // Without events the fault is in the stream itself, such as a transaction that could not commit.
+  // Without events, the stream itself failed, for example because a transaction could not commit.
   const event = events[0];
   if (!event) throw error;
   const attempts = before + 1;

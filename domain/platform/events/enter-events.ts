@@ -3,11 +3,11 @@ import { across } from '../../../db/across.ts';
 import type { Deps } from '../kernel/context.ts';
 import { sortedTypes, type Subscriber } from './subscriber.ts';
 
-/** Positions by which one subscriber moves in one turn. */
+/** Maximum number of positions by which a subscriber advances in one iteration. */
 const PAGE = 5_000;
 const MAX_DUE = 500;
 
-/** The work of one subscriber in one organization. */
+/** Pending work of one subscriber in one organization. */
 export interface DueStream {
   subscriber: string;
   organization_id: string;
@@ -16,15 +16,15 @@ export interface DueStream {
 interface EnteredEvents {
   /** Streams with new events. */
   streams: DueStream[];
-  /** A subscriber moved by as much as one turn allows: there may be more. */
+  /** True when a subscriber advanced by the maximum, so there may be more events. */
   full: boolean;
 }
 
 /**
- * Moves the subscribers on in the stream of all organizations and records, for each, which organizations have new events
- * for it. Positions become visible in their order, so no event appears before a subscriber's position later. Subscribers
- * that another process is moving are skipped, and so are those that take other types than in this build.
- * No row is locked while nothing is new: a lock is a write, and this runs every few seconds.
+ * Advances the subscribers in the stream of all organizations, and records which organizations have new events for
+ * each. Positions become visible in order, so no event can later appear before a subscriber's position. Skips
+ * subscribers that another process is advancing, and those whose stored types differ from this build's. Locks no row
+ * when there is nothing new, because a lock is a write and this runs every few seconds.
  */
 export async function enterEvents(
   { db }: Pick<Deps, 'db'>,
@@ -38,7 +38,7 @@ export async function enterEvents(
   return { streams: rows[0]!.streams ?? [], full: rows[0]!.full ?? false };
 }
 
-/** Exported for tests and benches of its plan. */
+/** Exported for tests and benchmarks of its query plan. */
 export const ENTER = `with taken as materialized (
        select r.name, r.types, r.position from reaction_subscribers r
        join jsonb_to_recordset(:known::jsonb) as k(name text, types text[]) on k.name = r.name and k.types = r.types
@@ -65,14 +65,18 @@ export const ENTER = `with taken as materialized (
      )
      select (select json_agg(e) from entered e) as streams, (select bool_or(found = ${PAGE}) from ranges) as full`;
 
-/** Streams that are due (left by a process that died, or to be retried), and in how many ms the next failed one is; null when none has failed. */
+/**
+ * Finds streams that are due: left by a dead process, or to be retried. Also returns the time (ms) until the next
+ * failed stream is due, or null if none has failed.
+ */
 export async function findDueStreams(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   subscribers: readonly Subscriber[],
 ): Promise<{ due: DueStream[]; nextAttemptMs: number | null }> {
   const now = clock.now();
   const { rows } = await across(db, 'engine').run<DueStream & { next_attempt_at: Date | null }>(
-    // In random order, so that several processes begin with different ones. Beside those that are due, the failed one that is due next.
+    // Random order makes several processes start with different streams. The second part selects the next failed
+    // stream.
     `(select subscriber, organization_id, null::timestamptz as next_attempt_at from reaction_streams
       where subscriber = any(:names::text[]) and head > position and waits_for is null and (next_attempt_at is null or next_attempt_at <= :now)
       order by random() limit ${MAX_DUE})
@@ -89,7 +93,7 @@ export async function findDueStreams(
   };
 }
 
-/** Names and types, for a comparison with what is registered. */
+/** Returns names and types of subscribers as JSON, for comparison with the registered ones. */
 export function knownSubscribers(subscribers: readonly Subscriber[]): string {
   return json(subscribers.map((subscriber) => ({ name: subscriber.name, types: sortedTypes(subscriber) })));
 }

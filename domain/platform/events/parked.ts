@@ -21,10 +21,10 @@ const COLUMNS = [
   'parked_at',
 ] as const;
 
-/** An event whose attempts for a subscriber are used up. */
+/** An event that used up its attempts for a subscriber. */
 export type ParkedEvent = Columns<'reaction_parked_events', (typeof COLUMNS)[number]>;
 
-/** Parked events, neither replayed nor discarded, oldest first. */
+/** Lists parked events that are neither replayed nor discarded, oldest first. */
 export async function listParkedEvents({ db }: Pick<Deps, 'db'>, limit = 200): Promise<ParkedEvent[]> {
   return across(db, 'operator')
     .table('reaction_parked_events')
@@ -36,9 +36,9 @@ export async function listParkedEvents({ db }: Pick<Deps, 'db'>, limit = 200): P
 }
 
 /**
- * Applies a parked event now, once, in one transaction with its record. A stream that waits for it continues. If it
- * fails, it stays parked.
- * @throws AppError not_found; conflict when it is settled already, its event is gone or this build has no such
+ * Applies a parked event once, in one transaction with its record. A stream that waits for the event continues. On
+ * failure the event stays parked.
+ * @throws AppError not_found; conflict when it is settled already, its event is deleted or this build has no such
  * subscriber; and every error of the subscriber
  */
 export async function replayParkedEvent(
@@ -69,7 +69,7 @@ export async function replayParkedEvent(
 }
 
 /**
- * Discards a parked event; this cannot be undone. A stream that waits for it continues.
+ * Discards a parked event permanently. A stream that waits for the event continues.
  * @throws AppError not_found; conflict when it is settled already
  */
 export async function discardParkedEvent(deps: Deps, parkedId: string): Promise<void> {
@@ -91,7 +91,7 @@ async function findParked({ db }: Deps, id: string): Promise<ParkedEvent> {
   return parked;
 }
 
-/** Locks the stream, so that nothing else is applied meanwhile, and the record. */
+/** Locks the stream, so that no other events are applied meanwhile, and then the parked event. */
 async function lockParked(tx: Tx, { id, subscriber }: ParkedEvent): Promise<void> {
   await tx.org.sql(`select pg_advisory_xact_lock(${STREAM_LOCK})`, { name: subscriber });
   const [open] = await tx.org.sql(

@@ -26,7 +26,9 @@ const ORGANIZATIONS = 3;
 const RUNNERS = 3;
 const MAX_ATTEMPTS = 3;
 
-/** What is wrong with an event for a subscriber: it fails so many times, always, or its process dies with the work done. */
+/**
+ * Fault of an event for a subscriber: it fails a number of times, fails always, or kills the process before the commit.
+ */
 type Fault = { kind: 'fails'; times: number } | { kind: 'poison' } | { kind: 'crash' };
 
 const fault: fc.Arbitrary<Fault> = fc.oneof(
@@ -39,13 +41,13 @@ const emission = fc.record({
   organization: fc.integer({ min: 0, max: ORGANIZATIONS - 1 }),
   type: fc.constantFrom<StoredEventType>('role.created', 'role.deleted'),
   count: fc.integer({ min: 1, max: 4 }),
-  /** By subscriber: which of the events, and what. */
+  /** Faults of the emitted events, by subscriber and index of the event. */
   faults: fc.array(fc.record({ subscriber: fc.integer({ min: 0, max: 2 }), index: fc.nat(3), fault }), {
     maxLength: 2,
   }),
 });
 
-/** Faults by subscriber and event; what is left of them. */
+/** Remaining faults by subscriber and event. */
 class Faults {
   readonly #left = new Map<string, Fault>();
   readonly poisoned = new Set<string>();
@@ -60,7 +62,7 @@ class Faults {
     this.#left.clear();
   }
 
-  /** Called with the effect done and not committed. */
+  /** Called after the effect and before the commit. */
   async strike(tx: Tx, subscriber: string, events: readonly ReactionEvent[]): Promise<void> {
     for (const { id } of events) {
       const key = `${subscriber}/${id}`;
@@ -70,7 +72,7 @@ class Faults {
         this.#left.delete(key);
         await rawDb(tx.trx).raw('select pg_terminate_backend(pg_backend_pid())');
       }
-      // A batch is undone and cut before a failure is known to be this event's.
+      // A failing batch is rolled back and split. Only an event that is alone counts as failed.
       if (planned.kind === 'fails' && events.length === 1 && (planned.times -= 1) <= 0) this.#left.delete(key);
       throw new Error(`${planned.kind} on purpose`);
     }
@@ -125,7 +127,10 @@ test('per subscriber and organization, what was applied is what was committed, i
       const place = async () => {
         while (emitting) await assignPositions(deps, { open: undefined });
       };
-      /** As a worker process does: what fails for want of a connection is found again. Returns whether there was anything. */
+      /**
+       * Runs one iteration like a worker process. Streams that failed for lack of a connection are found again later.
+       * Returns true if there was work.
+       */
       const turn = async (): Promise<boolean> => {
         const { streams } = await enterEvents(deps, subscribers);
         const { due } = await findDueStreams(deps, subscribers);
@@ -146,7 +151,7 @@ test('per subscriber and organization, what was applied is what was committed, i
       await Promise.all([emit(), place(), ...Array.from({ length: RUNNERS }, run)]);
       const settle = async () => {
         while ((await assignPositions(deps, { open: undefined })).positioned > 0);
-        // Retries come due as the clock moves on; a quiet turn after the longest wait is the end.
+        // Advancing the clock makes retries due. The loop ends when no work is left after the longest delay.
         for (let quiet = 0; quiet < 3; quiet += 1) {
           const turns = await Promise.all(Array.from({ length: RUNNERS }, turn));
           if (turns.includes(true)) quiet = -1;

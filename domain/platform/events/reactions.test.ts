@@ -28,11 +28,11 @@ test.beforeEach(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Events whose verb fails, by id. */
+/** Ids of events for which the subscriber fails. */
 const poison = new Set<string>();
 let names = 0;
 
-/** A subscriber that keeps what it is given. */
+/** Returns a subscriber that records its events. */
 function keeper(options: Partial<Subscriber> & { batches?: string[][] } = {}): Subscriber {
   const name = options.name ?? `keeper_${(names += 1)}`;
   const common = {
@@ -57,7 +57,7 @@ function keeper(options: Partial<Subscriber> & { batches?: string[][] } = {}): S
     ...common,
     applyBatch: undefined,
     async apply(tx, event) {
-      // The effect comes first: only its transaction can undo it.
+      // The effect is written before the failure, so that only a rollback can undo it.
       await recordEffects(tx, name, [event]);
       if (poison.has(event.id)) throw new Error('poison');
     },
@@ -226,7 +226,7 @@ test.serial(
   },
 );
 
-/** Emits `count` events of which the second fails until it is parked. */
+/** Emits `count` events, of which the second fails until it is parked. */
 async function park(kept: Subscriber, organizationId: string, count = 3): Promise<{ ids: string[]; parkedId: string }> {
   const ids = await emit(organizationId, count);
   poison.add(ids[1]!);
@@ -358,7 +358,7 @@ test.serial(
     await react(world.deps, [wider]);
     t.deepEqual(await effects(wider, organizationId), added);
 
-    // Back to the last release: its processes go on once nobody has said for three minutes that the newer one is alive.
+    // After a rollback the old release's processes continue, once no newer process has confirmed for three minutes.
     pass(2 * CONFIRM_MS);
     await confirmSubscribers(world.deps, [wider], 2);
     pass(3 * CONFIRM_MS + 1);
@@ -369,7 +369,8 @@ test.serial(
     await react(world.deps, [old]);
     t.deepEqual(await effects(old, organizationId), [...added, ...back]);
 
-    // A release that knows no order of builds takes over whenever it starts; when it is gone, a newer process that never ended goes on.
+    // A release without build numbers takes over at every start. After it is gone, the newer process that never ended
+    // continues.
     await world.deps.db('reaction_subscribers').where({ name: 'rolled' }).update({ build: 2 });
     pass(3 * CONFIRM_MS + 1);
     await confirmSubscribers(world.deps, [wider], 2);
@@ -383,7 +384,7 @@ test.serial(
   'the sweep leaves events that are still to be applied or replayed, and removes cursors of subscribers that are gone',
   async (t) => {
     const DAY_MS = 86_400_000;
-    // Ids tell how old an event is, and they are made by the machine's own clock.
+    // Ids contain the time of the machine's clock, so the test's clock must match.
     clock.set(new Date());
     const { organizationId } = await world.tenant();
     const other = await world.tenant();
@@ -397,9 +398,9 @@ test.serial(
     await world.deps.db('domain_events').delete();
     const { ids, parkedId } = await park(kept, organizationId);
     const [late] = await emit(other.organizationId, 1);
-    // The month after has ended, too, and EVENT_RETENTION_DAYS since.
+    // The following month and then EVENT_RETENTION_DAYS have passed.
     clock.set(new Date(Date.UTC(clock.now().getUTCFullYear(), clock.now().getUTCMonth() + 2) + 31 * DAY_MS));
-    // The build that sweeps does not have these subscribers; `kept` has a process that does.
+    // The sweeping build does not have these subscribers. Another process confirms `kept`.
     const alive = () =>
       world.deps.db('reaction_subscribers').where({ name: kept.name }).update({ seen_at: clock.now() });
     await alive();

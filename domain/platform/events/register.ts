@@ -5,21 +5,27 @@ import { MIGRATIONS } from '../../../db/migrations/index.ts';
 import type { Deps } from '../kernel/context.ts';
 import { sortedTypes, type Subscriber } from './subscriber.ts';
 
-/** How long (ms) the cursors of a subscriber are kept after the last process that had it, for a rollback of the release. */
+/**
+ * Time (ms) for which the cursors of a subscriber are kept after its last process, so that a release can be rolled
+ * back.
+ */
 const ABANDONED_AFTER_MS = 24 * 3600_000;
 
-/** How often (ms) a process says that it is alive and has its subscribers. */
+/** Interval (ms) at which a process confirms that it is alive with its subscribers. */
 export const CONFIRM_MS = 60_000;
-/** Types that no process has confirmed for this long (ms) are those of a build that is gone: any other takes the subscriber over. */
+/**
+ * Time (ms) without confirmation after which a registered subscriber belongs to no running build and any other build
+ * takes it over.
+ */
 const STALE_MS = 3 * CONFIRM_MS;
-/** How new this build is, among those that use the same database. */
+/** Recency of this build among those that use the same database: its number of migrations. Higher is newer. */
 const BUILD = MIGRATIONS.length;
 
 /**
- * Registers the subscribers of this build, when a process starts. A new one gets its starting position; one that takes other types than before takes them from now on, and
- * processes of the other build skip it. What a newer build has registered stays its own while it is alive: a process of the last release that starts
- * once more in the middle of a roll-out takes nothing back.
- * @param build how new the build is; a parameter for tests
+ * Registers the subscribers of this build at process start. A new subscriber gets its starting position. Changed types
+ * apply from now on, and processes of the other build skip the subscriber. The registration of a newer running build is
+ * kept. So an old process that restarts during a roll-out takes nothing back.
+ * @param build recency of the build; a parameter for tests
  */
 export async function registerSubscribers(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
@@ -30,9 +36,9 @@ export async function registerSubscribers(
 }
 
 /**
- * Says that a process with these subscribers is alive; called every {@link CONFIRM_MS}, it protects them from {@link removeAbandoned}. One that has the types of a build
- * that is gone is taken over.
- * @param build how new the build is; a parameter for tests
+ * Confirms that a process with these subscribers is alive, which protects them from {@link removeAbandoned}. Called
+ * every {@link CONFIRM_MS}. Takes over subscribers whose registered build no longer runs.
+ * @param build recency of the build; a parameter for tests
  */
 export async function confirmSubscribers(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
@@ -42,7 +48,9 @@ export async function confirmSubscribers(
   await store(db, clock.now(), subscribers, { build, takesSame: false });
 }
 
-/** @param takesSame whether a build that is as new takes over what another has registered: of two, the one that starts last has it */
+/**
+ * @param takesSame true to take over the registration of an equally new build, so that the last process to start wins
+ */
 async function store(
   db: Deps['db'],
   now: Date,
@@ -73,7 +81,7 @@ async function store(
 }
 
 /**
- * Deletes the cursors and parked events of subscribers that this build does not have and no process has had for a day.
+ * Deletes the cursors and parked events of subscribers that are not in this build and had no process for a day.
  * @returns their names
  */
 export async function removeAbandoned(

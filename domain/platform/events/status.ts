@@ -1,28 +1,31 @@
 import { across } from '../../../db/across.ts';
 import type { Deps } from '../kernel/context.ts';
 
-/** Events counted per subscriber at most; with more, the count means "at least". */
+/** Maximum number of events counted per subscriber. At this number the count means "at least". */
 const COUNTED = 10_000;
 
-/** How far one subscriber is, over all organizations. */
+/** Progress of one subscriber over all organizations. */
 export interface SubscriberStatus {
   name: string;
   types: string[];
-  /** Events it has not applied yet, up to 10,000; those of failing and waiting organizations included. */
+  /** Number of unapplied events, at most 10,000. Includes failing and waiting organizations. */
   lag_events: number;
-  /** Age (seconds) of the oldest of them, without failing and waiting organizations: whether processing keeps up. */
+  /**
+   * Age (seconds) of the oldest unapplied event, without failing and waiting organizations. Shows if processing keeps
+   * up.
+   */
   lag_seconds: number;
-  /** Organizations whose next event has failed and will be retried. */
+  /** Number of organizations whose next event has failed and will be retried. */
   failing_organizations: number;
-  /** Organizations whose events wait until a parked one is replayed or discarded. */
+  /** Number of organizations whose events wait until a parked event is replayed or discarded. */
   waiting_organizations: number;
-  /** Events that were parked and not yet replayed or discarded. */
+  /** Number of parked events that are neither replayed nor discarded. */
   parked_events: number;
-  /** When a process with this subscriber was last alive. */
+  /** Latest time at which a process with this subscriber was alive. */
   seen_at: Date;
 }
 
-/** How far every subscriber is. */
+/** Returns the progress of every subscriber. */
 export async function reactionStatus({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<SubscriberStatus[]> {
   const { rows } = await across(db, 'engine').run<SubscriberStatus>(
     `select r.name, r.types, r.seen_at, unentered.events + behind.events as lag_events,
@@ -56,7 +59,9 @@ export async function reactionStatus({ db, clock }: Pick<Deps, 'db' | 'clock'>):
   return rows;
 }
 
-/** Age (seconds) of the oldest event without a position; 0 when there is none. Without a running fan-out it rises. */
+/**
+ * Returns the age (seconds) of the oldest event without a position, or 0 if there is none. Rises while no fan-out runs.
+ */
 export async function unplacedSeconds({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number> {
   const { rows } = await across(db, 'engine').run<{ created_at: Date }>(
     'select created_at from domain_events where position is null order by id limit 1',

@@ -3,43 +3,44 @@ import type { EventData } from '../kernel/event-payloads.ts';
 import type { StoredEventType } from '../kernel/events.ts';
 import type { Tx } from '../kernel/transact.ts';
 
-/** A committed event as a subscriber gets it; `type` decides the type of `data`. */
+/** A committed event as passed to a subscriber. `type` determines the type of `data`. */
 export type ReactionEvent<T extends StoredEventType = StoredEventType> = {
   [K in T]: {
     id: string;
     type: K;
     organizationId: string;
-    /** In commit order, over all organizations; with gaps. */
+    /** Position in commit order over all organizations, with gaps. */
     position: number;
     createdAt: Date;
-    /** Reactions in a row that led to it. */
+    /** Number of successive reactions that led to the event. */
     hops: number;
     data: EventData<K>;
   };
 }[T];
 
 interface Declaration<T extends StoredEventType> {
-  /** Lower case with underscores. It is stored with the cursor: a new name is a new subscriber. */
+  /** Lower case with underscores. Stored with the cursor, so a new name is a new subscriber. */
   name: string;
-  /** The events it takes. Types that are added later count from then on. */
+  /** Event types of the subscriber. A type that is added later counts from then on. */
   types: readonly [T, ...T[]];
-  /** Where a new subscriber starts: at the present end, or at the oldest stored event. */
+  /** Starting position of a new subscriber: the present end, or the oldest stored event. */
   startsFrom: 'now' | 'beginning';
   /**
-   * How later events of an organization are treated once one of its events is parked. `pass` (the default): they are applied; a
-   * replay applies the parked one after them. `wait`: they wait until it is replayed or discarded. Choose `wait` only
-   * where an event has no meaning without those before it: one bad event then stops the organization until a person acts.
+   * Treatment of an organization's later events after one was parked. `pass` (default): they are applied, and a replay
+   * applies the parked event after them. `wait`: they wait until the parked event is replayed or discarded. Choose
+   * `wait` only if an event is meaningless without the earlier ones, because one bad event then stops the organization
+   * until a person acts.
    */
   afterParking?: 'pass' | 'wait';
-  /** Attempts for an event before it is parked. */
+  /** Maximum number of attempts before an event is parked. */
   maxAttempts?: number;
 }
 
 interface OneByOne<T extends StoredEventType> {
   /**
-   * Applies an event, in the transaction that moves the cursor: rows, `tx.emit`, `tx.intend`. It may be
-   * called again for the same event when that transaction is rolled back, so it has no effect outside of it.
-   * @param ctx for verbs of an area: they join the transaction
+   * Applies an event in the transaction that advances the cursor: rows, `tx.emit`, `tx.intend`. Must have no effects
+   * outside the transaction, because after a rollback it is called again for the same event.
+   * @param ctx for verbs of an area, which then join the transaction
    */
   apply(tx: Tx, event: ReactionEvent<T>, ctx: Ctx): Promise<void>;
   applyBatch?: undefined;
@@ -47,20 +48,23 @@ interface OneByOne<T extends StoredEventType> {
 
 interface Batched<T extends StoredEventType> {
   apply?: undefined;
-  /** Like `apply`, for up to 500 events of one organization in their order, for verbs that need few statements for many. */
+  /**
+   * Variant of `apply` for up to 500 events of one organization in order. For verbs that need few statements for many
+   * events.
+   */
   applyBatch(tx: Tx, events: readonly ReactionEvent<T>[], ctx: Ctx): Promise<void>;
 }
 
-/** A subscriber of domain events with a cursor per organization. */
+/** A subscriber of domain events, with a cursor per organization. */
 export type Subscriber<T extends StoredEventType = StoredEventType> = Declaration<T> & (OneByOne<T> | Batched<T>);
 
-/** Declares a subscriber; the payload types of its verb follow from the types it names. */
+/** Declares a subscriber. The payload types follow from the event types. */
 export function declareSubscriber<T extends StoredEventType>(subscriber: Subscriber<T>): Subscriber {
-  // The verb only ever gets events of its own types, which the type of the list of all subscribers cannot express.
+  // The verb only gets events of its own types. The type of the list of all subscribers cannot express this.
   return subscriber as unknown as Subscriber;
 }
 
-/** The types in the order in which they are stored and compared. */
+/** Returns the event types in the order in which they are stored and compared. */
 export function sortedTypes({ types }: Subscriber): string[] {
   return [...new Set<string>(types)].sort();
 }

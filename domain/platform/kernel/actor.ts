@@ -2,17 +2,17 @@ import { AppError } from '../../../lib/errors.ts';
 import { holds, type OrgPermission, type Permission } from '../../../lib/permissions.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Characters of a user agent that are kept. */
+/** Maximum number of stored characters of a user agent. */
 export const MAX_USER_AGENT = 512;
 
 /**
- * Who acts. API keys and OAuth tokens carry a permission mask; sessions carry the permissions of a role. `anonymous` has
- * no permission; `system` is the installation itself, never a request.
+ * The caller. API keys and OAuth tokens carry a permission mask; sessions carry the permissions of a role. `anonymous`
+ * has no permissions. `system` is the installation itself, never a request.
  */
 export interface Actor {
   kind: 'session' | 'api_key' | 'oauth' | 'anonymous' | 'system';
   userId: string | null;
-  /** The organization in which it acts; null for a session that has none selected. */
+  /** The organization of the caller. Null for a session that has none selected. */
   organizationId: string | null;
   sessionId?: string;
   apiKeyId?: string;
@@ -22,18 +22,18 @@ export interface Actor {
   orgPermissions: ReadonlySet<OrgPermission>;
   isOwner: boolean;
   isPlatformAdmin: boolean;
-  /** Mailboxes the key is restricted to; null means all. */
+  /** Mailboxes that the key may use; null for all. */
   allowedMailboxes: readonly string[] | null;
   ipAddress: string;
   userAgent: string;
 }
 
-/** Whether a key or an application asks, and not a person or the installation itself. */
+/** Returns true if the caller is a key or an application, and not a person or the installation. */
 export function isCredential({ kind }: Pick<Actor, 'kind'>): boolean {
   return kind !== 'session' && kind !== 'system';
 }
 
-/** The installation itself: workflows, schedules, the operator's command line. */
+/** Returns the actor of the installation itself: workflows, schedules, the operator's command line. */
 export function systemActor(organizationId: string): Actor {
   return {
     kind: 'system',
@@ -49,10 +49,13 @@ export function systemActor(organizationId: string): Actor {
   };
 }
 
-/** A caller without a credential; a request adds its address and user agent. */
+/** A caller without credentials. A request adds its address and user agent. */
 export const ANONYMOUS: Actor = { ...systemActor(''), kind: 'anonymous', organizationId: null };
 
-/** Whether the actor holds the scope (key, token) or one of the permissions (session). The system may do anything. */
+/**
+ * Returns true if the actor has one of the scopes (key, token) or of the permissions (session). The system may do
+ * anything.
+ */
 export function may(actor: Actor, scopes: readonly Permission[], anyOf: readonly OrgPermission[]): boolean {
   if (actor.kind === 'system') return true;
   if (actor.kind === 'session') return anyOf.some((permission) => actor.orgPermissions.has(permission));

@@ -15,7 +15,7 @@ import { AppError } from '../../../lib/errors.ts';
 import { systemActor, type Actor } from './actor.ts';
 import type { DurableFamily, Tx } from './tx.ts';
 
-/** The parts of a process: one of each, made at start, passed as arguments, never imported. */
+/** The parts of a process. Created once at start and passed as arguments, never imported. */
 export interface Deps {
   db: Db;
   clock: Clock;
@@ -23,39 +23,45 @@ export interface Deps {
   log: Logger;
   keyring: Keyring;
   egress: Egress;
-  /** Records of domains, for checks of senders and tracking domains. */
+  /** DNS records of domains, for checks of senders and tracking domains. */
   dns: DnsRecords;
   systemMail: SystemMail;
-  /** Answers that are dear to ask for; with REDIS_URL all processes share them. */
+  /** Cache for results of expensive queries. With REDIS_URL all processes share it. */
   cache: SharedCache;
-  /** Where files are, other than in PostgreSQL. */
+  /** Stores of files outside PostgreSQL. */
   blobs: BlobStores;
-  /** The prospect catalogue; undefined where the installation has none. */
+  /** The prospect catalogue. Undefined if the installation has none. */
   catalogue?: CatalogueReader | undefined;
-  /** Direct calls to Temporal, for the few verbs that need an answer now (mailbox checks, readiness). */
+  /** Direct calls to Temporal, for the few verbs that need a result now (mailbox checks, readiness). */
   workflows: WorkflowGateway;
-  /** Every durable family, from `activities/index.ts`. */
+  /** All durable families, from `activities/index.ts`. */
   families: readonly DurableFamily[];
-  /** Check every event against its schema, and roll the transaction back if one does not fit; on in tests. */
+  /** Checks every event against its schema and rolls the transaction back if one does not match. On in tests. */
   strictEvents?: boolean;
 }
 
-/** What a verb gets: the process's parts, the actor, and (inside a guarded write) the open transaction. */
+/** Context of a verb: the process's parts, the actor and, inside a guarded write, the open transaction. */
 export interface Ctx extends Deps {
   actor: Actor;
   requestId: string;
-  /** The language that the request names, for what it answers and for mails to strangers; undefined where it names none. */
+  /**
+   * Language that the request names, for its response and for mails to people without an account. Undefined if none is
+   * named.
+   */
   language?: Language;
-  /** Set by the guard for idempotent writes; {@link transact} joins it instead of opening another. */
+  /** Set by the guard for idempotent writes. {@link transact} joins this transaction instead of opening another. */
   trx?: Trx;
-  /** With `trx`: {@link transact} adds what it collects to this transaction, which writes all of it at its end in few statements. */
+  /**
+   * Set together with `trx`: {@link transact} adds its events, audit rows and intents to this transaction, which writes
+   * them at its end in few statements.
+   */
   joined?: Tx;
-  /** Number of reactions that led to this call; events it emits carry it. */
+  /** Number of reactions that led to this call. Stored with emitted events. */
   hops?: number;
 }
 
 /**
- * The organization a verb works in.
+ * Returns the organization that a verb works in.
  * @throws AppError no_organization (400) when a session has none selected
  */
 export function organizationOf(ctx: Ctx): string {
@@ -67,7 +73,7 @@ export function organizationOf(ctx: Ctx): string {
   return ctx.actor.organizationId;
 }
 
-/** A context for work of the installation itself in one organization. */
+/** Returns a context for work of the installation itself in one organization. */
 export function systemCtx(deps: Deps, organizationId: string, requestId: string): Ctx {
   return { ...deps, actor: systemActor(organizationId), requestId };
 }

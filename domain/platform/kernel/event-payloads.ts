@@ -10,7 +10,7 @@ const textOrNull = text.nullable();
 const address = text.meta({ format: 'email' });
 const count = z.int().min(0);
 
-/** The contact and the email of an event; fields that are unknown, or whose rows were deleted, are null. */
+/** Contact and email of an event. Unknown fields, and those of deleted rows, are null. */
 const recipient = {
   campaign_id: idOrNull,
   step_id: idOrNull,
@@ -77,7 +77,7 @@ const inbound = z.strictObject({
   contact_id: idOrNull,
 });
 
-/** An email that a person or an agent wrote. */
+/** An email written by a person or an agent. */
 const direct = {
   email_id: id.describe('The email; the task_id of the answer to its request'),
   email_account_id: idOrNull.describe('The mailbox it leaves from; null when it was removed'),
@@ -118,7 +118,7 @@ const meeting = {
   join_url: text,
 };
 
-/** One event for a write over many: without an `entity_id`. */
+/** A single event for a bulk write, without an `entity_id`. */
 const bulk = z.strictObject({ metadata: z.strictObject({ bulk: z.literal(true), count }) });
 
 const approval = {
@@ -137,7 +137,7 @@ const policy = {
   oauth_grant_id: idOrNull,
 };
 
-/** Deliveries keep no order: a receiver that knows a later state passes an earlier one over. */
+/** Deliveries have no order. A receiver that already knows a later state ignores an earlier one. */
 const changedAt = at.describe('Of two events about one record, the one with the later time has its newer state');
 
 const deal = {
@@ -171,13 +171,13 @@ const task = {
 };
 const changedFields = z.array(text).describe('What changed');
 
-/** Events of planned areas: only the certain fields. The area adds more; adding is compatible. */
+/** Events of planned areas, with only the certain fields. Adding fields later is compatible. */
 const entity = z.looseObject({ entity_id: id });
 const warmedMailbox = z.looseObject({ email_account_id: id });
 const storedEmail = z.looseObject({ email_id: id, email_account_id: id });
 
 /**
- * The `data` of every event. Fields may be added; one that is published is never removed or changed: an incompatible
+ * The `data` of every event. Fields may be added; published fields are never removed or changed. An incompatible
  * payload gets a new event name.
  */
 export const EVENT_PAYLOADS = {
@@ -428,10 +428,10 @@ export const EVENT_PAYLOADS = {
   }),
 } as const satisfies Record<StoredEventType, z.ZodType>;
 
-/** The payload of an event of a type. */
+/** Payload type of an event. */
 export type EventData<T extends StoredEventType> = z.input<(typeof EVENT_PAYLOADS)[T]>;
 
-/** The payload of the verification challenge of an endpoint. */
+/** Payload of an endpoint's verification challenge. */
 export const TEST_PAYLOAD = z.strictObject({
   challenge: text.describe('Starts with `whcg_`; an application echoes it'),
   endpoint_id: id,

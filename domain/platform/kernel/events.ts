@@ -1,14 +1,14 @@
 import type { OrgPermission, Permission } from '../../../lib/permissions.ts';
 
-/** Channel on which the fan-out is woken after a commit that left events. */
+/** PostgreSQL channel that wakes the fan-out after a commit with events. */
 export const EVENTS_CHANNEL = 'heron_events';
 
-/** Channel on which realtime gateways are woken once the fan-out has given events their positions. */
+/** PostgreSQL channel that wakes realtime gateways after the fan-out has assigned stream positions. */
 export const POSITIONS_CHANNEL = 'heron_positions';
 
 /**
- * The organizations in a notification on {@link POSITIONS_CHANNEL} whose events have new positions; null (an empty notification)
- * means any.
+ * Parses a notification on {@link POSITIONS_CHANNEL}. Returns the organizations whose events have new positions. Null
+ * (an empty notification) means any.
  */
 export function namedOrganizations(notice: string): readonly string[] | null {
   return notice === '' ? null : notice.split(',');
@@ -16,13 +16,13 @@ export function namedOrganizations(notice: string): readonly string[] | null {
 
 interface EventFacts {
   category: string;
-  /** High volume: reaches a subscriber only when it lists the event by name. */
+  /** True for high-volume events, which reach only subscribers that list them by name. */
   firehose: boolean;
 }
 
 /**
- * Every domain event that can be subscribed to, some that nothing emits yet included. Firehose events
- * reach a subscriber only when it lists them. Published names are never renamed: an incompatible payload gets a new name.
+ * All domain events that clients can subscribe to, including some not emitted yet. Firehose events reach only
+ * subscribers that list them. Published names are never renamed; an incompatible payload gets a new name.
  */
 export const EVENT_TYPES = {
   'campaign.created': { category: 'campaign', firehose: false },
@@ -103,7 +103,7 @@ export const EVENT_TYPES = {
 export type EventType = keyof typeof EVENT_TYPES;
 
 /**
- * Events for Heron's own reactions alone: no webhook, application or WebSocket gets them, and their names and payloads may
+ * Events for Heron's own reactions only. They reach no webhook, application or WebSocket. Their names and payloads may
  * change with a release.
  */
 export const INTERNAL_EVENTS = [
@@ -114,13 +114,18 @@ export const INTERNAL_EVENTS = [
   'step.crm_requested',
 ] as const;
 
-/** Every event that is stored, internal ones included. */
+/** All stored events, including internal ones. */
 export type StoredEventType = EventType | (typeof INTERNAL_EVENTS)[number];
 
-/** The verification challenge of an endpoint and its later test. It is documented like an event but needs no subscription. */
+/**
+ * Event of an endpoint's verification challenge and later tests. Documented like an event, but needs no subscription.
+ */
 export const TEST_EVENT = 'webhook.test';
 
-/** The scope that a key, token or application needs for the events of a family, the part of a name before its dot. */
+/**
+ * Scope that a key, token or application needs for the events of a family. The family is the part of an event name
+ * before its dot.
+ */
 export const EVENT_SCOPES = {
   inbox: 'READ_UNIBOX',
   campaign: 'READ_CAMPAIGNS',
@@ -148,7 +153,9 @@ export const EVENT_SCOPES = {
 
 type EventFamily = keyof typeof EVENT_SCOPES;
 
-/** What a signed-in person needs for the same: any one of the permissions of the family's routes. */
+/**
+ * Permissions for the events of a family, as the family's routes require them. A signed-in person needs one of them.
+ */
 const EVENT_PERMISSIONS: Record<EventFamily, readonly OrgPermission[]> = {
   inbox: ['view_campaigns'],
   campaign: ['view_campaigns'],
@@ -174,17 +181,17 @@ const EVENT_PERMISSIONS: Record<EventFamily, readonly OrgPermission[]> = {
   custom: ['view_campaigns'],
 };
 
-/** Whether a name is an event that can be subscribed to. */
+/** Returns true if a name is an event that clients can subscribe to. */
 export function isEventType(name: string): name is EventType {
   return Object.hasOwn(EVENT_TYPES, name);
 }
 
-/** The scope a key, token or application needs for an event. */
+/** Returns the scope that a key, token or application needs for an event. */
 export function scopeOf(type: EventType): Permission {
   return EVENT_SCOPES[familyOf(type)];
 }
 
-/** The permissions of which a signed-in person needs one for an event. */
+/** Returns the permissions of which a signed-in person needs one for an event. */
 export function permissionsOf(type: EventType): readonly OrgPermission[] {
   return EVENT_PERMISSIONS[familyOf(type)];
 }

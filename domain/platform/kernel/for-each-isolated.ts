@@ -2,9 +2,9 @@ import { isDatabaseAway } from '../../../db/errors.ts';
 import type { Deps } from './context.ts';
 
 /**
- * Does work for each of many rows of all workspaces, one after the other. One that fails keeps none of the others from its turn.
- * @param items ids and kinds, which the log shows of those that fail
- * @throws AggregateError once all had their turn, when some failed; at once the error of a database that cannot be reached
+ * Runs `work` for each of many rows of all workspaces, one after the other. A failure does not stop the others.
+ * @param items ids and kinds, which are logged on failure
+ * @throws AggregateError at the end if some failed; the error of an unreachable database at once
  */
 export async function forEachIsolated<Item>(
   { log }: Pick<Deps, 'log'>,

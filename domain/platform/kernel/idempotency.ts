@@ -10,7 +10,7 @@ import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 import { message } from '../../../messages/index.ts';
 
 const KEEP_MS = 24 * 3600_000;
-/** How long (ms) a concurrent duplicate waits for the first request before it gets 409. */
+/** Time (ms) that a concurrent duplicate waits for the first request before it gets 409. */
 const WAIT_MS = 10_000;
 
 interface StoredAnswer {
@@ -19,16 +19,18 @@ interface StoredAnswer {
   body: Buffer;
 }
 
-/** One write with a key: who, which operation, which key, and a hash of the request. */
+/** A write with an Idempotency-Key: caller, operation, key and a hash of the request. */
 interface IdempotentRequest {
   actorId: string;
   operation: string;
   key: string;
-  /** Keyed with AUTH_SECRET: a body may hold a password, which could be guessed from a plain hash. */
+  /** HMAC keyed with AUTH_SECRET. The body may contain a password, which could be guessed from a plain hash. */
   requestHash: string;
 }
 
-/** Describes a write for its key: the caller, the operation and a hash of the whole request. */
+/**
+ * Builds the record of a write with an Idempotency-Key: the caller, the operation and a hash of the whole request.
+ */
 export function idempotentRequest(ctx: Ctx, operation: string, key: string, asked: unknown): IdempotentRequest {
   const actorId = ctx.actor.apiKeyId ?? ctx.actor.oauthGrantId ?? ctx.actor.userId ?? 'system';
   const text = JSON.stringify(asked);
@@ -41,11 +43,12 @@ export function idempotentRequest(ctx: Ctx, operation: string, key: string, aske
 }
 
 /**
- * Does a write once per Idempotency-Key: the effect and the stored answer commit together. A request
- * that was answered before gets that answer; a concurrent duplicate waits for the first, then gets its answer.
- * @param work.prepare runs before the transaction, such as dialing a server; not repeated for a known answer. Without it, that is only looked for inside
- * @param work.run the write, with the open transaction in its context. An error that it returns is thrown after the commit: what was
- *   written stays, and the key is free again, as after an error that it throws
+ * Performs a write once per Idempotency-Key; the effect and the stored response commit together. A repeated request
+ * gets the stored response. A concurrent duplicate waits for the first request and then gets its response.
+ * @param work.prepare runs before the transaction, for example to connect to a server. Skipped when a response is
+ * stored already; without it, the stored response is read only inside the transaction
+ * @param work.run the write, with the open transaction in its context. A returned error is thrown after the commit: the
+ * written rows stay, and the key becomes free as after a thrown error
  * @throws AppError conflict (409) when the key was used with another request, or the first request takes too long
  */
 export async function performOnce<Prepared>(
@@ -96,11 +99,14 @@ async function storedAnswer(ctx: Ctx, org: OrgScope, request: IdempotentRequest)
   };
 }
 
-/** Claims the key inside the write's transaction; a concurrent duplicate waits here until the first has committed. */
+/**
+ * Claims the key inside the write's transaction. A concurrent duplicate waits here until the first request has
+ * committed.
+ */
 async function claimKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise<StoredAnswer | undefined> {
   const now = ctx.clock.now();
   const org = scopeOf(ctx, trx);
-  // Sent together.
+  // Sends all statements together to save round trips. PostgreSQL runs them in order.
   const [, claimed] = await Promise.all([
     org.limitLockWaits(WAIT_MS),
     claimRow(org, request, now).catch((error: unknown) => {
@@ -115,7 +121,7 @@ async function claimKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise
   return claimed ? undefined : storedAnswer(ctx, org, request);
 }
 
-/** Stores the key, or takes over one whose day is over. False when it is in use. */
+/** Stores the key, or takes over an expired one. Returns false when the key is in use. */
 async function claimRow(org: OrgScope, request: IdempotentRequest, now: Date): Promise<boolean> {
   const claimed = await org.sql(
     `insert into idempotency_keys as known (organization_id, actor_id, operation, key, request_hash, created_at, expires_at)
@@ -129,7 +135,7 @@ async function claimRow(org: OrgScope, request: IdempotentRequest, now: Date): P
   return claimed.length > 0;
 }
 
-/** Stores the answer, encrypted, in the transaction of the write. */
+/** Stores the encrypted response in the transaction of the write. */
 async function storeAnswer(ctx: Ctx, trx: Trx, request: IdempotentRequest, answer: StoredAnswer): Promise<void> {
   await scopeOf(ctx, trx).sql(
     `update idempotency_keys set status = :status, headers = :headers::jsonb, body = :body

@@ -5,12 +5,12 @@ import type { Deps } from './context.ts';
 const AGAIN_MS = 500;
 
 /**
- * Stores what only this process knows, such as what a server has answered: while the database is away it is tried again, because what was sent and
- * is not stored would be sent again, or doubted.
- * @param write safe to repeat: its answer may have been lost after it committed
- * @param options.forMs how long it is tried
- * @param options.after which failures it is tried again after; those of a database that cannot be reached unless said
- * @throws the failure of the last try
+ * Retries a write while the database is away. For facts that only this process knows, such as a server's answer: an
+ * unstored result could lead to a second send, or to an uncertain one.
+ * @param write must be safe to repeat, because its result may be lost after the commit
+ * @param options.forMs how long (ms) to retry
+ * @param options.after returns true for errors to retry after; by default those of an unreachable database
+ * @throws the error of the last attempt
  */
 export async function retryUntilStored<T>(
   { log }: Pick<Deps, 'log'>,

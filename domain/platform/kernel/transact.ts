@@ -12,7 +12,7 @@ import type { AuditEntry, Tx } from './tx.ts';
 
 export type { AuditEntry, Tx } from './tx.ts';
 
-/** What a transaction has collected so far. */
+/** Events, audit rows, intents and end-of-transaction work collected by a transaction. */
 interface Collected {
   events: EmittedEvent[];
   audits: AuditEntry[];
@@ -20,12 +20,13 @@ interface Collected {
   endings: Map<string, () => Promise<void>>;
 }
 
-/** Of transactions that others may join. */
+/** Collections of open transactions, for verbs that join them. */
 const COLLECTED = new WeakMap<Tx, Collected>();
 
 /**
- * Runs a verb's work in one transaction, or joins the one the guard has opened. When it throws, nothing is written.
- * @throws AppError for constraint violations that have a code (db/errors.ts)
+ * Runs a verb's work in one transaction, or joins the one that the guard has opened. When it throws, nothing is
+ * written.
+ * @throws AppError for constraint violations that have a code (`db/errors.ts`)
  */
 export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
   if (ctx.joined) return join(ctx.joined, work);
@@ -49,7 +50,7 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
     const result = await work(tx);
     for (const key of [...endings.keys()].sort()) await endings.get(key)!();
     if (ctx.strictEvents) for (const event of events) assertFits(event);
-    // Sent together.
+    // Sends all statements together to save round trips. PostgreSQL runs them in order.
     await Promise.all([writeEvents(tx, events), writeAudits(ctx, tx, audits), writeIntents(trx, intents)]);
     return result;
   };
@@ -60,7 +61,10 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
   }
 }
 
-/** Has a verb's work add to a transaction that is open. What it has collected is dropped when it throws; its rows are those of {@link apart}. */
+/**
+ * Runs a verb's work as part of an open transaction. If it throws, its collected events, audit rows and intents are
+ * dropped. Its rows are rolled back by {@link withSavepoint}.
+ */
 async function join<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   const { events, audits, intents, endings } = COLLECTED.get(tx)!;
   const marks = [events.length, audits.length, intents.length] as const;
@@ -74,19 +78,19 @@ async function join<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   }
 }
 
-/** Whoever opened the transaction runs it again after a deadlock, and has to see it as such. */
+/** Passes deadlocks on unchanged, because the owner of the transaction recognizes them and retries. */
 function translateWithin(error: unknown): unknown {
   return isDeadlock(error) ? error : translateDbError(error);
 }
 
-/** How often a part that PostgreSQL refuses is done. */
+/** Maximum number of attempts of a part whose row PostgreSQL refuses. */
 const PART_TRIES = 2;
 
 /**
- * Does a part of an open transaction that may fail without it: rows, events, audit rows and intents of a part that throws are taken back, and the
- * transaction goes on. Where PostgreSQL refuses a row the part is done once more: of two that make the same thing at once, the second then sees what the
- * first has made.
- * @throws what the work throws; AppError for constraint violations that have a code
+ * Runs an optional part of an open transaction in a savepoint. If it throws, its rows, events, audit rows and intents
+ * are discarded, and the transaction can continue. If PostgreSQL refuses a row, the part is repeated once: of two
+ * transactions that create the same row, the second then sees the first one's row.
+ * @throws errors of `work`; AppError for constraint violations that have a code
  */
 export async function withSavepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
@@ -103,20 +107,20 @@ interface EmittedEvent {
   data: object;
 }
 
-/** @throws Error when the payload does not fit the published schema of its type: a fault of code */
+/** @throws Error when the payload does not match the published schema of its type, which is a bug */
 function assertFits({ type, data }: EmittedEvent): void {
   const checked = EVENT_PAYLOADS[type].safeParse(JSON.parse(json(data)));
   if (!checked.success) throw new Error(`${type}: the payload does not fit its schema: ${checked.error.message}`);
 }
 
-/** CTE that stores events. What ends with {@link WAKE_FANOUT} has the fan-out look when they commit. */
+/** CTE that stores events. A statement ending with {@link WAKE_FANOUT} also wakes the fan-out on commit. */
 const WRITTEN_EVENTS = `written as (
        insert into domain_events (id, organization_id, type, data, created_at, hops)
        select t.id, :org, t.type, t.data::jsonb, :now, nullif(:hops::smallint, 0)
        from unnest(:eventIds::uuid[], :eventTypes::text[], :eventData::text[]) as t(id, type, data)`;
 const WAKE_FANOUT = `select pg_notify('${EVENTS_CHANNEL}', '') from written limit 1`;
 
-/** Stores events and wakes the fan-out when they commit. */
+/** Stores events and wakes the fan-out on commit. */
 async function writeEvents(tx: Tx, events: readonly EmittedEvent[]): Promise<void> {
   if (events.length === 0) return;
   await tx.org.sql(`with ${WRITTEN_EVENTS} returning id) ${WAKE_FANOUT}`, {
@@ -134,19 +138,19 @@ function eventBindings(events: readonly EmittedEvent[], hops: number) {
   };
 }
 
-/** What {@link writeAtOnce} runs. */
+/** Statement of {@link writeSingleStatement}. */
 interface StatementWithEvent<T extends StoredEventType> {
-  /** CTEs, without `with`; `:org` and `:now` are bound. */
+  /** CTEs, without `with`. `:org` and `:now` are bound. */
   ctes: `${string}:org${string}`;
   bindings: Bindings;
-  /** Emitted once, if the CTE `when` has a row. */
+  /** Emitted once if the CTE `when` has a row. */
   event: { type: T; data: EventData<T>; when: string };
 }
 
 /**
- * A write that is one SQL statement, its event included, and so atomic without a transaction. For hot paths; everything
- * else uses {@link transact}.
- * @returns whether the event was emitted
+ * Runs a write and its event as one SQL statement, which is atomic without a transaction. For hot paths only; use
+ * {@link transact} elsewhere.
+ * @returns true if the event was emitted
  */
 export async function writeSingleStatement<T extends StoredEventType>(
   ctx: Ctx,
@@ -161,12 +165,12 @@ export async function writeSingleStatement<T extends StoredEventType>(
   return rows.length > 0;
 }
 
-/** A scope for a write that is one SQL statement without an event, and so atomic without a transaction. */
+/** Returns a scope for a write that is one SQL statement without an event, and so atomic without a transaction. */
 export function singleStatement(ctx: Ctx): OrgScope {
   return reader(ctx);
 }
 
-/** The organization's rows for a read; inside a guarded write it sees that transaction. */
+/** Returns a scope for reading the organization's rows. Inside a guarded write, reads in that transaction. */
 export function reader(ctx: Ctx): OrgScope {
   return new OrgScope(ctx.trx ?? ctx.db, organizationOf(ctx));
 }

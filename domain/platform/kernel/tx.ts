@@ -9,83 +9,86 @@ import type { Actor } from './actor.ts';
 import type { EventData } from './event-payloads.ts';
 import type { StoredEventType } from './events.ts';
 
-/** One row of the audit trail. */
+/** A row of the audit trail. */
 export interface AuditEntry {
   action: string;
   entityType: string;
   entityId?: string;
-  /** Old and new values; secrets only as "changed". */
+  /** Old and new values. Secrets appear only as "changed". */
   changes?: Record<string, unknown>;
   metadata?: Record<string, unknown>;
 }
 
-/** One transaction of a verb. What it collects commits with the rows: events, audit rows, workflow intents. */
+/** Transaction of a verb. Collected events, audit rows and workflow intents commit with the rows. */
 export interface Tx {
   trx: Trx;
   org: OrgScope;
-  /** Every durable family of the process. */
+  /** All durable families of the process. */
   families: readonly DurableFamily[];
-  /** The caller. Verbs check permissions against it where they depend on rows. */
+  /** The caller. Verbs whose permissions depend on rows check them against this actor. */
   actor: Actor;
   now: Date;
-  /** Number of reactions that led to this transaction; 0 outside of reactions. Its events carry it. */
+  /** Number of reactions that led to this transaction; 0 outside reactions. Stored with its events. */
   hops: number;
-  /** A domain event for webhooks and the realtime gateway. */
+  /** Emits a domain event for webhooks and the realtime gateway. */
   emit<T extends StoredEventType>(type: T, data: EventData<T>): void;
   audit(entry: AuditEntry): void;
   /** Stores an intent: work that Temporal must do after the commit. */
   intend(intent: Intent): void;
   /**
-   * Runs once per key just before the commit. Keys run in sorted order, so that all transactions take the locks of this
-   * work in one order, and hold them only until the commit.
+   * Runs once per key just before the commit. Keys run in sorted order, so that all transactions take these locks in
+   * one order and hold them only until the commit.
    */
   atEnd(key: string, work: () => Promise<void>): void;
 }
 
 /**
- * Everything outside of workflows/ that depends on one kind of run: declared once, in `activities/<family>.ts`, and
- * handed to the verbs as {@link Tx.families} and `Deps.families`.
+ * All facts about one kind of run outside `workflows/`. Declared once in `activities/<family>.ts`; verbs get it as
+ * {@link Tx.families} and `Deps.families`.
  */
 export interface DurableFamily {
   contract: WorkflowContract<any, any>;
-  /** Runs that PostgreSQL says must be open, or the reason why no run of the family must be. */
+  /** Runs that must be open according to PostgreSQL, or the reason why the family has none. */
   mustBeOpen: ExpectedRuns | { unneeded: string };
-  /** Marks runs that keep failing; absent where a run cannot be blocked. */
+  /** Marks runs that keep failing. Absent if runs of the family cannot be blocked. */
   blocked: BlockedRuns | undefined;
-  /** Dead letters of the family that are about something else than a blocked run. */
+  /** Kinds of dead letters of the family, except that of a blocked run. */
   deadLetters: readonly DeadLetterKind[];
-  /** The action of the family that can wait for a person. */
+  /** Action of the family that can wait for a person's approval. */
   approval: ApprovalSubject | undefined;
 }
 
 /**
- * A kind of action that waits for a person where no policy allows it. The room that acts implements it; `domain/approvals`
- * calls it, in the transaction of the decision.
+ * A kind of action that waits for a person if no policy allows it. The acting room implements it; `domain/approvals`
+ * calls it in the transaction of the decision.
  */
 export interface ApprovalSubject<Subject = any> {
   type: ApprovalRow['subject_type'];
-  /** Locks the subject; undefined when it is gone. Every other change of it takes this lock before the approval's. */
+  /**
+   * Locks the subject. Returns undefined if it is deleted. Every other change of the subject takes this lock before the
+   * approval's.
+   */
   lock(tx: Tx, subjectId: string): Promise<Subject | undefined>;
   /**
-   * Leaves an approved action to a workflow, which calls `carryOut` (domain/approvals/decide.ts) later. Without it the
-   * decision carries the action out.
+   * Leaves an approved action to a workflow, which later calls `carryOut` (`domain/approvals/decide.ts`). Without this
+   * function the decision executes the action.
    */
   handOver?(tx: Tx, subject: Subject, approval: ApprovalRow): Promise<void>;
-  /** The content of this moment, which is compared with what the person saw; null when a part of it is gone. */
+  /** Returns the current content, for comparison with what the person saw. Null when a part of it is deleted. */
   content(tx: Tx, subject: Subject, approval: ApprovalRow, config: Config): Promise<ApprovalContent | null>;
   /**
-   * Carries the action out.
-   * @throws AppError a refusal: then nothing happens, and a decision is not taken either
+   * Executes the action.
+   * @throws AppError to refuse; then nothing happens and no decision is stored
    */
   execute(tx: Tx, subject: Subject, approval: ApprovalRow, config: Config): Promise<void>;
-  /** Records that the action does not happen, and tells a workflow that waits for it. */
+  /** Records that the action will not happen, and signals a workflow that waits for it. */
   refused(tx: Tx, subject: Subject, approval: ApprovalRow, why: NotCarriedOut, config: Config): Promise<void>;
 }
 
-/** Why an action that waited does not happen: a person denied it, nobody decided in time, or it has changed since. */
+/** Reason why a held action does not happen: denied, not decided in time, or changed since. */
 export type NotCarriedOut = 'denied' | 'expired' | 'changed';
 
-/** A run that must be open: the id of the row that says so, and the intent that opens the run. */
+/** A run that must be open: the id of its row, and the intent that opens the run. */
 export interface ExpectedRun {
   position: string;
   intent: Intent;
@@ -93,28 +96,28 @@ export interface ExpectedRun {
 
 /** Queries for the runs of a family that must be open. */
 export interface ExpectedRuns {
-  /** The statement of {@link ExpectedRuns.page}, for `explain`; `:after` and `:limit` are bound. */
+  /** SQL of {@link ExpectedRuns.page}, for `explain`. `:after` and `:limit` are bound. */
   pageSql: string;
-  /** The next runs after a position, in the order of their rows' ids. */
+  /** Returns the next runs after a position, ordered by row id. */
   page(db: Db, after: string, limit: number): Promise<ExpectedRun[]>;
-  /** The runs among the given rows that must still be open. */
+  /** Returns the runs of the given rows that must still be open. */
   only(db: Db, positions: readonly string[]): Promise<ExpectedRun[]>;
 }
 
-/** The one who retries a task. */
+/** Cause of a task's retry. */
 export type RetryCause = 'operator' | 'sweep';
 
-/** A kind of task that can be a dead letter. */
+/** A kind of task that can become a dead letter. */
 export interface DeadLetterKind {
   taskType: string;
-  /** Limits a key that is restricted to mailboxes: it does not see the letter (`hidden`), or cannot replay it (`readOnly`). */
+  /** Restriction for keys limited to mailboxes: the dead letter is `hidden`, or `readOnly` and cannot be replayed. */
   restricted?: 'hidden' | 'readOnly' | undefined;
-  /** Starts the task again, unless its row is gone or has ended. What it resolves to is not read. */
+  /** Starts the task again, unless its row is deleted or has ended. The resolved value is ignored. */
   retry(tx: Tx, taskId: string, cause: RetryCause): Promise<unknown>;
 }
 
-/** The dead letter of a run that keeps failing. */
+/** The kind of dead letter for runs that keep failing. */
 export interface BlockedRuns extends DeadLetterKind {
-  /** Marks the row of the run as blocked; its id, or undefined when it was deleted or has ended. */
+  /** Marks the row of the run as blocked. Returns its id, or undefined when it is deleted or has ended. */
   block(tx: Tx, workflowId: string, reason: string): Promise<string | undefined>;
 }

@@ -4,13 +4,13 @@ import type { Ctx } from '../kernel/context.ts';
 import type { EventType } from '../kernel/events.ts';
 import { reader } from '../kernel/transact.ts';
 
-/** A reader's position in an organization's stream: everything up to `position` has been read. */
+/** A reader's position in an organization's stream. Everything up to `position` has been read. */
 export interface StreamCursor {
   /** 0 before the first event. */
   position: number;
-  /** The event at the position; null before the first. */
+  /** Id of the event at the position; null before the first. */
   eventId: string | null;
-  /** All events emitted before this moment have been read, except those of transactions that were open then. */
+  /** All events emitted before this time have been read, except those of transactions that were still open. */
   at: Date;
 }
 
@@ -20,35 +20,38 @@ export interface StreamEvent {
   position: number;
   type: EventType;
   created_at: Date;
-  /** JSON text of the payload; null for a type that was not requested. */
+  /** JSON text of the payload. Null for a type that was not requested. */
   data: string | null;
-  /** The mailbox in the payload, if there is one and the type was requested. */
+  /** Id of the mailbox in the payload. Null if there is none or the type was not requested. */
   mailbox_id: string | null;
-  /** Whether the payload is about a mailbox, also one that is not known or was removed. */
+  /** True if the payload is about a mailbox, even an unknown or deleted one. */
   of_mailbox: boolean;
 }
 
 export interface StreamPage {
   events: StreamEvent[];
-  /** True when there may be more. */
+  /** True when there may be more events. */
   full: boolean;
 }
 
-/** How long before events are deleted (ms) their cursors count as expired: a transaction that was open may commit after them. */
+/**
+ * Time (ms) before events are deleted at which their cursors expire. A transaction that is still open may commit after
+ * the deletion.
+ */
 const MARGIN_MS = 3600_000;
 
-/** Reading cannot resume before this moment: events after it may have been deleted (EVENT_RETENTION_DAYS). */
+/** Returns the earliest time from which reading can resume. Earlier events may be deleted (EVENT_RETENTION_DAYS). */
 export function streamBegin({ clock, config }: Pick<Ctx, 'clock' | 'config'>): Date {
   return new Date(clock.now().getTime() - config.EVENT_RETENTION_DAYS * DAY_MS + MARGIN_MS);
 }
 
-/** Events read at once. */
+/** Maximum number of events read at once. */
 const STREAM_PAGE = 500;
 
 /**
- * The next events after a position, in order. Events become visible in the order of their positions (the fan-out assigns
- * them under one lock), so a reader that continues after the last one misses none. Payloads are read for `types` only; the
- * others only advance the cursor.
+ * Returns the next events after a position, in order. Events become visible in order of their positions, because the
+ * fan-out assigns these under one lock. So a reader that continues after the last event misses none. Payloads are read
+ * for `types` only; other events only advance the cursor.
  */
 export async function readStream(ctx: Ctx, after: number, types: readonly string[]): Promise<StreamPage> {
   const events = await reader(ctx).sql<StreamEvent>(
@@ -63,7 +66,7 @@ export async function readStream(ctx: Ctx, after: number, types: readonly string
   return { events, full: events.length === STREAM_PAGE };
 }
 
-/** The present end of an organization's stream. */
+/** Returns the present end of an organization's stream. */
 export async function streamHead(ctx: Ctx): Promise<StreamCursor> {
   const [last] = await reader(ctx).sql<{ id: string; position: number }>(
     `select id, position from domain_events where organization_id = :org and position is not null order by position desc limit 1`,
@@ -72,7 +75,10 @@ export async function streamHead(ctx: Ctx): Promise<StreamCursor> {
   return last ? { position: last.position, eventId: last.id, at } : { position: 0, eventId: null, at };
 }
 
-/** The cursor of an event; undefined when it is deleted or soon to be, has no position yet, or belongs to another organization. */
+/**
+ * Returns the cursor of an event. Undefined when the event is deleted or about to be, has no position yet, or belongs
+ * to another organization.
+ */
 export async function findCursor(ctx: Ctx, eventId: string): Promise<StreamCursor | undefined> {
   if (!isUuid(eventId)) return undefined;
   const [row] = await reader(ctx).sql<{ position: number; created_at: Date }>(

@@ -4,8 +4,9 @@ import type { Deps } from '../kernel/context.ts';
 import { namedOrganizations, POSITIONS_CHANNEL } from '../kernel/events.ts';
 
 /**
- * Calls back whenever events have got their positions, and once after every (re)connect, as notifications may have been lost.
- * @param onPositions called with the organizations of the events; null when they are not known
+ * Calls back when events have new positions, and once after every (re)connect, because notifications may have been
+ * lost.
+ * @param onPositions called with the organizations of the events; null when unknown
  */
 export function watchPositions(
   { config, log }: Pick<Deps, 'config' | 'log'>,
@@ -17,8 +18,9 @@ export function watchPositions(
 }
 
 /**
- * Passes notifications of new positions on to NATS, where EVENTBUS_PROVIDER says so: gateways then need no connection of their own for
- * them. Every process with a fan-out does it, so that a gateway may hear of an event more than once, which costs it one read.
+ * Forwards notifications of new positions to NATS if EVENTBUS_PROVIDER is `nats`, so that gateways need no PostgreSQL
+ * connection for them. Every process with a fan-out forwards. A gateway may be notified of an event several times,
+ * which costs one query each.
  */
 export async function forwardPositions({
   config,
@@ -35,7 +37,7 @@ export async function forwardPositions({
   };
 }
 
-/** Installations that share a NATS have a task queue each. */
+/** Includes the task queue, because installations that share a NATS server have different task queues. */
 function busSubject({ TEMPORAL_NAMESPACE: namespace, TEMPORAL_TASK_QUEUE: queue }: Deps['config']): string {
   return ['heron', namespace, queue, 'positions'].map((part) => part.replace(/[^\w-]/g, '_')).join('.');
 }

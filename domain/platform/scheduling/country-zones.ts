@@ -1,6 +1,6 @@
 /**
- * The main time zone of each country, by country-code top-level domain (ASCII form): where a country has several,
- * the one of its largest business centre.
+ * Main time zone of each country, by country-code top-level domain (ASCII form). For a country with several zones, the
+ * zone of its largest business centre.
  */
 export const COUNTRY_ZONES: Readonly<Record<string, string>> = {
   ad: 'Europe/Andorra',
@@ -252,8 +252,8 @@ export const COUNTRY_ZONES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Country codes that are sold and used worldwide, so that a bare name.io says nothing about where its owner is;
- * a national second level (com.co) still does.
+ * Country codes that are sold and used worldwide, so that a domain such as `name.io` says nothing about its owner's
+ * location. A national second level (`com.co`) still does.
  */
 export const WORLDWIDE_SUFFIXES: ReadonlySet<string> = new Set([
   'ac',

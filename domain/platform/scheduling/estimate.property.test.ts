@@ -8,8 +8,8 @@ import { compileSchedule, nextSpan, spansBetween, type CompiledSchedule } from '
 import { DAY, MINUTE, localDay, nextLocalDay } from './zone.ts';
 
 /**
- * The projection as it was before days that are alike were played once: every day of two years, in moments of the calendar. What it says of the finish, of
- * the present day and of the days in between is what estimateSending has to say.
+ * Reference implementation without the grouping of equal days: simulates every day of two years in calendar times.
+ * `estimateSending` must return the same finish, remaining emails of today and number of days.
  */
 function playEveryDay(input: EstimateInput): Omit<Estimate, 'daily_capacity'> {
   const { recipients, mailboxes, dailyLimit, schedule, now } = input;
@@ -49,23 +49,23 @@ function playEveryDay(input: EstimateInput): Omit<Estimate, 'daily_capacity'> {
   };
 }
 
-/** Mailboxes that are in the same state, and so do the same. */
+/** A group of mailboxes in the same state, which therefore behave alike. */
 interface Kind {
   readonly count: number;
   readonly cap: number;
   readonly gapMs: number;
-  /** The first moment its own emails leave free. */
+  /** First time that is free of the projection's own emails. */
   readonly free: number;
-  /** What it has sent for the campaign on its latest UTC day. */
+  /** Emails sent for the campaign on the latest UTC day. */
   readonly own: { readonly day: number; readonly emails: number };
-  /** What it had counted before, by UTC day. */
+  /** Emails counted before the projection, by UTC day. */
   readonly used: ReadonlyMap<number, number>;
   readonly coming: Coming | undefined;
-  /** Times too near to emails it had given out before; sorted and disjoint. */
+  /** Times too close to earlier reserved slots. Sorted and disjoint. */
   readonly blocked: readonly Span[];
 }
 
-/** An open stretch within one UTC day; `day` counts them from 1970. */
+/** An open interval within one UTC day. `day` counts from 1970. */
 interface Piece extends Span {
   readonly day: number;
 }
@@ -74,7 +74,7 @@ interface Piece extends Span {
 interface SendingDay {
   readonly day: number;
   readonly pieces: readonly Piece[];
-  /** The first open moment after it; Infinity when there is none. */
+  /** First open time after the day; Infinity when there is none. */
   readonly next: number;
 }
 
@@ -101,7 +101,7 @@ function splitByUtcDay({ from, to }: Span): Piece[] {
   return pieces;
 }
 
-/** The most a mailbox gives the campaign on its sending day `index`, its own cap aside. */
+/** Returns the maximum that a mailbox sends for the campaign on sending day `index`, ignoring its cap. */
 function levelOn({ ramp, dailyLimit }: EstimateInput, index: number): number {
   return ramp ? rampLevel({ enabled: true, ...ramp, level: null, perMailboxCap: dailyLimit }, index) : dailyLimit;
 }
@@ -126,7 +126,7 @@ function blockedBy(taken: readonly number[], gapMs: number): Span[] {
   if (gapMs === 0) return blocked;
   for (const at of taken.toSorted((a, b) => a - b)) {
     const last = blocked.at(-1);
-    // An email exactly a gap before or after is allowed.
+    // An email exactly one gap before or after is allowed.
     const span = { from: at - gapMs + 1, to: at + gapMs };
     if (last && span.from <= last.to) last.to = span.to;
     else blocked.push(span);
@@ -134,7 +134,7 @@ function blockedBy(taken: readonly number[], gapMs: number): Span[] {
   return blocked;
 }
 
-/** Forgets what no longer matters when a day opens, so that mailboxes become alike again. */
+/** Drops state that no longer matters at a day's opening, so that mailboxes become equal again. */
 function startDay(kinds: readonly Kind[], { from, day }: Piece): Kind[] {
   return merge(
     kinds.map((kind) => ({
@@ -170,7 +170,9 @@ function merge(kinds: readonly Kind[]): Kind[] {
   return [...merged.values()];
 }
 
-/** What a mailbox has sent on a day up to and including a moment, each email as early as possible, and its state then. */
+/**
+ * Returns the emails of a mailbox on a day up to and including a time, each as early as possible, and its state then.
+ */
 function sendAlone(
   kind: Kind,
   pieces: readonly Piece[],
@@ -200,7 +202,7 @@ function sendAlone(
   return { emails, free, own, last };
 }
 
-/** What others have counted, or will send, on a UTC day. */
+/** Returns the emails on a UTC day that are not part of the projection, past and coming. */
 function usedOn({ used, coming }: Pick<Kind, 'used' | 'coming'>, day: number): number {
   const later = coming && day >= coming.firstDay ? (coming.emails[day - coming.firstDay] ?? coming.emails.at(-1)!) : 0;
   return (used.get(day) ?? 0) + later;
@@ -217,12 +219,14 @@ function* clearOf(blocked: readonly Span[], { from, to }: Span): Generator<Span>
   if (at < to) yield { from: at, to };
 }
 
-/** Emails of all mailboxes up to and including a moment of the day, its limit aside. */
+/** Returns the emails of all mailboxes up to and including a time of the day, ignoring the campaign's limit. */
 function emailsUntil(kinds: readonly Kind[], pieces: readonly Piece[], level: number, until?: number): number {
   return kinds.reduce((sum, kind) => sum + kind.count * sendAlone(kind, pieces, level, until).emails, 0);
 }
 
-/** Emails of all mailboxes on the day, or `most` where they are more; mailboxes beyond those that give so many are not looked at. */
+/**
+ * Returns the emails of all mailboxes on the day, at most `most`. Stops reading mailboxes when that number is reached.
+ */
 function emailsUpTo(most: number, kinds: readonly Kind[], pieces: readonly Piece[], level: number): number {
   let sum = 0;
   for (const kind of kinds) {
@@ -232,7 +236,7 @@ function emailsUpTo(most: number, kinds: readonly Kind[], pieces: readonly Piece
   return Math.min(most, sum);
 }
 
-/** The moment (epoch ms) at which email number `n` of the day leaves. */
+/** Returns the time (epoch ms) at which email number `n` of the day is sent. */
 function momentOf(kinds: readonly Kind[], pieces: readonly Piece[], level: number, n: number): number {
   let low = pieces[0]!.from;
   let high = pieces.at(-1)!.to;
@@ -244,12 +248,12 @@ function momentOf(kinds: readonly Kind[], pieces: readonly Piece[], level: numbe
   return low;
 }
 
-/** The mailboxes after a day of which the campaign took what its limit allows. */
+/** Returns the mailboxes after a day on which the campaign sent up to its limit. */
 function afterDay(kinds: readonly Kind[], { pieces, next }: SendingDay, level: number, dailyLimit: number): Kind[] {
   const closes = pieces.at(-1)!.to;
   if (emailsUpTo(dailyLimit + 1, kinds, pieces, level) <= dailyLimit)
     return kinds.map((kind) => ({ ...kind, ...sendAlone(kind, pieces, level) }));
-  // Who sent what matters only where it leaves the next day less.
+  // The distribution of emails matters only if it reduces the next day's capacity.
   const rested = kinds.every(({ gapMs }) => closes + gapMs <= next);
   if (rested && Math.floor((closes - 1) / DAY) < Math.floor(next / DAY))
     return kinds.map((kind) => ({ ...kind, own: { day: 0, emails: 0 } }));
@@ -263,14 +267,17 @@ function afterDay(kinds: readonly Kind[], { pieces, next }: SendingDay, level: n
   return shareOut(lots, dailyLimit - lots.reduce((sum, { count, emails }) => sum + count * emails, 0), at);
 }
 
-/** Mailboxes shortly before the day's limit is reached: what each has sent, and what it might have sent a moment later. */
+/**
+ * A group of mailboxes just before the daily limit is reached: emails sent so far, and the number possible a
+ * millisecond later.
+ */
 interface Lot extends Kind {
   readonly emails: number;
   readonly most: number;
   readonly last: number;
 }
 
-/** Gives out the last emails of a day, all due at one moment, one at a time to the mailbox that has sent least. */
+/** Distributes the last emails of a day, all due at the same time, each to the mailbox with the fewest emails. */
 function shareOut(given: readonly Lot[], emails: number, at: number): Lot[] {
   const lots = [...given];
   const day = Math.floor(at / DAY);
@@ -313,7 +320,7 @@ const asked = fc
   .record({
     boxes,
     minute: fc.integer({ min: Date.UTC(2025, 0) / MINUTE, max: Date.UTC(2026, 0) / MINUTE }),
-    // So many hundredths of what the mailboxes could send in 500 days at the most.
+    // Recipients as a percentage of the emails possible in 500 days.
     part: fc.integer({ min: 1, max: 100 }),
     dailyLimit: fc.integer({ min: 1, max: 60 }),
     ramp: fc.option(fc.record({ start: fc.integer({ min: 1, max: 3 }), increment: fc.nat(2), ceiling: fc.nat(9) })),

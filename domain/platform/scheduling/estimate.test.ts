@@ -24,11 +24,11 @@ const date = (text: string): Date => new Date(text);
 interface Box {
   cap: number;
   gapMinutes?: number;
-  /** Counted on the UTC day of the present moment. */
+  /** Emails counted on the current UTC day. */
   usedToday?: number;
   taken?: readonly string[];
   restsUntil?: string;
-  /** Emails that others will send: so many days from now on, and how many on each. */
+  /** Emails of other senders: days from now until the first day, and emails per day. */
   coming?: { inDays: number; emails: readonly number[] };
 }
 
@@ -46,7 +46,7 @@ const box = (
 
 type Asked = Omit<Partial<EstimateInput>, 'mailboxes'> & { boxes?: Box[] };
 
-// A Wednesday noon.
+// The default time is noon on a Wednesday.
 const input = ({ boxes = [{ cap: 80 }], now = date('2025-06-04T12:00:00Z'), ...fields }: Asked): EstimateInput => ({
   recipients: 100,
   mailboxes: boxes.map((one) => box(one, now.toISOString().slice(0, 10))),
@@ -246,7 +246,10 @@ test('ten thousand mailboxes, no two alike, are projected without going through 
     t.is((await estimate).sending_days, 250);
 });
 
-/** The same by trying every minute: whoever is free then and has sent least sends, until the day's limit is reached. */
+/**
+ * Reference implementation that tries every minute: the free mailbox with the fewest emails sends, until the daily
+ * limit is reached.
+ */
 function playMinutes({ recipients, mailboxes, dailyLimit, ramp, schedule, now }: EstimateInput): Date[] {
   const sent: Date[] = [];
   const counts = new Map<string, number>();
@@ -329,7 +332,7 @@ test('property: the projection is what trying every minute gives', async (t) => 
       const played = playMinutes(asked);
       const { sending_days: days, estimated_finish_at: finish } = await estimateSending(asked);
       if (played.length < asked.recipients) {
-        // Two weeks do not suffice, or nothing ever goes.
+        // Two weeks are not enough, or nothing can ever be sent.
         if (finish !== null && finish.getTime() < asked.now.getTime() + 14 * DAY) throw new Error('too hopeful');
         return;
       }

@@ -7,46 +7,54 @@ import { compileSchedule, nextSpan, spansBetween } from './windows.ts';
 import type { CompiledSchedule, Schedule } from './windows.ts';
 import { DAY, localDay, nextLocalDay } from './zone.ts';
 
-/** Local days of two years, those that they begin and end in included. */
+/** Maximum number of local days in two years, including the first and the last. */
 const MOST_DAYS = 2 * 366 + 2;
-/** Openings that are remembered: a week has seven at the most that come again, and each is as large as the pool of mailboxes. */
+/**
+ * Maximum number of cached openings. At most seven recur each week, and each is as large as the pool of mailboxes.
+ */
 const MOST_OPENINGS = 32;
 
 export interface EstimateInput {
   readonly recipients: number;
   readonly mailboxes: readonly ProjectedMailbox[];
-  /** Emails of the campaign per campaign-local day; no mailbox gives it more than that either. */
+  /** Maximum emails of the campaign per campaign-local day, in total and per mailbox. */
   readonly dailyLimit: number;
-  /** What each mailbox gives the campaign on its first sending day, what each further one adds, and where that ends (0: nowhere). */
+  /**
+   * Ramp per mailbox: emails on the first sending day, increase per further sending day, and maximum (0 for none).
+   */
   readonly ramp: { readonly start: number; readonly increment: number; readonly ceiling: number } | null;
   readonly schedule: Schedule;
   readonly now: Date;
 }
 
-/** The answer of POST /campaigns-estimate, under the API's names. */
+/** Response of POST /campaigns-estimate, with the API's names. */
 export interface Estimate {
   recipients: number;
   mailboxes: number;
-  /** Emails on a whole sending day of mailboxes that have sent nothing before, the ramp at its end. */
+  /** Emails on a complete sending day, with unused mailboxes and the ramp at its end. */
   daily_capacity: number;
-  /** Emails that can still leave on the present day of the schedule's zone; 0 when it does not send any more, or not yet. */
+  /**
+   * Emails that can still be sent today, in the schedule's zone. 0 when sending is over for today or has not begun.
+   */
   remaining_today: number;
-  /** Days on which mail goes out. */
+  /** Number of days on which emails are sent. */
   sending_days: number | null;
   estimated_finish_at: Date | null;
 }
 
 /**
- * Projects when the last of `recipients` first emails goes out, by the rules of the allocator and as if nothing else were
- * sent from these mailboxes but what is coming, of which each email takes one of the cap: day by day of the schedule, each mailbox as early as its window, gap, cap of the UTC day and
- * share allow, until the campaign's limit of the day is reached. The share is the smallest of cap, daily limit and ramp. The
- * engine may lengthen gaps by up to a fifth where that costs no email of the day: days and emails per day are as
- * projected, the last email may leave a little later on its day. Both projections are null when there is no
- * recipient, no capacity, no sending day, an end date too soon, or more than two years of sending.
+ * Projects when the last of `recipients` first emails is sent, by the rules of the allocator.
+ * Assumes that the mailboxes send nothing else than `coming`, of which each email counts in the cap. On each day,
+ * each mailbox sends as early as window, gap, cap of the UTC day and share allow, until the campaign's daily
+ * limit is reached. The share is the smallest of cap, daily limit and ramp. The engine may lengthen gaps by up to a
+ * fifth if no email of the day is lost. So days and emails per day are as projected, but the last email may be later on
+ * its day. Both projections are null without recipients, capacity or sending days, with an end date too early, or after
+ * more than two years.
  *
- * Mailboxes that are in the same state count as one, and days that begin in the same state and have the same hours are played once: after the first weeks
- * a week is like the one before it, so two years cost little more than these weeks, however many mailboxes of unlike caps there are. These weeks may take
- * a second or two with ten thousand mailboxes whose warmup plans are all different, so others get the event loop between days.
+ * Mailboxes in the same state are grouped. Days that begin in the same state with the same hours are computed once.
+ * After the first weeks all weeks are alike, so two years cost little more than these weeks. With ten thousand
+ * mailboxes of different warmup plans these weeks may take a second or two, so the function yields to the event loop
+ * between days.
  */
 export async function estimateSending(input: EstimateInput): Promise<Estimate> {
   const { recipients, mailboxes, dailyLimit, schedule, now } = input;
@@ -55,10 +63,10 @@ export async function estimateSending(input: EstimateInput): Promise<Estimate> {
   const deadline = new Date(begin);
   deadline.setUTCFullYear(deadline.getUTCFullYear() + 2);
 
-  // Whoever cannot be done in two years is told so without going through their days.
+  // Skips the projection if two years cannot be enough.
   const shares = mailboxes.reduce((sum, { cap }) => sum + Math.min(cap, dailyLimit), 0);
   const reachable = MOST_DAYS * Math.min(dailyLimit, shares);
-  // A ramp that has passed every cap changes nothing any more: its days are alike.
+  // A ramp above the highest cap has no effect, so the days after it are alike.
   const highest = mailboxes.reduce((most, { cap }) => Math.max(most, cap), 0);
   const today = localDay(plan.pattern.clock, now.getTime());
   const days = new PlayedDays(dailyLimit);
@@ -97,20 +105,23 @@ export async function estimateSending(input: EstimateInput): Promise<Estimate> {
   };
 }
 
-/** The mailboxes as a day opens, and the days that have begun so, by their hours and the ramp. */
+/**
+ * State of the mailboxes at the start of a day, with the computed days that began in this state, keyed by hours and
+ * ramp.
+ */
 interface Opening {
   readonly kinds: readonly Kind[];
   readonly days: Map<string, PlayedDay>;
 }
 
 interface PlayedDay {
-  /** Emails that the campaign sends on it. */
+  /** Emails that the campaign sends on the day. */
   readonly capacity: number;
-  /** How it leaves the mailboxes for the day after it. */
+  /** Returns the state of the mailboxes at the start of the next day. */
   readonly next: () => Opening;
 }
 
-/** Plays days, those that are alike once. */
+/** Computes the days of a projection. Equal days are computed once. */
 class PlayedDays {
   readonly #dailyLimit: number;
   readonly #openings = new Map<string, Opening>();
@@ -145,7 +156,9 @@ class PlayedDays {
   }
 }
 
-/** A campaign-local day with open time; its moments are ms from `midnight` (epoch ms), the UTC midnight before it opens. */
+/**
+ * A campaign-local day with open time. Times are ms from `midnight` (epoch ms), the UTC midnight before its opening.
+ */
 interface SendingDay extends OpenTime {
   readonly day: number;
   readonly midnight: number;
@@ -178,12 +191,12 @@ function splitByUtcDay({ from, to }: Span): Piece[] {
   return pieces;
 }
 
-/** The most a mailbox gives the campaign on its sending day `index`, its own cap aside. */
+/** Returns the maximum that a mailbox sends for the campaign on sending day `index`, ignoring its cap. */
 function levelOn({ ramp, dailyLimit }: EstimateInput, index: number): number {
   return ramp ? rampLevel({ enabled: true, ...ramp, level: null, perMailboxCap: dailyLimit }, index) : dailyLimit;
 }
 
-/** What the first day that is open from its beginning on gives when no mailbox has sent anything. */
+/** Returns the emails of the first day that is open from its start, with unused mailboxes. */
 function wholeDay(input: EstimateInput, plan: CompiledSchedule, begin: number, deadline: number): number {
   const { clock } = plan.pattern;
   const fresh = input.mailboxes.map(({ cap, gapMs }) => ({ cap, gapMs, used: new Map(), taken: [], restsUntil: 0 }));

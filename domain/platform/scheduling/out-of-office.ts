@@ -3,15 +3,18 @@ import { DAY, localDay, nextLocalDay, zoneClock } from './zone.ts';
 
 interface AwayMessage {
   readonly receivedAt: Date;
-  /** The return date read from the auto-reply, YYYY-MM-DD, or null when none could be read. */
+  /** Return date in the auto-reply, YYYY-MM-DD. Null when none could be read. */
   readonly returnDate: string | null;
-  /** out_of_office_hold_days, 1 to 90. */
+  /** The setting `out_of_office_hold_days`, 1 to 90. */
   readonly holdDays: number;
-  /** The IANA zone whose midnight ends the hold. */
+  /** IANA zone whose midnight ends the hold. */
   readonly timezone: string;
 }
 
-/** The working day (Monday to Friday) after a calendar day; both YYYY-MM-DD. Throws RangeError on no such day. */
+/**
+ * Returns the next working day (Monday to Friday) after a calendar day, both YYYY-MM-DD. Throws RangeError for an
+ * invalid day.
+ */
 export function nextWorkingDay(day: string): string {
   const midnight = Date.parse(`${day}T00:00:00Z`);
   if (Number.isNaN(midnight)) throw new RangeError(`not a day: ${day}`);
@@ -21,9 +24,9 @@ export function nextWorkingDay(day: string): string {
 }
 
 /**
- * Until when an away message holds the contact's next step: the start of the working day after the return date, or
- * `holdDays` times 24 hours after the message when there is no date or its hold would already be over, which a misread
- * date or an old auto-reply text would give.
+ * Returns when an away message's hold ends: at the start of the working day after the return date. Without a date, or
+ * if that time has passed, the hold lasts `holdDays` times 24 hours from the message. A past date comes from a misread
+ * date or an outdated auto-reply.
  */
 export function awayHoldEnds({ receivedAt, returnDate, holdDays, timezone }: AwayMessage): Date {
   const fallback = new Date(receivedAt.getTime() + holdDays * DAY);
@@ -32,11 +35,11 @@ export function awayHoldEnds({ receivedAt, returnDate, holdDays, timezone }: Awa
   return ends > receivedAt ? ends : fallback;
 }
 
-/** The first instant of a zone's local day, or of the next one where the calendar skipped it. */
+/** Returns the first instant of a zone's local day, or of the next day if the calendar skipped it. */
 function startOfDay(timezone: string, day: string): Date {
   const clock = zoneClock(timezone);
   const midnight = Date.parse(`${day}T00:00:00Z`);
-  // Two days earlier in UTC is an earlier day everywhere, whatever the offset.
+  // Starts two days earlier in UTC, which is an earlier local day for any offset.
   let at = midnight - 2 * DAY;
   while (localDay(clock, at) * DAY < midnight) at = nextLocalDay(clock, at);
   return new Date(at);

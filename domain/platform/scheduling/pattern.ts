@@ -1,22 +1,22 @@
 import { DAY, WEEK } from './zone.ts';
 import type { ZoneClock, ZoneSegment } from './zone.ts';
 
-/** A span [from, to) in milliseconds: of the week (Sunday 00:00 = 0) in a pattern, of UTC otherwise. */
+/** A half-open interval [from, to) in milliseconds: since Sunday 00:00 in a week pattern, otherwise in epoch time. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Times of the week on one zone's wall clock, sorted and disjoint. */
+/** Open times of a week on a zone's wall clock, sorted and disjoint. */
 export interface WeekPattern {
   readonly clock: ZoneClock;
   readonly spans: readonly Span[];
 }
 
-// 1970-01-01 was a Thursday, four days after the start of its week.
+// Offset (ms) of the epoch in its week. 1970-01-01 was a Thursday, four days after the start of its week.
 const EPOCH_IN_WEEK = 4 * DAY;
 
-/** Sorts and merges times of the week; what runs past Saturday midnight goes on at the start of the week. */
+/** Sorts and merges intervals of the week. An interval past Saturday midnight continues at the start of the week. */
 export function weekSpans(raw: readonly Span[]): Span[] {
   const wrapped = raw.flatMap(({ from, to }) =>
     to <= WEEK
@@ -37,8 +37,8 @@ export function weekSpans(raw: readonly Span[]): Span[] {
 }
 
 /**
- * The first open stretch of UTC time that ends after `utc`, or null for an empty pattern. A stretch may be cut
- * where the zone's segments are, so the next one can follow it without a pause.
+ * Returns the first open interval of UTC time that ends after `utc`, or null for an empty pattern. Intervals are cut at
+ * zone transitions, so the next one may follow without a pause.
  */
 export function openSpan(pattern: WeekPattern, utc: number): Span | null {
   if (pattern.spans.length === 0) return null;
@@ -49,7 +49,10 @@ export function openSpan(pattern: WeekPattern, utc: number): Span | null {
   }
 }
 
-/** The first stretch ending after `utc` in which both patterns are open; null if none begins by `limit` (epoch ms). */
+/**
+ * Returns the first interval ending after `utc` in which both patterns are open. Null if none begins by `limit` (epoch
+ * ms).
+ */
 export function meetingSpan(first: WeekPattern, second: WeekPattern, utc: number, limit: number): Span | null {
   for (let at = utc; at <= limit;) {
     const a = openSpan(first, at);
@@ -76,8 +79,8 @@ function spanIn(pattern: WeekPattern, segment: ZoneSegment, utc: number): Span |
 }
 
 /**
- * A time of the week that a change of the clock skipped entirely is moved to the end of the gap, with its own
- * length; otherwise a window of 02:15 to 02:45 would lose that day. A day that the calendar skipped is not replaced.
+ * Moves an interval that a clock change skips entirely to the end of the gap, with its own length. Otherwise a window
+ * of 02:15 to 02:45 would lose that day. A day that the calendar skips is not replaced.
  */
 function skippedSpan(pattern: WeekPattern, segment: ZoneSegment, utc: number): Span | null {
   if (segment.gap === 0 || segment.gap >= DAY || utc >= segment.from + segment.gap) return null;
@@ -88,7 +91,7 @@ function skippedSpan(pattern: WeekPattern, segment: ZoneSegment, utc: number): S
   const joined = first.from === 0 && last.to === WEEK;
   let longest = 0;
   for (const span of spans) {
-    // What opens on Sunday at 00:00 but was open before is the tail of Saturday's span.
+    // An interval that starts on Sunday 00:00 and continues Saturday's is the tail of Saturday's interval.
     if (joined && span === first) continue;
     const length = span.to - span.from + (joined && span === last ? first.to : 0);
     const into = (((span.from - gapStart) % WEEK) + WEEK) % WEEK;

@@ -5,22 +5,22 @@ import { isIanaZone } from './zone.ts';
 import { message } from '../../../messages/index.ts';
 import type { Problem } from '../../../lib/errors.ts';
 
-/** The schedule fields of a campaign request under the API's names; absent and null are both "not given". */
+/** Schedule fields of a campaign request, with the API's names. Absent and null both mean "not given". */
 interface ScheduleInput {
   readonly timezone?: unknown;
   readonly days?: unknown;
   readonly start_time?: unknown;
   readonly end_time?: unknown;
   readonly schedule_windows?: unknown;
-  /** RFC 3339 or a Date. */
+  /** RFC 3339 string or a Date. */
   readonly start_date?: unknown;
   readonly end_date?: unknown;
 }
 
 /**
- * Every fault in a campaign's schedule fields; an empty list means that the schedule works. With `now`, also that the
- * start date is today (in the campaign's zone) or later and the end date lies in the future: pass it when a request
- * sets those dates, not for dates stored long ago.
+ * Returns every problem in a campaign's schedule fields; an empty list means the schedule is valid. With `now`, the
+ * start date must also be today (in the campaign's zone) or later, and the end date in the future. Pass `now` when a
+ * request sets these dates, not for stored dates.
  */
 export function scheduleProblems(input: ScheduleInput, now?: Date): Problem[] {
   const problems: Problem[] = [];
@@ -42,12 +42,12 @@ export function scheduleProblems(input: ScheduleInput, now?: Date): Problem[] {
   return problems;
 }
 
-/** Windows of one weekday: a half-hour each. Every slot that is given out reads all of them. */
+/** Maximum number of windows per weekday: one per half-hour. Each slot calculation reads all of them. */
 const MAX_WINDOWS = 48;
 
 function windowProblems(windows: unknown): Problem[] {
   const root = 'schedule_windows';
-  // An empty list means "not set": `days`, `start_time` and `end_time` then decide.
+  // An empty list means "not set"; `days`, `start_time` and `end_time` apply then.
   if (Array.isArray(windows) && windows.length === 0) return [];
   if (!Array.isArray(windows) || windows.length !== 7) {
     return [{ path: root, message: message('field.windows_week') }];
@@ -101,6 +101,6 @@ function dateProblems(input: ScheduleInput, zone: string, now: Date | undefined)
 
 function parseInstant(value: string): Date | null {
   const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
-  // Date alone would take 30 February for 2 March.
+  // Uses luxon, because Date would read 30 February as 2 March.
   return rfc3339.test(value) ? DateTime.fromISO(value).toJSDate() : null;
 }

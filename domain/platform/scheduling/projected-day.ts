@@ -2,60 +2,61 @@ import type { Span } from './pattern.ts';
 import { DAY } from './zone.ts';
 
 /**
- * What mailboxes send on one sending day of a projection (estimate.ts), and how the day leaves them. All moments are ms from the UTC midnight before
- * the day opens, and UTC days are counted from there: so two days that look alike are the same to a mailbox, whatever their dates.
+ * Simulates the emails of mailboxes on one sending day of a projection (`estimate.ts`), and their state afterwards.
+ * Times are ms from the UTC midnight before the day opens, and UTC days are counted from there. So days with the same
+ * hours are equal, whatever their dates.
  */
 
-/** A mailbox as a projection sees it; moments in epoch ms, UTC days since 1970. */
+/** A mailbox as input of a projection. Times in epoch ms, UTC days since 1970. */
 export interface ProjectedMailbox {
-  /** Emails per UTC day, over all campaigns. */
+  /** Maximum emails per UTC day, over all campaigns. */
   readonly cap: number;
   readonly gapMs: number;
-  /** Emails counted so far, by UTC day (YYYY-MM-DD); slots given out for later included. */
+  /** Emails counted so far by UTC day (YYYY-MM-DD), including slots reserved for later. */
   readonly used: ReadonlyMap<string, number>;
-  /** Its latest email, and the slots it has given out. */
+  /** Times of its latest email and of its reserved slots. */
   readonly taken: readonly number[];
-  /** It sends nothing before. */
+  /** The mailbox sends nothing before this time. */
   readonly restsUntil: number;
-  /** Emails that others than campaigns will send from it, which have no slots yet. */
+  /** Coming emails of the mailbox that belong to no campaign, such as warmup, and have no slots yet. */
   readonly coming?: Coming | undefined;
 }
 
-/** Emails from a UTC day on: of that day and those after it; the last number is for all days from then on. */
+/** Emails per UTC day, from `firstDay` on. The last number applies to all later days. */
 export interface Coming {
   readonly firstDay: number;
   readonly emails: readonly number[];
 }
 
-/** An open stretch within one UTC day. */
+/** An open interval within one UTC day. */
 export interface Piece extends Span {
   readonly day: number;
 }
 
-/** The open time of a campaign-local day. */
+/** Open time of a campaign-local day. */
 export interface OpenTime {
   readonly pieces: readonly Piece[];
-  /** The first open moment of the day after it; Infinity when there is none. */
+  /** First open time of the following day; Infinity when there is none. */
   readonly next: number;
 }
 
-/** Mailboxes that are in the same state, and so do the same. */
+/** A group of mailboxes in the same state, which therefore behave alike. */
 export interface Kind {
   readonly count: number;
   readonly cap: number;
   readonly gapMs: number;
-  /** The first moment its own emails leave free. */
+  /** First time that is free of the projection's own emails. */
   readonly free: number;
-  /** What it has sent for the campaign on its latest UTC day. */
+  /** Emails sent for the campaign on the latest UTC day. */
   readonly own: { readonly day: number; readonly emails: number };
-  /** What it had counted before, by UTC day. */
+  /** Emails counted before the projection, by UTC day. */
   readonly used: ReadonlyMap<number, number>;
   readonly coming: Coming | undefined;
-  /** Times too near to emails it had given out before; sorted and disjoint. */
+  /** Times too close to earlier reserved slots. Sorted and disjoint. */
   readonly blocked: readonly Span[];
 }
 
-/** The mailboxes as they are before anything of the projection was sent; `midnight` (epoch ms) is the one that moments are counted from. */
+/** Returns the mailboxes before the projection. `midnight` (epoch ms) is the zero of all times. */
 export function kindsOf(mailboxes: readonly ProjectedMailbox[], midnight: number): Kind[] {
   const since = midnight / DAY;
   return mailboxes.map(({ cap, gapMs, used, taken, restsUntil, coming }) => ({
@@ -78,7 +79,7 @@ function blockedBy(taken: readonly number[], gapMs: number): Span[] {
   if (gapMs === 0) return blocked;
   for (const at of taken.toSorted((a, b) => a - b)) {
     const last = blocked.at(-1);
-    // An email exactly a gap before or after is allowed.
+    // An email exactly one gap before or after is allowed.
     const span = { from: at - gapMs + 1, to: at + gapMs };
     if (last && span.from <= last.to) last.to = span.to;
     else blocked.push(span);
@@ -87,8 +88,8 @@ function blockedBy(taken: readonly number[], gapMs: number): Span[] {
 }
 
 /**
- * The mailboxes as a day opens at `opensAt`; moments are counted from the UTC midnight before it from then on. What no longer matters is forgotten, so that
- * mailboxes become alike again. Two openings with the same `key` are the same.
+ * Returns the groups of mailboxes at a day's opening. Times become relative to the UTC midnight before it. Drops state
+ * that no longer matters, so that mailboxes become equal again. Openings with the same `key` are equal.
  */
 export function openDay(kinds: readonly Kind[], opensAt: number): { key: string; kinds: Kind[] } {
   const days = Math.floor(opensAt / DAY);
@@ -124,7 +125,7 @@ function laterBy(kind: Kind, days: number, from: number): Kind {
   };
 }
 
-/** The same, counted from `days` later; days that have passed are forgotten. */
+/** Returns the same emails relative to `days` later. Drops days that have passed. */
 function comingFrom({ firstDay, emails }: Coming, days: number): Coming {
   const passed = Math.min(Math.max(0, days - firstDay), emails.length - 1);
   return { firstDay: Math.max(0, firstDay - days), emails: passed === 0 ? emails : emails.slice(passed) };
@@ -139,7 +140,7 @@ function keyOf({ cap, gapMs, free, own, used, coming, blocked }: Kind): string {
   return `${cap},${gapMs},${free},${own.emails}${passing}${later && `/${later}`}`;
 }
 
-/** Emails that mailboxes send a gap apart, the first of them at `from`. */
+/** A series of emails at intervals of `gapMs`, the first at `from`. */
 interface Row {
   readonly count: number;
   readonly gapMs: number;
@@ -147,19 +148,19 @@ interface Row {
   readonly emails: number;
 }
 
-/** What one mailbox of a kind sends on a day, up to a moment of it or to its end, and its state then. */
+/** Emails of one mailbox of a group up to a time of the day, and its state then. */
 interface Alone {
   readonly emails: number;
   readonly free: number;
   readonly own: Kind['own'];
-  /** When the latest of them leaves; -Infinity without one. */
+  /** Time of the latest email; -Infinity without one. */
   readonly last: number;
 }
 
 /**
- * What a mailbox sends up to and including the moment `until`, each email as early as its gap, its cap of the UTC day and `level`, the most that it gives the
- * campaign on the day, allow.
- * @param rows where its emails are added, when somebody asks for each of them
+ * Returns the emails of a mailbox up to and including `until`. Each is sent as early as gap, cap of the UTC day and
+ * `level` allow; `level` is the campaign's maximum per mailbox and day.
+ * @param rows collects the emails, if given
  */
 function sendAlone(kind: Kind, pieces: readonly Piece[], level: number, until = Infinity, rows?: Row[]): Alone {
   const { count, cap, gapMs, blocked } = kind;
@@ -187,7 +188,7 @@ function sendAlone(kind: Kind, pieces: readonly Piece[], level: number, until = 
   return { emails, free, own, last };
 }
 
-/** What others have counted, or will send, on a UTC day. */
+/** Returns the emails on a UTC day that do not belong to the projection, counted and coming ones. */
 function usedOn({ used, coming }: Pick<Kind, 'used' | 'coming'>, day: number): number {
   const later = coming && day >= coming.firstDay ? (coming.emails[day - coming.firstDay] ?? coming.emails.at(-1)!) : 0;
   return (used.get(day) ?? 0) + later;
@@ -204,7 +205,7 @@ function* clearOf(blocked: readonly Span[], { from, to }: Span): Generator<Span>
   if (at < to) yield { from: at, to };
 }
 
-/** Emails of all mailboxes on a day, of which the campaign takes `most` at the most. */
+/** Returns the campaign's emails on a day over all mailboxes, at most `most`. */
 export function capacityOf(kinds: readonly Kind[], { pieces }: OpenTime, level: number, most: number): number {
   return Math.min(
     most,
@@ -212,7 +213,7 @@ export function capacityOf(kinds: readonly Kind[], { pieces }: OpenTime, level: 
   );
 }
 
-/** The moment at which email number `n` of the day leaves. */
+/** Returns the time at which email number `n` of the day is sent. */
 export function momentOf(kinds: readonly Kind[], { pieces }: OpenTime, level: number, n: number): number {
   const rows: Row[] = [];
   for (const kind of kinds) sendAlone(kind, pieces, level, Infinity, rows);
@@ -233,7 +234,7 @@ export function momentOf(kinds: readonly Kind[], { pieces }: OpenTime, level: nu
   return low;
 }
 
-/** The mailboxes after a day of which the campaign took what its limit allows. */
+/** Returns the mailboxes after a day on which the campaign sent up to its limit. */
 export function afterDay(kinds: readonly Kind[], time: OpenTime, level: number, dailyLimit: number): Kind[] {
   const { pieces, next } = time;
   if (capacityOf(kinds, time, level, Infinity) <= dailyLimit)
@@ -242,7 +243,7 @@ export function afterDay(kinds: readonly Kind[], time: OpenTime, level: number, 
       return { ...kind, free, own };
     });
   const closes = pieces.at(-1)!.to;
-  // Who sent what matters only where it leaves the next day less.
+  // The distribution of emails among mailboxes matters only if it reduces the next day's capacity.
   const rested = kinds.every(({ gapMs }) => closes + gapMs <= next);
   if (rested && Math.floor((closes - 1) / DAY) < Math.floor(next / DAY)) return [...kinds];
 
@@ -255,7 +256,10 @@ export function afterDay(kinds: readonly Kind[], time: OpenTime, level: number, 
   return shareOut(lots, dailyLimit - given, at);
 }
 
-/** Mailboxes shortly before the day's limit is reached: what each has sent, and what it might have sent a moment later. */
+/**
+ * A group of mailboxes just before the daily limit is reached: emails sent so far, and the number possible a
+ * millisecond later.
+ */
 interface Lot {
   readonly kind: Kind;
   readonly emails: number;
@@ -264,14 +268,14 @@ interface Lot {
 }
 
 /**
- * Gives out the last emails of a day, all due at one moment, one at a time to the mailbox that has sent least; among those that have sent as much, to the one whose
- * last email is the longest ago.
+ * Distributes the last emails of a day, all due at the same time. Each goes to the mailbox with the fewest emails, and
+ * among equals to the one whose last email is oldest.
  */
 function shareOut(lots: readonly Lot[], emails: number, at: number): Kind[] {
   const day = Math.floor(at / DAY);
   const given = [...lots];
   const split: Kind[] = [];
-  // Who may send one more, by what they have sent on the UTC day.
+  // Groups that may send one more email, by their number of emails on the UTC day.
   const turns = new Map<number, number[]>();
   const waits = (index: number, load: number): void => {
     const { emails: sent, most } = given[index]!;

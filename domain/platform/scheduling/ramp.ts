@@ -1,21 +1,21 @@
-/** The state of a campaign's daily ramp-up. Counts are sends per mailbox per day. */
+/** State of a campaign's daily ramp-up. Counts are emails per mailbox and day. */
 export interface Ramp {
   readonly enabled: boolean;
-  /** The allowance of the first day. */
+  /** Emails on the first day. */
   readonly start: number;
-  /** What each further sending day adds. */
+  /** Increase per further sending day. */
   readonly increment: number;
-  /** The highest allowance of the ramp; 0 or null means the per-mailbox cap. */
+  /** Maximum of the ramp. 0 or null means the cap per mailbox. */
   readonly ceiling: number | null;
-  /** The stored ramp_level: the allowance reached when day 0 began; 0 or null when the ramp has not begun. */
+  /** The stored `ramp_level`: emails allowed when day 0 began. 0 or null when the ramp has not begun. */
   readonly level: number | null;
   readonly perMailboxCap: number;
 }
 
 /**
- * Sends allowed per mailbox on ramp day `dayIndex`, counted in sending days since `level` was stored (so 0 when
- * the level is advanced daily). Never above the ceiling or the mailbox's own cap. A start raised above the level
- * applies at once, and a ramp allows at least one email, because with zero the campaign would wait for ever.
+ * Returns the emails allowed per mailbox on ramp day `dayIndex`, counted in sending days since `level` was stored. The
+ * index is 0 when the level is advanced daily. Never exceeds the ceiling or the mailbox's cap. A start raised above the
+ * level applies at once. A ramp allows at least one email, because with zero the campaign would wait for ever.
  */
 export function rampLevel(ramp: Ramp, dayIndex: number): number {
   const cap = Math.max(0, Math.floor(ramp.perMailboxCap));

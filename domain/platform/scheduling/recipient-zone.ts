@@ -3,13 +3,13 @@ import { COUNTRY_ZONES, WORLDWIDE_SUFFIXES } from './country-zones.ts';
 import { isIanaZone } from './zone.ts';
 
 interface RecipientZone {
-  /** An IANA name that is known to be valid. */
+  /** A valid IANA name. */
   readonly timezone: string;
   readonly source: 'custom_field' | 'email_domain' | 'default';
 }
 
-// What people write for their own zone, summer time included; forms with two common readings (CST, IST,
-// BST, AST) are left out.
+// Abbreviations that people write for their time zone, including summer time. Ambiguous ones (CST, IST, BST, AST) are
+// left out.
 const ABBREVIATIONS: Readonly<Record<string, string>> = {
   Z: 'UTC',
   UTC: 'UTC',
@@ -52,7 +52,8 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
   NZDT: 'Pacific/Auckland',
 };
 
-// Fractional offsets have no Etc zone; these zones keep theirs all year. Minutes east of UTC.
+// Zones for fractional offsets, which have no Etc zone. These zones keep their offset all year. Keys are minutes east
+// of UTC.
 const FRACTIONAL: Readonly<Record<number, string>> = {
   [-570]: 'Pacific/Marquesas',
   210: 'Asia/Tehran',
@@ -65,8 +66,8 @@ const FRACTIONAL: Readonly<Record<number, string>> = {
 };
 
 /**
- * A time zone as people write it, as an IANA name: "Europe/Budapest", "america/new york", "(UTC+02:00)
- * Europe/Budapest", "UTC+2", "GMT-05:00", "+5:30", "EST". Null when it is empty, unknown or ambiguous.
+ * Converts a time zone as people write it to an IANA name: "Europe/Budapest", "america/new york", "(UTC+02:00)
+ * Europe/Budapest", "UTC+2", "GMT-05:00", "+5:30", "EST". Returns null when it is empty, unknown or ambiguous.
  */
 export function parseTimezone(text: string): string | null {
   const name = text
@@ -84,8 +85,8 @@ export function parseTimezone(text: string): string | null {
 }
 
 /**
- * The zone for send-time optimization: the contact's `timezone` custom field, else the country suffix of its
- * email domain, else `fallback` (default_contact_timezone), else UTC. A field that cannot be read counts as absent.
+ * Returns the zone for send-time optimization. Tries the contact's `timezone` field, the country suffix of the email
+ * domain, `fallback` (`default_contact_timezone`), then UTC. An unreadable field counts as absent.
  */
 export function recipientZone(customTimezone: string | null, email: string, fallback: string | null): RecipientZone {
   const custom = customTimezone === null ? null : parseTimezone(customTimezone);

@@ -31,13 +31,13 @@ const show = (slot: Slot): string =>
 const prefer = (timezone: string, hours: number[], weekendWeight = 1) => ({
   optimize: { timezone, hours, weekendWeight },
 });
-/** Gives the draws in turn. */
+/** Returns a function that returns the given draws in order, then 0. */
 const draws =
   (...values: number[]): (() => number) =>
   () =>
     values.shift() ?? 0;
 
-// 2025-06-02 is a Monday; Budapest is two hours ahead, so the office is open from 07:00 to 15:00 UTC.
+// 2025-06-02 is a Monday. Budapest is two hours ahead, so the office is open from 07:00 to 15:00 UTC.
 const table: [string, Partial<SlotRequest>, string][] = [
   ['open and nothing sent: now', {}, 'at 2025-06-02T10:00:00.000Z'],
   ['a gap that has passed', { lastSentAt: date('2025-06-02T09:50:00Z') }, 'at 2025-06-02T10:00:00.000Z'],
@@ -94,7 +94,7 @@ const table: [string, Partial<SlotRequest>, string][] = [
     { schedule: { ...office, startDate: date('2025-06-02T10:30:00Z') } },
     'at 2025-06-02T10:30:00.000Z',
   ],
-  // New York is six hours behind Budapest: its 9 o'clock is 13:00 UTC.
+  // New York is six hours behind Budapest, so 9:00 there is 13:00 UTC.
   ['the recipient sleeps', prefer('America/New_York', [9, 10]), 'later 2025-06-02T13:00:00.000Z'],
   ['a preferred hour now', { ...prefer('America/New_York', [6]) }, 'at 2025-06-02T10:00:00.000Z'],
   [
@@ -107,7 +107,7 @@ const table: [string, Partial<SlotRequest>, string][] = [
     prefer('America/Los_Angeles', [9, 10]),
     'at 2025-06-02T10:00:00.000Z',
   ],
-  // Only once Budapest is on summer time is its 9 o'clock the noon of Kathmandu, a week after the next window.
+  // 9:00 in Budapest is noon in Kathmandu only after summer time begins, a week after the next window.
   [
     'a change of the clocks makes them meet',
     { ...prefer('Asia/Kathmandu', [12]), schedule: { ...office, endTime: '09:01' }, now: date('2025-03-21T08:01:00Z') },
@@ -267,7 +267,7 @@ test('property: asking again at the time given, with the same draws, gets that v
         time === Infinity ? time : timeOf(nextSlot({ ...asked, now: new Date(time) }));
       const first = again(asked.now.getTime());
       const second = again(first);
-      // A weekend taken for want of a weekday can give way once, if a change of the clocks has brought one near.
+      // A weekend slot chosen for lack of a weekday may move once, if a clock change makes a weekday possible.
       const gaveIn = asked.optimize !== undefined && asked.jitter() >= asked.optimize.weekendWeight;
       return gaveIn ? second >= first && again(second) === second : second === first;
     }),
@@ -285,7 +285,7 @@ test('property: optimization waits for the first minute when both clocks agree, 
       const plain = timeOf(nextSlot({ ...asked, optimize: undefined }));
       if (plain === Infinity) return true;
       const time = timeOf(nextSlot(asked));
-      // The recipient's hours as a schedule of their own, whose openings are tested against the calendar.
+      // The recipient's hours as a separate schedule, whose openings other tests compare with the calendar.
       const { timezone, hours } = asked.optimize;
       const day = hours.map((hour) => ({ start: hour * 60, end: hour * 60 + 60 }));
       const recipient: Schedule = { ...office, timezone, windows: [day, day, day, day, day, day, day] };

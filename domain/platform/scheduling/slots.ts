@@ -7,60 +7,61 @@ import { DAY, HOUR, MINUTE, zoneClock } from './zone.ts';
 
 /** Send-time optimization for one recipient (`send_time_optimization`). */
 interface SendTimePreference {
-  /** Hours of the recipient's day, 0 to 23; none means any hour. */
+  /** Preferred hours of the recipient's day, 0 to 23. Empty for any hour. */
   readonly hours: readonly number[];
   /** The recipient's IANA zone. */
   readonly timezone: string;
-  /** The share of sends that may go out on the recipient's weekend: 1 or more all, 0 none. */
+  /** Share (0 to 1) of emails that may be sent on the recipient's weekend. Values above 1 count as 1. */
   readonly weekendWeight: number;
 }
 
 export interface SlotRequest {
   readonly now: Date;
-  /** The mailbox's latest send or reserved slot; null where {@link SlotRequest.freeFrom} decides instead. */
+  /** The mailbox's latest send or reserved slot. Null when {@link SlotRequest.freeFrom} decides instead. */
   readonly lastSentAt: Date | null;
   readonly minGapSeconds: number;
-  /** The most (ms) a gap or an opening is lengthened by; a fifth of the gap unless given, and never more. */
+  /** Maximum (ms) by which a gap or an opening is lengthened. Default and upper limit: a fifth of the gap. */
   readonly maxSpreadMs?: number;
   /**
-   * The first moment from one on (epoch ms) at which the mailbox may send, by its other slots and its caps; Infinity when
-   * there is none. With the spread (ms) a wait for another slot may be lengthened by.
+   * Returns the first time from `at` on (epoch ms) at which other slots and caps let the mailbox send, or Infinity. A
+   * wait for another slot may be lengthened by `spreadMs`.
    */
   readonly freeFrom?: (at: number, spreadMs: number) => number;
   readonly schedule: Schedule;
-  /** How far ahead of `now` a slot may be reserved. */
+  /** Maximum distance (ms) of a reserved slot from `now`. */
   readonly horizonMs: number;
-  /** A hold of the contact: entry delay, step wait, away message. */
+  /** Earliest time for the contact: entry delay, step wait or away message. */
   readonly notBefore: Date | null;
   readonly optimize?: SendTimePreference;
   /**
-   * Uniform in 0 to 1; drawn once for the spread, and once more where there is a preference. Seed it by the
-   * send, so that asking again about the same send draws the same.
+   * Returns a uniform number from 0 to 1. Called once for the spread, and once more for a preference. Seed it by the
+   * send, so that a repeated request draws the same numbers.
    */
   readonly jitter: () => number;
 }
 
-/** A time to reserve, a time at which to ask again, or the reason why this schedule has no more time. */
+/** A time to reserve, a time at which to ask again, or the reason why the schedule has no more time. */
 export type Slot = { at: Date } | { later: Date } | { never: 'ended' | 'no_window' };
 
 const SPREAD = 0.2;
-// Two weekly patterns that meet at all do so within a week; a day more covers changes of the clocks.
+// Search period (ms). Two weekly patterns that ever overlap do so within a week; one more day covers clock changes.
 const SEARCH = 8 * DAY;
 const MAX_PREFERENCES = 2000;
-/** Rounds in which schedule and mailbox may each name a later time. */
+/** Maximum number of rounds of a search. In each round the schedule or the mailbox requires a later time. */
 const MAX_TRIES = 500;
-/** The last moment a Date can hold (epoch ms). */
+/** Latest time of a Date (epoch ms). */
 const FOREVER = 8.64e15;
 
 /**
- * The next time at which one mailbox may send to one contact: inside the campaign window and dates, not before
- * `notBefore`, and the mailbox's gap, lengthened at random by up to a fifth, after its last send. An opening is
- * shifted by as much, so that mail does not go out at the exact minute. Beyond the horizon the answer is `later`.
+ * Returns the next time at which one mailbox may send to one contact. The time is inside the campaign's window and
+ * dates, not before `notBefore`, and one gap after the mailbox's last send. The gap is lengthened at random by up to a
+ * fifth. An opening is shifted by the same amount, so that mail is not sent at the exact minute. Beyond the horizon the
+ * result is `later`.
  *
- * Optimization only delays: the send waits for the first moment at which the campaign is open and the
- * recipient's clock shows a preferred hour, even if the campaign ends before (`ended`). Where the two never meet
- * in a week the preference is ignored, because otherwise the contact would never get the email. Throws RangeError on an
- * unknown zone.
+ * Optimization only delays. The send waits for the first time at which the campaign is open and the recipient's clock
+ * shows a preferred hour, even if the campaign ends before (`ended`). If the two never overlap in a week, the
+ * preference is ignored, because the contact would otherwise never get the email. Throws RangeError for an unknown
+ * zone.
  */
 export function nextSlot(request: SlotRequest): Slot {
   const { now, lastSentAt, schedule, notBefore, optimize } = request;
@@ -77,7 +78,7 @@ export function nextSlot(request: SlotRequest): Slot {
     const at = openFrom(request, { pattern, from, until }, earliest, spread, weekend);
     if (at === null) return { never: 'ended' };
     const free = request.freeFrom?.(at, spread) ?? at;
-    // The exact time is not needed beyond the horizon.
+    // Beyond the horizon the exact time is not needed.
     if (free > now.getTime() + request.horizonMs || tries === MAX_TRIES)
       return { later: new Date(Math.min(Math.max(at, free), FOREVER)) };
     if (free <= at) return { at: new Date(at) };
@@ -85,7 +86,9 @@ export function nextSlot(request: SlotRequest): Slot {
   }
 }
 
-/** The first moment from `earliest` on that suits campaign and recipient; null when the campaign ends before. */
+/**
+ * Returns the first time from `earliest` on that suits campaign and recipient. Null when the campaign ends before.
+ */
 function openFrom(
   { optimize }: SlotRequest,
   { pattern, from, until }: CompiledSchedule,
@@ -94,7 +97,7 @@ function openFrom(
   weekend: number,
 ): number | null {
   const plain = openSpan(pattern, earliest)!;
-  // Searched from the plain slot, so that asking again at that slot searches the same days.
+  // Searches from the plain slot, so that a repeated request at that slot searches the same days.
   const met = optimize && preferredSpan(pattern, optimize, weekend, Math.max(earliest, plain.from));
   const { span, preference } = met ?? { span: plain, preference: null };
   const opens = Math.max(span.from, from);
@@ -102,14 +105,14 @@ function openFrom(
 
   const at = Math.max(earliest, opens);
   const shifted = Math.min(opens + spread, Math.min(span.to, until) - 1);
-  // A span can also begin where an open one was only split; only a real opening is shifted.
+  // An interval may begin where an open one was only split. Only a real opening is shifted.
   const openBefore = (): boolean => opens > from && openAt(pattern, opens - 1) && openAt(preference, opens - 1);
   return at < shifted && !openBefore() ? shifted : at;
 }
 
 /**
- * When a contact's first email may go out: entry_delay_minutes after it entered the campaign. Contacts without
- * a recorded entry count from the campaign's creation (`entry_delay_minutes`).
+ * Returns when a contact's first email may be sent: `entry_delay_minutes` after the contact entered the campaign.
+ * Contacts without a recorded entry count from the campaign's creation.
  */
 export function entryDelayEnds(enteredAt: Date | null, campaignCreatedAt: Date, delayMinutes: number): Date {
   return new Date((enteredAt ?? campaignCreatedAt).getTime() + delayMinutes * MINUTE);
@@ -124,9 +127,9 @@ function unit(value: number): number {
 }
 
 /**
- * The first stretch from `from` (epoch ms) on that suits campaign and recipient, without weekends if the draw says so
- * and there is such a stretch; null when the two never meet. Asked again at a weekend that it gave for want of a
- * weekday, it can still find one, where the clocks have changed since: one more delay, never a second.
+ * Returns the first interval from `from` (epoch ms) on that suits campaign and recipient, or null if the two never
+ * overlap. Excludes weekends if the draw says so and a weekday exists. A repeated request at a weekend slot may find a
+ * weekday after a clock change, which delays the email once more but never twice.
  */
 function preferredSpan(
   pattern: WeekPattern,

@@ -10,16 +10,15 @@ export interface MinuteWindow {
 }
 
 /**
- * When a campaign may send. Treated as immutable: what is computed from an object is cached with it.
- *
- * - `windows` decides when it contains any window (seven empty arrays contain none); otherwise `days`,
- *   `startTime` and `endTime` do. Overlapping windows merge.
- * - `days` is a bitmask with bit 0 = Monday; null means weekdays, 0 means no day, so never.
- * - A missing `startTime` is 00:00 and a missing `endTime` is 24:00; equal times mean the whole day. A start
- *   after the end crosses midnight, and its small hours belong to the day on which it opened.
+ * Sending schedule of a campaign. Treated as immutable, because compiled data is cached per object.
+ * - `windows` applies when it contains any window (seven empty arrays contain none). Otherwise `days`, `startTime` and
+ * `endTime` apply. Overlapping windows merge.
+ * - `days` is a bitmask with bit 0 = Monday. Null means weekdays; 0 means no day, so never.
+ * - A missing `startTime` is 00:00 and a missing `endTime` is 24:00. Equal times mean the whole day. A start after the
+ * end crosses midnight, and the hours after midnight belong to the day on which the window opened.
  * - `startDate` is the first instant allowed, `endDate` the first instant no longer allowed.
- * - The wall clock decides: an hour that is repeated in autumn is open both times if a window covers it, and
- *   a window that spring skips entirely opens at the end of the gap for its own length.
+ * - The wall clock decides. An hour repeated in autumn is open both times if a window covers it. A window that spring
+ * skips entirely opens at the end of the gap for its own length.
  */
 export interface Schedule {
   readonly timezone: string;
@@ -32,7 +31,7 @@ export interface Schedule {
   readonly endDate: Date | null;
 }
 
-/** A schedule ready for arithmetic; bounds in epoch ms. */
+/** A schedule prepared for calculations. Bounds in epoch ms. */
 export interface CompiledSchedule {
   readonly pattern: WeekPattern;
   readonly from: number;
@@ -43,7 +42,7 @@ export const WEEKDAYS = 0b0011111;
 
 const compiled = new WeakMap<Schedule, CompiledSchedule>();
 
-/** Compiles a schedule, once per object. Throws RangeError on what `scheduleProblems` would have refused. */
+/** Compiles a schedule, once per object. Throws RangeError for input that `scheduleProblems` refuses. */
 export function compileSchedule(schedule: Schedule): CompiledSchedule {
   let result = compiled.get(schedule);
   if (result === undefined) {
@@ -58,7 +57,9 @@ export function compileSchedule(schedule: Schedule): CompiledSchedule {
   return result;
 }
 
-/** The first open stretch ending after `utc` (epoch ms) within the schedule's dates; null when there is none. */
+/**
+ * Returns the first open interval ending after `utc` (epoch ms) within the schedule's dates, or null if there is none.
+ */
 export function nextSpan({ pattern, from, until }: CompiledSchedule, utc: number): Span | null {
   const at = Math.max(utc, from);
   if (at >= until) return null;
@@ -67,31 +68,31 @@ export function nextSpan({ pattern, from, until }: CompiledSchedule, utc: number
   return { from: Math.max(span.from, from), to: Math.min(span.to, until) };
 }
 
-/** Whether the schedule allows sending at `at`. */
+/** Returns true if the schedule allows sending at `at`. */
 export function isOpen(schedule: Schedule, at: Date): boolean {
   const span = nextSpan(compileSchedule(schedule), at.getTime());
   return span !== null && span.from <= at.getTime();
 }
 
-/** `at` itself if the schedule is open then, else the next opening; null past the end date or without windows. */
+/** Returns `at` if the schedule is open then, else the next opening. Null after the end date or without windows. */
 export function nextOpening(schedule: Schedule, at: Date): Date | null {
   const span = nextSpan(compileSchedule(schedule), at.getTime());
   if (span === null) return null;
   return span.from <= at.getTime() ? at : new Date(span.from);
 }
 
-/** The local calendar day, YYYY-MM-DD, on which daily caps count. Takes a schedule or an IANA zone name. */
+/** Returns the local calendar day, YYYY-MM-DD, on which daily caps count. Takes a schedule or an IANA zone name. */
 export function dayKey(where: Schedule | string, at: Date): string {
   const clock = zoneClock(typeof where === 'string' ? where : where.timezone);
   return utcDay(localDay(clock, at.getTime()) * DAY);
 }
 
-/** The first instant of the next local calendar day in the zone, when daily caps begin anew. */
+/** Returns the first instant of the next local calendar day in the zone, when daily caps start again. */
 export function startOfNextDay(timezone: string, at: Date): Date {
   return new Date(nextLocalDay(zoneClock(timezone), at.getTime()));
 }
 
-/** The open stretches in [from, to), in order and disjoint; all in epoch ms. */
+/** Yields the open intervals in [from, to), in order and disjoint. All in epoch ms. */
 export function* spansBetween(plan: CompiledSchedule, from: number, to: number): Generator<Span> {
   let cursor = from;
   while (cursor < to) {
@@ -128,7 +129,7 @@ function daySpans({ days, startTime, endTime }: Schedule): Span[] {
   return spans;
 }
 
-/** Minutes since midnight of an HH:MM time of day, 00:00 to 23:59; undefined for anything else. */
+/** Returns the minutes since midnight of an HH:MM time, 00:00 to 23:59. Undefined for anything else. */
 export function minuteOfDay(time: string): number | undefined {
   const match = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(time);
   return match === null ? undefined : Number(match[1]) * 60 + Number(match[2]);

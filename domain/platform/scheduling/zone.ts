@@ -6,24 +6,25 @@ export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 export const WEEK = 7 * DAY;
 
-/** A stretch of UTC time [from, to) in which a zone keeps one offset. All values in milliseconds. */
+/** An interval of UTC time [from, to) in which a zone keeps one offset. All values in milliseconds. */
 export interface ZoneSegment {
   readonly from: number;
   readonly to: number;
-  /** Local wall clock minus UTC. */
+  /** Local wall clock minus UTC (ms). */
   readonly offset: number;
-  /** How much of the wall clock was skipped on entering this segment; 0 unless the clock jumped forward. */
+  /** Length (ms) of the wall-clock time skipped at the start of the segment. 0 unless the clock jumped forward. */
   readonly gap: number;
 }
 
 const BLOCK = 32 * DAY;
-// No zone moves its clock away and back within eight days, so equal offsets at both ends mean no transition.
+// Distance (ms) of probes. No zone changes its clock and returns within eight days, so equal offsets at both ends mean
+// no transition.
 const PROBE = 8 * DAY;
 const MAX_BLOCKS = 64;
 const MAX_ZONES = 1000;
 
-// The IANA names without a slash. ICU also accepts abbreviations of its own, some with a surprising meaning
-// (BST is Dhaka, IST is India, CST is Chicago): those are not IANA names, and no campaign should use them.
+// IANA names without a slash. ICU also accepts own abbreviations, some with unexpected meanings (BST is Dhaka, IST is
+// India, CST is Chicago). They are no IANA names, and no campaign should use them.
 const PLAIN_NAMES = new Set(
   [
     'CET',
@@ -71,10 +72,15 @@ const PLAIN_NAMES = new Set(
 );
 
 const MAX_NAMES = 5_000;
-/** Whether names are zones: luxon finds out by making a formatter, and the allocator asks several times per email. */
+/**
+ * Cache of valid and invalid zone names. luxon checks a name by creating a formatter, and the allocator checks several
+ * per email.
+ */
 const known = new LRUCache<string, boolean>({ max: MAX_NAMES });
 
-/** Whether `name` is a time zone of the IANA database (any letter case); offsets and abbreviations are not. */
+/**
+ * Returns true if `name` is a time zone of the IANA database, in any letter case. Offsets and abbreviations are not.
+ */
 export function isIanaZone(name: string): boolean {
   if (!name.includes('/') && !PLAIN_NAMES.has(name.toLowerCase())) return false;
   let valid = known.get(name);
@@ -83,8 +89,8 @@ export function isIanaZone(name: string): boolean {
 }
 
 /**
- * The offsets of one zone, found through luxon once and then cached: a lookup there costs microseconds, and the
- * allocator needs several per email. Blocks of 32 days hold their segments, cut at every transition.
+ * Offsets of one zone, found by luxon once and then cached. A luxon lookup costs microseconds, and the allocator needs
+ * several per email. Segments are cached in blocks of 32 days, cut at every transition.
  */
 export class ZoneClock {
   readonly name: string;
@@ -97,7 +103,7 @@ export class ZoneClock {
     this.#zone = IANAZone.create(name);
   }
 
-  /** The segment that contains the instant `utc` (epoch ms). Throws RangeError on an invalid value. */
+  /** Returns the segment that contains the instant `utc` (epoch ms). Throws RangeError for an invalid value. */
   segmentAt(utc: number): ZoneSegment {
     const last = this.#last;
     if (last !== undefined && utc >= last.from && utc < last.to) return last;
@@ -136,12 +142,12 @@ export class ZoneClock {
       gap = Math.max(0, next - offset);
       offset = next;
     }
-    // Empty after a transition on the very last probe; the next block finds it again.
+    // The segment is empty after a transition on the last probe. The next block then contains it.
     segments.push({ from, to: start + BLOCK, offset, gap });
     return segments;
   }
 
-  /** The first second in (low, high] at which `offset` is in force. */
+  /** Returns the first second in (low, high] at which `offset` applies. */
   #transition(low: number, high: number, offset: number): number {
     while (high - low > 1000) {
       const middle = low + Math.floor((high - low) / 2000) * 1000;
@@ -152,10 +158,10 @@ export class ZoneClock {
   }
 }
 
-/** Names also come from contacts' fields, in any letter case, so the cache is bounded. */
+/** Bounded cache, because names also come from contacts' fields, in any letter case. */
 const clocks = new LRUCache<string, ZoneClock>({ max: MAX_ZONES });
 
-/** The shared clock of a zone. Throws RangeError when `name` is no IANA time zone. */
+/** Returns the shared clock of a zone. Throws RangeError when `name` is no IANA time zone. */
 export function zoneClock(name: string): ZoneClock {
   let clock = clocks.get(name);
   if (clock === undefined) {
@@ -166,14 +172,14 @@ export function zoneClock(name: string): ZoneClock {
   return clock;
 }
 
-/** The calendar day of an instant on a zone's wall clock, as days since 1970-01-01. */
+/** Returns the calendar day of an instant on a zone's wall clock, in days since 1970-01-01. */
 export function localDay(clock: ZoneClock, utc: number): number {
   return Math.floor((utc + clock.segmentAt(utc).offset) / DAY);
 }
 
 /**
- * The first instant after `utc` that falls on a later calendar day of the zone. That is 01:00 where midnight is
- * skipped, and the day after next where a whole day is (Pacific/Apia, 2011-12-30).
+ * Returns the first instant after `utc` on a later calendar day of the zone. This is 01:00 if midnight is skipped, and
+ * the day after next if a whole day is skipped (Pacific/Apia, 2011-12-30).
  */
 export function nextLocalDay(clock: ZoneClock, utc: number): number {
   const today = localDay(clock, utc);

@@ -14,10 +14,10 @@ import { joinsOf, KEYS, namesOf, type Dimension } from './dimensions.ts';
 import { acquisitionGoal, primaryGoals } from './primary-goals.ts';
 import { attributionSettings, type AttributionSettings } from './settings.ts';
 
-/** Whom emails brought as customers. */
+/** Counts of customers, in total and by their credit to emails. */
 export interface AttributionSummary {
   settings: AttributionSettings;
-  /** Null while neither a signup nor a paid goal is primary: then there are no customers. */
+  /** The goal that makes a customer. Null if no signup or paid goal is primary; there are no customers then. */
   goal: AcquisitionGoal | null;
   customers: number;
   unattributed: number;
@@ -26,7 +26,7 @@ export interface AttributionSummary {
   matchMethods: Record<MatchMethod, number>;
   corrected: number;
   estimated: number;
-  /** Changes of people and emails that the figures do not contain yet. */
+  /** Number of changes of people and emails that the figures do not include yet. */
   pending: number;
 }
 
@@ -36,14 +36,14 @@ export interface AcquisitionGoal {
   kind: string;
 }
 
-/** A group of customers by what the credited email was. */
+/** Customers grouped by an attribute of the credited email. */
 interface AttributionGroup {
   key: string | null;
   name: string | null;
   customers: number;
   withoutEngagement: number;
   corrected: number;
-  /** Customers of colleagues who got an email of the group; in none of the other figures. */
+  /** Customers with a colleague who got an email of the group. Not included in the other figures. */
   estimated: number;
 }
 
@@ -51,7 +51,7 @@ export type AttributionDimension = Exclude<Dimension, 'all'> | 'match_method';
 const MAX_ATTRIBUTION_GROUPS = 100;
 
 /**
- * How many customers were acquired, and whom emails are credited with (GET /acquisition/attribution/summary).
+ * Returns the number of customers and their credits (GET /acquisition/attribution/summary).
  * @throws AppError not_found for an unknown campaign
  */
 export async function readAttributionSummary(ctx: Ctx, asked: CustomerFilter): Promise<AttributionSummary> {
@@ -94,7 +94,8 @@ export async function readAttributionSummary(ctx: Ctx, asked: CustomerFilter): P
 }
 
 /**
- * Attributed customers by what the credited email was like (GET /acquisition/attribution/breakdown), the largest groups first, at most 100.
+ * Groups attributed customers by an attribute of the credited email (GET /acquisition/attribution/breakdown), largest
+ * groups first, at most 100.
  * @throws AppError not_found for an unknown campaign
  */
 export async function readAttributionBreakdown(
@@ -143,7 +144,7 @@ export async function readAttributionBreakdown(
   return rows.map((row) => ({ ...row, name: row.key === null ? null : (names.get(row.key) ?? null) }));
 }
 
-/** The goal whose first conversion makes a customer; null where none is primary. */
+/** Returns the goal whose first conversion makes a customer, or null if none is primary. */
 export async function readAcquisitionGoal(org: OrgScope): Promise<AcquisitionGoal | null> {
   const id = acquisitionGoal(await primaryGoals(org));
   if (!id) return null;
@@ -154,7 +155,10 @@ export async function readAcquisitionGoal(org: OrgScope): Promise<AcquisitionGoa
   return goal ?? null;
 }
 
-/** Events of people and emails that the reaction has not applied yet. @param personId only those that name this person */
+/**
+ * Counts events of people and emails that the `keep_facts` subscriber has not applied yet.
+ * @param personId counts only events that name this person
+ */
 export async function countPending(org: OrgScope, personId?: string): Promise<number> {
   const named = personId ? `and e.data -> 'person_ids' @> to_jsonb(:person::text)` : '';
   const [row] = await org.sql<{ pending: number }>(

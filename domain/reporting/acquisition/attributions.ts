@@ -38,17 +38,17 @@ export interface CustomerRow {
   status: Status;
   match_method: MatchMethod;
   corrected: boolean;
-  /** The credited send; of an estimated customer the colleague's. */
+  /** Id of the credited send. For an estimated customer, that of the colleague. */
   send_id: string | null;
   sent_at: Date | null;
   campaign_id: string | null;
 }
 
-/** An email as it was when it left, and what was observed of it until the acquisition. */
+/** An email with its attributes at the time of sending and the reactions until the acquisition. */
 export interface CreditedSend {
   send_id: string;
   sent_at: Date;
-  /** False when the email's campaign was deleted: what is said here is all that is left. */
+  /** False when the email's campaign is deleted and only these fields remain. */
   send_available: boolean;
   contact_id: string | null;
   campaign_id: string;
@@ -69,7 +69,7 @@ export interface CreditedSend {
   visited_at: Date | null;
 }
 
-/** Something that happened before an acquisition. */
+/** An event before an acquisition. */
 interface Touch {
   kind: 'send' | 'open' | 'click' | 'reply' | 'visit';
   at: Date;
@@ -79,7 +79,7 @@ interface Touch {
   event_name: string | null;
 }
 
-/** Why a person is credited as they are. */
+/** Explains a person's credit. */
 export interface Explanation {
   personId: string | null;
   contactId: string | null;
@@ -110,13 +110,13 @@ const MAX_CANDIDATES = 20;
 const LIST = 'acquisition.attributions';
 
 /**
- * Customers with whom they are credited to, the latest first (GET /acquisition/attributions).
+ * Lists customers with their credits, latest first (GET /acquisition/attributions).
  * @throws AppError not_found for an unknown campaign; bad_request for a bad cursor
  */
 export async function listAttributions(ctx: Ctx, asked: CustomerFilter, page: PageRequest): Promise<Page<CustomerRow>> {
   const org = reader(ctx);
   const { campaignId, status, matchMethod, corrected, withoutEngagement } = asked;
-  // Not the time: where the request leaves its end out, it goes on between two pages.
+  // The cursor does not include the range: a request without an end has a later one on the next page.
   const named = [campaignId, status, matchMethod, corrected, withoutEngagement];
   const after = decodeCursor<[string, string]>(LIST, named, page.cursor, [isTimestampText, isUuid]);
   const filter = await ofKnownCampaign(org, asked);
@@ -139,7 +139,7 @@ export async function listAttributions(ctx: Ctx, asked: CustomerFilter, page: Pa
 }
 
 /**
- * Why a person is credited as they are (GET /acquisition/attributions/:personId).
+ * Explains a person's credit (GET /acquisition/attributions/:personId).
  * @throws AppError not_found
  */
 export async function explainPerson(ctx: Ctx, personId: string): Promise<Explanation> {
@@ -152,7 +152,8 @@ export async function explainPerson(ctx: Ctx, personId: string): Promise<Explana
 }
 
 /**
- * Why a contact is credited as it is (GET /acquisition/prospects/:contactId/attribution); of one of whom no event is known all is empty.
+ * Explains a contact's credit (GET /acquisition/prospects/:contactId/attribution). Everything is empty for a contact
+ * without events.
  * @throws AppError not_found
  */
 export async function explainContact(ctx: Ctx, contactId: string): Promise<Explanation> {
@@ -244,7 +245,7 @@ async function readRevenue(
   );
 }
 
-/** What happened until the acquisition, or until now where there is none, the latest first. */
+/** Returns the events until the acquisition, or until now if there is none, latest first. */
 function readTouches(
   org: OrgScope,
   who: { personId: string | null; contactId: string | null },

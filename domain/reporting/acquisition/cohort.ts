@@ -11,16 +11,16 @@ import { spendOf, type Spend } from './spend.ts';
 export const STAGES = ['replied', 'positive_reply', 'signup', 'activation', 'paid'] as const;
 type Stage = (typeof STAGES)[number];
 
-/** The stages that are reached by the primary goal of the same name. */
+/** Stages that are reached by the primary goal of the same name. */
 const GOAL_STAGES = ['signup', 'activation', 'paid'] as const;
 
-/** How many prospects reached a stage. */
+/** Number of prospects who reached a stage. */
 export interface StageCount {
   stage: Stage;
-  /** The primary goal; null for replies, and where none is primary. */
+  /** The primary goal of the stage. Null for replies, and if no goal is primary. */
   goalId: string | null;
   people: number;
-  /** Those of them who reached it after a send whose window has closed. */
+  /** Number of these people who reached the stage after a send whose window has closed. */
   maturePeople: number;
 }
 
@@ -30,10 +30,10 @@ interface Money {
   conversions: number;
 }
 
-/** The figures of confirmed sends, of all or of one group. */
+/** Figures of all confirmed sends, or of one group. */
 export interface CohortRow {
   key: string | null;
-  /** Null for a record that was deleted, and for the sends without one. */
+  /** Null for a deleted record, and for sends without one. */
   name: string | null;
   confirmedSends: number;
   matureSends: number;
@@ -43,12 +43,12 @@ export interface CohortRow {
   spend: Spend | null;
 }
 
-/** Groups that a breakdown shows, those with most sends. */
+/** Maximum number of groups in a breakdown; the largest ones are kept. */
 const MAX_GROUPS = 500;
 
 /**
- * The figures of all confirmed sends of a cohort (GET /acquisition/summary).
- * @throws AppError not_found for a campaign of nobody's or of another organization
+ * Returns the figures of all confirmed sends of a cohort (GET /acquisition/summary).
+ * @throws AppError not_found for a campaign that is unknown or of another organization
  */
 export async function readSummary(ctx: Ctx, asked: Cohort): Promise<CohortRow> {
   const org = reader(ctx);
@@ -62,7 +62,8 @@ export async function readSummary(ctx: Ctx, asked: Cohort): Promise<CohortRow> {
 }
 
 /**
- * The figures of confirmed sends by group (GET /acquisition/breakdown), those with most sends first. A prospect of several groups counts in each.
+ * Returns the figures of confirmed sends by group (GET /acquisition/breakdown), groups with most sends first. A
+ * prospect in several groups counts in each.
  * @throws AppError not_found as {@link readSummary}
  */
 export async function readBreakdown(
@@ -94,7 +95,10 @@ export async function readBreakdown(
   };
 }
 
-/** A cohort or filter whose campaign the organization has. @throws AppError not_found */
+/**
+ * Checks that the organization has the campaign of a cohort or filter, and returns the cohort or filter.
+ * @throws AppError not_found
+ */
 export async function ofKnownCampaign<T extends { campaignId?: string | undefined }>(
   org: OrgScope,
   asked: T,
@@ -169,10 +173,13 @@ function emptyRow(goals: PrimaryGoals): CohortRow {
   };
 }
 
-/** Memory (MiB) for the places of a month's sends, and for telling their prospects apart; with less PostgreSQL prefers to read all sends there are. */
+/**
+ * Memory (MiB) for sorting a month's sends and counting distinct prospects. With less, PostgreSQL prefers to read all
+ * sends.
+ */
 const DISTINCT_MIB = 64;
 
-/** From kept counts; where those cannot tell, from the emails. */
+/** Counts sends from stored counts if they suffice, otherwise from the emails. */
 async function countSends(ctx: Ctx, now: Date, cohort: Cohort, dimension: Dimension): Promise<SendCounts[]> {
   const kept = await countKeptSends(ctx, now, cohort, dimension);
   if (kept) return kept;
@@ -204,16 +211,16 @@ function countReplies(org: OrgScope, now: Date, cohort: Cohort, dimension: Dimen
   );
 }
 
-/** Conversions `c` of goals with the sends `f` for which they count. */
+/** SQL tables: conversions `c` of goals with the sends `f` for which they count. */
 export const CONVERTED = `conversions c join people p on p.id = c.person_id
      join send_facts f on f.contact_id = p.contact_id and f.sent_at <= c.occurred_at and f.sent_at > c.occurred_at - make_interval(secs => :window)`;
 
-/** Conversions that can count for a send of the cohort. */
+/** SQL condition: conversions that can count for a send of the cohort. */
 export const MAY_COUNT = 'c.organization_id = :org and c.occurred_at >= :from and c.occurred_at < :until';
 
 /**
- * Prospects who reached each goal, and the worth of the conversions of the goal with the amounts, each once however many sends it came after: both
- * from one look at the conversions.
+ * Counts prospects who reached each goal, and sums the values of conversions of the revenue goal. Each conversion
+ * counts once, however many sends came before. One query serves both.
  */
 async function countConverted(
   org: OrgScope,

@@ -9,17 +9,18 @@ import { readAcquisitionGoal } from './attribution.ts';
 
 export type CorrectionRow = Row<'attribution_corrections'>;
 
-/** What a person says a customer is credited to. */
+/** A person's decision about the credit of a customer. */
 interface Correction {
-  /** A confirmed send to the customer's contact; null: not acquired by an email. */
+  /** A confirmed send to the customer's contact. Null: not acquired by an email. */
   sendId: string | null;
   reason: string;
 }
 
 /**
- * Replaces the automatic credit of a customer (PUT /acquisition/attributions/:personId/correction). The same again changes nothing.
- * @throws AppError not_found for somebody who is no customer; bad_request for a send that is not confirmed, not to the customer's contact, or after
- *   the acquisition
+ * Replaces the automatic credit of a customer (PUT /acquisition/attributions/:personId/correction). A repetition
+ * changes nothing.
+ * @throws AppError not_found for a person who is no customer; bad_request for a send that is not confirmed, not to the
+ * customer's contact, or after the acquisition
  */
 export async function correctAttribution(ctx: Ctx, personId: string, correction: Correction): Promise<CorrectionRow> {
   return transact(ctx, async (tx) => {
@@ -41,8 +42,9 @@ export async function correctAttribution(ctx: Ctx, personId: string, correction:
 }
 
 /**
- * Goes back to the automatic credit (DELETE /acquisition/attributions/:personId/correction). Without a correction nothing changes.
- * @throws AppError not_found for somebody who is no customer
+ * Restores the automatic credit (DELETE /acquisition/attributions/:personId/correction). Changes nothing without a
+ * correction.
+ * @throws AppError not_found for a person who is no customer
  */
 export async function restoreAttribution(ctx: Ctx, personId: string, reason: string): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -60,7 +62,10 @@ export async function restoreAttribution(ctx: Ctx, personId: string, reason: str
   });
 }
 
-/** Why an email cannot be credited with a customer, for answers that name every fault. Nothing for somebody who is no customer. */
+/**
+ * Returns problems of an email as credit for a customer, for validation that reports all problems at once. Empty for a
+ * person who is no customer.
+ */
 export async function correctionProblems(
   ctx: Ctx,
   personId: string,
@@ -79,7 +84,7 @@ interface Customer {
 }
 
 /**
- * Locks the person, so that corrections come one after the other.
+ * Locks the person, so that corrections are serialized.
  * @throws AppError not_found
  */
 async function lockCustomer(tx: Tx, personId: string): Promise<Customer> {
@@ -90,7 +95,7 @@ async function lockCustomer(tx: Tx, personId: string): Promise<Customer> {
   return customer;
 }
 
-/** A customer, or a person who is one no more but was corrected. */
+/** Returns a customer, or a person who was corrected and is no customer any more. */
 async function readCustomer(org: OrgScope, personId: string): Promise<Customer | undefined> {
   const person = await org.table('people').where({ id: personId }).first('contact_id');
   const goal = await readAcquisitionGoal(org);

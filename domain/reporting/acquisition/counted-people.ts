@@ -3,19 +3,19 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { decodeIdCursor, encodeCursor, type Page, type PageRequest } from '../../../lib/cursor.ts';
 import { readCountedRows } from '../aggregates/counted-rows.ts';
 
-/** Somebody whom a number of a trend or a funnel counts. */
+/** A person counted by a figure of a trend or a funnel. */
 export interface CountedPerson {
-  /** Of the person, or of the contact where a funnel follows one. */
+  /** Id of the person. In a funnel, that of the contact if there is one. */
   id: string;
   contact_id: string | null;
   contact_email: string | null;
-  /** The first time at which they count. */
+  /** Time from which the person counts. */
   at: Date;
 }
 
 /**
- * A page of the people that a number counts, by id, with how many there are.
- * @param counted selects id, contact and moment of each, once; those without an id are nobody
+ * Returns a page of the people that a figure counts, by id, with their total.
+ * @param counted SQL that selects id, contact and time of each person once; rows without an id are ignored
  */
 export function readPeople(
   org: OrgScope,

@@ -7,23 +7,24 @@ export { MATCH_METHODS, type MatchMethod };
 export const STATUSES = ['attributed', 'unattributed', 'estimated'] as const;
 export type Status = (typeof STATUSES)[number];
 
-/** Which customers: acquired at or after `from` and before `to`. */
+/** Filter of customers: acquired at or after `from` and before `to`. */
 export interface CustomerFilter {
   from: Date;
   to: Date;
-  /** Credited to this campaign; with the status estimated, estimated to it. */
+  /** Campaign that is credited. With the status `estimated`, the campaign of the estimate. */
   campaignId?: string | undefined;
   status?: Status | undefined;
-  /** Of the customers those that a figure of the summary counts. */
+  /** Customers with this match method only. The next fields narrow the filter to other figures of the summary. */
   matchMethod?: MatchMethod | undefined;
   corrected?: true | undefined;
   withoutEngagement?: true | undefined;
 }
 
 /**
- * Customers `c` with their credit, of the rows of acquisition_facts that a condition on `a` selects. A person's decision holds whatever it says. Otherwise
- * the last send before the acquisition is credited when the acquisition lies within its window: at or after the send and less than `window`
- * after it. Where nothing is, and no person has decided, the last send to a colleague may be an estimate.
+ * Returns SQL: customers `c` with their credit, from the rows of `acquisition_facts` (`a`) that a condition selects. A
+ * person's correction always applies. Otherwise the last send before the acquisition is credited if it is less than
+ * `window` old at that time. Without such a send and without a correction, the last send to a colleague may be an
+ * estimate.
  */
 export const customers = (
   condition: string,
@@ -36,13 +37,17 @@ export const customers = (
      left join attribution_corrections r on r.person_id = a.person_id and r.is_current
      where a.organization_id = :org and a.goal_id = :goal and ${condition}`;
 
-/** The customers of a filter as `c`, with `f` the row of the credited send and `g` that of the estimated. @param joins more tables */
+/**
+ * Returns SQL: the customers of a filter as `c`, with `f` as the row of the credited send and `g` as that of the
+ * estimate.
+ * @param joins additional tables
+ */
 export const creditedCustomers = (filter: CustomerFilter, joins = ''): string =>
   `(${customers('a.acquired_at >= :from and a.acquired_at < :to')}) c
      left join send_facts f on f.send_id = c.send_id left join send_facts g on g.send_id = c.estimate_id ${joins}
      where ${ofStatus(filter)}${ofFigure(filter)}`;
 
-/** The bindings of {@link customers} and {@link creditedCustomers}. */
+/** Returns the bindings of {@link customers} and {@link creditedCustomers}. */
 export function creditBindings(settings: AttributionSettings, goalId: string, filter?: CustomerFilter) {
   return {
     goal: goalId,
@@ -54,14 +59,17 @@ export function creditBindings(settings: AttributionSettings, goalId: string, fi
   };
 }
 
-/** The status of a customer `c`. */
+/** SQL: the status of a customer `c`. */
 export const STATUS = `case when c.send_id is not null then 'attributed' when c.estimate_id is not null then 'estimated' else 'unattributed' end`;
 
-/** When the person first did something after the credited send `f` and before the acquisition, other than converting. */
+/**
+ * SQL: time of the person's first action between the credited send `f` and the acquisition. The conversion itself does
+ * not count.
+ */
 export const VISITED = `(select min(e.occurred_at) from product_events e where e.organization_id = :org and e.person_id = c.person_id
        and e.occurred_at >= f.sent_at and e.occurred_at < c.acquired_at and e.id <> c.event_id)`;
 
-/** Nothing was observed of a customer between the credited send and the acquisition. */
+/** SQL condition: nothing was observed between the credited send and the acquisition. */
 export const WITHOUT_ENGAGEMENT = `(f.replied_at <= c.acquired_at or f.opened_at <= c.acquired_at or f.clicked_at <= c.acquired_at) is not true
        and ${VISITED} is null`;
 
@@ -69,7 +77,10 @@ function recent(sentAt: string): string {
   return `${sentAt} > a.acquired_at - make_interval(secs => :window)`;
 }
 
-/** With a campaign those are meant whom it is credited with: an unattributed customer is of no campaign. */
+/**
+ * Returns an SQL condition on the status. With a campaign, only customers credited to it match, so an unattributed
+ * customer matches no campaign.
+ */
 function ofStatus({ status, campaignId }: CustomerFilter): string {
   if (status === 'estimated') return `c.estimate_id is not null${campaignId ? ' and g.campaign_id = :campaign' : ''}`;
   if (status === 'unattributed') return campaignId ? 'false' : 'c.send_id is null';

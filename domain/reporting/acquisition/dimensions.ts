@@ -1,6 +1,6 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
 
-/** What reports of confirmed sends can be broken down by. */
+/** Dimensions by which reports of confirmed sends can be grouped. */
 export const DIMENSIONS = [
   'campaign',
   'step',
@@ -16,7 +16,10 @@ export const DIMENSIONS = [
 ] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
-/** The key of a send in each dimension, as text, from its row `f` of send_facts. A send is in each of its contact's categories. */
+/**
+ * SQL: the key of a send in each dimension as text, from its row `f` of `send_facts`. A send belongs to each of its
+ * contact's categories.
+ */
 export const KEYS: Record<Dimension, string> = {
   campaign: 'f.campaign_id::text',
   step: 'f.step_id::text',
@@ -31,13 +34,18 @@ export const KEYS: Record<Dimension, string> = {
   all: `'all'::text`,
 };
 
-/** The same as it is stored: ids and bytes are grouped several times faster than text in the order of a language. */
+/**
+ * Returns SQL: the key in its stored type. PostgreSQL groups ids and bytes several times faster than collated text.
+ */
 export function groupingKeyOf(dimension: Dimension): string {
   const key = KEYS[dimension];
   return dimension !== 'all' && key.endsWith('::text') ? key.slice(0, -'::text'.length) : `(${key} collate "C")`;
 }
 
-/** Joins that the key of a dimension needs beside `send_facts f`: a send without category has one row, with null. */
+/**
+ * Returns SQL joins that a dimension's key needs besides `send_facts f`. A send without category has one row, with
+ * null.
+ */
 export function joinsOf(dimension: Dimension): string {
   return dimension === 'category' ? 'left join lateral unnest(f.category_ids) as category(id) on true' : '';
 }
@@ -59,7 +67,7 @@ const NAMED: Partial<
   category: { table: 'labels', column: 'title' },
 };
 
-/** What the keys of a dimension are called today. Deleted records have no name; labels are their own. */
+/** Returns the current names of a dimension's keys. Deleted records have no name; labels are their own names. */
 export async function namesOf(
   org: OrgScope,
   dimension: string,

@@ -8,7 +8,7 @@ import { eventCondition, type EventFilter } from './occurrences.ts';
 export const INTERVALS = ['day', 'week'] as const;
 type Interval = (typeof INTERVALS)[number];
 
-/** How often a product event occurred. */
+/** Number of occurrences of a product event over time. */
 interface EventTrend {
   occurrences: number;
   people: number;
@@ -16,8 +16,8 @@ interface EventTrend {
 }
 
 /**
- * How often a product event occurred, and of how many people, by UTC day or by week from Monday (POST /acquisition/event-trends). All buckets
- * of the range, also empty ones; the first and the last may be cut by it.
+ * Returns how often a product event occurred and for how many people, by UTC day or by week from Monday (POST
+ * /acquisition/event-trends). Includes empty buckets. The range may cut the first and the last bucket.
  */
 export async function readEventTrend(ctx: Ctx, filter: EventFilter, interval: Interval): Promise<EventTrend> {
   const org = reader(ctx);
@@ -41,8 +41,8 @@ export async function readEventTrend(ctx: Ctx, filter: EventFilter, interval: In
 }
 
 /**
- * The people that a trend counts, each at their first occurrence (POST /acquisition/event-trends/people): those of a bucket for a filter with its
- * begin and end.
+ * Lists the people that a trend counts, each at the first occurrence (POST /acquisition/event-trends/people). For the
+ * people of one bucket, pass its start and end in the filter.
  * @throws AppError bad_request for a bad cursor
  */
 export async function listTrendPeople(ctx: Ctx, filter: EventFilter, page: PageRequest): Promise<Page<CountedPerson>> {
@@ -58,7 +58,7 @@ export async function listTrendPeople(ctx: Ctx, filter: EventFilter, page: PageR
   );
 }
 
-/** The begins of all buckets that a range touches. */
+/** Returns the starts of all buckets that a range touches. */
 function bucketsOf({ from, to }: { from: Date; to: Date }, interval: Interval): Date[] {
   const first = new Date(Math.floor(from.getTime() / DAY_MS) * DAY_MS);
   // A week begins on Monday; Sunday is 0.

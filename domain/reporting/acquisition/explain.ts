@@ -7,7 +7,7 @@ import { CONVERTED, MAY_COUNT, ofKnownCampaign } from './cohort.ts';
 import { joinsOf, KEYS, type Dimension } from './dimensions.ts';
 import { primaryGoals, revenueGoal } from './primary-goals.ts';
 
-/** The figures of a summary or a breakdown that can be looked behind. */
+/** Figures of a summary or a breakdown whose rows can be listed. */
 export const FIGURES = [
   'confirmed_sends',
   'mature_sends',
@@ -24,12 +24,12 @@ type Figure = (typeof FIGURES)[number];
 /** A figure of a report, or of one of its groups. */
 export interface FigureOf {
   figure: Figure;
-  /** Of a stage: only who reached it after a send whose window has closed. */
+  /** For a stage: counts only people who reached it after a send whose window has closed. */
   mature?: boolean | undefined;
   dimension: Dimension;
-  /** The group; null for the sends without key, undefined for the whole report. */
+  /** Key of the group. Null for sends without key, undefined for the whole report. */
   key?: string | null | undefined;
-  /** Of window_revenue. */
+  /** Currency, for `window_revenue`. */
   currency?: string | undefined;
 }
 
@@ -48,7 +48,8 @@ export interface CountedRow {
 const LIST = 'acquisition.explain';
 
 /**
- * What a figure of the summary or the breakdown counts: sends, contacts or conversions, as many as the figure says (`total`).
+ * Lists the sends, contacts or conversions that a figure of the summary or the breakdown counts. `total` equals the
+ * figure.
  * @throws AppError not_found for an unknown campaign; bad_request for a bad cursor
  */
 export async function explainFigure(
@@ -58,7 +59,7 @@ export async function explainFigure(
   page: PageRequest,
 ): Promise<Page<CountedRow>> {
   const org = reader(ctx);
-  // Not the time: where the request leaves its end out, it goes on between two pages.
+  // The cursor does not include the range. The default end is the current time, which is later on the next page.
   const named = [asked.windowDays, asked.campaignId, of];
   const after = decodeIdCursor(LIST, named, page.cursor);
   const cohort = await ofKnownCampaign(org, asked);
@@ -80,7 +81,10 @@ export async function explainFigure(
 
 const NO_CONVERSION = 'null::uuid as conversion_id, null::float8 as amount_minor, null::text as currency';
 
-/** Rows with an id of their own: of the send, the contact or the conversion. The send is the last one after which it counts. */
+/**
+ * Returns SQL: rows with the id of the send, contact or conversion. `send_id` is the last send for which the row
+ * counts.
+ */
 function sqlOf({ figure, mature, dimension: named, key }: FigureOf, cohort: Cohort): string {
   const dimension = key === undefined ? 'all' : named;
   const group =
@@ -114,7 +118,7 @@ function sqlOf({ figure, mature, dimension: named, key }: FigureOf, cohort: Coho
   }
 }
 
-/** The first moment of each contact. */
+/** Returns SQL: the first occurrence per contact. */
 function perContact(from: string, at: string, conversion: string): string {
   return `select distinct on (f.contact_id) f.contact_id as id, f.contact_id, f.send_id, ${at} as at, ${conversion}
      from ${from} order by f.contact_id, ${at}, f.sent_at desc, f.send_id desc`;

@@ -11,7 +11,7 @@ import type { Predicate } from '../../directory/predicates/predicate.ts';
 import { eventCondition } from './occurrences.ts';
 import { readPeople, type CountedPerson } from './counted-people.ts';
 
-/** A step of a funnel: what a person does, or an email to them. */
+/** A step of a funnel: an action of a person, or an email to them. */
 export type FunnelStep =
   | { kind: 'event'; eventName: string; predicates: readonly Predicate[] }
   | { kind: 'goal'; goalId: string }
@@ -19,18 +19,18 @@ export type FunnelStep =
 
 interface Funnel {
   steps: readonly FunnelStep[];
-  /** The first step is taken at or after `from` and before `to`. */
+  /** Start of the range of the first step, inclusive. `to` is exclusive. */
   from: Date;
   to: Date;
-  /** Days of 24 hours after the first step in which the others have to be taken; the end is not in them. */
+  /** Number of 24-hour days after the first step in which the other steps count. The end is exclusive. */
   windowDays: number;
 }
 
 /**
- * How many people took the steps of a funnel in order (POST /acquisition/funnels). Somebody takes a step by the earliest occurrence at or after that of the
- * step before, and within the window of the first, that was no step before. Whoever can begin at several occurrences of the first step takes the one
- * that leads furthest.
- * @returns the people of each step
+ * Counts the people who took the steps of a funnel in order (POST /acquisition/funnels). A step is taken by the
+ * earliest unused occurrence at or after the previous step, within the window of the first step. A person with several
+ * possible starts counts with the one that leads furthest.
+ * @returns the number of people per step
  * @throws AppError bad_request naming steps whose goal or campaign is unknown
  */
 export async function readFunnel(ctx: Ctx, funnel: Funnel): Promise<number[]> {
@@ -48,11 +48,12 @@ export async function readFunnel(ctx: Ctx, funnel: Funnel): Promise<number[]> {
 const LIST = 'acquisition.funnel-people';
 
 /**
- * The people of one step of a funnel, each at the first time at which a way through the funnel takes them there, as many as the funnel says (POST
- * /acquisition/funnels/people).
- * @param of.step its number, from 1
- * @param of.lost those who took the step before and not this one, at the time of that
- * @throws AppError bad_request naming steps whose goal or campaign is unknown, a step that the funnel lacks, or a bad cursor
+ * Lists the people of one step of a funnel (POST /acquisition/funnels/people). Each has the earliest time at which the
+ * funnel can reach the step for them. Their number equals the figure of the funnel.
+ * @param of.step number of the step, from 1
+ * @param of.lost lists the people who took the previous step and not this one, at the time of the previous step
+ * @throws AppError bad_request naming steps whose goal or campaign is unknown, a step that the funnel lacks, or a bad
+ * cursor
  */
 export async function listFunnelPeople(
   ctx: Ctx,
@@ -76,12 +77,12 @@ export async function listFunnelPeople(
   );
 }
 
-/** The relation that has who took a step: of the first one all who began. */
+/** Returns the name of the CTE with the people of a step. For the first step, it contains all who started. */
 function chainName(index: number): string {
   return index === 0 ? 'taken0' : `chain${index}`;
 }
 
-/** Of each step who took it, as named queries. */
+/** Builds the CTEs with the people of each step. */
 async function chainsOf(org: OrgScope, funnel: Funnel): Promise<{ ctes: string; bindings: Bindings }> {
   const until = new Date(funnel.to.getTime() + funnel.windowDays * DAY_MS);
   const bindings: Bindings = funnel.steps.length > 1 ? { window: funnel.windowDays * (DAY_MS / 1000) } : {};
@@ -92,7 +93,7 @@ async function chainsOf(org: OrgScope, funnel: Funnel): Promise<{ ctes: string; 
     ctes.push(`taken${index} as materialized (${found.sql})`);
     Object.assign(bindings, found.bindings);
   }
-  // Only those who take the second step have to be followed: of the others it is enough that they began.
+  // Only people who take the second step must be followed further. For the others it is enough that they started.
   if (funnel.steps.length > 1)
     ctes.push(
       `chain0 as (select who, id as entry, at as entered, at, array[id] as ids from taken0 where who in (select who from taken1))`,
@@ -109,7 +110,10 @@ async function chainsOf(org: OrgScope, funnel: Funnel): Promise<{ ctes: string; 
   return { ctes: ctes.join(', '), bindings };
 }
 
-/** The step with the greatest loss of people from the one before: its place, from 0; null where nobody was lost. The first of equals. */
+/**
+ * Returns the index of the step with the greatest loss of people from the previous one; the first of equals. Null if
+ * nobody was lost.
+ */
 export function largestDropOff(people: readonly number[]): number | null {
   const losses = people.map((count, index) => (index === 0 ? 0 : people[index - 1]! - count));
   const largest = Math.max(...losses);
@@ -117,12 +121,15 @@ export function largestDropOff(people: readonly number[]): number | null {
 }
 
 interface Occurrences {
-  /** Rows of who, id and moment. An email and the reply to it are two occurrences, an event and the conversion by it as well. */
+  /**
+   * SQL: rows of `who`, `id` and `at`. An email and the reply to it are two occurrences; so are an event and its
+   * conversion.
+   */
   sql: string;
   bindings: Bindings;
 }
 
-/** A person is their contact where they have one, so that emails and events of one are of one. */
+/** SQL: id of a person. The contact's id if there is one, so that emails and events of one person match. */
 const WHO = 'coalesce(p.contact_id, p.id)';
 
 async function occurrencesOf(
@@ -164,7 +171,7 @@ async function occurrencesOf(
   }
 }
 
-/** What is wrong with a funnel, and with the step whose people are asked for, in answers that name every fault. */
+/** Returns all problems of a funnel and of the step whose people are requested. */
 export async function funnelProblems(
   ctx: Ctx,
   { steps, step, lost }: { steps: readonly FunnelStep[]; step?: number | undefined; lost?: boolean | undefined },

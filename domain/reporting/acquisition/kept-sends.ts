@@ -6,11 +6,12 @@ import { bindingsOf, inCohort, MATURE, type Cohort, type SendCounts } from './co
 import { KEYS, type Dimension } from './dimensions.ts';
 
 /**
- * Confirmed sends and prospects by group, from counts by day (`fact_groups`): a prospect of a range is an email whose contact gets the next one of the same group
- * only after the range. The emails themselves are read where the range begins or ends within a day: at its begin those say it alone (`send_groups`), at its
- * end those of the last day are prospects that had none before.
- * @returns undefined where the counts cannot tell: a range without a whole UTC day, a group other than the campaign within one campaign, and workspaces
- *   whose counts are not complete
+ * Counts confirmed sends and prospects by group from daily counts (`fact_groups`). A prospect of a range is an email
+ * whose contact gets the next email of the same group only after the range. If the range starts or ends within a day,
+ * the emails of that day are read. At the start, `send_groups` is enough. At the end, prospects are contacts of the
+ * last day without an earlier email in the range.
+ * @returns undefined if the counts do not suffice: a range without a whole UTC day, groups other than campaigns within
+ * one campaign, or incomplete counts of the workspace
  */
 export async function countKeptSends(
   ctx: Ctx,
@@ -28,7 +29,7 @@ export async function countKeptSends(
   if (stale.length > 0) return undefined;
   const counted = ofCampaign ? 'campaign' : dimension;
   const bindings = bindingsOf(now, cohort);
-  // Of the day in which windows close a part is mature.
+  // On the day in which windows close, only some of the sends are mature.
   const closing = Math.floor(bindings.matured.getTime() / DAY_MS) * DAY_MS;
   const { key, place, groups } = placed(counted);
   const emails = `send_groups s join send_facts f on f.send_id = s.send_id ${groups}, until u
@@ -75,7 +76,7 @@ export async function countKeptSends(
   );
 }
 
-/** The key of an email in a dimension, its place among the groups, and what has to be joined for them. */
+/** Returns SQL parts for a dimension: the key of an email, its place among the groups, and the necessary joins. */
 function placed(dimension: Dimension): { key: (kept?: string) => string; place: string; groups: string } {
   const bytes = (text: string) => `(${text} collate "C")`;
   if (dimension === 'category')

@@ -4,7 +4,7 @@ import { compilePredicates, mayBeUndecided } from '../../directory/predicates/co
 import { meetsAll } from '../../directory/predicates/evaluate.ts';
 import type { Predicate } from '../../directory/predicates/predicate.ts';
 
-/** Which product events: of a name, with data that meets all conditions, occurred at or after `from` and before `to`. */
+/** Filter of product events: a name, conditions on the data, and a time at or after `from` and before `to`. */
 export interface EventFilter {
   name: string;
   predicates: readonly Predicate[];
@@ -12,7 +12,7 @@ export interface EventFilter {
   to: Date;
 }
 
-/** Product events `e` as a condition, with its bindings. */
+/** SQL condition on product events `e`, with its bindings. */
 interface EventCondition {
   sql: string;
   bindings: Bindings;
@@ -21,9 +21,9 @@ interface EventCondition {
 const PAGE = 5_000;
 
 /**
- * The condition on product events `e`. Events of which PostgreSQL cannot say whether they meet the conditions (text beyond ASCII) are read and
- * decided here.
- * @param prefix of the names of the bindings
+ * Returns the SQL condition on product events `e`. Events whose match PostgreSQL cannot decide (text beyond ASCII) are
+ * read and decided in TypeScript.
+ * @param prefix starts the names of the bindings
  */
 export async function eventCondition(
   org: OrgScope,

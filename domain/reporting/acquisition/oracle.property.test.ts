@@ -33,7 +33,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Everything that the oracle looks at, as the tables have it. */
+/** Reads all rows that the reference implementation needs. */
 async function readRaw({ org }: Office) {
   const of = (table: string) => world.deps.db(table).where({ organization_id: org });
   const [replies, people, identifiers, events, conversions, goals, corrections, settings, opens] = await Promise.all([
@@ -67,7 +67,7 @@ async function readRaw({ org }: Office) {
 }
 type Raw = Awaited<ReturnType<typeof readRaw>>;
 
-/** The figures of a report in plain steps: `keys` names the groups of a send. */
+/** Computes a report's expected figures in simple steps. `keys` contains the groups of a send. */
 function expectedFigures(office: Office, raw: Raw, cohort: Cohort, dimension: Dimension) {
   const windowMs = cohort.windowDays * DAY_MS;
   const now = clock.now().getTime();
@@ -135,7 +135,7 @@ const comparable = (row: CohortRow) => ({
 });
 const byKey = (a: { key: string | null }, b: { key: string | null }) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1);
 
-/** Whom each customer is credited to, in plain steps. */
+/** Computes the expected credit of each customer in simple steps. */
 function expectedCustomers(office: Office, raw: Raw) {
   const goal = raw.primary('signup') ?? raw.primary('paid');
   const windowMs = raw.window * DAY_MS;
@@ -222,7 +222,10 @@ async function compareCohorts(t: any, office: Office, raw: Raw, cohort: Cohort, 
   if (isWalked) await walk(t, office, cohort, undefined, summary);
 }
 
-/** Looks behind every number of a row: as many are listed as it says, page by page, each once. */
+/**
+ * Lists the rows behind every figure page by page, and checks that each row appears once and that their number equals
+ * the figure.
+ */
 async function walk(
   t: any,
   office: Office,
@@ -351,7 +354,7 @@ test('every number of summary, breakdown, attribution, prospects, funnels and sp
       ];
       for (const cohort of cohorts) await compareCohorts(t, office, raw, cohort);
       await compareCohorts(t, office, raw, { from: long, to: edge, windowDays: 10 }, false);
-      // While the counts by group are not complete, the emails are counted.
+      // While the group counts are incomplete, the emails are counted.
       await world.deps.db('stale_groups').insert({ organization_id: office.org });
       await compareCohorts(t, office, raw, cohorts[0]!, false);
       await rebuildGroups(world.deps, office.org);

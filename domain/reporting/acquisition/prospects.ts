@@ -33,7 +33,7 @@ interface ProspectSearch {
   q?: string | undefined;
 }
 
-/** A contact that emails were sent to, with what became of it; of one campaign where the search names one. */
+/** A mailed contact with the outcomes of its emails. Limited to one campaign if the search names one. */
 export interface ProspectRow {
   contact_id: string;
   email: string;
@@ -43,7 +43,7 @@ export interface ProspectRow {
   sends: number;
   first_sent_at: Date;
   last_sent_at: Date;
-  /** The first of each, to any of these emails; of opens and clicks those of people, of bounces those for good. */
+  /** Time of the first occurrence in any of these emails. Opens and clicks by people only, hard bounces only. */
   opened_at: Date | null;
   clicked_at: Date | null;
   replied_at: Date | null;
@@ -59,7 +59,7 @@ export interface ProspectRow {
 
 const LIST = 'acquisition.prospects';
 
-/** The person has reached the goal bound under a name; false where no goal of that stage is primary. */
+/** SQL condition: the person has reached the primary goal of a stage. False if no goal of that stage is primary. */
 const reached = (goal: 'signup' | 'activation' | 'paid') =>
   `(:${goal}::uuid is not null and pf.goal_ids <> '{}' and :${goal}::uuid = any(pf.goal_ids))`;
 const missed = (goal: 'signup' | 'activation' | 'paid') => `not ${reached(goal)}`;
@@ -80,8 +80,8 @@ const DROPPED: Record<NonNullable<ProspectSearch['dropoff']>, string> = {
 };
 
 /**
- * Contacts that confirmed sends went to, newest activity first (GET /acquisition/prospects). Stages of goals are those of the person, whenever
- * they were reached.
+ * Lists contacts with confirmed sends, newest activity first (GET /acquisition/prospects). Stages of goals are those of
+ * the person, whenever reached.
  * @throws AppError not_found for an unknown campaign; bad_request for a bad cursor
  */
 export async function listProspects(ctx: Ctx, asked: ProspectSearch, page: PageRequest): Promise<Page<ProspectRow>> {

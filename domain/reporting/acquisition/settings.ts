@@ -2,24 +2,24 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 
-/** How customers are credited to emails. */
+/** Settings for crediting customers to emails. */
 export interface AttributionSettings {
-  /** Days of 24 hours that the credited email may lie back. */
+  /** Maximum age of a credited email at the acquisition, in 24-hour days. */
   windowDays: number;
   companyEstimates: boolean;
-  /** Null while nobody has changed them. */
+  /** Null if nobody has changed the settings. */
   updatedBy: string | null;
   updatedAt: Date | null;
 }
 
 const DEFAULTS: AttributionSettings = { windowDays: 30, companyEstimates: true, updatedBy: null, updatedAt: null };
 
-/** The settings in force (GET /acquisition/attribution/settings). */
+/** Returns the effective settings (GET /acquisition/attribution/settings). */
 export function readAttributionSettings(ctx: Ctx): Promise<AttributionSettings> {
   return attributionSettings(reader(ctx));
 }
 
-/** The settings in force. */
+/** Returns the effective settings of an organization. */
 export async function attributionSettings(org: OrgScope): Promise<AttributionSettings> {
   const row = await org.table('attribution_settings').first();
   if (!row) return DEFAULTS;
@@ -31,7 +31,10 @@ export async function attributionSettings(org: OrgScope): Promise<AttributionSet
   };
 }
 
-/** Changes what is given (PUT /acquisition/attribution/settings). Reports follow at once. The same again changes nothing. */
+/**
+ * Changes the given settings (PUT /acquisition/attribution/settings). Reports change at once. A repetition changes
+ * nothing.
+ */
 export async function changeAttributionSettings(
   ctx: Ctx,
   change: { windowDays?: number | undefined; companyEstimates?: boolean | undefined },

@@ -6,7 +6,7 @@ import { findCampaign } from '../../sending/campaign/find.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 
-/** What a campaign cost in all. */
+/** Total cost of a campaign. */
 export interface Spend {
   amountMinor: number;
   currency: string;
@@ -15,7 +15,7 @@ export interface Spend {
 export type SpendRow = Row<'campaign_spend'>;
 
 /**
- * Says what a campaign cost in all (PUT /acquisition/campaign-spend/:campaignId). The same again changes nothing.
+ * Stores the total cost of a campaign (PUT /acquisition/campaign-spend/:campaignId). A repetition changes nothing.
  * @throws AppError not_found
  */
 export async function setCampaignSpend(ctx: Ctx, campaignId: string, spend: Spend): Promise<SpendRow> {
@@ -47,8 +47,8 @@ export async function setCampaignSpend(ctx: Ctx, campaignId: string, spend: Spen
 }
 
 /**
- * Forgets what a campaign cost (DELETE /acquisition/campaign-spend/:campaignId), also of one that was deleted since.
- * @throws AppError not_found for a campaign that is unknown, or has no spend and is not the organization's
+ * Deletes the cost of a campaign (DELETE /acquisition/campaign-spend/:campaignId), even if the campaign is deleted.
+ * @throws AppError not_found for an unknown campaign, or one that has no spend and belongs to another organization
  */
 export async function removeCampaignSpend(ctx: Ctx, campaignId: string): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -62,7 +62,7 @@ export async function removeCampaignSpend(ctx: Ctx, campaignId: string): Promise
   });
 }
 
-/** What the campaigns cost, of those of which it is known. */
+/** Returns the known costs of campaigns, by campaign id. */
 export async function spendOf(org: OrgScope, campaignIds: readonly string[]): Promise<Map<string, Spend>> {
   const rows = await org.table('campaign_spend').whereIn('campaign_id', [...campaignIds]);
   return new Map(

@@ -6,29 +6,29 @@ import { reader } from '../../platform/kernel/transact.ts';
 
 export const TIMELINE_KINDS = ['enrollment', 'send', 'reply', 'draft', 'event', 'conversion'] as const;
 
-/** Something that happened with a contact. */
+/** An entry in a contact's timeline. */
 export interface TimelineItem {
   kind: (typeof TIMELINE_KINDS)[number];
-  /** Of the enrollment, the send, the recorded reply, the draft, the event or the conversion. */
+  /** Id of the enrollment, send, recorded reply, draft, event or conversion. */
   id: string;
   at: Date;
   campaign_id: string | null;
   send_id: string | null;
-  /** State of the enrollment, subject of the send or the draft, intent of the reply, name of the event or of the goal. */
+  /** State of the enrollment, subject of the send or draft, intent of the reply, name of the event or goal. */
   title: string | null;
   goal_id: string | null;
   value_minor: number | null;
   currency: string | null;
-  /** The last confirmed send before a conversion: what was going on, not whom it is credited to. */
+  /** The last confirmed send before a conversion. Shows the context, not the credit. */
   last_send_before: { send_id: string; campaign_id: string; sent_at: string } | null;
 }
 
-/** Items that a timeline shows. */
+/** Maximum number of entries in a timeline. */
 const MAX_ITEMS = 500;
 
 /**
- * What happened with a contact, the latest first, at most 500 items (GET /acquisition/prospects/:contactId/timeline). A key restricted to
- * mailboxes sees drafts of those alone.
+ * Returns a contact's timeline, latest first, at most 500 entries (GET /acquisition/prospects/:contactId/timeline). A
+ * key restricted to mailboxes sees only drafts of those.
  * @throws AppError not_found
  */
 export async function readTimeline(ctx: Ctx, contactId: string): Promise<TimelineItem[]> {

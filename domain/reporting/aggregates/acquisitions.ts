@@ -3,11 +3,11 @@ import { isCompanyDomain } from '../../../lib/free-mail.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { replacingDifferent } from './replacing.ts';
 
-/** How a customer was recognised as the contact that emails went to. */
+/** Method by which a customer was matched to the mailed contact. */
 export const MATCH_METHODS = ['contact', 'email', 'linked_identity', 'website_visitor', 'unknown', 'none'] as const;
 export type MatchMethod = (typeof MATCH_METHODS)[number];
 
-/** What acquisition_facts says beside its key. */
+/** Columns of `acquisition_facts` besides its key. */
 export const ACQUISITION_MEASURES = [
   'contact_id',
   'conversion_id',
@@ -22,15 +22,19 @@ export const ACQUISITION_MEASURES = [
   'colleague_id',
 ] as const;
 
-/** The last confirmed send to a contact at or before a moment; of several at one moment the one with the greatest id. */
+/**
+ * Returns SQL: the last confirmed send to a contact at or before a time. If several have the same time, the one with
+ * the greatest id.
+ */
 export const lastSend = (contact: string, moment: string): string =>
   `select s.send_id, s.sent_at, s.contact_id from send_facts s where s.organization_id = :org and s.contact_id = ${contact} and s.sent_at <= ${moment}
        order by s.sent_at desc, s.send_id desc limit 1`;
 
 /**
- * The rows of acquisition_facts of the people in `wanted (id, domain)`: for each goal of the stages signup and paid, primary or not, the
- * first conversion (of several at one moment the one with the smallest id), the last send before it, and the last one to a colleague.
- * Which goal counts and how long a send may lie back are settings: they are applied when reports are read.
+ * SQL: the rows of `acquisition_facts` for the people in `wanted (id, domain)`. For each signup or paid goal, primary
+ * or not: the first conversion, the last send before it, and the last send to a colleague. If several conversions have
+ * the same time, the one with the smallest id counts. The applicable goal and the window are settings that are applied
+ * when reports are read.
  */
 export const ACQUISITIONS = `select f.person_id, f.goal_id, f.contact_id, f.conversion_id, f.event_id, f.acquired_at,
        case when f.contact_id is null then 'none'
@@ -58,7 +62,7 @@ export const ACQUISITIONS = `select f.person_id, f.goal_id, f.contact_id, f.conv
        order by l.sent_at desc, l.send_id desc limit 1
      ) colleague on f.domain is not null`;
 
-/** Brings the facts of acquisitions up to date, of people who may have become others. Doing it again changes nothing. */
+/** Updates the acquisition facts of people whose data may have changed. A repetition changes nothing. */
 export async function recordAcquisitions(tx: Tx, personIds: readonly string[]): Promise<void> {
   if (personIds.length === 0) return;
   const domains = await companyDomains(tx.org, personIds);
@@ -80,8 +84,8 @@ export async function recordAcquisitions(tx: Tx, personIds: readonly string[]): 
 }
 
 /**
- * The company's domain of each person: of the contact's address, or of the first address that a person without contact is known by.
- * Null for providers that give addresses to everybody, of which a package keeps the list.
+ * Returns the company domain of each person: of the contact's address, or of the first known address of a person
+ * without contact. Null for domains of public mail providers, which a package lists.
  */
 export async function companyDomains(org: OrgScope, personIds: readonly string[]): Promise<Map<string, string | null>> {
   const rows = await org.sql<{ id: string; domain: string | null }>(

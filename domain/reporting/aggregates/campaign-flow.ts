@@ -2,18 +2,19 @@ import { ZERO_UUID } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
 /**
- * What is counted of the leads of campaigns: how many have a step as their last one, by their state; and, with an empty `state`, how often a step was entered,
- * by the step before it. The zero id is no step: of leads that have not begun, and before the first one.
+ * Key of the counts of leads: the number of leads by last step and state. With an empty `state`: the number of entries
+ * into a step, by the previous step. The zero id means no step: for leads that have not begun, and before the first
+ * step.
  */
 export const FLOW_KEY = ['campaign_id', 'step_id', 'state', 'from_step_id'] as const;
 
 const KEY = `campaign_id, coalesce(step_id, '${ZERO_UUID}') as step_id, coalesce(state, '') as state, coalesce(from_step_id, '${ZERO_UUID}') as from_step_id`;
 
-/** The counts that triggers keep. */
+/** SQL: the counts that triggers keep. */
 export const KEPT_FLOW = `select ${KEY}, sum(leads)::int as leads from campaign_flow_counts where organization_id = :org
      group by 1, 2, 3, 4 having sum(leads) <> 0`;
 
-/** The same, counted anew from leads and the steps they met. */
+/** SQL: the same counts, computed from leads and their step runs. */
 export const COUNTED_FLOW = `select ${KEY}, count(*)::int as leads from (
        select campaign_id, current_step_id as step_id, state, null::uuid as from_step_id from enrollments where organization_id = :org
        union all
@@ -22,9 +23,9 @@ export const COUNTED_FLOW = `select ${KEY}, count(*)::int as leads from (
        where r.organization_id = :org
      ) counted group by 1, 2, 3, 4`;
 
-/** Counts the leads of every campaign anew, in one statement: what changes meanwhile adds its difference. */
+/** Recomputes the lead counts of every campaign in one statement. Concurrent changes add their differences. */
 export async function recountCampaignFlow(tx: Tx): Promise<void> {
-  // The lock of the fold, which takes rows away as this does.
+  // Takes the same lock as the fold, because both delete rows.
   await tx.org.lock(`campaign-flow/${tx.org.organizationId}`);
   await tx.org.sql(
     `with gone as (delete from campaign_flow_counts where organization_id = :org)

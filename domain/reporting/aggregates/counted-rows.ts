@@ -2,18 +2,18 @@ import type { Bindings } from '../../../db/statement.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { pageOf, type Page } from '../../../lib/cursor.ts';
 
-/** Where a page begins: behind the row with this id, and of this moment (as PostgreSQL writes it) in lists by time. */
+/** Start of a page: after the row with this id. In lists by time also its time, as PostgreSQL writes it. */
 interface CountedPlace {
   id: string;
   at?: string;
 }
 
 /**
- * A page of the rows that a figure counts, by id or the newest first, and how many it counts (`total`).
- * @param counted selects the rows, each once, with `id`, `contact_id` and, for lists by time, `at`; several selects are parts of one list, of which
- *   each is read in order from its own index: PostgreSQL would sort all of them together
- * @param columns what is read of a row `b` and of its contact `k`
- * @param page `total`: how many rows there are, where that is known without counting them
+ * Returns a page of the rows that a figure counts, by id or newest first, with their number (`total`).
+ * @param counted SQL that selects each row once, with `id`, `contact_id` and, for lists by time, `at`. Several selects
+ * are parts of one list, each read in order from its own index, because PostgreSQL would sort their union
+ * @param columns SQL columns of a row `b` and of its contact `k`
+ * @param page `total`: the number of rows, if known without counting
  */
 export async function readCountedRows<Row extends { id: string }>(
   org: OrgScope,

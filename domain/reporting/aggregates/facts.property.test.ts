@@ -27,7 +27,7 @@ import { rebuildFacts } from './rebuild.ts';
 import { verifyFacts } from './verify.ts';
 
 const SUBSCRIBERS = [keepFacts];
-/** Looking behind all numbers of a world takes as long as making it. */
+/** Figures are listed only in every fifth world, because this takes as long as creating a world. */
 const WALKED_EVERY = 5;
 const clock = new ManualClock(new Date('2026-03-28T20:00:00Z'));
 let world: World;
@@ -37,7 +37,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Two readers who are known apart by their country and mail program. */
+/** Two readers with different country and mail program. */
 const READERS = [
   { userAgent: 'Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 Mail', country: 'DE' },
   { userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:115.0) Gecko/20100101 Thunderbird/115.12.0', country: null },
@@ -101,7 +101,7 @@ async function openOffice() {
     mailboxes,
     emails: [] as Email[],
     forgotten: new Set<string>(),
-    /** Whom a visit of an email is counted as, from the reaction on that saw the first one. */
+    /** Expected visitor of each email, set by the reaction that saw the first visit. */
     visitors: new Map<string, string>(),
   };
 }
@@ -121,7 +121,7 @@ async function perform(office: Office, one: Act): Promise<void> {
   if (one.kind === 'deleteCampaign') {
     const campaign = campaigns[one.campaign]!;
     if (campaign.deleted) return;
-    // What is still to be announced of its clicks would be told of no campaign.
+    // Announces pending clicks first. After the deletion their events would have no campaign.
     clock.advance(5_000);
     await announceClicks(deps, 'test');
     campaign.deleted = true;
@@ -191,7 +191,7 @@ async function perform(office: Office, one: Act): Promise<void> {
   }
 }
 
-/** An email that has left, with two links. */
+/** Records a sent email with two links. */
 async function announceSent(office: Office, sendId: string): Promise<void> {
   const { deps } = world;
   const send = await deps.db('sends').where({ id: sendId }).first();
@@ -222,7 +222,7 @@ async function announceSent(office: Office, sendId: string): Promise<void> {
   );
 }
 
-/** What a person did with emails, of those that are known not to be a machine's. */
+/** Returns opens and clicks that are known to come from people. */
 function visitsOf(
   org: string,
 ): Promise<Pick<Row<'engagement_events'>, 'send_id' | 'country_code' | 'client' | 'device_type'>[]> {
@@ -232,7 +232,10 @@ function visitsOf(
     .whereIn('type', ['open', 'click']);
 }
 
-/** Who was seen first from a contact is that contact in the campaign, whatever becomes of it; a deleted one is nobody known. */
+/**
+ * Sets the expected visitors. The first visit by a contact names the contact in the campaign for ever. A deleted
+ * contact's email counts as an unknown visitor.
+ */
 async function nameVisitors({ org, emails, visitors, forgotten }: Office): Promise<void> {
   const visited = new Set((await visitsOf(org)).map((row) => row.send_id));
   for (const { id, campaignId, contactId } of emails)
@@ -240,7 +243,7 @@ async function nameVisitors({ org, emails, visitors, forgotten }: Office): Promi
       visitors.set(id, forgotten.has(contactId) ? id : `${campaignId}/${contactId}`);
 }
 
-/** How many visitors campaigns have by where they came from, from the rows. */
+/** Computes the expected number of visitors by campaign and origin from the rows. */
 async function expectedVisitors({ org, emails, visitors }: Office): Promise<Record<string, number>> {
   const seen = new Map<string, Set<string>>();
   for (const row of await visitsOf(org)) {
@@ -271,7 +274,10 @@ const earliest = (...moments: (Date | null)[]) =>
 
 type Milestones = Record<'sends' | (typeof MILESTONES)[number], unknown>;
 
-/** When what first happened with a contact in a campaign, and in all of them, from the rows, in plain steps and without the code under test. */
+/**
+ * Computes the expected first times of each milestone per contact and campaign from the rows, in simple steps and
+ * without the code under test.
+ */
 async function expectedProspects({ org, emails, forgotten }: Office): Promise<Record<string, Milestones>> {
   const sends = await world.deps.db('sends').where({ organization_id: org });
   const events = await world.deps
@@ -318,7 +324,9 @@ async function storedProspects(org: string): Promise<Record<string, Milestones>>
   );
 }
 
-/** The counts by campaign and hour, from the rows, in plain steps and without the code under test. */
+/**
+ * Computes the expected counts by campaign and hour from the rows, in simple steps and without the code under test.
+ */
 async function expectedCounts({ org, emails }: Office): Promise<Map<string, Counts>> {
   const counts = new Map<string, Counts>();
   const count = (campaignId: string, at: Date | null, metric: keyof Counts) => {

@@ -3,7 +3,10 @@ import { ZERO_UUID } from '../../../lib/ids.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 
-/** Where the groups of an email stand in `send_groups.next_days`, as heron_send_groups numbers them; categories follow. */
+/**
+ * Index of each group of an email in `send_groups.next_days`, as `heron_send_groups` numbers them. Categories follow
+ * after these.
+ */
 export const GROUP_PLACES = {
   all: 1,
   campaign: 2,
@@ -17,7 +20,7 @@ export const GROUP_PLACES = {
   segment: 10,
 } as const;
 
-/** What tells the groups of an email apart: the columns of send_facts, in the order of their places from the second on. */
+/** Columns of `send_facts` that define the groups of an email, in the order of their places from the second on. */
 const KEY_COLUMNS = [
   'campaign_id',
   'step_id',
@@ -30,20 +33,23 @@ const KEY_COLUMNS = [
   'segment_id',
 ] as const;
 
-/** The groups of an email of send_facts: their places, dimensions and keys. */
+/** Returns SQL: the groups of an email of `send_facts`, with place, dimension and key. */
 export const groupsOf = (email: string): string =>
   `heron_send_groups(${[...KEY_COLUMNS, 'category_ids'].map((column) => `${email}.${column}`).join(', ')})`;
 
-/** The UTC day of a moment. */
+/** Returns SQL: the UTC day of a time. */
 const dayOf = (moment: string) => `(${moment} at time zone 'UTC')::date`;
 
-/** The day of the contact's next email with the same values in some columns; infinity: there is none yet. */
+/**
+ * Returns SQL: the day of the contact's next email with the same values in some columns. Infinity if there is none yet.
+ */
 const nextDay = (...columns: string[]) =>
   `coalesce(${dayOf(`lead(sent_at) over (partition by contact_id, ${[...columns, 'sent_at is null'].join(', ')} order by sent_at, send_id)`)}, 'infinity')`;
 
 /**
- * The rows that send_groups should have of the emails in `mine (send_id)`, with those that it has. All confirmed sends of a contact have to be
- * among them, or none. The emails are put in order once for each place: to write down each email in each of its groups, and order these, takes half as long again.
+ * SQL: the expected rows of `send_groups` for the emails in `mine (send_id)`, with the stored ones. All or none of a
+ * contact's confirmed sends must be included. Sorts the emails once for each place. Expanding each email into its
+ * groups and sorting these takes half as long again.
  */
 const GROUPED = `select e.send_id, e.sent_at, e.counted_at, e.counted,
        case when e.contact_id is null then array_fill('-infinity'::date, array[cardinality(e.placed || c.next_days)]) else e.placed || c.next_days end as next_days
@@ -56,25 +62,28 @@ const GROUPED = `select e.send_id, e.sent_at, e.counted_at, e.counted,
        ) of_categories group by send_id
      ) c on c.send_id = e.send_id`;
 
-/** The emails in `mine (send_id)` that are in the counts or should be, with what the counts say of them. */
+/** SQL: the emails in `mine (send_id)` that are counted or should be, with their stored values. */
 const EMAILS = `select f.send_id, f.sent_at, f.contact_id, s.sent_at as counted_at, s.next_days as counted, ${[...KEY_COLUMNS, 'category_ids'].map((column) => `f.${column}`).join(', ')}
      from mine m join send_facts f on f.send_id = m.send_id and f.organization_id = :org left join send_groups s on s.send_id = f.send_id
      where f.sent_at is not null or s.send_id is not null`;
 
-/** The counts that fact_groups should have, from send_groups. */
+/** SQL: the expected counts of `fact_groups`, from `send_groups`. */
 export const COUNTED_GROUPS = `select g.dimension, g.key, ${dayOf('s.sent_at')} as day, s.next_days[g.place] as next_day, count(*)::int as sends
      from send_groups s join send_facts f on f.send_id = s.send_id cross join lateral ${groupsOf('f')} g
      where s.organization_id = :org group by 1, 2, 3, 4`;
 
-/** The counts that it has. */
+/** SQL: the stored counts of `fact_groups`. */
 export const KEPT_GROUPS = `select dimension, key, day, next_day, sum(sends)::int as sends from fact_groups where organization_id = :org
      group by 1, 2, 3, 4 having sum(sends) <> 0`;
 
-/** The emails of the contacts in `wanted (id)`, and those of nobody among the ones that are named. */
+/** SQL: the emails of the contacts in `wanted (id)`, and the named emails without contact. */
 const MINE = `select f.send_id from wanted w join send_facts f on f.contact_id = w.id and f.organization_id = :org
      union all select f.send_id from send_facts f where f.organization_id = :org and f.send_id = any(:ids::uuid[]) and f.contact_id is null`;
 
-/** Contacts of these emails, held until the end, so that one which is being deleted is not counted again. */
+/**
+ * SQL: the contacts of these emails. Locked until the end, so that a contact that is being deleted is not counted
+ * again.
+ */
 const WANTED = `select k.id from contacts k where k.organization_id = :org
        and k.id in (select f.contact_id from send_facts f where f.organization_id = :org and f.send_id = any(:ids::uuid[])) order by k.id for key share`;
 
@@ -89,8 +98,8 @@ const STORED = `stored as (
 const CHANGED = `select * from (${GROUPED}) g where counted_at is distinct from sent_at or (sent_at is not null and counted is distinct from next_days)`;
 
 /**
- * Brings the counts of groups up to date for emails that left, with the other emails to their contacts: the one before each is followed by another one now.
- * To be called under the lock of the facts. Doing it again changes nothing.
+ * Updates the group counts for sent emails and for the other emails to their contacts, because the email before each
+ * now has a successor. Call it under the lock of the facts. A repetition changes nothing.
  */
 export async function recordGroups(tx: Tx, sendIds: readonly string[]): Promise<void> {
   if (sendIds.length === 0) return;
@@ -106,14 +115,14 @@ export async function recordGroups(tx: Tx, sendIds: readonly string[]): Promise<
   );
 }
 
-/** Adds differences to the counts. */
+/** Returns SQL that adds differences to the counts. */
 const added = (
   from: string,
 ): string => `insert into fact_groups (organization_id, dimension, key, day, next_day, sends, is_folded)
      select :org, dimension, key, day, next_day, sum(sends), true from ${from} group by dimension, key, day, next_day having sum(sends) <> 0
      on conflict (organization_id, dimension, day, key, next_day) where is_folded do update set sends = fact_groups.sends + excluded.sends`;
 
-/** Adds to the counts what the deletion of contacts left beside them. To be called under the lock of the facts. */
+/** Adds the differences that deleted contacts left to the counts. Call it under the lock of the facts. */
 export async function foldGroups(tx: Tx): Promise<void> {
   await tx.org.sql(
     `with differences as (
@@ -122,13 +131,14 @@ export async function foldGroups(tx: Tx): Promise<void> {
   );
 }
 
-/** Contacts, or emails of nobody, whose groups are mended at a time. */
+/** Number of contacts, or of emails without contact, per page of a rebuild. */
 const PAGE = 5_000;
-/** Memory (MiB) for the groups of a page, and for those of a workspace when they are counted anew. */
+/** Memory (MiB) for the groups of a page, and for recounting a workspace. */
 const MEMORY_MIB = 128;
 
 /**
- * Fills and mends the counts of groups of an organization while writes go on. Until it is done reports count the emails themselves.
+ * Rebuilds the group counts of an organization while writes continue. Until it is done, reports count the emails
+ * themselves.
  */
 export async function rebuildGroups(deps: Deps, organizationId: string): Promise<void> {
   const ctx = systemCtx(deps, organizationId, 'facts/rebuild');
@@ -151,7 +161,7 @@ interface Place {
   sendIds: string[];
 }
 
-/** All contacts in pages, then all emails of nobody. */
+/** Yields all contacts in pages, then all emails without contact. */
 async function* placesOf(org: OrgScope): AsyncGenerator<Place> {
   for (let after = ZERO_UUID; ;) {
     const rows = await org.sql<{ id: string }>(
@@ -173,7 +183,7 @@ async function* placesOf(org: OrgScope): AsyncGenerator<Place> {
   }
 }
 
-/** Mends what the counts say of the emails of a page; the counts themselves come after all pages. */
+/** Repairs the `send_groups` rows of a page. The counts themselves are rebuilt after all pages. */
 async function mendPage(tx: Tx, { contactIds, sendIds }: Place): Promise<void> {
   await tx.org.lock(`facts/${tx.org.organizationId}`, { isShared: true });
   await tx.org.allowMemory(MEMORY_MIB);
@@ -186,7 +196,10 @@ async function mendPage(tx: Tx, { contactIds, sendIds }: Place): Promise<void> {
   );
 }
 
-/** What send_groups says and should say of the emails of the same contacts as these, and of these where they are nobody's. */
+/**
+ * CTEs: stored and expected `send_groups` rows for all emails to the contacts of these emails. Emails without contact
+ * are included by themselves.
+ */
 export const GROUPS_OF = `wanted as materialized (
        select distinct f.contact_id as id from send_facts f where f.organization_id = :org and f.send_id = any(:ids::uuid[]) and f.contact_id is not null
      ), mine as materialized (${MINE}), emails as materialized (${EMAILS}), grouped as materialized (${GROUPED})`;

@@ -5,8 +5,8 @@ import { recordVisits } from './visits.ts';
 import { declareSubscriber } from '../../platform/events/subscriber.ts';
 
 /**
- * Keeps the facts that reports read. An event only names the email, the person or the contact that something happened to; it is read as it
- * is, so many events of one are one look, and their order does not matter.
+ * Keeps the facts that reports read. Events only name the email, person or contact that changed, and its current state
+ * is read. So many events of one email cost one read, and their order does not matter.
  */
 export const keepFacts = declareSubscriber({
   name: 'keep_facts',
@@ -67,5 +67,8 @@ function isFirstReading(data: object): boolean {
 
 const VISITS: ReadonlySet<string> = new Set(['campaign.email_opened', 'campaign.email_clicked']);
 
-/** Events of emails after which people are looked at anew, and their colleagues; others only change the milestones of a prospect. */
+/**
+ * Email events after which people and their colleagues are evaluated. Other events only change milestones of a
+ * prospect.
+ */
 const MEETS_PEOPLE: ReadonlySet<string> = new Set(['campaign.email_sent', 'campaign.reply_received']);

@@ -1,6 +1,6 @@
 /**
- * What is counted. The first ones count emails, each at the moment it happened to the email for the first time; those from
- * `opens` on count every open and click. An email that was refused at once counts as sent and bounced.
+ * Counted metrics. The first ones count emails, each at the first occurrence. From `opens` on, every open and click
+ * counts. An email that was refused at once counts as sent and as bounced.
  */
 export const METRICS = [
   'sent',
@@ -26,23 +26,24 @@ export const METRICS = [
 
 type Metric = (typeof METRICS)[number];
 
-/** Counts of a row or a sum of rows. */
+/** Counts of a row, or a sum of rows. */
 export type Counts = Record<Metric, number>;
 
-/** The counts of several rows together. */
+/** Returns the sum of several rows. */
 export function sumCounts(rows: readonly Counts[]): Counts {
   return Object.fromEntries(
     METRICS.map((metric) => [metric, rows.reduce((sum, row) => sum + row[metric], 0)]),
   ) as Counts;
 }
 
-/** Sums of the counts, as a list of columns. */
+/** SQL: the sums of all counts as a list of columns. */
 export const SUMMED = METRICS.map((metric) => `coalesce(sum(${metric}), 0)::int as ${metric}`).join(', ');
 
 /**
- * When an email counts for each metric of emails, `f` being its row of send_facts. `opened` counts by whomever first; `opened_by_machine` only while no
- * person has opened it, and `clicked_by_machine` while none has clicked, so that people are the difference. `bounced_softly` counts while it has not
- * come back for good. An email with replies of several intents counts once for each of them.
+ * SQL: the time at which an email counts for each metric; `f` is its row of `send_facts`. `opened` counts the first
+ * open by a person or a machine. `opened_by_machine` and `clicked_by_machine` count only while no person has opened or
+ * clicked. So the opens by people are the difference. `bounced_softly` counts only without a hard bounce. An email with
+ * replies of several intents counts once for each.
  */
 export const MOMENT_OF = {
   sent: 'coalesce(f.sent_at, f.bounced_at)',
@@ -62,7 +63,7 @@ export const MOMENT_OF = {
   unsubscribed: 'f.unsubscribed_at',
 } as const satisfies Partial<Record<Metric, string>>;
 
-/** The moments of an email `f`: metric, hour (UTC) and count. */
+/** SQL: metric, hour (UTC) and count of each occurrence of an email `f`. */
 export const MOMENTS = `select v.metric, date_trunc('hour', v.at, 'UTC') as hour, 1 as count
      from (values ${Object.entries(MOMENT_OF)
        .map(([metric, at]) => `('${metric}', ${at})`)
@@ -71,7 +72,10 @@ export const MOMENTS = `select v.metric, date_trunc('hour', v.at, 'UTC') as hour
      union all
      select h.metric, h.hour, h.count from jsonb_to_recordset(f.hits) as h(metric text, hour timestamptz, count int)`;
 
-/** The columns of send_facts that are read from the email anew each time; the others are fixed when it leaves. */
+/**
+ * Columns of `send_facts` that are read from the email again at each update. The others are fixed at the time of
+ * sending.
+ */
 export const MEASURES = [
   'sent_at',
   'bounced_at',
@@ -90,7 +94,10 @@ export const MEASURES = [
   'hits',
 ] as const;
 
-/** The columns of send_facts that say what an email was like when it left: from its row, which may be gone later. Fixed. */
+/**
+ * Columns of `send_facts` with the email's attributes at the time of sending. Copied from its row, which may be deleted
+ * later, and never changed.
+ */
 export const DIMENSIONS = [
   ['offer', `m.dimensions ->> 'offer'`],
   ['angle', `m.dimensions ->> 'angle'`],
@@ -102,8 +109,8 @@ export const DIMENSIONS = [
 ] as const;
 
 /**
- * The measures of the emails in `wanted (id)`, from the emails and what was recorded about them. A click that may still turn
- * out to be a machine's is not counted yet.
+ * SQL: the measures of the emails in `wanted (id)`, from the emails and their engagement events. A click that may still
+ * turn out to be a machine's is not counted yet.
  */
 export const MEASURED = `select s.id as send_id, s.contact_id, s.campaign_id, s.step_id, s.variant_id, s.mailbox_id, s.dimensions,
        s.sent_at, s.bounced_at, p.soft_bounced_at, s.opened_at, s.machine_opened_at, s.clicked_at, s.machine_clicked_at, s.replied_at,
@@ -127,7 +134,7 @@ export const MEASURED = `select s.id as send_id, s.contact_id, s.campaign_id, s.
      ) h on true
      where s.organization_id = :org and (s.sent_at is not null or s.bounced_at is not null)`;
 
-/** A table of counts: its key, and the same from an email's row `f` and the `hour` of a moment. */
+/** A table of counts: its key columns, and their SQL from an email's row `f` and the `hour` of an occurrence. */
 export interface FactTable {
   name: 'fact_campaign_hours' | 'fact_campaign_days' | 'fact_steps' | 'fact_mailbox_hours' | 'fact_mailbox_days';
   key: readonly (readonly [column: string, from: string])[];

@@ -1,10 +1,10 @@
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { replacingDifferent } from './replacing.ts';
 
-/** The campaign of the rows that are of all campaigns together. */
+/** Campaign id of the rows that cover all campaigns. */
 export const ALL_CAMPAIGNS = '00000000-0000-0000-0000-000000000000';
 
-/** The moments of emails of which prospect_facts keeps the first: of opens and clicks those of people, of bounces those for good. */
+/** Times of which `prospect_facts` keeps the first one. Opens and clicks by people only, hard bounces only. */
 export const MILESTONES = [
   'opened_at',
   'clicked_at',
@@ -15,7 +15,7 @@ export const MILESTONES = [
   'unsubscribed_at',
 ] as const;
 
-/** What prospect_facts says beside its key. */
+/** Columns of `prospect_facts` besides its key. */
 export const PROSPECT_MEASURES = [
   'sends',
   'first_sent_at',
@@ -26,8 +26,8 @@ export const PROSPECT_MEASURES = [
 ] as const;
 
 /**
- * The rows of prospect_facts of the contacts in `wanted (id)`, from the facts of their emails and the conversions of their people. Only confirmed
- * sends make a prospect.
+ * SQL: the rows of `prospect_facts` for the contacts in `wanted (id)`, from the facts of their emails and their
+ * people's conversions. Only confirmed sends make a prospect.
  */
 export const PROSPECTS = `select f.contact_id, coalesce(f.campaign_id, '${ALL_CAMPAIGNS}'::uuid) as campaign_id, count(*)::int as sends,
        min(f.sent_at) as first_sent_at, max(f.sent_at) as last_sent_at, ${MILESTONES.map((column) => `min(f.${column}) as ${column}`).join(', ')},
@@ -40,7 +40,7 @@ export const PROSPECTS = `select f.contact_id, coalesce(f.campaign_id, '${ALL_CA
      ) c on true
      group by grouping sets ((f.contact_id, f.campaign_id), (f.contact_id))`;
 
-/** Brings the facts of prospects up to date, of contacts that may have become others. Doing it again changes nothing. */
+/** Updates the prospect facts of contacts whose data may have changed. A repetition changes nothing. */
 export async function recordProspects(tx: Tx, contactIds: readonly string[]): Promise<void> {
   if (contactIds.length === 0) return;
   const measures = PROSPECT_MEASURES.join(', ');

@@ -2,13 +2,13 @@ import { DAY_MS, HOUR_MS, utcDay } from '../../../lib/clock.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { METRICS, SUMMED, type Counts } from './metrics.ts';
 
-/** Time from whole hour to whole hour, UTC; the end is not in it. */
+/** A range of whole hours, UTC. The end is exclusive. */
 export interface HourRange {
   from: Date;
   to: Date;
 }
 
-/** The hours in which a time lies: the begin is rounded down, the end up. */
+/** Extends a range to whole hours: rounds the start down and the end up. */
 export function wholeHours({ from, to }: HourRange): HourRange {
   return {
     from: new Date(Math.floor(from.getTime() / HOUR_MS) * HOUR_MS),
@@ -21,7 +21,10 @@ type CountsOf = Counts & { id: string };
 /** Counts of a UTC day, YYYY-MM-DD. */
 type CountsOfDay = Counts & { day: string };
 
-/** The counts of a time, by campaign or by mailbox; those without any are left out. @param ids only of these */
+/**
+ * Returns the counts of a range by campaign or mailbox, without those that have none.
+ * @param ids limits the result to these ids
+ */
 export async function sumBy(
   org: OrgScope,
   part: 'campaign' | 'mailbox',
@@ -35,7 +38,7 @@ export async function sumBy(
   );
 }
 
-/** The counts of a time by UTC day, of all campaigns or of one; days without any are left out. */
+/** Returns the counts of a range by UTC day, for all campaigns or one, without days that have none. */
 export async function sumByDay(org: OrgScope, range: HourRange, campaignId?: string): Promise<CountsOfDay[]> {
   return org.sql<CountsOfDay>(
     `with facts as (${factsOf('campaign')})
@@ -45,7 +48,7 @@ export async function sumByDay(org: OrgScope, range: HourRange, campaignId?: str
   );
 }
 
-/** The counts of a time, of everything together. */
+/** Returns the total counts of a range. */
 export async function sumAll(org: OrgScope, range: HourRange): Promise<Counts> {
   const [row] = await org.sql<Counts>(
     `with facts as (${factsOf('campaign')}) select ${SUMMED} from facts where :org::uuid is not null`,
@@ -54,7 +57,7 @@ export async function sumAll(org: OrgScope, range: HourRange): Promise<Counts> {
   return row!;
 }
 
-/** The counts of hours of one campaign. */
+/** Returns the hourly counts of one campaign in a range. */
 export async function sumByHour(
   org: OrgScope,
   range: HourRange,
@@ -67,7 +70,7 @@ export async function sumByHour(
   );
 }
 
-/** Rows of whole days, and of the hours before the first and after the last whole day. */
+/** Returns SQL: rows of whole days, and of the hours before the first and after the last whole day. */
 function factsOf(part: 'campaign' | 'mailbox'): string {
   const counts = METRICS.join(', ');
   return `select ${part}_id, day::timestamp at time zone 'UTC' as at, ${counts} from fact_${part}_days
@@ -83,7 +86,7 @@ function factsOf(part: 'campaign' | 'mailbox'): string {
 function bounds({ from, to }: HourRange) {
   const first = Math.ceil(from.getTime() / DAY_MS) * DAY_MS;
   const end = Math.floor(to.getTime() / DAY_MS) * DAY_MS;
-  // Where there is no whole day, all hours are those before it.
+  // Without a whole day, all hours count as those before it.
   const [daysFrom, daysTo] = first < end ? [new Date(first), new Date(end)] : [to, to];
   return { from, to, daysFrom, daysTo, firstDay: utcDay(daysFrom), endDay: utcDay(daysTo) };
 }

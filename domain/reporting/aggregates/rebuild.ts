@@ -10,9 +10,9 @@ import { organizations, pages, peoplePages, SUMS_OF_MOMENTS } from './verify.ts'
 import { recordVisits, recountVisits } from './visits.ts';
 
 /**
- * Mends the facts, of one organization or of all, while writes go on: emails page by page, then the counts of one campaign and of one mailbox at a
- * time; reactions of the organization wait for that moment.
- * @returns how many emails changed, per organization
+ * Repairs the facts of one organization or of all while writes continue. Emails are repaired page by page, then the
+ * counts of one campaign or mailbox at a time. The organization's subscriber waits during each of these steps.
+ * @returns the number of changed emails per organization
  */
 export async function rebuildFacts(
   deps: Deps,
@@ -54,7 +54,7 @@ async function partsOf(deps: Deps, organizationId: string, part: 'campaign_id' |
   return rows.map(({ id }) => id);
 }
 
-/** Counts a campaign, or a mailbox, anew from the facts of its emails. */
+/** Recounts a campaign or a mailbox from the facts of its emails. */
 async function recount(tx: Tx, part: 'campaign_id' | 'mailbox_id', value: string): Promise<void> {
   await tx.org.lock(`facts/${tx.org.organizationId}`);
   for (const { name, key } of FACT_TABLES) {

@@ -2,24 +2,24 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { recordAcquisitions } from './acquisitions.ts';
 import { recordProspects } from './prospects.ts';
 
-/** What events name whose facts may have changed. */
+/** Rows named by events whose facts may have changed. */
 interface NamedPeople {
-  /** Emails that left or were answered. */
+  /** Emails that were sent or answered. */
   sendIds?: readonly string[];
-  /** Contacts with a milestone that changed, as {@link recordFacts} says. */
+  /** Contacts with a changed milestone, from {@link recordFacts}. */
   prospectIds?: readonly string[];
   personIds?: readonly string[];
   /** Contacts whose address changed. */
   contactIds?: readonly string[];
-  /** A contact was deleted: estimates may rest on it. */
+  /** True if a contact was deleted, because estimates may depend on it. */
   isContactGone?: boolean;
 }
 
 const PAGE = 500;
 
 /**
- * Brings the facts of prospects and acquisitions up to date for whom events name: contacts of emails, people, and people of the same companies as
- * those contacts who came after the email. To be called after {@link recordFacts} in its transaction, and under its lock.
+ * Updates the facts of prospects and acquisitions for the contacts and people of events. Includes people of the same
+ * companies who were acquired after the email. Call it after {@link recordFacts} in its transaction, under its lock.
  */
 export async function recordPeople(
   tx: Tx,

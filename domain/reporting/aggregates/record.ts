@@ -3,7 +3,7 @@ import { recordGroups } from './groups.ts';
 import { MILESTONES } from './prospects.ts';
 import { DIMENSIONS, FACT_TABLES, MEASURED, MEASURES, METRICS, MOMENTS, type FactTable } from './metrics.ts';
 
-/** An email, with what its event says about it; that counts where its row has lost it since. */
+/** An email with the ids from its event, which are used when its row has lost them. */
 interface NamedEmail {
   sendId: string;
   campaignId: string | null;
@@ -11,17 +11,17 @@ interface NamedEmail {
   mailboxId?: string | null;
 }
 
-/** What became different. */
+/** Result of {@link recordFacts}. */
 interface ChangedFacts {
-  /** How many emails. */
+  /** Number of changed emails. */
   emails: number;
-  /** The contacts whose milestones may have: one more open of an email that was opened before is none. */
+  /** Contacts whose milestones may have changed. A repeated open of an email changes none. */
   prospectIds: string[];
 }
 
 /**
- * Brings the facts of emails up to date, and adds to the counts by how much they changed. Emails of no campaign, and those that
- * have not left, have no facts. Doing it again changes nothing. One call at a time per organization: others wait.
+ * Updates the facts of emails and adds the differences to the counts. Emails without campaign and unsent emails have no
+ * facts. A repetition changes nothing. Calls are serialized per organization by a lock.
  */
 export async function recordFacts(tx: Tx, emails: readonly NamedEmail[]): Promise<ChangedFacts> {
   const named = [...new Map(emails.map((email) => [email.sendId, email])).values()];
@@ -72,14 +72,14 @@ export async function recordFacts(tx: Tx, emails: readonly NamedEmail[]): Promis
   return { emails: row!.emails, prospectIds: row!.prospect_ids };
 }
 
-/** The measures that prospects are told from. */
+/** Measures that determine prospects. */
 const OF_PROSPECTS = ['sent_at', ...MILESTONES];
 
 const FROZEN = DIMENSIONS.map(([column]) => column).join(', ');
 
 const list = (columns: readonly string[], prefix = '') => columns.map((column) => `${prefix}${column}`).join(', ');
 
-/** Adds the rows of `delta` to a table of counts. */
+/** Returns a CTE that adds the rows of `delta` to a table of counts. */
 const added = ({ name, key }: FactTable): string => `${name}_added as (
        insert into ${name} (organization_id, ${list(key.map(([column]) => column))}, ${list(METRICS)})
        select :org, ${list(key.map(([, from]) => from))}, ${METRICS.map((metric) => `coalesce(sum(count) filter (where metric = '${metric}'), 0)`).join(', ')}

@@ -1,4 +1,7 @@
-/** The end of an insert that replaces the row of the same key where its measures differ, and writes no other. */
+/**
+ * Returns the end of an insert statement that replaces the row of the same key if its measures differ. Equal rows are
+ * not written.
+ */
 export function replacingDifferent(table: string, key: string, measures: readonly string[]): string {
   const all = (row: string) => measures.map((name) => `${row}.${name}`).join(', ');
   return `on conflict (${key}) do update set ${measures.map((name) => `${name} = excluded.${name}`).join(', ')}

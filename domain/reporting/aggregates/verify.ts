@@ -11,14 +11,14 @@ import { FACT_TABLES, MEASURED, MEASURES, METRICS, MOMENTS, type FactTable } fro
 import { PROSPECT_MEASURES, PROSPECTS } from './prospects.ts';
 import { COUNTED_VISITS, IS_VISITED, VISIT_MEASURES, VISITS } from './visits.ts';
 
-/** A fact that is not what the rows say. */
+/** A stored fact that differs from its source rows. */
 interface FactDifference {
   organization_id: string;
   /** `send_facts` or a table of counts. */
   table: string;
-  /** The email, or what the count is of: columns and values. */
+  /** Key of the email or count: columns and values. */
   key: Record<string, string>;
-  /** By column; null where there is no row. */
+  /** Stored values by column. Null if there is no row. */
   stored: Record<string, unknown> | null;
   expected: Record<string, unknown> | null;
 }
@@ -26,21 +26,22 @@ interface FactDifference {
 export interface FactsReport {
   organization_id: string;
   emails: number;
-  /** Events that are not applied yet: what they changed shows as a difference. */
+  /** Number of unapplied events, whose changes appear as differences. */
   behind: number;
-  /** The first ones; see `total`. */
+  /** The first differences; `total` counts all of them. */
   differences: FactDifference[];
   total: number;
 }
 
-/** Differences named per organization and table at most. */
+/** Maximum number of listed differences per organization and table. */
 const NAMED = 20;
 const PAGE = 2_000;
 const SUBSCRIBER = 'keep_facts';
 
 /**
- * Counts the facts anew, of one organization or of all, and names what differs. The facts of emails are compared with the emails and what was recorded
- * about them, the counts with the facts of the emails. What became of an email after its campaign was deleted is not compared.
+ * Recomputes the facts of one organization or of all and lists differences. Facts of emails are compared with the
+ * emails and their engagement events, counts with the facts of emails. Outcomes after the deletion of an email's
+ * campaign are not compared.
  */
 export async function verifyFacts(deps: Deps, organizationId?: string): Promise<FactsReport[]> {
   const reports: FactsReport[] = [];
@@ -48,7 +49,7 @@ export async function verifyFacts(deps: Deps, organizationId?: string): Promise<
   return reports;
 }
 
-/** The named organization, or all. */
+/** Returns the id of the named organization, or those of all. */
 export async function organizations(deps: Deps, organizationId: string | undefined): Promise<string[]> {
   const rows = await across(deps.db, 'operator').sql<{ id: string }>(
     'select id from organizations where cast(:id as uuid) is null or id = :id order by id',
@@ -57,7 +58,7 @@ export async function organizations(deps: Deps, organizationId: string | undefin
   return rows.map(({ id }) => id);
 }
 
-/** Ids of the emails that have facts or should, in pages. */
+/** Yields the ids of emails that have facts or should, in pages. */
 export async function* pages(deps: Deps, organizationId: string): AsyncGenerator<string[]> {
   const org = reader(systemCtx(deps, organizationId, 'facts/read'));
   for (let after = '00000000-0000-0000-0000-000000000000'; ;) {
@@ -72,7 +73,7 @@ export async function* pages(deps: Deps, organizationId: string): AsyncGenerator
   }
 }
 
-/** Ids of the people who reached a goal or are said to have, in pages. */
+/** Yields the ids of people who reached a goal or are recorded as such, in pages. */
 export async function* peoplePages(deps: Deps, organizationId: string): AsyncGenerator<string[]> {
   const org = reader(systemCtx(deps, organizationId, 'facts/read'));
   for (let after = '00000000-0000-0000-0000-000000000000'; ;) {
@@ -155,7 +156,7 @@ function differingEmails(ctx: ReadCtx, ids: readonly string[]): Promise<Found[]>
   );
 }
 
-/** Rows of a table `s` and what they should be `n`, compared as JSON. */
+/** Returns SQL: rows of a table (`stored`) that differ from the expected ones (`now`), as JSON. */
 function differing(key: readonly string[], measures: readonly string[]): string {
   const json = (alias: string, columns: readonly string[]) =>
     `jsonb_build_object(${columns.map((column) => `'${column}', ${alias}.${column}`).join(', ')})`;
@@ -186,7 +187,10 @@ async function differingAcquisitions(ctx: ReadCtx, personIds: readonly string[])
   );
 }
 
-/** The visits of an email that a person opened, and that has no visitor, differ as well: there is one, of itself. */
+/**
+ * Compares visit facts. An email that a person opened but that has no visitor is a difference too: it should have a
+ * visitor of its own.
+ */
 function differingVisits(ctx: ReadCtx, sendIds: readonly string[]): Promise<Found[]> {
   return reader(ctx).sql<Found>(
     `with wanted as materialized (select distinct visitor from send_facts where organization_id = :org and send_id = any(:ids::uuid[]) and visitor is not null),
@@ -207,7 +211,7 @@ function differingVisitors(ctx: ReadCtx): Promise<Found[]> {
   );
 }
 
-/** In which groups an email is the contact's last one, or until when it was. */
+/** Compares, for each group of an email, the stored day of the contact's next email. */
 function differingGroups(ctx: ReadCtx, sendIds: readonly string[]): Promise<Found[]> {
   const json = (at: string, days: string) =>
     `case when ${at} is not null then jsonb_build_object('sent_at', ${at}, 'next_days', ${days}) end`;
@@ -245,7 +249,10 @@ function differingFlow(ctx: ReadCtx): Promise<Found[]> {
   );
 }
 
-/** Compares counts with the facts of the emails; counts by hour only as far back as REPORT_HOUR_RETENTION_DAYS keeps them. */
+/**
+ * Compares counts with the facts of the emails. Hourly counts are compared only as far back as
+ * REPORT_HOUR_RETENTION_DAYS keeps them.
+ */
 function differingCounts(ctx: ReadCtx, { name, key }: FactTable): Promise<Found[]> {
   const columns = key.map(([column]) => column);
   const keptDays = ctx.config.REPORT_HOUR_RETENTION_DAYS;
@@ -266,12 +273,12 @@ function differingCounts(ctx: ReadCtx, { name, key }: FactTable): Promise<Found[
   );
 }
 
-/** The counts of the moments `m`, as a list of columns. */
+/** SQL: the counts of the occurrences `m` as a list of columns. */
 export const SUMS_OF_MOMENTS = METRICS.map(
   (metric) => `coalesce(sum(m.count) filter (where m.metric = '${metric}'), 0)::int as ${metric}`,
 ).join(', ');
 
-/** Only what differs: a row has many columns. */
+/** Keeps only the differing columns, because a row has many. */
 function changedColumns(
   stored: Found['stored'],
   expected: Found['expected'],

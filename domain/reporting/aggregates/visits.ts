@@ -1,19 +1,19 @@
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { replacingDifferent } from './replacing.ts';
 
-/** Where people open and click: what is counted of it, with the column of engagement_events that says it. */
+/** Origins of opens and clicks that are counted, with their columns of `engagement_events`. */
 const VISIT_PARTS = { countries: 'country_code', clients: 'client', devices: 'device_type' } as const;
 export type VisitPart = keyof typeof VISIT_PARTS;
 
-/** What visit_facts says beside its key. */
+/** Columns of `visit_facts` besides its key. */
 export const VISIT_MEASURES = ['campaign_id', 'first_at'] as const;
 
-/** A person has opened the email `f`, or clicked in it. */
+/** SQL condition: a person has opened the email `f` or clicked in it. */
 export const IS_VISITED = '(f.opened_at is not null or f.clicked_at is not null)';
 
 /**
- * The rows of visit_facts of the visitors in `wanted (visitor)`, from what was recorded of their emails. A click that may still turn out to be a
- * machine's is not counted yet.
+ * SQL: the rows of `visit_facts` for the visitors in `wanted (visitor)`, from the events of their emails. A click that
+ * may still turn out to be a machine's is not counted yet.
  */
 export const VISITS = `select f.visitor, o.part, o.key, f.campaign_id, min(e.at) as first_at
      from wanted w join send_facts f on f.visitor = w.visitor and f.organization_id = :org
@@ -24,13 +24,13 @@ export const VISITS = `select f.visitor, o.part, o.key, f.campaign_id, min(e.at)
        .join(', ')}) o (part, key)
      group by 1, 2, 3, 4`;
 
-/** The counts that fact_visits should have. */
+/** SQL: the expected counts of `fact_visits`. */
 export const COUNTED_VISITS = `select campaign_id, part, key, count(*)::int as visitors from visit_facts where organization_id = :org group by 1, 2, 3`;
 
 /**
- * Brings up to date where people opened and clicked, for the visitors of these emails, and adds to the counts by how much that changed. A contact is one
- * visitor of a campaign, whatever emails of it they open. To be called after `recordFacts` in its transaction, and under its lock. Doing it
- * again changes nothing.
+ * Updates the origins of opens and clicks for the visitors of these emails, and adds the differences to the counts. A
+ * contact is one visitor per campaign, whatever emails they open. Call it after `recordFacts` in its transaction, under
+ * its lock. A repetition changes nothing.
  */
 export async function recordVisits(tx: Tx, sendIds: readonly string[]): Promise<void> {
   if (sendIds.length === 0) return;
@@ -59,8 +59,9 @@ export async function recordVisits(tx: Tx, sendIds: readonly string[]): Promise<
 }
 
 /**
- * Gives emails that people opened their visitor: that of another email to the contact in the campaign, or else the first of them that is opened. It stays when
- * the contact is deleted, so that the counts do too; what is opened only afterwards is another visitor.
+ * Assigns a visitor to emails that people opened: that of another email to the contact in the campaign, else the first
+ * opened email's id. The visitor stays when the contact is deleted, so the counts stay too. Emails first opened after
+ * the deletion get another visitor.
  */
 async function nameVisitors(tx: Tx, sendIds: readonly string[]): Promise<void> {
   await tx.org.sql(
@@ -78,7 +79,7 @@ async function nameVisitors(tx: Tx, sendIds: readonly string[]): Promise<void> {
   );
 }
 
-/** Counts the visitors of a campaign anew. */
+/** Recounts the visitors of a campaign. */
 export async function recountVisits(tx: Tx, campaignId: string): Promise<void> {
   await tx.org.sql('delete from fact_visits where organization_id = :org and campaign_id = :campaign', {
     campaign: campaignId,

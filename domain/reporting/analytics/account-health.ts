@@ -3,36 +3,36 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Said } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 
-/** The columns by which the health of a mailbox is judged. */
+/** Columns from which the health of a mailbox is computed. */
 export interface HealthRow extends Columns<
   'mailboxes',
   'id' | 'status' | 'hold_reason' | 'hold_until' | 'imap_hold_reason' | 'imap_hold_until'
 > {
   is_held: boolean;
   is_imap_held: boolean;
-  /** Open ones. */
+  /** Number of open problems. */
   problems: number;
-  /** Of the warmup; null for a mailbox that is not being warmed. */
+  /** Health state of the warmup. Null for a mailbox that is not being warmed. */
   warmup_state: 'healthy' | 'watch' | 'throttled' | 'quarantined' | 'blocked' | null;
   warmup_score: number | null;
 }
 
 export interface AccountHealth {
-  /** `error`: it works again only when a person acts. `warning`: it tries again by itself, or something needs a look. */
+  /** `error`: works again only when a person acts. `warning`: recovers by itself, or needs a check. */
   status: 'healthy' | 'warning' | 'error';
-  /** 0 to 100. */
+  /** Score from 0 to 100. */
   score: number;
-  /** Problems of the mailbox, each as one sentence. */
+  /** Problems of the mailbox, one sentence each. */
   issues: Said[];
 }
 
 const HELD = message('mailbox_issue.held');
-/** What a fault takes from the 100 points of a mailbox. */
+/** Points that each problem takes from the 100 of a mailbox. */
 const PENALTY = { error: 60, rest: 30, problem: 10, off: 30 };
 
 /**
- * The health of a mailbox. A revoked one, or one that rests until a person acts, is in error; one that rests for a time, is switched off, has an open
- * problem or stands badly in its warmup has a warning. The score is not above that of the warmup.
+ * Returns the health of a mailbox. Error: it is revoked, or held until a person acts. Warning: it is held temporarily,
+ * switched off, has an open problem or bad warmup health. The score is at most that of the warmup.
  */
 export function accountHealth(row: HealthRow): AccountHealth {
   const holds = [
@@ -63,7 +63,10 @@ export function accountHealth(row: HealthRow): AccountHealth {
   };
 }
 
-/** What mailboxes are judged by. @param ids only these; without them, all */
+/**
+ * Reads the columns from which mailboxes' health is computed.
+ * @param ids limits the result to these mailboxes
+ */
 export function readHealthRows(org: OrgScope, now: Date, ids?: readonly string[]): Promise<HealthRow[]> {
   return org.sql<HealthRow>(
     `select m.id, m.status, m.hold_reason, m.hold_until, m.imap_hold_reason, m.imap_hold_until,

@@ -10,18 +10,18 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { dailyTarget } from '../../mailboxes/warmup/ramp.ts';
 import { accountHealth, readHealthRows, type AccountHealth, type HealthRow } from './account-health.ts';
 
-/** A mailbox: how it stands, and what it did today. */
+/** A mailbox with its health and today's usage. */
 export interface AccountStatus {
   mailbox: MailboxRow;
   lastSyncedAt: Date | null;
   health: AccountHealth;
   errors: Columns<'mailbox_errors', 'id' | 'error_code' | 'severity' | 'message' | 'created_at'>[];
-  /** The UTC day. */
+  /** The current UTC day. */
   usage: { date: string; campaign_sent: number; campaign_limit: number; warmup_sent: number; warmup_limit: number };
   inCampaign: boolean;
 }
 
-/** With how its warmup stands, of a mailbox that was ever warmed, and what is known of its health while it is being warmed. */
+/** A mailbox with its warmup state (if it was ever warmed) and its warmup health (while it is being warmed). */
 export interface AccountDetail extends AccountStatus {
   warmup: {
     enabled: boolean;
@@ -35,14 +35,17 @@ export interface AccountDetail extends AccountStatus {
 
 const MAX_ERRORS = 10;
 
-/** All mailboxes, newest first (GET /analytics/accounts). A key restricted to mailboxes sees those. */
+/** Lists all mailboxes, newest first (GET /analytics/accounts). A key restricted to mailboxes sees only those. */
 export async function listAccounts(ctx: Ctx): Promise<AccountStatus[]> {
   const query = reader(ctx).query(Mailboxes).orderBy('id', 'desc');
   if (ctx.actor.allowedMailboxes) void query.whereIn('id', [...ctx.actor.allowedMailboxes]);
   return statusOf(ctx, await query);
 }
 
-/** One mailbox (GET /analytics/accounts/:id). @throws AppError not_found */
+/**
+ * Returns one mailbox (GET /analytics/accounts/:id).
+ * @throws AppError not_found
+ */
 export async function readAccount(ctx: Ctx, id: string): Promise<AccountDetail> {
   const org = reader(ctx);
   const isAllowed = ctx.actor.allowedMailboxes ? ctx.actor.allowedMailboxes.includes(id.toLowerCase()) : true;

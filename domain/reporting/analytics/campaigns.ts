@@ -10,20 +10,20 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { daysOf, hoursOf, type DayRange } from './period.ts';
 import { ratesOf, trendPoint, type Rates, type TrendPoint } from './rates.ts';
 
-/** What became of a campaign's emails, from its first to now. */
+/** Outcomes of a campaign's emails over its whole time. */
 export interface CampaignReport {
   campaign: { id: string; name: string; status: string };
-  /** Of the first and the last count; null while there is none. */
+  /** Times of the first and the last count. Null if there is none. */
   range: { from: Date; to: Date } | null;
   leads: number;
-  /** Emails that have a slot and have not left. */
+  /** Number of emails with a slot that are not sent yet. */
   pending: number;
   counts: Counts;
   steps: StepReport[];
   engagement: Engagement;
 }
 
-/** What became of the emails of a step. */
+/** Outcomes of a step's emails. */
 interface StepReport {
   stepId: string;
   name: string;
@@ -31,7 +31,10 @@ interface StepReport {
   counts: Counts;
 }
 
-/** Where people opened and clicked: contacts by country, mail program and kind of device; an empty key is unknown. */
+/**
+ * Origins of opens and clicks by people: number of contacts by country, mail program and kind of device. An empty key
+ * means unknown.
+ */
 type Engagement = Record<VisitPart, Bucket[]>;
 
 interface Bucket {
@@ -39,11 +42,14 @@ interface Bucket {
   count: number;
 }
 
-/** Buckets that a list shows, the busiest first. */
+/** Maximum number of buckets in a list, largest first. */
 const BUSIEST = 8;
 const NONE = sumCounts([]);
 
-/** What became of a campaign's emails (GET /analytics/campaigns/:id). @throws AppError not_found */
+/**
+ * Returns the outcomes of a campaign's emails (GET /analytics/campaigns/:id).
+ * @throws AppError not_found
+ */
 export async function readCampaignReport(ctx: Ctx, id: string): Promise<CampaignReport> {
   const org = reader(ctx);
   const campaign = await findCampaign(org, id);
@@ -79,7 +85,10 @@ export async function readCampaignReport(ctx: Ctx, id: string): Promise<Campaign
   };
 }
 
-/** A campaign's trend by UTC day, every day of the range (GET /analytics/campaigns/:id/daily). @throws AppError not_found */
+/**
+ * Returns a campaign's trend for every UTC day of a range (GET /analytics/campaigns/:id/daily).
+ * @throws AppError not_found
+ */
 export async function readCampaignDays(
   ctx: Ctx,
   id: string,
@@ -91,7 +100,10 @@ export async function readCampaignDays(
   return daysOf(range).map((date) => ({ date, ...trendPoint(byDay.get(date)) }));
 }
 
-/** A campaign's trend by hour of one UTC day (GET /analytics/campaigns/:id/hourly). @throws AppError not_found */
+/**
+ * Returns a campaign's trend for the hours of one UTC day (GET /analytics/campaigns/:id/hourly).
+ * @throws AppError not_found
+ */
 export async function readCampaignHours(
   ctx: Ctx,
   id: string,
@@ -104,7 +116,7 @@ export async function readCampaignHours(
   return Array.from({ length: 24 }, (_, hour) => ({ hour, ...trendPoint(byHour.get(hour)) }));
 }
 
-/** A campaign beside others. */
+/** A campaign in a comparison. */
 interface ComparedCampaign extends Rates {
   campaign_id: string;
   name: string;
@@ -112,11 +124,11 @@ interface ComparedCampaign extends Rates {
   emails_sent: number;
 }
 
-/** Campaigns that are compared at once. */
+/** Maximum number of campaigns in a comparison. */
 export const MAX_COMPARED = 10;
 
 /**
- * Campaigns side by side, in the order in which they are named (GET /analytics/campaigns/compare).
+ * Compares campaigns, in the order of their ids in the request (GET /analytics/campaigns/compare).
  * @throws AppError not_found when one is not the organization's
  */
 export async function compareCampaigns(ctx: Ctx, ids: readonly string[], range: DayRange): Promise<ComparedCampaign[]> {

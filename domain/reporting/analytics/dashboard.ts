@@ -6,11 +6,11 @@ import { accountHealth, readHealthRows } from './account-health.ts';
 import { daysOf, hoursOf, lastDays } from './period.ts';
 import { ratesOf, trendPoint, type Rates, type TrendPoint } from './rates.ts';
 
-/** The periods of a dashboard, in UTC days, today included. */
+/** Periods of a dashboard: number of UTC days, today included. */
 export const PERIODS = { '7d': 7, '30d': 30, '90d': 90 } as const;
 export type Period = keyof typeof PERIODS;
 
-/** The workspace at a glance. */
+/** Summary of the workspace. */
 export interface Dashboard {
   period: Period;
   counts: Counts;
@@ -22,7 +22,7 @@ export interface Dashboard {
   dailyTrend: (TrendPoint & { date: string })[];
 }
 
-/** Something that a recipient did. */
+/** A reaction of a recipient. */
 interface Activity {
   type: 'opened' | 'clicked' | 'unsubscribed' | 'replied' | 'bounced' | 'complained';
   campaign_id: string;
@@ -34,10 +34,12 @@ interface Activity {
 
 const RECENT = 20;
 const TOP = 5;
-/** Campaigns whose latest activity is looked at: those that were sent from last. */
+/** Maximum number of campaigns whose latest activity is read: those that sent most recently. */
 const LOOKED_AT = 100;
 
-/** The workspace at a glance (GET /analytics/dashboard). Campaigns that were deleted are in the totals and the trend. */
+/**
+ * Returns the summary of the workspace (GET /analytics/dashboard). Deleted campaigns count in the totals and the trend.
+ */
 export async function readDashboard(ctx: Ctx, period: Period): Promise<Dashboard> {
   const org = reader(ctx);
   const now = ctx.clock.now();

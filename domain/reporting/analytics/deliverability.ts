@@ -8,11 +8,11 @@ import { percent } from './period.ts';
 export const BANDS = ['healthy', 'watch', 'throttled', 'quarantined', 'blocked'] as const;
 type Band = (typeof BANDS)[number];
 
-/** How well a workspace's emails arrive, in whole hours. */
+/** Deliverability of a workspace's emails in a range of whole hours. */
 export interface DeliverabilityReport {
   range: HourRange;
   counts: Counts;
-  /** Bounces and complaints of which no email of a campaign is known. */
+  /** Bounces, complaints and opt-outs that match no campaign email. */
   unassigned: { bounces: number; complaints: number; unsubscribes: number };
   reportedReplies: number;
   suppressed: number;
@@ -31,7 +31,7 @@ export interface DeliverabilityReport {
 export const INTENTS = ['positive', 'negative', 'out_of_office', 'question', 'neutral', 'automated'] as const;
 export type Intent = (typeof INTENTS)[number];
 
-/** Where warmup emails landed, as far as that is known. */
+/** Placement of warmup emails, as far as known. */
 interface Placement {
   inbox: number;
   spam: number;
@@ -45,19 +45,20 @@ interface SentRates {
   complaint_rate: number;
 }
 
-/** Points that a rate costs at most, and the percentage at which it costs all of them. */
+/** Maximum points that each rate can cost, and the rate (percent) at which it costs all of them. */
 const PENALTIES = {
   bounce: { points: 40, at: 10 },
   complaint: { points: 30, at: 0.3 },
   spam: { points: 40, at: 40 },
 };
-/** The lowest score of each band. */
+/** Lowest score of each band. */
 const BAND_FROM: Record<Band, number> = { healthy: 80, watch: 60, throttled: 40, quarantined: 20, blocked: 0 };
 
 /**
- * How well a workspace's emails arrive (GET /analytics/deliverability). Counts are kept by the hour, so the begin is rounded down and the end up to one; the
- * report says which. A bounce, complaint or opt-out counts once per email, at its moment, whenever the email left. The counts are those of the workspace; of single
- * mailboxes, a key restricted to mailboxes sees its own.
+ * Returns the deliverability of a workspace's emails (GET /analytics/deliverability). Counts are kept by the hour, so
+ * the start is rounded down and the end up; the report contains both. A bounce, complaint or opt-out counts once per
+ * email, at its own time, whenever the email was sent. Totals are those of the workspace. In the list of mailboxes, a
+ * key restricted to mailboxes sees only its own.
  */
 export async function readDeliverability(ctx: Ctx, asked: HourRange): Promise<DeliverabilityReport> {
   const org = reader(ctx);
@@ -121,7 +122,7 @@ export async function readDeliverability(ctx: Ctx, asked: HourRange): Promise<De
   };
 }
 
-/** 100 less the points that bounces, complaints and warmup emails in spam cost; 0 at least. Rates are percent. */
+/** Returns 100 minus the points for bounces, complaints and warmup emails in spam, at least 0. Rates are percent. */
 function scoreOf(rates: { bounceRate: number; complaintRate: number; spamRate: number }): number {
   const lost = (rate: number, { points, at }: { points: number; at: number }) => Math.min(rate / at, 1) * points;
   const left =
@@ -132,7 +133,9 @@ function scoreOf(rates: { bounceRate: number; complaintRate: number; spamRate: n
   return Math.max(0, Math.round(left));
 }
 
-/** The band of a score: healthy from 80, watch from 60, throttled from 40, quarantined from 20, else blocked. */
+/**
+ * Returns the band of a score: healthy from 80, watch from 60, throttled from 40, quarantined from 20, else blocked.
+ */
 function bandOf(score: number): Band {
   return BANDS.find((band) => score >= BAND_FROM[band])!;
 }

@@ -20,10 +20,10 @@ import type { VisitPart } from '../aggregates/visits.ts';
 import type { FigurePart } from './figure-part.ts';
 import { keptTotal, keptVisitors } from './kept-totals.ts';
 
-/** The parts that emails, events, … can be narrowed to. */
+/** Parameters by which counted things can be narrowed. */
 const PARTS = ['from', 'to', 'campaignId', 'stepId', 'mailboxId', 'provider', 'key'] as const;
 type Part = (typeof PARTS)[number];
-/** The parameters of the parts, as callers know them. */
+/** Names of these parameters in the API. */
 const NAMED: Record<Part, string> = {
   from: 'from',
   to: 'to',
@@ -34,7 +34,7 @@ const NAMED: Record<Part, string> = {
   key: 'key',
 };
 
-/** What a figure counts. */
+/** Kinds of things that a figure counts. */
 export const COUNTED_KINDS = [
   'email',
   'event',
@@ -48,9 +48,9 @@ export const COUNTED_KINDS = [
 ] as const;
 type CountedKind = (typeof COUNTED_KINDS)[number];
 
-/** Something that a figure counts. */
+/** A thing that a figure counts. */
 export interface CountedThing {
-  /** Of the email, the event, the received message, …, as `kind` says. */
+  /** Id of the email, event, received message or other thing; `kind` names its type. */
   id: string;
   kind: CountedKind;
   contact_id: string | null;
@@ -61,21 +61,24 @@ export interface CountedThing {
 }
 
 interface Source {
-  /** By which a figure may be narrowed. */
+  /** Parameters by which the figure may be narrowed. */
   parts: readonly Part[];
   needs?: Part;
-  /** Selects kind, id, contact, address where the contact may not say it, campaign, mailbox and moment; several selects are parts of one list. */
+  /**
+   * Returns SQL that selects kind, id, contact, address (if not the contact's), campaign, mailbox and time. Several
+   * selects are parts of one list.
+   */
   sql: (of: FigurePart) => string | readonly string[];
-  /** How many there are, where a count of it is kept; without, or where the count is not kept for the part, they are counted. */
+  /** Returns the stored count of the listed things. Undefined if none is stored; they are then counted. */
   total?: (org: OrgScope, of: FigurePart) => Promise<number | undefined>;
-  /** Listed by id and not the newest first: there is no index by time. */
+  /** True for lists by id, because there is no index by time. */
   byId?: true;
 }
 
 const RANGE = ['from', 'to'] as const;
 const EMAIL_PARTS = [...RANGE, 'campaignId', 'stepId', 'mailboxId', 'provider'] as const;
 
-/** Emails of campaigns, each at the moment at which it counts for a metric. */
+/** Campaign emails, each at the time when it counts for a metric. */
 const emails = (metric: keyof typeof MOMENT_OF): Source => ({
   parts: EMAIL_PARTS,
   total: (org, of) => keptTotal(org, metric, of),
@@ -90,14 +93,14 @@ const emails = (metric: keyof typeof MOMENT_OF): Source => ({
       `select 'email' as kind, f.send_id as id, f.contact_id, null as address, f.campaign_id, f.mailbox_id, ${at} as at from send_facts f
        where f.organization_id = :org ${condition} and ${at} is not null ${inRange(at, of)} ${of.campaignId ? 'and f.campaign_id = :campaign' : ''}
          ${of.stepId ? 'and f.step_id = :step' : ''} ${of.mailboxId ? 'and f.mailbox_id = :mailbox' : ''} ${provider}`;
-    // Those without a moment of sending were refused at once; each half has an index by its moment.
+    // Emails without a time of sending were refused at once. Each half has an index by its time.
     return metric === 'sent'
       ? [counted('f.sent_at'), counted('f.bounced_at', 'and f.sent_at is null')]
       : counted(MOMENT_OF[metric]);
   },
 });
 
-/** Emails of campaigns, and what was reported without one: how deliverability counts. */
+/** Campaign emails, and reports without an email, as deliverability counts them. */
 const emailsAndReports = (metric: 'bounced' | 'complained' | 'unsubscribed', type: string): Source => ({
   parts: RANGE,
   sql: (of) => [
@@ -107,7 +110,7 @@ const emailsAndReports = (metric: 'bounced' | 'complained' | 'unsubscribed', typ
   ],
 });
 
-/** Received answers by what they say; away notices and automatic ones have their kind. */
+/** Received replies by intent. Away messages and automatic replies use their kind. */
 const messages = (intent: string): Source => ({
   parts: RANGE,
   sql: (
@@ -124,7 +127,7 @@ const warmupEmails = (at: string, condition: string): Source => ({
        where w.organization_id = :org and ${at} is not null and ${condition} ${inRange(at, of)} ${of.mailboxId ? 'and w.mailbox_id = :mailbox' : ''}`,
 });
 
-/** Who opened or clicked, by what is known of where, each at the first time. A visitor is a contact of the campaign, also one that was deleted since. */
+/** Contacts of a campaign who opened or clicked, by origin, each at the first time. Includes deleted contacts. */
 const visitors = (part: VisitPart): Source => ({
   parts: ['campaignId', 'key'],
   needs: 'campaignId',
@@ -142,7 +145,7 @@ const visitors = (part: VisitPart): Source => ({
        ) v left join lateral (select s.contact_id from send_facts s where s.organization_id = :org and s.visitor = v.id order by s.contact_id limit 1) f on true`,
 });
 
-/** The figures of the reports, by the name of what they count. */
+/** Sources of the figures in reports, by the name of what they count. */
 const SOURCES = {
   sent: emails('sent'),
   bounces: emails('bounced'),
@@ -195,7 +198,7 @@ const SOURCES = {
   dlq_pending: {
     byId: true,
     parts: [],
-    // An email that was given up, or may have left, is about its recipient; the run of a lead about that lead.
+    // A failed or uncertain email belongs to its recipient, and a lead's run to that lead.
     sql: () => `select 'dead_letter' as kind, d.id, coalesce(s.contact_id, e.contact_id) as contact_id, s.recipient as address,
          coalesce(s.campaign_id, e.campaign_id) as campaign_id, s.mailbox_id, d.created_at as at
        from dead_letters d
@@ -227,7 +230,10 @@ export const ANALYTICS_FIGURES = Object.keys(SOURCES) as [AnalyticsFigure, ...An
 
 const LIST = 'analytics.explain';
 
-/** What a figure is narrowed by that it is not counted by, and what it lacks: parameters, as callers know them, with what is wrong. */
+/**
+ * Returns problems of a request: parameters that the figure does not support, and missing ones. Each is named as in the
+ * API.
+ */
 export function figureProblems(
   asked: { figure?: unknown } & Record<string, unknown>,
 ): [name: string, fault: Message][] {
@@ -245,9 +251,10 @@ export function figureProblems(
 }
 
 /**
- * What a figure of the reports counts, as many as it says (GET /analytics/explain). As in the reports time is counted in whole hours. Campaigns, steps and
- * mailboxes that are gone keep their figures; an id of nothing has none.
- * @throws AppError bad_request naming what the figure is not counted by, or a bad cursor; forbidden for a mailbox that the caller's key may not use
+ * Lists the things that a figure of the reports counts; `total` equals the figure (GET /analytics/explain). Ranges are
+ * in whole hours, as in the reports. Deleted campaigns, steps and mailboxes keep their figures; an unknown id has none.
+ * @throws AppError bad_request naming unsupported parameters, or a bad cursor; forbidden for a mailbox that the
+ * caller's key may not use
  */
 export async function explainAnalytics(
   ctx: Ctx,
@@ -270,7 +277,7 @@ export async function explainAnalytics(
   if (!ids.every(isUuid)) return { rows: [], nextCursor: null, total: 0 };
   const now = ctx.clock.now();
   const hours = wholeHours({ from: asked.from ?? now, to: asked.to ?? now });
-  // What the figure is not narrowed by is not in its SQL, and so not bound.
+  // Parameters that the figure does not use are not in its SQL, so their values are not bound.
   const bindings = {
     ...hours,
     now,

@@ -1,12 +1,15 @@
-/** What part of a workspace a figure is of. Without a begin it counts from the first one on, without an end to the last. */
+/**
+ * The part of a workspace that a figure covers. Without `from` it starts at the first count, without `to` it ends at
+ * the last.
+ */
 export interface FigurePart {
   from?: Date | undefined;
   to?: Date | undefined;
   campaignId?: string | undefined;
   stepId?: string | undefined;
   mailboxId?: string | undefined;
-  /** Of the mailbox; `removed` for mailboxes that are gone. */
+  /** Provider of the mailbox; `removed` for deleted mailboxes. */
   provider?: string | undefined;
-  /** Of a country, mail program or kind of device; empty for what is unknown. */
+  /** Country, mail program or kind of device. Empty for unknown. */
   key?: string | undefined;
 }

@@ -4,11 +4,12 @@ import { sumAll, sumBy } from '../aggregates/read.ts';
 import type { VisitPart } from '../aggregates/visits.ts';
 import type { FigurePart } from './figure-part.ts';
 
-/** Before and after all that is counted. */
+/** A range that contains every count. */
 const ALL_TIME = { from: new Date(0), to: new Date('9999-01-01T00:00:00Z') };
 
 /**
- * How many emails a metric counts, from the kept counts; undefined where they are not kept for the part: of a step in a time, or of a campaign and a mailbox at once.
+ * Returns the number of emails of a metric from stored counts. Undefined if they are not stored for the part: for a
+ * step in a range, or for a campaign and a mailbox together.
  * @param of `from` and `to` are whole hours
  */
 export async function keptTotal(
@@ -37,7 +38,7 @@ export async function keptTotal(
   return add((await sumBy(org, 'mailbox', range)).filter(({ id }) => (providers.get(id) ?? 'removed') === provider));
 }
 
-/** How many visitors of a campaign came from a country, with a mail program or on a kind of device. */
+/** Returns the number of visitors of a campaign from a country, with a mail program or on a kind of device. */
 export async function keptVisitors(org: OrgScope, campaignId: string, part: VisitPart, key: string): Promise<number> {
   const [row] = await org.sql<{ visitors: number }>(
     'select visitors from fact_visits where organization_id = :org and campaign_id = :campaign and part = :part and key = :key',

@@ -1,7 +1,7 @@
 import type { Counts } from '../aggregates/metrics.ts';
 import { percent } from './period.ts';
 
-/** Shares of emails in percent; of opens and clicks only people's count. */
+/** Shares of emails in percent. Opens and clicks count only those by people. */
 export interface Rates {
   open_rate: number;
   click_rate: number;
@@ -9,7 +9,7 @@ export interface Rates {
   bounce_rate: number;
 }
 
-/** The rates of counted emails: percent of those that were sent, 0 while none was. */
+/** Returns the rates of counts, as percentages of sent emails. 0 if none was sent. */
 export function ratesOf(counts: Counts): Rates {
   return {
     open_rate: percent(counts.opened_by_person, counts.sent),
@@ -19,7 +19,7 @@ export function ratesOf(counts: Counts): Rates {
   };
 }
 
-/** What a trend shows of a day or an hour: emails that were sent, opened and clicked by people, and answered in it. */
+/** A day or hour of a trend: emails sent, opened and clicked by people, and answered in it. */
 export interface TrendPoint {
   sent: number;
   opens: number;
@@ -27,7 +27,7 @@ export interface TrendPoint {
   replies: number;
 }
 
-/** A point of a trend; nothing happened where there are no counts. */
+/** Returns a point of a trend. Without counts all values are 0. */
 export function trendPoint(counts: Counts | undefined): TrendPoint {
   return {
     sent: counts?.sent ?? 0,

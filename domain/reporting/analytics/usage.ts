@@ -6,7 +6,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 export const USAGE_PERIODS = ['day', 'week', 'month'] as const;
 type UsagePeriod = (typeof USAGE_PERIODS)[number];
 
-/** How much of everything a workspace has. */
+/** Numbers of a workspace's records, and of emails in a period. */
 export interface Usage {
   period: UsagePeriod;
   accounts: { total: number; active: number; in_warmup: number; with_errors: number };
@@ -14,7 +14,10 @@ export interface Usage {
   contacts: { total: number; subscribed: number; added_today: number };
 }
 
-/** How much of everything a workspace has; emails of the period, which is counted in whole hours (GET /analytics/usage). */
+/**
+ * Returns the usage of a workspace (GET /analytics/usage). Emails are those of the period, which is counted in whole
+ * hours.
+ */
 export async function readUsage(ctx: Ctx, period: UsagePeriod): Promise<Usage> {
   const org = reader(ctx);
   const now = ctx.clock.now();
@@ -56,13 +59,16 @@ export async function readUsage(ctx: Ctx, period: UsagePeriod): Promise<Usage> {
   };
 }
 
-/** `day` begins at 00:00 UTC, `week` seven days ago, `month` on the same day of the month before, or on its last where it has no such day. */
+/**
+ * Returns the start of a period. `day`: 00:00 UTC. `week`: seven days ago. `month`: the same day of the previous month,
+ * or its last day.
+ */
 function beginOf(period: UsagePeriod, now: Date): Date {
   if (period === 'day') return new Date(`${utcDay(now)}T00:00:00Z`);
   if (period === 'week') return new Date(now.getTime() - 7 * DAY_MS);
   const begin = new Date(now);
   begin.setUTCMonth(begin.getUTCMonth() - 1);
-  // The 31st of a month of 30 days is taken for the first of the next one.
+  // JavaScript turns the 31st of a 30-day month into the first of the next month.
   if (begin.getUTCDate() !== now.getUTCDate()) begin.setUTCDate(0);
   return begin;
 }

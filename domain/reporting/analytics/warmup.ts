@@ -8,22 +8,22 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { dailyTarget, type Ramp } from '../../mailboxes/warmup/ramp.ts';
 import { daysOf, hoursOf, percent, type DayRange } from './period.ts';
 
-/** What a mailbox, or all of them together, exchanged to warm up. */
+/** Warmup emails of one mailbox, or of all together. */
 export interface WarmupReport {
   mailbox: { id: string; email: string } | null;
   days: WarmupDay[];
   totalSent: number;
   totalReplied: number;
-  /** Sent per day on which something was sent. */
+  /** Average number of sent emails per day with at least one. */
   averageDaily: number;
-  /** Percent of what was sent. */
+  /** Replies in percent of sent emails. */
   replyRate: number;
-  /** Percent of what the ramps ask for; may exceed 100. */
+  /** Sent emails in percent of the ramps' targets. May exceed 100. */
   targetProgress: number;
   daysActive: number;
 }
 
-/** A UTC day. `emails_replied` counts the replies that came on it. */
+/** A UTC day. `emails_replied` counts the replies received on this day. */
 interface WarmupDay {
   date: string;
   emails_sent: number;
@@ -32,9 +32,10 @@ interface WarmupDay {
 }
 
 /**
- * What was exchanged to warm up mailboxes, every day of the range (GET /analytics/warmup). The target of a day is what the ramp, as it is set now, asks for on
- * it: nothing before it began and after it was paused. A key restricted to mailboxes sees what those exchanged.
- * @param mailboxId one mailbox; an id that is none is all of them
+ * Returns the warmup emails for every day of a range (GET /analytics/warmup). A day's target is that of the present
+ * ramp on this day: 0 before the ramp began and after it was paused. A key restricted to mailboxes sees only their
+ * emails.
+ * @param mailboxId one mailbox; all of them if undefined or not a UUID
  * @throws AppError not_found for a mailbox that is not the organization's; forbidden for one that the key may not use
  */
 export async function readWarmup(ctx: Ctx, range: DayRange, mailboxId: string | undefined): Promise<WarmupReport> {
@@ -93,14 +94,14 @@ export async function readWarmup(ctx: Ctx, range: DayRange, mailboxId: string | 
   };
 }
 
-/** The ramp of a mailbox with the UTC days on which it runs: from its begin until it was paused. */
+/** The ramp of a mailbox with its UTC days, from its start until it was paused. */
 interface RampDays {
   ramp: Ramp;
   first: string;
   last: string | undefined;
 }
 
-/** What the ramps ask for on a UTC day. */
+/** Returns the sum of the ramps' targets on a UTC day. */
 function targetOn(ramps: readonly RampDays[], date: string): number {
   const noon = new Date(`${date}T12:00:00Z`);
   let target = 0;

@@ -4,7 +4,7 @@ import { compileDefinition } from './compile.ts';
 import type { GoalDefinition } from './definition.ts';
 import { meetsDefinition, valueOf } from './match.ts';
 
-/** A goal under one of its definitions, and a range of times at which events occurred, its end excluded. */
+/** A goal with one of its definitions, and a range of event times. The end is exclusive. */
 export interface Comparison {
   goalId: string;
   revision: number;
@@ -13,38 +13,38 @@ export interface Comparison {
   to: Date;
 }
 
-/** The last event that was compared. The time is as PostgreSQL writes it: it has microseconds, which a Date would lose. */
+/** The last compared event. The time is text as PostgreSQL writes it, because a Date would lose its microseconds. */
 export interface Place {
   at: string;
   id: string;
 }
 
-/** An event that meets the definition, as its conversion is to be. */
+/** An event that meets the definition, with the values of its conversion. */
 export interface Match {
   eventId: string;
-  /** As PostgreSQL writes it. */
+  /** Time as PostgreSQL writes it. */
   occurredAt: string;
-  /** Null for an event from before people: its contact has to be asked. */
+  /** Null for an event stored before people existed. Its person is then found by the contact. */
   personId: string | null;
   contactId: string | null;
   valueMinor: number | null;
   currency: string | null;
 }
 
-/** What one page of a comparison found. Every event and conversion of the page is counted once. */
+/** Result of one page of a comparison. Each event or conversion of the page is counted once. */
 export interface ComparedPage {
-  /** Events that were held against the definition: those of its name, and those that count as conversions now. */
+  /** Number of compared events: events of the definition's name, and events that have a conversion now. */
   scanned: number;
-  /** Conversions that are to stay: `kept` in all, with those of them that another revision made, as they are to be. */
+  /** Number of conversions that stay. `changed` lists those of another revision, with their new values. */
   kept: number;
   changed: Match[];
-  /** Events that are to become conversions. */
+  /** Events that become conversions. */
   added: Match[];
-  /** Events whose conversions are to go: they do not meet the definition. */
+  /** Ids of events whose conversions are removed, because they do not meet the definition. */
   removed: string[];
-  /** Conversions whose event was pruned; they stay as they are. */
+  /** Number of conversions whose event was pruned. They stay unchanged. */
   retainedWithoutEvent: number;
-  /** Null when nothing comes after this page. */
+  /** Null when nothing follows this page. */
   next: Place | null;
 }
 
@@ -58,10 +58,10 @@ interface OutcomeRow {
   contact_id: string | null;
   value_minor: number | null;
   currency: string | null;
-  /** Of an event that PostgreSQL cannot decide about; what its conversion is now. */
+  /** Data of an event that PostgreSQL cannot decide. `standing_revision` is that of its present conversion. */
   data: unknown;
   standing_revision: number | null;
-  /** The rest only of the row `page`. */
+  /** The following columns are set only in the row `page`. */
   scanned: number;
   kept: number;
   retained: number;
@@ -69,11 +69,12 @@ interface OutcomeRow {
 }
 
 /**
- * Compares a page of the product events of a range, in the order in which they occurred, with the conversions that a goal has: the only
- * place that decides what a replay does, so that a preview says exactly that. Writes nothing.
+ * Compares a page of a range's product events, in order of their times, with a goal's conversions. This is the only
+ * place that decides the effects of a replay, so a preview shows exactly these. Writes nothing.
  *
- * A page consists of the next `limit` events of the definition's name and conversions of the goal, together. Conversions occurred when their event did,
- * so both lists have one order, and a conversion of an event of the page is in the same page.
+ * A page consists of the next `limit` events of the definition's name and conversions of the goal, together. A
+ * conversion has the time of its event, so both lists have the same order. The conversion of an event is therefore in
+ * the event's page.
  */
 export async function compareEvents(
   org: OrgScope,
@@ -96,7 +97,7 @@ export async function compareEvents(
   return page;
 }
 
-/** The statement of a page, which also needs the organization as `:org`. */
+/** Returns the statement of a page. Also needs the organization as `:org`. */
 export function pageStatement(comparison: Comparison, after: Place | null, limit: number) {
   const { goalId, revision, definition, from, to } = comparison;
   const { sql, bindings } = comparisonSql(definition);
@@ -116,7 +117,7 @@ export function pageStatement(comparison: Comparison, after: Place | null, limit
   };
 }
 
-/** Less than every id of an event. */
+/** An id lower than every event id. */
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 function place(page: ComparedPage, row: OutcomeRow, { revision, definition }: Comparison): void {
@@ -165,10 +166,10 @@ function toMatch(row: OutcomeRow): Match {
 }
 
 /**
- * One row for each event that a replay would do something about, and one row `page` with the counts and the last place. What stays as it is
- * does not leave the database. Events and conversions find each other by standing side by side when both are sorted, which costs the same whatever PostgreSQL
- * expects of tables that it has not analyzed. Conversions whose event is not among those of the definition's name do not meet it: their
- * event has another name, or was pruned.
+ * Returns SQL: one row for each event that a replay would change, and a row `page` with the counts and the last
+ * position. Unchanged events are not returned. Events and conversions are matched as neighbours in one sorted list.
+ * This costs the same whatever PostgreSQL estimates for unanalyzed tables. Conversions whose event is not among those
+ * of the definition's name do not meet the definition. Their event has another name or was pruned.
  */
 function comparisonSql(definition: GoalDefinition) {
   const compiled = compileDefinition(definition, 'e.data');

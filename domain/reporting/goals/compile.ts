@@ -5,11 +5,14 @@ import type { GoalDefinition } from './definition.ts';
 
 /** A definition as SQL expressions on a product event, with their bindings. */
 interface CompiledDefinition {
-  /** Boolean: whether its data meets the predicates; null where TypeScript has to say (`meetsDefinition`). Its name is not looked at. */
+  /**
+   * Boolean SQL: the data meets the predicates; null if TypeScript must decide (`meetsDefinition`). Does not check the
+   * name.
+   */
   matches: string;
-  /** Text: the currency of its value, or null. */
+  /** Text SQL: the currency of the value, or null. */
   currency: string;
-  /** Bigint: its value in minor units of that currency, or null. */
+  /** Returns bigint SQL: the value in minor units of the currency, or null. */
   valueMinor(currency: string): string;
   bindings: Conditions['bindings'];
 }
@@ -21,8 +24,8 @@ const FACTORS = {
 };
 
 /**
- * A definition in SQL, with the meaning of `meetsDefinition` and `valueOf` (match.ts).
- * @param data the jsonb expression of the data of the event
+ * Compiles a definition to SQL with the same results as `meetsDefinition` and `valueOf` (`match.ts`).
+ * @param data SQL expression of the event's jsonb data
  */
 export function compileDefinition(definition: GoalDefinition, data: string): CompiledDefinition {
   const { sql: matches, bindings } = compilePredicates(definition.predicates, data);
@@ -53,7 +56,7 @@ function compileCurrency(where: Conditions, definition: GoalDefinition, data: st
     when 'string' then upper(((${found}) #>> '{}') collate "C") end`;
 }
 
-/** By currency, what an amount is multiplied with to be in minor units. A currency that is not in it has no value. */
+/** Returns SQL: the factor from an amount to minor units by currency. A currency without factor has no value. */
 function factors(of: (decimals: number) => number): string {
   return JSON.stringify(Object.fromEntries([...CURRENCY_DECIMALS].map(([code, decimals]) => [code, of(decimals)])));
 }

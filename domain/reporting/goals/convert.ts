@@ -2,30 +2,31 @@ import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { Match } from './compare.ts';
 
-/** Most people that one event names. */
+/** Maximum number of people per event. */
 const MAX_NAMED = 500;
 
-/** A match with whose it is, and the goal under which definition. */
+/** A match with its person, goal and revision. */
 export interface NewConversion extends Match {
   goalId: string;
   revision: number;
   personId: string;
 }
 
-/** What became of conversions that were to be stored. */
+/** A stored or changed conversion. */
 interface Recorded {
   personId: string;
-  /** False for one that stood, and is now as the newer revision says. */
+  /** False for an existing conversion that was changed to a newer revision. */
   isNew: boolean;
 }
 
 /**
- * Stores conversions. One that stands for the goal and event is changed when an older revision made it, and else left alone.
- * @returns those that were stored or changed
+ * Stores conversions. An existing conversion of the goal and event is changed if an older revision made it, and
+ * otherwise left unchanged.
+ * @returns the stored or changed ones
  */
 export async function recordConversions(tx: Tx, conversions: readonly NewConversion[]): Promise<Recorded[]> {
   if (conversions.length === 0) return [];
-  // In one order, so that transactions that store the same ones cannot deadlock.
+  // Sorts the rows, so that transactions that store the same conversions cannot deadlock.
   const rows = [...conversions].sort((a, b) => compare(a.goalId, b.goalId) || compare(a.eventId, b.eventId));
   return tx.org.sql<Recorded>(
     `insert into conversions (id, organization_id, goal_id, goal_revision, event_id, person_id, occurred_at, value_minor, currency, created_at)
@@ -51,7 +52,7 @@ export async function recordConversions(tx: Tx, conversions: readonly NewConvers
   );
 }
 
-/** Deletes conversions of a goal by their events. Returns the people whose they were, one for each. */
+/** Deletes conversions of a goal by their events. Returns the id of each deleted conversion's person. */
 export async function deleteConversions(tx: Tx, goalId: string, eventIds: readonly string[]): Promise<string[]> {
   if (eventIds.length === 0) return [];
   const rows = await tx.org.sql<{ person_id: string }>(
@@ -61,7 +62,7 @@ export async function deleteConversions(tx: Tx, goalId: string, eventIds: readon
   return rows.map((row) => row.person_id);
 }
 
-/** Says of people that their conversions changed; each is named once. */
+/** Emits `person.changed` for people whose conversions changed. Each person is named once. */
 export function announcePeople(tx: Tx, personIds: Iterable<string>): void {
   const all = [...new Set(personIds)].sort();
   for (let start = 0; start < all.length; start += MAX_NAMED)

@@ -6,11 +6,11 @@ import { predicatesSchema, propertyPath } from '../../directory/predicates/predi
 
 export type { GoalDefinition } from '../../../db/json-columns.ts';
 
-/** Stages of the funnel, in their order; `custom` is none of them. */
+/** Stages of the funnel, in their order. `custom` belongs to none of them. */
 export const GOAL_KINDS = ['signup', 'activation', 'paid', 'revenue', 'retention', 'custom'] as const;
 export type GoalKind = (typeof GOAL_KINDS)[number];
 
-/** Names of product events, as POST /events takes them. */
+/** Name of a product event, with the rules of POST /events. */
 const eventName = z
   .string()
   .max(120)
@@ -22,7 +22,7 @@ const currency = z
   .refine((text) => currencyCode(text) !== undefined, says('directory.currency'))
   .transform((text) => currencyCode(text)!);
 
-/** The fields of a definition as clients send them; what is left out is null or the default. */
+/** Fields of a definition as clients send them. Missing fields become null or the default. */
 export const definitionFields = {
   event_name: eventName,
   predicates: predicatesSchema.default([]),
@@ -38,19 +38,19 @@ export const definitionFields = {
     .meta({ description: 'ISO 4217 code; counts where the event has none at `currency_path`' }),
 };
 
-/** Whether a definition has a value and no way to its currency. */
+/** Returns true if a definition has a value but no source for its currency. */
 export function lacksCurrency(definition: Partial<GoalDefinition>): boolean {
   return (
     typeof definition.value_path === 'string' && definition.currency_path == null && definition.default_currency == null
   );
 }
 
-/** Whether two definitions are written the same: the same fields, predicates in the same order. */
+/** Returns true if two definitions have the same fields, with predicates in the same order. */
 export function isSameDefinition(one: GoalDefinition, other: GoalDefinition): boolean {
   return canonical(one) === canonical(other);
 }
 
-/** JSON of a definition with its keys in one order: PostgreSQL keeps them in an order of its own. */
+/** Returns JSON of a definition with its keys in a fixed order, because PostgreSQL stores them in its own order. */
 function canonical(definition: GoalDefinition): string {
   return JSON.stringify(definition, (_key, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -10,20 +10,20 @@ import { assertAsSeen } from '../../platform/as-seen.ts';
 import { assertNotFull } from '../../platform/full-list.ts';
 import { isSameDefinition, type GoalDefinition, type GoalKind } from './definition.ts';
 
-/** Goals of a workspace that are not archived: every product event is held against all of them. */
+/** Maximum number of active goals of a workspace. Each product event is compared with all of them. */
 const MAX_ACTIVE_GOALS = 200;
-/** Goals that a list shows, archived ones included. */
+/** Maximum number of goals in a list, archived ones included. */
 const MAX_LISTED = 1000;
 
 /** A goal with its latest definition. */
 export type Goal = Omit<Row<'goals'>, 'organization_id'> & Columns<'goal_revisions', 'definition'>;
-/** One version of a goal's definition. */
+/** A version of a goal's definition. */
 export type GoalRevision = Columns<'goal_revisions', 'revision' | 'definition' | 'created_at' | 'created_by'>;
 
 const GOALS = `select g.id, g.name, g.kind, g.is_primary, g.revision, g.archived_at, g.created_at, g.updated_at, r.definition
   from goals g join goal_revisions r on r.goal_id = g.id and r.revision = g.revision where g.organization_id = :org`;
 
-/** The goals of the workspace, newest first. */
+/** Lists the goals of the workspace, newest first. */
 export async function listGoals(ctx: Ctx, filter: { includeArchived: boolean }): Promise<Goal[]> {
   return reader(ctx).sql<Goal>(`${GOALS} and (:archived or g.archived_at is null) order by g.id desc limit :limit`, {
     archived: filter.includeArchived,
@@ -32,7 +32,7 @@ export async function listGoals(ctx: Ctx, filter: { includeArchived: boolean }):
 }
 
 /**
- * A goal with every version of its definition, the latest first.
+ * Returns a goal with all versions of its definition, latest first.
  * @throws AppError not_found
  */
 export async function getGoal(ctx: Ctx, id: string): Promise<{ goal: Goal; revisions: GoalRevision[] }> {
@@ -47,9 +47,9 @@ export async function getGoal(ctx: Ctx, id: string): Promise<{ goal: Goal; revis
 }
 
 /**
- * Defines a goal. A primary goal takes the place of the primary goal of its stage, which stays as one that is not primary; a custom goal
- * takes nobody's place. It counts events that are received from now on; a replay counts earlier ones.
- * @throws AppError bad_request when the workspace has as many goals as it may
+ * Creates a goal. A new primary goal replaces the primary goal of its stage, which stays as a non-primary one. Custom
+ * goals replace none. The goal counts events received from now on; a replay counts earlier ones.
+ * @throws AppError bad_request when the workspace has the maximum number of goals
  */
 export async function createGoal(
   ctx: Ctx,
@@ -87,10 +87,11 @@ export async function createGoal(
 }
 
 /**
- * Changes a goal; its stage cannot change. Another definition is a new revision, which counts for events that are received from now on; a new
- * name or primacy is none. A replay that is under way ends with `goal_changed` when the definition changes.
+ * Changes a goal, except its stage. A changed definition is a new revision, which counts for events received from now
+ * on. A changed name or primacy makes no revision. A running replay ends with `goal_changed` when the definition
+ * changes.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
- * @throws AppError not_found, conflict when it is archived, or has another `updated_at` by now
+ * @throws AppError not_found, conflict when it is archived, or `updated_at` has changed
  */
 export async function updateGoal(
   ctx: Ctx,
@@ -124,7 +125,8 @@ export async function updateGoal(
 }
 
 /**
- * Archives a goal: it matches no further events and is primary no more; its conversions stay. Archiving it again changes nothing.
+ * Archives a goal: it matches no further events and is no longer primary. Its conversions stay. A repetition changes
+ * nothing.
  * @throws AppError not_found
  */
 export async function archiveGoal(ctx: Ctx, id: string): Promise<void> {
@@ -142,7 +144,7 @@ export async function archiveGoal(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * A goal of the organization, archived or not.
+ * Returns a goal of the organization, archived or not.
  * @throws AppError not_found
  */
 export async function findGoal(org: OrgScope, id: string): Promise<Goal> {
@@ -152,7 +154,7 @@ export async function findGoal(org: OrgScope, id: string): Promise<Goal> {
 }
 
 /**
- * A goal that is not archived, locked until the transaction ends.
+ * Returns a goal that is not archived, locked until the transaction ends.
  * @throws AppError not_found, conflict when it is archived
  */
 export async function lockGoal(tx: Tx, id: string): Promise<Goal> {
@@ -162,22 +164,26 @@ export async function lockGoal(tx: Tx, id: string): Promise<Goal> {
   return goal;
 }
 
-/** The refusal to change or replay a goal that is archived. */
+/** Returns the error for changing or replaying an archived goal. */
 export function archived(): AppError {
   return new AppError('conflict', message('reporting.goal_archived'), {
     fix: message('reporting.goal_archived.fix'),
   });
 }
 
-/** The lock of the goals of a workspace: who changes them holds it, who holds events against them shares it. */
+/**
+ * Returns the lock key of a workspace's goals. Changes of goals take the lock exclusively, matching of events takes it
+ * shared.
+ */
 export function goalsOf(tx: Tx): string {
   return `goals/${tx.org.organizationId}`;
 }
 
 /**
- * Serializes changes of the goals of a workspace: of two that become primary at once, the second demotes the first. Goals are locked in the order of
- * their ids, as the reaction to events locks them, so that the two cannot deadlock.
- * @returns the moment from which a definition counts: later than every event that was held against the one before, however long this has waited
+ * Serializes changes of the workspace's goals, so that of two goals that become primary at once the second demotes the
+ * first. Locks goals in id order, like the matching of events, so that the two cannot deadlock.
+ * @returns the time from which a definition counts. It is read after the locks are held, so it is later than every
+ * event matched by the previous definition
  */
 async function lockGoals(ctx: Ctx, tx: Tx): Promise<Date> {
   await Promise.all([
@@ -196,7 +202,7 @@ async function assertRoom(tx: Tx): Promise<void> {
   assertNotFull(row!.count, { most: MAX_ACTIVE_GOALS, what: message('reporting.active_goals') });
 }
 
-/** Makes the primary goal of a stage, if there is another, one that is not primary. Returns its id. */
+/** Demotes the other primary goal of a stage, if there is one. Returns its id. */
 async function demotePrimary(tx: Tx, kind: GoalKind, exceptId: string): Promise<string | null> {
   if (kind === 'custom') return null;
   const [demoted] = await tx.org.sql<{ id: string }>(

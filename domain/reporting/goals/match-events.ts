@@ -6,12 +6,11 @@ import { goalsOf } from './goals.ts';
 import { meetsDefinition, valueOf } from './match.ts';
 import { withPeople } from './people.ts';
 
-/** A stored product event. */
 interface StoredEvent extends Columns<
   'product_events',
   'id' | 'name' | 'data' | 'received_at' | 'person_id' | 'contact_id'
 > {
-  /** As PostgreSQL writes it. */
+  /** Time as PostgreSQL writes it. */
   occurred_at: string;
 }
 
@@ -19,12 +18,12 @@ interface StoredEvent extends Columns<
 type Revision = Columns<'goal_revisions', 'goal_id' | 'revision' | 'created_at'> & { definition: GoalDefinition };
 
 /**
- * Makes conversions of stored product events: of each event and each goal that is not archived, by the definition that was in force when the event was
- * received. An event counts once for a goal, also when this is called again for it, or late. Events that are gone are passed over.
+ * Creates conversions of stored product events for all active goals, by the definition in force when each event was
+ * received. An event counts once per goal, even if this is called late or repeatedly. Skips deleted events.
  */
 export async function matchEvents(tx: Tx, eventIds: readonly string[]): Promise<void> {
   const [, events] = await Promise.all([
-    // Sent ahead: a goal that is being made waits for this, or is seen by it.
+    // Sent first: a goal being created waits for this lock, or its creation is already visible here.
     tx.org.lock(goalsOf(tx), { isShared: true }),
     readEvents(tx, eventIds),
   ]);
@@ -45,7 +44,7 @@ export async function matchEvents(tx: Tx, eventIds: readonly string[]): Promise<
   );
 }
 
-/** The events of which a goal might be reached. */
+/** Returns the events that may reach a goal. */
 function readEvents(tx: Tx, eventIds: readonly string[]): Promise<StoredEvent[]> {
   return tx.org.sql<StoredEvent>(
     `select e.id, e.name, e.data, e.received_at, e.person_id, e.contact_id, cast(e.occurred_at as text) as occurred_at
@@ -59,8 +58,9 @@ function readEvents(tx: Tx, eventIds: readonly string[]): Promise<StoredEvent[]>
 }
 
 /**
- * By goal, the definitions that can be in force for the events, the latest first. Until the transaction ends the goals stay as they are, and no page
- * of their replays is done: a later one sees what this one stored, and this one how far the replays are.
+ * Returns the definitions that may apply to the events, by goal, latest first. Locks the goals until the transaction
+ * ends, so that no page of their replays runs meanwhile. A later page sees the conversions stored here, and this
+ * transaction sees the positions of the replays.
  */
 async function lockRevisions(tx: Tx, events: readonly StoredEvent[]): Promise<Map<string, Revision[]>> {
   const received = events.map((event) => event.received_at.getTime());
@@ -87,8 +87,8 @@ async function lockRevisions(tx: Tx, events: readonly StoredEvent[]): Promise<Ma
 type Replayed = Columns<'goal_replays', 'goal_id' | 'goal_revision'> & { event_id: string };
 
 /**
- * Replays that have passed some of the events, by goal: what such a replay decided is not decided again by an earlier definition. One that was cancelled, or
- * ended because the goal was changed, says nothing about the events after its place.
+ * Returns replays that have passed some of the events, by goal. An earlier definition must not decide again what such a
+ * replay has decided. A cancelled or failed replay does not count for events after its position.
  */
 async function readReplays(
   tx: Tx,
@@ -106,7 +106,10 @@ async function readReplays(
   return byGoal(rows);
 }
 
-/** The definition by which an event counts: that of a replay that has passed it, or the one of when it was received. */
+/**
+ * Returns the definition for an event: that of a replay that has passed it, or that in force when the event was
+ * received.
+ */
 function inForce(
   revisions: readonly Revision[],
   event: StoredEvent,

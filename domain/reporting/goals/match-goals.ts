@@ -2,8 +2,8 @@ import { matchEvents } from './match-events.ts';
 import { declareSubscriber } from '../../platform/events/subscriber.ts';
 
 /**
- * Makes conversions of product events. An event counts by the definitions that were in force when it was received, and once for each goal, so neither its
- * order among others nor a repetition matters.
+ * Creates conversions of product events. An event counts by the definitions in force when it was received, and once per
+ * goal. So neither the order nor a repetition of events matters.
  */
 export const matchGoals = declareSubscriber({
   name: 'match_goals',

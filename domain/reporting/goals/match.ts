@@ -2,7 +2,7 @@ import { CURRENCY_DECIMALS, currencyCode, toMinorUnits } from '../../../lib/mone
 import { meetsAll, propertyAt } from '../../directory/predicates/evaluate.ts';
 import type { GoalDefinition } from './definition.ts';
 
-/** What a conversion is worth; both null where the event has no valid amount. */
+/** Value of a conversion. Both fields are null if the event has no valid amount. */
 interface ConversionValue {
   valueMinor: number | null;
   currency: string | null;
@@ -10,14 +10,18 @@ interface ConversionValue {
 
 const NO_VALUE: ConversionValue = { valueMinor: null, currency: null };
 
-/** Whether a product event meets a definition. This is the meaning of definitions: the SQL form (compile.ts) gives the same answers. */
+/**
+ * Returns true if a product event meets a definition. This is the reference; the SQL form (`compile.ts`) gives the same
+ * results.
+ */
 export function meetsDefinition(definition: GoalDefinition, event: { name: string; data: unknown }): boolean {
   return event.name === definition.event_name && meetsAll(definition.predicates, event.data);
 }
 
 /**
- * What a conversion by an event is worth: the number at `value_path`, in the currency at `currency_path`, or in the default one where
- * the event has none there. An amount that is no positive whole number of minor units, or whose currency ISO 4217 does not know, is no value.
+ * Returns the value of a conversion: the number at `value_path`, in the currency at `currency_path` or else the default
+ * currency. There is no value if the amount is not a positive whole number of minor units, or if ISO 4217 does not know
+ * the currency.
  */
 export function valueOf(definition: GoalDefinition, data: unknown): ConversionValue {
   if (definition.value_path === null) return NO_VALUE;

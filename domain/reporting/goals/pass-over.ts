@@ -9,17 +9,20 @@ import type { Place } from './compare.ts';
 import { advance, lockReplayPage, replayPageOf, PAGE_EVENTS, replayPage, type OpenReplay } from './replay-page.ts';
 import { readPassedOver } from './passed-over.ts';
 
-/** Events that a replay passes over at most: where more fail it is not they that are at fault. */
+/** Maximum number of skipped events per replay. If more fail, the events are not the cause. */
 const MAX_PASSED_OVER = 20;
-/** How often an event has to fail by itself: a deadlock, or a time limit on a busy machine, fails once. */
+/**
+ * Number of failures of a single event before it is skipped. A deadlock or a timeout on a busy machine fails only once.
+ */
 const TRIES = 3;
 
 /**
- * Takes a replay whose next page keeps failing on: does what comes before the event that fails, and passes over that one, which is listed with the replay and
- * as a dead letter. It is passed over only together with a next event that does not fail: where none can be done the fault is not in the events, and nothing changes.
- * @param limit events of the page that fails
- * @returns what the replay does next; undefined when it cannot go on
- * @throws the error of a database that cannot be reached
+ * Continues a replay whose next page keeps failing. Processes the events before the failing event and skips that event.
+ * The skipped event is listed with the replay and as a dead letter. An event is skipped only together with a following
+ * event that succeeds. If none succeeds, the events are not the cause, and nothing changes.
+ * @param limit number of events in the failing page
+ * @returns the next action of the replay; undefined when it cannot continue
+ * @throws the error of an unreachable database
  */
 export async function passOverEvents(ctx: Ctx, replayId: string, limit = PAGE_EVENTS): Promise<ReplayTurn | undefined> {
   const ended = await reachFailing(ctx, replayId, limit);
@@ -37,7 +40,10 @@ export async function passOverEvents(ctx: Ctx, replayId: string, limit = PAGE_EV
   return undefined;
 }
 
-/** Does the events of the next page that come before the first one that fails, by halves of those among which it is. Says so when the replay is over. */
+/**
+ * Processes the events of the next page before the first failing one, by bisection. Returns the result if the replay is
+ * over.
+ */
 async function reachFailing(ctx: Ctx, replayId: string, limit: number): Promise<ReplayTurn | undefined> {
   for (let among = limit; among > 1;) {
     const half = Math.floor(among / 2);
@@ -57,7 +63,10 @@ async function attempt<T>(work: () => Promise<T>): Promise<{ turn: T } | { error
   }
 }
 
-/** Passes over the next events and does the one after them, in one transaction. Undefined when there are not so many, or it would be too many. */
+/**
+ * Skips the next events and processes the one after them, in one transaction. Returns undefined if there are fewer
+ * events, or if the replay's maximum would be exceeded.
+ */
 async function passOver(tx: Tx, replayId: string, count: number, error: unknown): Promise<ReplayTurn | undefined> {
   const begun = await lockReplayPage(tx, replayId);
   if ('ended' in begun) return begun.ended;
@@ -81,7 +90,7 @@ async function passOver(tx: Tx, replayId: string, count: number, error: unknown)
   return replayPageOf(tx, { ...replay, cursor_at, cursor_id, scanned: replay.scanned + count }, 1);
 }
 
-/** The next events and conversions of a replay, which are not looked into. */
+/** Returns the positions of a replay's next events and conversions, without comparing them. */
 function nextPlaces(tx: Tx, replay: OpenReplay, count: number): Promise<Place[]> {
   const after = (at: string, id: string) =>
     replay.cursor_at === null ? '' : `and (${at}, ${id}) > (cast(:afterAt as timestamptz), cast(:afterId as uuid))`;

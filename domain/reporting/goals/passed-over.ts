@@ -2,10 +2,13 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { REPLAY_EVENT } from '../../platform/dead-letters.ts';
 
-/** The events that replays passed over, by replay, in their order: the dead letters of them say so, also once they were replayed. */
+/**
+ * Returns the events that replays skipped, by replay and in order. Read from their dead letters, including replayed
+ * ones.
+ */
 export async function readPassedOver(org: OrgScope, replayIds: readonly string[]): Promise<Map<string, string[]>> {
   const rows = await org.sql<{ replay_id: string; event_ids: string[] }>(
-    // The kind stands in the text: by it PostgreSQL knows the index dead_letters_passed_over.
+    // The task type is part of the SQL text, so that PostgreSQL uses the index `dead_letters_passed_over`.
     `select payload ->> 'replay_id' as replay_id, array_agg(payload ->> 'event_id' order by id) as event_ids from dead_letters
      where organization_id = :org and task_type = '${REPLAY_EVENT}' and payload ->> 'replay_id' = any(cast(:ids as text[])) group by 1`,
     { ids: replayIds },
@@ -13,7 +16,7 @@ export async function readPassedOver(org: OrgScope, replayIds: readonly string[]
   return new Map(rows.map(({ replay_id: replayId, event_ids: ids }) => [replayId, ids]));
 }
 
-/** The goal and the moment of an event that was passed over, by the task of its dead letter; undefined when it is gone. */
+/** Returns goal and time of a skipped event by the task of its dead letter. Undefined when deleted. */
 export async function findPassedOver(
   tx: Tx,
   taskId: string,

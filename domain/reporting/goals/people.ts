@@ -3,8 +3,10 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import type { Match } from './compare.ts';
 
 /**
- * The matches with whose they are. Events from before people have only a contact, who becomes a person now.
- * @throws AppError event_contact_not_found when a contact was deleted meanwhile, and its events with it: the caller looks again
+ * Adds the person to each match. An event stored before people existed has only a contact, so a person is created for
+ * that contact.
+ * @throws AppError event_contact_not_found when a contact and its events were deleted meanwhile; the caller must read
+ * the events again
  */
 export async function withPeople<M extends Match>(
   tx: Tx,

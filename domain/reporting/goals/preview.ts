@@ -5,23 +5,23 @@ import { reader } from '../../platform/kernel/transact.ts';
 import type { GoalDefinition } from './definition.ts';
 import { comparePages } from './replays.ts';
 
-/** What events say of a definition that no goal has yet. */
+/** Result of applying a draft definition to past events. */
 export interface GoalPreview {
   from: Date;
   to: Date;
-  /** Events of the definition's name. */
+  /** Number of events with the definition's name. */
   scanned: number;
   matched: number;
-  /** People whose events matched, each once. */
+  /** Number of different people whose events matched. */
   people: number;
-  /** Matching events with a valid amount. */
+  /** Number of matching events with a valid amount. */
   withValue: number;
-  /** By currency, in the order of their codes. */
+  /** Sums by currency, sorted by currency code. */
   values: { currency: string; amountMinor: number | null; conversions: number }[];
 }
 
 /**
- * What a definition would have counted in the last days, up to now. Writes nothing.
+ * Returns what a definition would have counted in the last days, up to now. Writes nothing.
  * @throws AppError bad_request with more than two million events
  */
 export async function previewGoal(ctx: Ctx, definition: GoalDefinition, days: number): Promise<GoalPreview> {
@@ -30,7 +30,7 @@ export async function previewGoal(ctx: Ctx, definition: GoalDefinition, days: nu
   const people = new Set<string>();
   const sums = new Map<string, { amount: bigint; conversions: number }>();
   let [scanned, matched] = [0, 0];
-  // A goal that does not exist has no conversions, so every match is one to add. An event of this moment counts.
+  // A new goal has no conversions, so every match is an addition. An event at exactly this time counts.
   const range = { from, to: new Date(to.getTime() + 1) };
   for await (const page of comparePages(reader(ctx), { goalId: newId(), revision: 1, definition, ...range })) {
     scanned += page.scanned;
@@ -49,7 +49,7 @@ export async function previewGoal(ctx: Ctx, definition: GoalDefinition, days: nu
   return { from, to, scanned, matched, people: people.size, withValue, values };
 }
 
-/** Null for a sum that a JSON number does not carry exactly. */
+/** Converts a sum to a number. Null if a number cannot represent it exactly. */
 function toSafe(amount: bigint): number | null {
   return amount <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(amount) : null;
 }

@@ -8,23 +8,24 @@ import { announcePeople, deleteConversions, recordConversions, type NewConversio
 import type { GoalDefinition } from './definition.ts';
 import { withPeople } from './people.ts';
 
-/** Events and conversions that one transaction of a replay looks at. */
+/** Number of events and conversions per transaction of a replay. */
 export const PAGE_EVENTS = 5000;
 
-/** A replay that is under way, with its goal as it is now. */
+/** A replay that has not ended, with the current state of its goal. */
 export interface OpenReplay extends Columns<
   'goal_replays',
   'id' | 'goal_id' | 'goal_revision' | 'from_at' | 'to_at' | 'cursor_id' | 'scanned' | 'blocked_reason'
 > {
-  /** As PostgreSQL writes it. */
+  /** Time as PostgreSQL writes it. */
   cursor_at: string | null;
   is_current: boolean;
   definition: GoalDefinition;
 }
 
 /**
- * Does the next page of a replay: conversions, counts and the place it has reached commit together, so a page that is repeated repeats
- * nothing. A goal that was edited or archived since ends it as failed with `goal_changed`; a replay that was cancelled, or has ended, is left as it is.
+ * Processes the next page of a replay. Conversions, counts and position commit together, so a repeated page has no
+ * effect. If the goal was edited or archived, the replay fails with `goal_changed`. A cancelled or ended replay is left
+ * unchanged.
  */
 export async function replayPage(ctx: Ctx, replayId: string, limit = PAGE_EVENTS): Promise<ReplayTurn> {
   return transact(ctx, async (tx) => {
@@ -33,7 +34,7 @@ export async function replayPage(ctx: Ctx, replayId: string, limit = PAGE_EVENTS
   });
 }
 
-/** Locks a replay for a page, and its goal; ends one whose goal was changed. */
+/** Locks a replay and its goal for a page. Ends the replay if its goal was changed. */
 export async function lockReplayPage(
   tx: Tx,
   replayId: string,
@@ -46,7 +47,7 @@ export async function lockReplayPage(
   return { ended: { kind: 'done', why: 'goal_changed' } };
 }
 
-/** Does the next page of a replay that {@link beginPage} has locked. */
+/** Processes the next page of a replay locked by {@link lockReplayPage}. */
 export async function replayPageOf(tx: Tx, replay: OpenReplay, limit: number): Promise<ReplayTurn> {
   const page = await compareEvents(
     tx.org,
@@ -69,8 +70,8 @@ export async function replayPageOf(tx: Tx, replay: OpenReplay, limit: number): P
 }
 
 /**
- * The replay if it has not ended, locked, and its goal: until the page is done it cannot be changed, and the reaction to events waits, which has to know
- * whether the page has passed them.
+ * Locks a replay that has not ended, and its goal. The goal cannot change until the page is done. The subscriber of
+ * events waits too, because it must know if the page has passed its events.
  */
 async function lockReplay(tx: Tx, id: string): Promise<OpenReplay | undefined> {
   const [replay] = await tx.org.sql<OpenReplay>(
@@ -100,13 +101,13 @@ async function applyPage(tx: Tx, replay: OpenReplay, page: ComparedPage): Promis
     scanned: page.scanned,
     added,
     removed: removed.length,
-    // One that the reaction to an event made meanwhile was kept.
+    // A conversion that the subscriber of events made meanwhile counts as kept.
     kept: page.kept + Math.max(0, page.added.length - added),
     retained: page.retainedWithoutEvent,
   });
 }
 
-/** Adds to the counts of a replay, and says how far it is where it is not at its end. */
+/** Adds to the counts of a replay and stores its position. `next` is null at the end and keeps the position. */
 export async function advance(
   tx: Tx,
   id: string,

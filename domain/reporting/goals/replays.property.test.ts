@@ -36,12 +36,12 @@ type Data = { n?: unknown; text?: unknown; total?: unknown };
 interface Meaning {
   definition: GoalDefinition;
   counts(name: string, data: Data): boolean;
-  /** Minor units of euros, or null. */
+  /** Value in minor units of euros, or null. */
   value(data: Data): number | null;
 }
 
 const PLAIN = { value_path: null, value_unit: 'minor', currency_path: null, default_currency: null } as const;
-/** Definitions, each with what it means written by hand. */
+/** Definitions, each with a handwritten implementation. */
 const MEANINGS: Meaning[] = [
   { definition: { event_name: 'a', predicates: [], ...PLAIN }, counts: (name) => name === 'a', value: () => null },
   { definition: { event_name: 'b', predicates: [], ...PLAIN }, counts: (name) => name === 'b', value: () => null },
@@ -225,7 +225,7 @@ test.serial('a replay does exactly what its preview says, and both are what the 
             }
           }
         }
-        // What is applied late undoes nothing that a replay of a later definition has done.
+        // A late event does not undo the result of a replay with a later definition.
         const settled = await readConversions();
         await react(world.deps, SUBSCRIBERS);
         const later = await readConversions();
@@ -238,7 +238,7 @@ test.serial('a replay does exactly what its preview says, and both are what the 
         for (const row of later) if (people.get(row.event_id)) t.is(row.person_id, people.get(row.event_id));
       },
     ),
-    // The same draws in every run: how many of them change something is no matter of luck.
+    // The seed is fixed, so that every run draws the same values and makes the same number of changes.
     { numRuns: 60, seed: 60 },
   );
   t.true(replays > 10 && changes > 10, `${replays} replays, ${changes} changes`);
@@ -263,7 +263,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('cancel' as const) }) },
 );
 
-/** An event of a world in which replays stop half way, with the latest version of the goal that has decided about it. */
+/** An event in a world with interrupted replays, with the latest revision of the goal that has decided about it. */
 interface Decided {
   id: string;
   name: string;
@@ -409,7 +409,7 @@ test.serial(
   },
 );
 
-/** A goal that counts each of `count` events of before it, and a replay of them. */
+/** Creates a goal that matches `count` earlier events, and starts a replay of them. */
 async function openFaultyReplay(count: number) {
   const { organizationId } = await world.tenant();
   const ctx = world.system(organizationId);

@@ -14,36 +14,36 @@ import { compareEvents, type Comparison, type Place } from './compare.ts';
 import { archived, findGoal, lockGoal, type Goal } from './goals.ts';
 import { findPassedOver, readPassedOver } from './passed-over.ts';
 
-/** Longest range of a replay. */
+/** Maximum range (days) of a replay. */
 const MAX_RANGE_DAYS = 366;
 const LISTED = 20;
-/** Events and conversions that one statement of a preview looks at, and that a preview looks at in all. */
+/** Number of events and conversions per statement of a preview. `MAX_PREVIEWED` limits the whole preview. */
 const PREVIEW_PAGE = 20_000;
 const MAX_PREVIEWED = 2_000_000;
 
 export interface GoalReplay extends Omit<Row<'goal_replays'>, 'organization_id'> {
-  /** Events that kept failing, and were passed over. */
+  /** Ids of events that kept failing and were skipped. */
   passed_over: string[];
 }
 
-/** Times at which events occurred; the end is excluded. */
+/** A range of event times. The end is exclusive. */
 interface ReplayRange {
   from: Date;
   to: Date;
 }
 
-/** What a replay would do. */
+/** Effects that a replay would have. */
 export interface ReplayPreview {
-  /** Events that were held against the definition. */
+  /** Number of events compared with the definition. */
   scanned: number;
   wouldAdd: number;
   wouldRemove: number;
   wouldKeep: number;
-  /** Conversions whose event was pruned: they stay. */
+  /** Number of conversions whose event was pruned. They stay. */
   retainedWithoutEvent: number;
 }
 
-/** What is wrong with a range; empty when a replay can have it. */
+/** Returns problems of a replay's range. */
 export function rangeProblems({ from, to }: Partial<ReplayRange>): Problem[] {
   if (!from || !to) return [];
   if (from >= to) return [{ path: 'body.to', message: message('reporting.not_after_from') }];
@@ -53,8 +53,9 @@ export function rangeProblems({ from, to }: Partial<ReplayRange>): Problem[] {
 }
 
 /**
- * What a replay of the range would do now. Writes nothing.
- * @throws AppError not_found; conflict when the goal is archived; bad_request for a range that a replay cannot have, or with more than two million events
+ * Returns the effects of a replay of the range. Writes nothing.
+ * @throws AppError not_found; conflict when the goal is archived; bad_request for an invalid range, or with more than
+ * two million events
  */
 export async function previewReplay(ctx: Ctx, goalId: string, range: ReplayRange): Promise<ReplayPreview> {
   refuseProblems(rangeProblems(range));
@@ -73,7 +74,7 @@ export async function previewReplay(ctx: Ctx, goalId: string, range: ReplayRange
 }
 
 /**
- * Every page of a comparison in its order, for previews.
+ * Yields every page of a comparison in order, for previews.
  * @throws AppError bad_request after two million events
  */
 export async function* comparePages(org: OrgScope, comparison: Comparison) {
@@ -92,8 +93,10 @@ export async function* comparePages(org: OrgScope, comparison: Comparison) {
 }
 
 /**
- * Starts a replay: past events of the range are held against the definition as it is now. `goal-replay/{replayId}` does it, page by page.
- * @throws AppError not_found; bad_request for the range; conflict when the goal is archived or has a replay that has not ended
+ * Starts a replay: compares past events of the range with the current definition. The workflow `goal-replay/{replayId}`
+ * processes it page by page.
+ * @throws AppError not_found; bad_request for the range; conflict when the goal is archived or has a replay that has
+ * not ended
  */
 export async function startReplay(ctx: Ctx, goalId: string, range: ReplayRange): Promise<GoalReplay> {
   refuseProblems(rangeProblems(range));
@@ -101,9 +104,9 @@ export async function startReplay(ctx: Ctx, goalId: string, range: ReplayRange):
 }
 
 /**
- * Replays a goal at the moment of an event that a replay has passed over, within the caller's transaction.
- * @param taskId of the dead letter of the event
- * @returns false when the event or the goal is no more
+ * Replays a goal at the time of an event that a replay skipped, within the caller's transaction.
+ * @param taskId id in the event's dead letter
+ * @returns false when the event or the goal is deleted
  * @throws AppError conflict while the goal has a replay that has not ended
  */
 export async function replayPassedOver(tx: Tx, taskId: string): Promise<boolean> {
@@ -138,7 +141,7 @@ async function beginReplay(tx: Tx, goalId: string, { from, to }: ReplayRange): P
 }
 
 /**
- * The 20 most recent replays of a goal.
+ * Lists the 20 most recent replays of a goal.
  * @throws AppError not_found
  */
 export async function listReplays(ctx: Ctx, goalId: string): Promise<GoalReplay[]> {
@@ -156,7 +159,7 @@ export async function getReplay(ctx: Ctx, goalId: string, replayId: string): Pro
 }
 
 /**
- * Cancels a replay of a goal for a person, and gives it as it is then. One that was cancelled before stays as it is.
+ * Cancels a replay for a person and returns its new state. A cancelled one stays as it is.
  * @throws AppError not_found; conflict when it has ended otherwise
  */
 export async function cancelReplayOf(ctx: Ctx, goalId: string, replayId: string): Promise<GoalReplay> {
@@ -171,9 +174,8 @@ export async function cancelReplayOf(ctx: Ctx, goalId: string, replayId: string)
 }
 
 /**
- * Cancels a replay that has not ended: it does no further page; what it has done stays.
- * @returns false when it has ended
- * @throws AppError not_found
+ * Cancels a replay that has not ended: no further page is processed, and finished pages stay.
+ * @returns false when it has ended or is unknown
  */
 export async function cancelReplay(ctx: Ctx, replayId: string): Promise<boolean> {
   return transact(ctx, async (tx) => {
@@ -188,7 +190,7 @@ export async function cancelReplay(ctx: Ctx, replayId: string): Promise<boolean>
     const [replay] = cancelled;
     if (!replay) return false;
     await dropDeadLetter(tx, REPLAY, replayId);
-    // A run that waits, as it was blocked, ends now.
+    // Signals a blocked run that waits, so that it ends now.
     tx.intend(
       signalOpen(goalReplayWorkflow, { organizationId: organizationOf(ctx), replayId }, 'retry', { cause: 'operator' }),
     );
@@ -203,7 +205,7 @@ export async function cancelReplay(ctx: Ctx, replayId: string): Promise<boolean>
 }
 
 /**
- * Cancels a replay for the operator, in whichever organization it is.
+ * Cancels a replay in any organization, for the operator.
  * @returns false when it has ended or is unknown
  */
 export async function cancelReplayById(deps: Deps, replayId: string): Promise<boolean> {
@@ -216,7 +218,7 @@ export async function cancelReplayById(deps: Deps, replayId: string): Promise<bo
   return row !== undefined && cancelReplay(systemCtx(deps, row.organization_id, 'heron goal-replay'), replayId);
 }
 
-/** What a replay of a goal compares. */
+/** Returns the comparison of a goal's replay. */
 function comparisonOf(goal: Goal, range: ReplayRange): Comparison {
   return { goalId: goal.id, revision: goal.revision, definition: goal.definition, ...range };
 }

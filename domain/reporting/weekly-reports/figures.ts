@@ -6,25 +6,26 @@ import { sumBy, wholeHours, type HourRange } from '../aggregates/read.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 
-/** What is counted of a week. */
+/** Names of the counts in a weekly report. */
 export const FIGURES = ['sent', 'delivered', 'replies', 'positive', 'bounces', 'complaints', 'opt_outs'] as const;
 type Figures = Record<(typeof FIGURES)[number], number>;
 
-/** What a manager asks of a week. */
+/** Figures of a weekly report. */
 export interface WeeklyFigures {
   now: Figures;
   before: Figures;
-  /** Replies that came into connected mailboxes, as they were classified. */
+  /** Number of replies received in connected mailboxes, by intent. */
   intents: { intent: Intent; count: number }[];
-  /** The one with the most positive replies, then the most replies; null when none was answered. */
+  /** The campaign with the most positive replies, then the most replies. Null when none was answered. */
   best: { name: string; sent: number; replies: number; positive: number; reply_rate: number } | null;
-  /** As they stand now. */
+  /** Mailboxes with problems at present. */
   troubled: { email: string; issues: Said[] }[];
 }
 
 /**
- * The figures of a time and of as long a time before it: those of GET /analytics/deliverability and /analytics/campaigns. Counts are kept by the hour, so where
- * a time zone is not whole hours from UTC, the begin is rounded down and the end up.
+ * Returns the figures of a week and of the week before. The figures equal those of GET /analytics/deliverability and
+ * /analytics/campaigns. Counts are kept by the hour. In a time zone with a fractional offset the start is rounded down
+ * and the end up.
  */
 export async function readWeeklyFigures(ctx: Ctx, range: HourRange, before: HourRange): Promise<WeeklyFigures> {
   const org = reader(ctx);
@@ -65,7 +66,7 @@ export async function readWeeklyFigures(ctx: Ctx, range: HourRange, before: Hour
 function figuresOf({ counts, unassigned }: Awaited<ReturnType<typeof readDeliverability>>): Figures {
   return {
     sent: counts.sent,
-    // Bounces may be of emails of a week before.
+    // Bounces may belong to emails of an earlier week.
     delivered: Math.max(0, counts.sent - counts.bounced),
     replies: counts.replied,
     positive: counts.replied_positively,

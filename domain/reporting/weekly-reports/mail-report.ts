@@ -24,15 +24,15 @@ interface Report {
 /** A member who gets the report. */
 type Member = Columns<'users', 'id' | 'email' | 'language'>;
 
-/** A report that could not leave within so many days is left out: the next one is due. */
+/** Number of days after which an unsent report is skipped, because the next one is due. */
 const LATEST_DAYS = 6;
 
 /**
- * Mails a report to every member who may see analytics and has not opted out, one email each. Nobody is mailed twice about one week: a mail whose fate is not known,
- * because the server's answer was lost or the worker died, is not sent again; one that the server refuses for good is settled as refused and keeps no
- * other from it.
- * @returns how many were mailed now
- * @throws MailFailure when the mail server did not take the mail of somebody, who is mailed at the next attempt
+ * Mails a report to every member who may see analytics and has not opted out. Nobody is mailed twice about one week. A
+ * mail with an unknown result (lost answer or dead worker) is not sent again. A permanent refusal is settled and does
+ * not stop the others.
+ * @returns the result of the run; `why` contains the number of mails sent now
+ * @throws MailFailure when the mail server temporarily refused a mail, which is sent at the next attempt
  */
 export async function mailWeeklyReport(ctx: Ctx, reportId: string): Promise<{ kind: 'done'; why: string }> {
   const report = await findReport(ctx, reportId);
@@ -86,7 +86,10 @@ function figuresOf(ctx: Ctx, { from_at: from, to_at: to, timezone }: Report): Pr
   return readWeeklyFigures(ctx, { from, to }, weekBefore(from, timezone));
 }
 
-/** Claims, sends and settles one mail. Returns the failure of one that the server did not take now, and that is given back. */
+/**
+ * Claims, sends and settles one mail. Returns the error of a temporary failure, after which the mail can be claimed
+ * again.
+ */
 async function sendTo(ctx: Ctx, report: Report, figures: WeeklyFigures, member: Member): Promise<unknown> {
   const id = newId();
   const claimed = await singleStatement(ctx).sql(

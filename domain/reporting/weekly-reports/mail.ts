@@ -10,38 +10,38 @@ import { FIGURES, type WeeklyFigures } from './figures.ts';
 interface Reader {
   email: string;
   workspace: string;
-  /** The Monday on which the week began, YYYY-MM-DD. */
+  /** Monday on which the week began, YYYY-MM-DD. */
   week: string;
   timezone: string;
   language: Language;
-  /** Ends the mails to this member of this workspace, without a sign-in. */
+  /** URL that unsubscribes this member of this workspace without a sign-in. */
   unsubscribeUrl: string;
 }
 
 const LONGEST_NAME = 80;
-/** Mailboxes with problems that are listed. */
+/** Maximum number of listed mailboxes with problems. */
 const LISTED = 10;
-/** Characters of a full bar in plain text; pixels in HTML. */
+/** Length of a full bar: characters in plain text, pixels in HTML. */
 const BAR = { characters: 20, pixels: 240 };
 
-/** Renders a sentence in the language of the report's reader. */
+/** Renders a message in the language of the report's reader. */
 type Say = (said: Message) => string;
 
-/** A report in the words of its reader, for both bodies of the mail. */
+/** Texts of a report in the reader's language, for both bodies of the mail. */
 interface Words {
   heading: string;
   figures: { label: string; now: number; change: string }[];
   sent: (readonly [label: string, count: number])[];
   replies: (readonly [label: string, count: number])[];
   best: string;
-  /** Mailboxes with problems, each on one line; empty when all are healthy. */
+  /** Mailboxes with problems, one line each. Empty when all are healthy. */
   mailboxes: string[];
   week: string;
 }
 
 /**
- * The report as a mail. Its charts are table cells with a colour: they need no picture, which many mail programs do not load, no library, and no
- * part that a filter could take for an attachment, and the plain text has the same bars.
+ * Renders the report as a mail. Its charts are coloured table cells. They need no images, which many mail programs
+ * block, no library, and nothing that a filter could take for an attachment. The plain text has the same bars.
  */
 export function weeklyReportMail(
   { APP_URL: appUrl }: Pick<Config, 'APP_URL'>,
@@ -162,7 +162,7 @@ ${
 `;
 }
 
-/** A bar chart of table cells. */
+/** Renders a bar chart of table cells. */
 function bars(rows: Words['sent']): string {
   const most = Math.max(1, ...rows.map(([, count]) => count));
   return `<table cellpadding="3" style="border-collapse: collapse">${rows
@@ -177,7 +177,7 @@ function bars(rows: Words['sent']): string {
     .join('')}</table>`;
 }
 
-/** The length of a bar; what is not nothing is seen. */
+/** Returns the length of a bar. A value above 0 is always visible. */
 function barLength(count: number, most: number, full: number): number {
   return count === 0 ? 0 : Math.max(1, Math.round((count / most) * full));
 }
@@ -189,7 +189,7 @@ function changeOf(now: number, before: number, say: Say): string {
   return say(message('report.changed', { change: `${sign}${Math.abs(now - before)}${share}`, before }));
 }
 
-/** On one line and not long: people and agents choose it. */
+/** Shortens text written by people and agents to one line. */
 function oneLine(text: string): string {
   const line = headerText(text);
   return line.length <= LONGEST_NAME ? line : `${line.slice(0, LONGEST_NAME - 1).replace(/\p{Surrogate}$/u, '')}…`;

@@ -4,7 +4,7 @@ import { systemCtx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { readTrackingToken, trackingToken } from '../../mail/messages/tracking-token.ts';
 
-/** Whose mails a link ends, and whether it has. */
+/** The member of an unsubscribe link, and their opt-out state. */
 export interface ReportOptOut {
   organizationId: string;
   organizationName: string;
@@ -12,12 +12,15 @@ export interface ReportOptOut {
   done: boolean;
 }
 
-/** The address that ends the mails to the member whom a mail went to. */
+/** Returns the URL that unsubscribes the recipient of a mail. */
 export function unsubscribeUrl(deps: Pick<Deps, 'config' | 'keyring'>, mailId: string): string {
   return `${deps.config.APP_URL}/weekly-report/${trackingToken(deps.keyring.tracking.current, 'weekly-report', mailId)}`;
 }
 
-/** The opt-out of a link, or undefined when the link is not ours or the member has left. The token is compared in constant time. */
+/**
+ * Returns the opt-out of a link. Undefined for an invalid link, or if the member has left. Compares the token in
+ * constant time.
+ */
 export async function findReportOptOut(deps: Deps, token: string): Promise<ReportOptOut | undefined> {
   const id = readTrackingToken(deps.keyring.tracking.accepted, 'weekly-report', token);
   if (!id) return undefined;
@@ -31,7 +34,7 @@ export async function findReportOptOut(deps: Deps, token: string): Promise<Repor
   return found;
 }
 
-/** Ends the mails to a member, or has them go on. Doing it again changes nothing. */
+/** Unsubscribes a member from the reports, or subscribes them again. A repetition changes nothing. */
 export async function setReportOptOut(
   deps: Deps,
   { organizationId, userId, done }: ReportOptOut,

@@ -8,19 +8,22 @@ import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 
-/** When a report leaves, by the clock of the workspace, on Monday; and how long an installation that was down still sends it. */
+/**
+ * Hour on Monday, in the workspace's time zone, at which a report is sent. `LATE_HOURS` is the time in which a late one
+ * is still sent.
+ */
 const LEAVES_AT_HOUR = 8;
 const LATE_HOURS = 48;
 
-/** A week that has ended: from Monday 00:00 to the next by the clock of a time zone. */
+/** A week that has ended: from Monday 00:00 to the next Monday in a time zone. */
 interface Week {
-  /** Its Monday, YYYY-MM-DD. */
+  /** Date of its Monday, YYYY-MM-DD. */
   week: string;
   from: Date;
   to: Date;
 }
 
-/** The week to report now, or undefined where it is not Monday morning, or no more than two days later. */
+/** Returns the week to report now. Undefined before Monday 8:00 and more than two days later. */
 export function weekDue(now: Date, timezone: string): Week | undefined {
   const local = DateTime.fromJSDate(now, { zone: timezone });
   const monday = local.startOf('week');
@@ -30,16 +33,16 @@ export function weekDue(now: Date, timezone: string): Week | undefined {
   return { week: from.toISODate()!, from: from.toJSDate(), to: monday.toJSDate() };
 }
 
-/** The week before the one that begins at a moment, as its own report counts it: where the clocks change it is an hour longer or shorter. */
+/** Returns the seven local days before `from`. The range is an hour longer or shorter at a clock change. */
 export function weekBefore(from: Date, timezone: string): { from: Date; to: Date } {
   return { from: DateTime.fromJSDate(from, { zone: timezone }).minus({ weeks: 1 }).toJSDate(), to: from };
 }
 
 /**
- * Makes the report of every workspace that wants one and whose Monday morning it is, and starts its run in the same transaction. A week is
+ * Creates the due reports of all workspaces that want one, and starts each run in the same transaction. A week is
  * reported once, however often and by however many processes this is called.
- * @returns how many reports were made
- * @throws AggregateError when those of some workspaces could not be made, once the others were
+ * @returns the number of created reports
+ * @throws AggregateError at the end if some workspaces failed
  */
 export async function planWeeklyReports(deps: Deps): Promise<number> {
   const now = deps.clock.now();

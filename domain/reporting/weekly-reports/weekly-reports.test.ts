@@ -23,9 +23,9 @@ import { mailWeeklyReport } from './mail-report.ts';
 import { planWeeklyReports, weekBefore, weekDue } from './plan.ts';
 
 const ZONE = 'America/New_York';
-/** Wednesday of the week that is reported. */
+/** Wednesday of the reported week. */
 const WEDNESDAY = new Date('2026-03-04T15:00:00Z');
-/** Monday 08:00 in New York, the day after its clocks went forward. */
+/** Monday 08:00 in New York, the day after its change to summer time. */
 const MONDAY = new Date('2026-03-09T12:00:00Z');
 const SENDER = { email: 'heron@ours.test', password: 'secret' };
 const clock = new ManualClock(WEDNESDAY);
@@ -58,7 +58,7 @@ const statesOf = async (reportId: string) =>
     (await world.deps.db('weekly_report_mails').where({ report_id: reportId })).map((row) => [row.user_id, row.state]),
   );
 
-/** A workspace that wants reports, and its emails of two weeks. */
+/** Creates a workspace with weekly reports and emails in two weeks. */
 async function scene(name = 'Acme & Sons') {
   const tenant = await world.tenant(name);
   const org = tenant.organizationId;
@@ -94,12 +94,12 @@ async function scene(name = 'Acme & Sons') {
     return lead;
   };
   const tell = (work: Parameters<typeof transact<unknown>>[1]) => transact(world.system(org), work);
-  // The week before; in UTC one of them is of the week itself, in New York it is still Sunday.
+  // Emails of the week before. The second is in the reported week by UTC, but on Sunday in New York.
   await send('2026-02-25T15:00:00Z');
   await send('2026-03-02T03:00:00Z');
   const leads: { sendId: string; email: string }[] = [];
   for (let n = 0; n < 6; n += 1) leads.push(await send(`2026-03-04T1${n}:00:00Z`));
-  // Monday in UTC, Sunday in New York.
+  // Monday by UTC, Sunday in New York.
   leads.push(await send('2026-03-09T02:00:00Z'));
   for (const [index, intent] of (['positive', 'negative'] as const).entries())
     await tell(async (tx) =>
@@ -131,7 +131,7 @@ async function scene(name = 'Acme & Sons') {
   return { tenant, mailbox };
 }
 
-/** What an inbound message cannot be stored without. */
+/** Returns the required columns of an inbound message. */
 async function inboundColumns(): Promise<Record<string, unknown>> {
   const { rows } = await world.deps.db.raw(
     `select column_name as name, data_type as type from information_schema.columns

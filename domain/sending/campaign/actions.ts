@@ -4,12 +4,12 @@ import { says } from '../../../lib/issue-message.ts';
 
 const OUTPUT_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const EVENT_NAME = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/;
-/** Minutes that a step may wait at most: a year. */
+/** Maximum length (minutes) of a wait step: one year. */
 export const MAX_WAIT_MINUTES = 366 * 24 * 60;
-/** Minutes after which a wait for an event times out at the earliest. Fractions are for trying a campaign out. */
+/** Minimum timeout (minutes) of a wait for an event. Fractions of a minute are for trying out a campaign. */
 const MIN_TIMEOUT_MINUTES = 0.1;
 
-/** Name under which later steps find the answer of an app, or the data of an event. */
+/** Name under which later steps find an app's response or an event's data. */
 export const outputKey = z.string().regex(OUTPUT_KEY, says('steps.output_key'));
 
 /** Path below the base URL of an app connection. */
@@ -24,7 +24,7 @@ export const eventName = z.string().max(120).regex(EVENT_NAME, says('directory.e
 const MERGE_FIELDS = 'May use the merge fields of emails';
 
 /**
- * What a step that is not an email does. `app_action` asks the customer's app, the waits take time, the rest act at
+ * Action of a step that is not an email. `app_action` calls the customer's app, the waits take time, all others act at
  * once.
  */
 export const stepActionSchema = z.discriminatedUnion('type', [
@@ -32,18 +32,18 @@ export const stepActionSchema = z.discriminatedUnion('type', [
     type: z.literal('app_action'),
     app_connection_id: z.uuid(),
     path: appPath,
-    /** The answer is stored as .App.<output_key>. */
+    /** The response is stored as `.App.<output_key>`. */
     output_key: outputKey,
-    /** Sent to the app; strings in it may use merge fields. */
+    /** Sent to the app. Strings in the object may use merge fields. */
     inputs: z.record(z.string(), z.unknown()).default({}),
   }),
   z.strictObject({
     type: z.literal('wait_for_event'),
     wait_event_name: eventName,
-    /** Null waits without an end. */
+    /** Null waits without a time limit. */
     timeout_minutes: z.number().min(MIN_TIMEOUT_MINUTES).max(MAX_WAIT_MINUTES).nullable().default(null),
     on_timeout: z.enum(['continue', 'stop']).default('continue'),
-    /** The event's data is stored as .App.<output_key>. */
+    /** The event's data is stored as `.App.<output_key>`. */
     output_key: outputKey.optional(),
   }),
   z.strictObject({ type: z.literal('wait'), wait_minutes: z.int().min(1).max(MAX_WAIT_MINUTES) }),
@@ -59,7 +59,7 @@ export const stepActionSchema = z.discriminatedUnion('type', [
       .meta({ description: 'Name of a task type of the workspace; the first one without it' }),
   }),
   z.strictObject({ type: z.literal('create_deal'), ...dealFields(MERGE_FIELDS) }),
-  /** Of the newest open deal of the contact. */
+  /** Moves the contact's newest open deal. */
   z.strictObject({ type: z.literal('move_deal_stage'), stage_id: rowId }),
   z.strictObject({ type: z.literal('run_automation'), automation_id: z.uuid() }),
   z.strictObject({ type: z.literal('end') }),

@@ -44,10 +44,10 @@ const COLUMNS = [
   'started_at',
 ] as const;
 
-/** The columns of a campaign that the engine decides by. */
+/** The columns of a campaign that the sending engine needs. */
 export type CampaignView = Columns<'campaigns', (typeof COLUMNS)[number]>;
 
-/** The same as a list of SQL. */
+/** The columns of `CampaignView` as an SQL list. */
 export const CAMPAIGN_COLUMNS = COLUMNS.join(', ');
 
 export interface CampaignInEffect {
@@ -59,8 +59,8 @@ const MAX_SCHEDULES = 2_000;
 const schedules = new LRUCache<string, Schedule>({ max: MAX_SCHEDULES });
 
 /**
- * A campaign's sending schedule. The same settings give the same object, because what is worked out of a schedule is
- * kept with it.
+ * Returns a campaign's sending schedule. Equal settings give the same object, because compiled schedules are cached per
+ * object.
  */
 export function scheduleOf(campaign: CampaignView): Schedule {
   const fields = [

@@ -3,7 +3,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 
 type CounterScope = 'campaign' | 'campaign_new' | 'mailbox' | 'org_campaigns';
 
-/** One change of a daily count. `day` is YYYY-MM-DD in the scope's own timezone. */
+/** One change of a daily count. `day` is YYYY-MM-DD in the scope's own time zone. */
 export interface CounterChange {
   scope: CounterScope;
   scopeId: string;
@@ -11,13 +11,18 @@ export interface CounterChange {
   by: number;
 }
 
-/** Adds to daily counters, as a statement or the last part of one; its bindings are those of {@link countBindings}. */
+/**
+ * SQL that adds to daily counters, as a statement or as its last part. Needs the bindings of {@link countBindings}.
+ */
 export const COUNT_DAILY = `insert into daily_counters (organization_id, scope, scope_id, day, count)
        select :org, t.scope, t.scope_id, t.day, t.by
        from unnest(:countScopes::text[], :countIds::uuid[], :countDays::date[], :countBy::int[]) as t(scope, scope_id, day, by)
        on conflict (scope_id, scope, day) do update set count = greatest(daily_counters.count + excluded.count, 0)`;
 
-/** What {@link COUNT_DAILY} binds: changes of the same counter are summed, and rows are touched in one order so writers cannot deadlock. */
+/**
+ * Returns the bindings of {@link COUNT_DAILY}. Sums changes of the same counter and sorts the rows, so that writers
+ * cannot deadlock.
+ */
 export function countBindings(changes: readonly CounterChange[]): {
   countScopes: string[];
   countIds: string[];
@@ -43,13 +48,13 @@ export function countBindings(changes: readonly CounterChange[]): {
   };
 }
 
-/** Adds to daily counters. */
+/** Adds changes to daily counters. */
 export async function countDaily(org: OrgScope, changes: readonly CounterChange[]): Promise<void> {
   const bindings = countBindings(changes);
   if (bindings.countIds.length > 0) await org.sql(COUNT_DAILY, bindings);
 }
 
-/** Counts of several (scope, id, day) at once, keyed `scope/id/day`; absent ones are 0. */
+/** Reads the counts of several (scope, id, day) at once, keyed `scope/id/day`. Absent counts are 0. */
 export async function readCounters(
   org: OrgScope,
   scopeIds: readonly string[],

@@ -7,16 +7,17 @@ import { says } from '../../../lib/issue-message.ts';
 
 export const TASK_PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
 
-/** What a deal without a currency is in. */
+/** Currency of a deal that names none. */
 export const DEFAULT_CURRENCY = 'USD';
 
-/** An id of a row, in the form in which rows have it: others are compared with it. */
+/** UUID of a row, lower-cased as rows store it, so that comparisons match. */
 export const rowId = z.uuid().toLowerCase();
 /** Name of a task type of the workspace. */
 export const taskTypeName = z.string().min(1).max(60);
 
 /**
- * What an automation or a step of a campaign says of a task, but for its type: that has a name of its own in a step.
+ * Fields of a task that an automation or a campaign step creates. The task type is not included, because steps name it
+ * differently.
  * @param values what the texts may use
  */
 export function taskFields(values: string) {
@@ -30,7 +31,7 @@ export function taskFields(values: string) {
 }
 
 /**
- * What an automation or a step of a campaign says of a deal.
+ * Fields of a deal that an automation or a campaign step creates.
  * @param values what its name may use
  */
 export function dealFields(values: string) {
@@ -48,7 +49,7 @@ function template(max: number, values: string) {
   return z.string().min(1).max(max).meta({ description: values });
 }
 
-/** What every workspace starts with; the first is the type of a task that names none. */
+/** Task types of a new workspace. The first one is the type of a task that names none. */
 export const FIRST_TASK_TYPES = [
   { name: 'To-do', color: '#64748b' },
   { name: 'Call', color: '#0ea5e9' },
@@ -57,7 +58,7 @@ export const FIRST_TASK_TYPES = [
   { name: 'Follow-up', color: '#f59e0b' },
 ] as const;
 
-/** The task types of a workspace in their order; before anybody has listed them, those that they will be. */
+/** Returns the task types of a workspace in their order, or the defaults before the first list is stored. */
 export async function readTaskTypes(org: OrgScope): Promise<readonly { name: string }[]> {
   const types = await org.sql<{ name: string | null }>(
     `select t.name from crm_seeds s left join crm_task_types t on t.organization_id = s.organization_id
@@ -66,12 +67,12 @@ export async function readTaskTypes(org: OrgScope): Promise<readonly { name: str
   return types.length === 0 ? FIRST_TASK_TYPES : types.flatMap(({ name }) => (name === null ? [] : [{ name }]));
 }
 
-/** Whether a name is that of a task type: in any case. */
+/** Returns true if a name is that of a task type. Ignores case. */
 export function isTaskTypeNamed(type: { name: string }, name: string): boolean {
   return type.name.toLowerCase() === name.toLowerCase();
 }
 
-/** Problems of names that no task type of the workspace has. */
+/** Returns a problem for each name that is not a task type of the workspace. */
 export async function taskTypeProblems(
   org: OrgScope,
   named: readonly { path: string; name: string }[],
@@ -79,7 +80,7 @@ export async function taskTypeProblems(
   return named.length === 0 ? [] : unknownTaskTypes(await readTaskTypes(org), named);
 }
 
-/** As {@link taskTypeProblems}, of types that have been read. */
+/** Variant of {@link taskTypeProblems} for task types that are already read. */
 export function unknownTaskTypes(
   types: readonly { name: string }[],
   named: readonly { path: string; name: string }[],
@@ -93,7 +94,7 @@ export function unknownTaskTypes(
     .map(({ path }) => ({ path, message: said }));
 }
 
-/** A deal that is to be made, with the path under which its problems are named. */
+/** A deal to create, with the request path that its problems refer to. */
 export interface DealToMake {
   path: string;
   pipeline_id: string;
@@ -102,7 +103,10 @@ export interface DealToMake {
   currency?: string | undefined;
 }
 
-/** Deals that could never be made: their stage is of another pipeline, or their currency has no such amount. Ids of nothing are not looked for. */
+/**
+ * Returns problems of deals that can never be created: the stage belongs to another pipeline, or the value is no whole
+ * number of the currency's minor units. Unknown ids are not reported here.
+ */
 export async function dealProblems(org: OrgScope, deals: readonly DealToMake[]): Promise<Problem[]> {
   if (deals.length === 0) return [];
   const stages = await org.sql<{ id: string; pipeline_id: string }>(

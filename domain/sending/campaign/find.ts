@@ -4,7 +4,7 @@ import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 
 /**
- * A campaign of the organization.
+ * Returns a campaign of the organization.
  * @throws AppError not_found
  */
 export async function findCampaign(org: OrgScope, id: string): Promise<CampaignRow> {

@@ -33,7 +33,7 @@ function holds(condition: Condition, known: Partial<Facts>): boolean {
   return matchingBranch(step('a', [{ to: 'b', when: [condition] }]), facts(known)) !== null;
 }
 
-/** The step behind another; null where the flow ends. */
+/** Returns the step after another; null if the flow ends. */
 function following<S extends GraphStep>(steps: readonly S[], current: S, known: Partial<Facts> = {}): S | null {
   const to = matchingBranch(current, facts(known))?.to;
   return steps.find(({ id }) => id === to) ?? null;
@@ -151,7 +151,10 @@ test('circles and links to strangers are found, and nothing else', (t) => {
   );
 });
 
-/** By brute force: repeatedly drop nodes that nothing leaves. What cannot be dropped goes round. */
+/**
+ * Detects cycles by brute force: repeatedly removes nodes without outgoing links. Any remaining node leads into a
+ * cycle.
+ */
 function hasCircle(links: readonly { from: number; to: number }[]): boolean {
   let left = links.filter(({ to }) => to < 6);
   for (;;) {

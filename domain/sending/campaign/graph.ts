@@ -6,12 +6,12 @@ import { says } from '../../../lib/issue-message.ts';
 
 const OPERATORS = ['equals', 'not_equals', 'contains', 'exists', 'not_exists', 'gt', 'lt'] as const;
 
-/** How a step ended. Branches route by it. */
+/** Outcome of a step. Branches route by it. */
 export type Outcome = 'sent' | 'uncertain' | 'skipped' | 'elapsed' | 'event' | 'timeout' | 'success' | 'error' | 'done';
 
 /**
- * One thing a branch asks for. Fields: `node_outcome`; `opened`, `clicked`, `replied` of the latest email that left;
- * `contact.<field>` and `contact.custom.<key>`; `app.<output_key>.<path>`; `event.<path>` of the event waited for.
+ * Fields that a condition can test: `node_outcome`; `opened`, `clicked`, `replied` of the latest email sent;
+ * `contact.<field>` and `contact.custom.<key>`; `app.<output_key>.<path>`; `event.<path>` of the awaited event.
  */
 const FIELD =
   /^(node_outcome|opened|clicked|replied|contact\.(email|first_name|last_name|company|phone|custom\..+)|app\..+|event\..+)$/;
@@ -33,14 +33,14 @@ const conditionSchema = z
     }
   });
 
-/** The outgoing links of a step, in order. Unknown keys are kept: `conditions` are stored verbatim. */
+/** Outgoing links of a step, in order. Unknown keys are kept, because `conditions` are stored verbatim. */
 export const conditionsSchema = z.looseObject({
   branches: z
     .array(
       z.looseObject({
         /** The next step; null ends the flow. */
         to: z.uuid().nullable(),
-        /** All must hold; absent or empty makes a plain link. */
+        /** Conditions that must all hold. Absent or empty makes an unconditional link. */
         when: z.array(conditionSchema).max(20).optional(),
       }),
     )
@@ -59,10 +59,10 @@ export interface Branch {
   when?: Condition[] | undefined;
 }
 
-/** A type, not an interface, so that it passes as the JSON object it is stored as. */
+/** A type and not an interface, so that TypeScript accepts it as a JSON object. */
 export type StepConditions = { branches: Branch[] };
 
-/** What routing needs of a step. */
+/** Fields of a step that routing needs. */
 export interface GraphStep {
   id: string;
   position: number;
@@ -71,20 +71,20 @@ export interface GraphStep {
   action: StepAction | null;
 }
 
-/** What is known when a contact leaves a step. */
+/** Facts known when a contact leaves a step. */
 export interface Facts {
   outcome: Outcome;
   opened: boolean;
   clicked: boolean;
   replied: boolean;
   contact: Record<string, unknown> & { custom_fields: Record<string, unknown> };
-  /** Values captured by earlier steps, by output key. */
+  /** Values stored by earlier steps, by output key. */
   app: Record<string, unknown>;
-  /** Data of the event a wait_for_event step got; null elsewhere. */
+  /** Data of the event that ended a `wait_for_event` step; null for other steps. */
   event: Record<string, unknown> | null;
 }
 
-/** What is known of a contact of whom only the outcome of the step is: no reaction, no values. */
+/** Returns facts that contain the step's outcome only: no reactions and no values. */
 export function factsAfter(outcome: Outcome): Facts {
   return {
     outcome,
@@ -97,14 +97,14 @@ export function factsAfter(outcome: Outcome): Facts {
   };
 }
 
-/** Where a campaign begins: its step with the lowest position. */
+/** Returns the first step of a campaign: the one with the lowest position. */
 export function firstStep<S extends GraphStep>(steps: readonly S[]): S | null {
   return steps.reduce<S | null>((first, step) => (first && first.position <= step.position ? first : step), null);
 }
 
 /**
- * The first branch whose conditions all hold, or null. A branch without conditions always holds. The engine distinguishes
- * "no branch takes this outcome" (an app_action that failed is then blocked) and "a branch ends the flow" (`to` null).
+ * Returns the first branch whose conditions all hold, or null. A branch without conditions always holds. Null means
+ * that no branch takes this outcome, which blocks a failed `app_action`. A branch with `to` null ends the flow.
  */
 export function matchingBranch(step: GraphStep, facts: Facts): Branch | null {
   return (
@@ -114,12 +114,12 @@ export function matchingBranch(step: GraphStep, facts: Facts): Branch | null {
   );
 }
 
-/** What a condition can ask of an email after it has left. */
+/** Fields of a condition that depend on the recipient's reaction to a sent email. */
 const ENGAGEMENT: ReadonlySet<string> = new Set(['opened', 'clicked', 'replied']);
 
 /**
- * Branches that the reactions of the recipient still choose between: those whose other conditions hold, up to the first
- * that asks for no reaction. None where the way on does not depend on a reaction.
+ * Returns the branches that the recipient's reactions still decide between. Their other conditions hold; the last one
+ * tests no reaction. Empty when the next step depends on no reaction.
  */
 export function branchesInSuspense(step: GraphStep, facts: Facts): Branch[] {
   const open: Branch[] = [];
@@ -133,8 +133,8 @@ export function branchesInSuspense(step: GraphStep, facts: Facts): Branch[] {
 }
 
 /**
- * The links a step gets when its author gives none: an app_action goes on after success only, a wait_for_event with
- * `on_timeout: stop` after the event only, `end` nowhere, everything else always.
+ * Returns the default links of a step. An `app_action` continues after success only, and a `wait_for_event` with
+ * `on_timeout: stop` after the event only. `end` leads nowhere; all other steps always continue.
  */
 export function defaultConditions(action: StepAction | null, to: string | null): StepConditions {
   if (to === null || action?.type === 'end') return { branches: [] };
@@ -146,12 +146,12 @@ export function defaultConditions(action: StepAction | null, to: string | null):
   return { branches: [{ to }] };
 }
 
-/** The step a contact normally goes to: what replaces a step that is taken out of the graph. */
+/** Returns the step a contact normally goes to next. It replaces a step that is removed from the graph. */
 export function normalSuccessor(step: GraphStep): string | null {
   return normalBranch(step)?.to ?? null;
 }
 
-/** The link by which a contact normally leaves a step, without reactions or values that a branch asks for. */
+/** Returns the branch a contact normally takes, without reactions or values. */
 export function normalBranch(step: GraphStep): Branch | null {
   const outcome: Outcome = step.kind === 'email' ? 'sent' : (NORMAL_OUTCOMES[step.action?.type ?? ''] ?? 'done');
   return matchingBranch(step, factsAfter(outcome));
@@ -159,7 +159,9 @@ export function normalBranch(step: GraphStep): Branch | null {
 
 const NORMAL_OUTCOMES: Record<string, Outcome> = { app_action: 'success', wait_for_event: 'event', wait: 'elapsed' };
 
-/** Conditions with every target replaced; branches whose target maps to undefined lead nowhere. */
+/**
+ * Returns the conditions with each target replaced by `map`. A branch whose target maps to undefined ends the flow.
+ */
 export function retargetConditions(
   conditions: StepConditions,
   target: (to: string) => string | null | undefined,
@@ -174,8 +176,8 @@ export function retargetConditions(
 }
 
 /**
- * Faults of a graph's shape: links to steps that are not there, and circles, in which a contact would go round for ever.
- * @param path where a step stands in the request
+ * Returns problems of a graph's shape: links to missing steps, and cycles, which a contact would never leave.
+ * @param path returns the position of a step in the request
  */
 export function graphProblems(steps: readonly GraphStep[], path: (step: GraphStep) => string): Problem[] {
   const byId = new Map(steps.map((step) => [step.id, step]));
@@ -209,7 +211,7 @@ export function graphProblems(steps: readonly GraphStep[], path: (step: GraphSte
   return problems;
 }
 
-/** Whether a condition holds. Scalars are equal when they read the same, as contact fields are always text. */
+/** Returns true if a condition holds. Compares scalars as text, because contact fields are always text. */
 function holds(condition: Condition, facts: Facts): boolean {
   const actual = factOf(condition.field, facts);
   const { operator, value } = condition;
@@ -230,7 +232,7 @@ function factOf(field: string, facts: Facts): unknown {
   if (scope === 'app') return read(facts.app, path);
   if (scope === 'event') return read(facts.event, path);
   if (scope !== 'contact') return undefined;
-  // Custom field names may hold dots themselves.
+  // Names of custom fields may contain dots.
   return path[0] === 'custom'
     ? read(facts.contact.custom_fields, [path.slice(1).join('.')])
     : read(facts.contact, path);

@@ -9,7 +9,7 @@ import { stepErrors } from './step-findings.ts';
 import { stepsWithoutSubject, stepsWithoutText } from './subjects.ts';
 import { readWritten, type Written } from './written.ts';
 
-/** Codes with which a person's start is refused. */
+/** Error codes that refuse a start by a person. */
 export const LAUNCH_REFUSALS = [
   'campaign_invalid',
   'empty_step_body',
@@ -21,13 +21,13 @@ export const LAUNCH_REFUSALS = [
 
 interface LaunchOptions {
   now: Date;
-  /** The caller accepts the projected bounce rate. */
+  /** True when the caller accepts the projected bounce rate. */
   acknowledgeListRisk?: boolean;
-  /** A restart by the platform finds nothing to send where a person's start would wait for leads. */
+  /** True for a restart by the platform. Without leads it fails, whereas a start by a person waits for leads. */
   byPlatform?: boolean;
 }
 
-/** How a campaign's unfinished leads stand with address verification. */
+/** Counts of a campaign's unfinished leads by address verification. */
 interface LeadCounts {
   open: number;
   invalid: number;
@@ -36,25 +36,25 @@ interface LeadCounts {
   valid: number;
 }
 
-/** Below this many leads a bounce rate says nothing. */
+/** Minimum number of leads for a meaningful bounce rate. */
 const RISK_MIN_LEADS = 50;
-/** Assumed bounce rates of unverified and of risky addresses, when the list itself gives no better estimate. */
+/** Assumed bounce rates (0 to 1) of unverified and of risky addresses, when the list has no better estimate. */
 const UNVERIFIED_BOUNCE_RATE = 0.02;
 const RISKY_BOUNCE_RATE = 0.2;
-/** Verified addresses needed before their invalid share is believed for the rest of the list. */
+/** Minimum number of verified addresses before their invalid share is used for the rest of the list. */
 const VERIFIED_SAMPLE = 20;
 
 /**
- * Whether address verification keeps a contact from being mailed: invalid addresses always, risky ones unless the
- * campaign allows them (`risky_emails`). An address not verified yet is not refused.
+ * Returns true if address verification forbids mailing a contact. Invalid addresses are always refused, risky ones
+ * unless the campaign allows them (`risky_emails`), unverified ones never.
  */
 export function refusedByVerification(status: string, { riskyAllowed }: { riskyAllowed: boolean }): boolean {
   return status === 'invalid' || (status === 'risky' && !riskyAllowed);
 }
 
 /**
- * Why a campaign may not start now, or null: campaign_invalid, empty_step_body, campaign_no_mailbox, no_leads,
- * no_remaining_leads, leads_undeliverable, list_bounce_risk.
+ * Returns why a campaign may not start now, or null. Codes: campaign_invalid, empty_step_body, campaign_no_mailbox,
+ * no_leads, no_remaining_leads, leads_undeliverable, list_bounce_risk.
  */
 export async function launchRefusal(
   org: OrgScope,
@@ -70,7 +70,9 @@ export async function launchRefusal(
   );
 }
 
-/** Every reason at once why a person's start would be refused now, but errors of steps, which {@link stepErrors} lists; see {@link launchRefusal}. */
+/**
+ * Returns all reasons why a start by a person would be refused now, except errors of steps (see {@link stepErrors}).
+ */
 export async function launchRefusals(
   org: OrgScope,
   campaign: CampaignRow,
@@ -105,7 +107,7 @@ function copyRefusal(campaign: CampaignRow, now: Date, written: Written): AppErr
   return refusal('campaign_invalid', message('finding.campaign_invalid.no_subject'), problems);
 }
 
-/** What validation calls an error of a step: broken copy, links, connections. */
+/** Returns the same error as validation when a step has one: broken copy, links, connections. */
 async function stepsRefusal(org: OrgScope, campaign: CampaignRow, written: Written): Promise<AppError | null> {
   const errors = await stepErrors(org, campaign, written);
   if (errors.length === 0) return null;
@@ -134,15 +136,15 @@ async function leadsRefusal(org: OrgScope, campaign: CampaignRow, options: Launc
   return refusal('list_bounce_risk', message('finding.list_bounce_risk', { share: Number(percent.toFixed(1)) }));
 }
 
-/** A start that is refused says a finding, with its fix. */
+/** Builds an error from a finding and adds the finding's fix. */
 function refusal(code: ErrorCode, said: Message, problems?: Problem[]): AppError {
   const fix = besideFinding(said, 'fix')!;
   return new AppError(code, said, { fix, ...(problems ? { problems } : {}) });
 }
 
 /**
- * Share (0 to 1) of the sendable leads expected to bounce. Addresses not verified yet are taken to be as bad as the
- * verified part of the same list, once that part is large enough to tell.
+ * Returns the share (0 to 1) of sendable leads expected to bounce. Unverified addresses are assumed to be as bad as the
+ * verified part of the list, if that part is large enough.
  */
 function projectedBounceRate(leads: Omit<LeadCounts, 'open'>, riskyEmails: boolean): number {
   const verified = leads.invalid + leads.risky + leads.valid;
@@ -153,7 +155,7 @@ function projectedBounceRate(leads: Omit<LeadCounts, 'open'>, riskyEmails: boole
   return sendable === 0 ? 0 : (leads.unknown * unknownRate + risky * RISKY_BOUNCE_RATE) / sendable;
 }
 
-/** Counts the leads of a campaign that have not finished, by their verification. */
+/** Counts the unfinished leads of a campaign by verification status. */
 export async function countLeads(org: OrgScope, campaignId: string): Promise<LeadCounts> {
   const [row] = await org.sql<LeadCounts>(
     `select count(*)::int as open,

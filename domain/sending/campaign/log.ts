@@ -3,7 +3,7 @@ import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { Message } from '../../../messages/index.ts';
 
-/** The types of lines in a campaign's activity log. */
+/** Types of lines in a campaign's activity log. */
 export type CampaignLogType =
   | 'campaign_created'
   | 'campaign_updated'
@@ -40,7 +40,10 @@ export type CampaignLogType =
   | 'opt_out_doubtful'
   | 'deliverability_warning';
 
-/** Writes one line of a campaign's activity log. Ids and counts only: addresses stay with their contacts. */
+/**
+ * Writes one line of a campaign's activity log. Lines contain ids and counts only, because addresses are stored with
+ * contacts alone.
+ */
 export async function logCampaign(
   tx: Tx,
   campaignId: string,

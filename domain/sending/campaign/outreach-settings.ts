@@ -6,17 +6,20 @@ import { isIanaZone } from '../../platform/scheduling/zone.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { says } from '../../../lib/issue-message.ts';
 
-/** What replies are read as (`crm_task_intents`, filters of automations). */
+/** Intents that replies are classified into (`crm_task_intents`, filters of automations). */
 export const REPLY_INTENTS = ['positive', 'question', 'neutral', 'negative', 'out_of_office', 'automated'] as const;
 type ReplyIntentName = (typeof REPLY_INTENTS)[number];
 
-/** Rules by which an A/B winner is chosen (`ab_testing`). */
+/** Rules for choosing an A/B winner (`ab_testing`). */
 const WINNING_RULES = ['reply_rate', 'click_rate', 'open_rate'] as const;
 const UNSUBSCRIBE_MODES = ['text', 'link', 'off'] as const;
 
 const keywords = z.array(z.string().max(200)).max(500);
 const percent = z.number().min(0).max(100);
-/** A closed vocabulary, not part of the type: a word outside it is `invalid_setting`, not a malformed body. */
+/**
+ * A string schema with a documented vocabulary. An unknown word is reported as `invalid_setting`, not as a malformed
+ * body.
+ */
 const oneOf = (words: readonly string[]) => z.string().meta({ enum: [...words] });
 const copyLine = z
   .string()
@@ -92,10 +95,12 @@ const BLOCKS = {
   }),
 };
 
-/** AdvancedOutreachSettings with every block and field present: what answers carry at organization level. */
+/** Advanced outreach settings with all blocks and fields, as responses contain them at organization level. */
 export const completeSettingsSchema = z.strictObject({ ...BLOCKS, custom: z.record(z.string(), z.unknown()) });
 
-/** AdvancedOutreachSettings as clients send them and campaigns override them: any block, any field of a block. */
+/**
+ * Advanced outreach settings with any subset of blocks and fields, as clients send them and campaigns override them.
+ */
 export const partialSettingsSchema = z.strictObject({
   bounce_pipeline: BLOCKS.bounce_pipeline.partial().optional(),
   task_reliability: BLOCKS.task_reliability.partial().optional(),
@@ -111,7 +116,7 @@ export type PartialSettings = z.output<typeof partialSettingsSchema>;
 
 type Complete = z.output<typeof completeSettingsSchema>;
 
-/** The settings in force, nothing left out. */
+/** The effective settings, with all fields present. */
 export type OutreachSettings = Omit<Complete, 'reply_intent' | 'ab_testing' | 'unsubscribe'> & {
   ab_testing: Omit<Complete['ab_testing'], 'default_winning_rule'> & {
     default_winning_rule: (typeof WINNING_RULES)[number];
@@ -120,7 +125,7 @@ export type OutreachSettings = Omit<Complete, 'reply_intent' | 'ab_testing' | 'u
   unsubscribe: Omit<Complete['unsubscribe'], 'mode'> & { mode: UnsubscribeMode };
 };
 
-/** The defaults, where neither the organization nor the campaign sets a value. Defaults are written only here. */
+/** Defaults for settings that neither the organization nor the campaign sets. This is the only place for defaults. */
 export const DEFAULT_SETTINGS: OutreachSettings = frozen({
   bounce_pipeline: {
     enabled: true,
@@ -135,7 +140,7 @@ export const DEFAULT_SETTINGS: OutreachSettings = frozen({
   ab_testing: { enabled: true, auto_promote_winner: false, default_winning_rule: 'reply_rate', min_sample_size: 100 },
   reply_intent: {
     enabled: true,
-    // An empty list means the built-in words (domain/mail/inbound/keywords.ts).
+    // An empty list means the built-in words (`domain/mail/inbound/keywords.ts`).
     positive_keywords: [],
     negative_keywords: [],
     out_of_office_keywords: [],
@@ -169,27 +174,27 @@ export const DEFAULT_SETTINGS: OutreachSettings = frozen({
   custom: {},
 });
 
-/** The key of `custom` that names the intents of replies which end a person's way through every campaign. */
+/** Key of `custom` that lists the reply intents which end all campaigns of a person. */
 const STOP_EVERYWHERE = 'stop_everywhere_intents';
 
 /**
- * The intents of replies that end a person's way through all campaigns of the workspace, not only the one that was answered:
- * `custom.stop_everywhere_intents`, negative ones where it says nothing. Opt-outs always do.
+ * Returns the reply intents that end all campaigns of the workspace for a person, and not only the campaign replied to.
+ * Reads `custom.stop_everywhere_intents`; defaults to negative intents. Opt-outs always end all campaigns.
  */
 export function stopsEverywhere(custom: OutreachSettings['custom']): readonly string[] {
   const given = custom[STOP_EVERYWHERE];
   return Array.isArray(given) ? given.map(String) : ['negative'];
 }
 
-/** Freezes a default, because all callers share it. */
+/** Freezes a default, because all callers share the object. */
 function frozen<T extends object>(value: T): T {
   for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) frozen(inner);
   return Object.freeze(value);
 }
 
 /**
- * Settings as they are stored: min_content_score clamped to 1-100 (corrected on write, not rejected).
- * @param path of the settings in the request, for the problem list
+ * Returns the settings to store. Clamps `min_content_score` to 1-100 instead of rejecting it.
+ * @param path path of the settings in the request, for the problem list
  * @throws AppError invalid_setting (400) listing every value outside its vocabulary
  */
 export function checkedSettings(input: PartialSettings, path: string): PartialSettings {
@@ -202,7 +207,7 @@ export function checkedSettings(input: PartialSettings, path: string): PartialSe
   return { ...input, preflight: { ...input.preflight, min_content_score: Math.min(100, Math.max(1, score)) } };
 }
 
-/** Every value outside its vocabulary, as a problem below `path`. */
+/** Returns a problem below `path` for every value outside its vocabulary. */
 export function settingProblems(input: PartialSettings | undefined, path: string): Problem[] {
   const problems: Problem[] = [];
   if (!input) return problems;
@@ -234,11 +239,11 @@ function isOneOf(words: readonly string[], word: string): boolean {
 }
 
 /**
- * Layers of settings over the defaults; later layers win field by field. A field that is missing or null, and
- * unsubscribe copy that is blank, keep the value of the layer below.
+ * Merges layers of settings over the defaults; later layers win field by field. Missing or null fields and blank
+ * unsubscribe copy keep the value of the layer below.
  */
 export function mergeSettings(...layers: readonly PartialSettings[]): OutreachSettings {
-  // Blocks are shared with the defaults until a layer changes one; the defaults are frozen.
+  // Blocks are shared with the frozen defaults until a layer changes them.
   const merged = { ...DEFAULT_SETTINGS } as Record<string, Record<string, unknown>>;
   for (const layer of layers) {
     for (const [block, fields] of Object.entries(layer)) {
@@ -251,27 +256,29 @@ export function mergeSettings(...layers: readonly PartialSettings[]): OutreachSe
   return merged as unknown as OutreachSettings;
 }
 
-/** The layers of the settings in force, as rows contain them. */
+/** Layers of the effective settings, as rows contain them. */
 export interface SettingsLayers {
   workspace: PartialSettings | null;
   overrides: PartialSettings | null;
   mode: UnsubscribeMode | 'inherit' | null;
 }
 
-/** Columns `workspace` and `overrides` for a query that includes the campaign; `alias` is its table there. */
+/**
+ * SQL columns `workspace` and `overrides` for a query over campaigns. `alias` is the campaigns table in that query.
+ */
 export const settingsColumns = (alias: string): string =>
   `(select settings from outreach_settings where organization_id = ${alias}.organization_id) as workspace,
    (select overrides from campaign_advanced where campaign_id = ${alias}.id) as overrides`;
 
 /**
- * The settings in force: defaults, then the organization's, then the campaign's overrides, then its own
- * unsubscribe_mode unless it is `inherit`.
+ * Merges the effective settings: defaults, the organization's, the campaign's overrides, and the campaign's
+ * `unsubscribe_mode` unless it is `inherit`.
  */
 export function settingsInForce({ workspace, overrides, mode }: SettingsLayers): OutreachSettings {
   return mergeSettings(workspace ?? {}, overrides ?? {}, mode && mode !== 'inherit' ? { unsubscribe: { mode } } : {});
 }
 
-/** The settings in force for a campaign, or (null) for the organization. */
+/** Returns the effective settings of a campaign, or of the organization when `campaignId` is null. */
 export async function effectiveSettings(org: OrgScope, campaignId: string | null): Promise<OutreachSettings> {
   const [row] = await org.sql<SettingsLayers>(
     `select (select settings from outreach_settings where organization_id = :org) as workspace, a.overrides, c.unsubscribe_mode as mode

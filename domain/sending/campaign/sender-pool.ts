@@ -9,17 +9,16 @@ import { message } from '../../../messages/index.ts';
 interface PoolMember {
   mailboxId: string;
   weight: number;
-  /** When the latest of its holds ends, past ones included. */
+  /** Time at which its latest hold ends. May be in the past. */
   restsUntil: Date | null;
 }
 
 /**
- * SQL condition: mailbox `m` is a sender of a campaign, whatever the mailbox's state. It needs `left join campaign_senders c`
- * on campaign and mailbox. The campaign's columns are given as SQL expressions.
- *
- * `tags` takes the mailboxes of the campaign's tags and its explicit senders, and every mailbox when neither is set.
- * `explicit` takes senders and tags and never widens. A sender that is switched off keeps its mailbox out even where a
- * tag would bring it in.
+ * Returns an SQL condition: mailbox `m` is a sender of a campaign, in any state of the mailbox. Needs `left join
+ * campaign_senders c` on campaign and mailbox. The campaign's columns are given as SQL expressions.
+ * Strategy `tags` takes the explicit senders and the mailboxes with the campaign's tags. If neither is set, it takes
+ * every mailbox.
+ * Strategy `explicit` takes senders and tags only. A sender that is switched off is excluded even if a tag matches.
  */
 export function isSender(campaign: { id: string; tags: string; strategy: string }): string {
   return `coalesce(c.enabled, true)
@@ -29,48 +28,51 @@ export function isSender(campaign: { id: string; tags: string; strategy: string 
              and not exists (select 1 from campaign_senders chosen where chosen.campaign_id = ${campaign.id})))`;
 }
 
-/** {@link isSender} for the one campaign that {@link poolBindings} binds. */
+/** Variant of {@link isSender} for the campaign that {@link poolBindings} binds. */
 export const IS_SENDER = isSender({ id: ':campaign', tags: ':tags::uuid[]', strategy: ':strategy' });
 
-/** Mailboxes beside their row among the campaign's explicit senders, if there is one. */
+/** SQL tables: mailboxes with their rows in the campaign's explicit senders, if any. */
 export const POOL_TABLES = `mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id`;
 
-/** What the campaign says of a mailbox as one of its explicit senders, looked up mailbox by mailbox: null when it is none. */
+/**
+ * SQL expression: the `enabled` flag of a mailbox as explicit sender of the campaign, one lookup per mailbox. Null when
+ * it is not an explicit sender.
+ */
 const chosen = (mailbox: string): string =>
   `(select c.enabled from campaign_senders c where c.campaign_id = :campaign and c.mailbox_id = ${mailbox} limit 1)`;
-/** Whether a mailbox has a tag of the campaign, looked up mailbox by mailbox. */
+/** SQL expression: true if a mailbox has a tag of the campaign, one lookup per mailbox. */
 const tagged = (mailbox: string): string =>
   `coalesce((select true from mailbox_tags t where t.mailbox_id = ${mailbox} and t.label_id = any(:tags::uuid[]) limit 1), false)`;
-/** SQL condition: a mailbox is one that the campaign lists, by choice or by a tag. */
+/** Returns an SQL condition: the campaign lists the mailbox explicitly or by a tag. */
 export const isListed = (mailbox: string): string => `coalesce(${chosen(mailbox)}, ${tagged(mailbox)})`;
-/** Mailbox `m` is not switched off as a sender of the campaign. */
+/** SQL condition: mailbox `m` is not switched off as a sender of the campaign. */
 export const IS_ENABLED = `coalesce(${chosen('m.id')}, true)`;
 /**
- * {@link IS_SENDER} for a few mailboxes of many, without a join: PostgreSQL looks up nothing for all of them at once, as it may where
- * there is an EXISTS, and reads no table whole.
+ * Variant of {@link IS_SENDER} for a few of many mailboxes, without a join. Its subqueries run per mailbox; for an
+ * EXISTS, PostgreSQL may read a whole table.
  */
 export const IS_SENDER_ONE = `coalesce(${chosen('m.id')}, ${tagged('m.id')} or (:strategy = 'tags' and cardinality(:tags::uuid[]) = 0
          and (select true from campaign_senders chosen where chosen.campaign_id = :campaign order by mailbox_id limit 1) is null))`;
 
-/** A mailbox `m` whose holds, if there are any, all end by themselves. */
+/** SQL condition: every hold of mailbox `m` has an end. */
 export const COMES_BACK = `(m.hold_code is null or m.hold_until is not null) and (m.imap_hold_code is null or m.imap_hold_until is not null)`;
 
-/** SQL condition on {@link POOL_TABLES}: a mailbox is in the pool of the campaign ({@link resolveSenders}). */
+/** SQL condition on {@link POOL_TABLES}: a mailbox is in the campaign's pool ({@link resolveSenders}). */
 export const IN_POOL = `m.status = 'active' and ${COMES_BACK} and ${IS_SENDER}`;
 
-/** The columns of a campaign that its sender pool depends on. */
+/** Columns of a campaign that determine its sender pool. */
 export interface PoolChoice extends Columns<'campaigns', 'id' | 'sender_strategy'> {
   email_tags: readonly string[];
 }
 
-/** What {@link IS_SENDER} and `:campaign` bind. */
+/** Returns the bindings of {@link IS_SENDER} and `:campaign`. */
 export function poolBindings(campaign: PoolChoice): { campaign: string; tags: readonly string[]; strategy: string } {
   return { campaign: campaign.id, tags: campaign.email_tags, strategy: campaign.sender_strategy };
 }
 
 /**
- * The campaign's sender pool: its senders ({@link isSender}) that are active and not held without an end. A mailbox whose
- * hold ends is in it; the allocator waits for that end.
+ * Returns the campaign's sender pool: its active senders ({@link isSender}) without a hold of unlimited length.
+ * Mailboxes with a temporary hold are included; the allocator waits for its end.
  */
 export async function resolveSenders(org: OrgScope, campaign: PoolChoice): Promise<PoolMember[]> {
   const rows = await org.sql<{ id: string; weight: number; rests: Date | null }>(
@@ -83,8 +85,8 @@ export async function resolveSenders(org: OrgScope, campaign: PoolChoice): Promi
 }
 
 /**
- * The mailboxes that a campaign may come to send from as it is, which a policy has to allow: its senders ({@link isSender}) that are active. Held ones are
- * among them: a hold comes and goes without a person.
+ * Returns the active senders ({@link isSender}) of a campaign, which its policy must allow. Held mailboxes are
+ * included, because holds start and end without a person.
  */
 export async function sendersToAllow(org: OrgScope, campaign: PoolChoice): Promise<string[]> {
   const rows = await org.sql<{ id: string }>(
@@ -94,7 +96,7 @@ export async function sendersToAllow(org: OrgScope, campaign: PoolChoice): Promi
   return rows.map(({ id }) => id);
 }
 
-/** The mailboxes that the campaigns which send now may send from, as {@link sendersToAllow} finds them for one. */
+/** Returns the mailboxes of all active campaigns, by the rule of {@link sendersToAllow}. */
 export async function sendersOfActive(org: OrgScope): Promise<string[]> {
   const rows = await org.sql<{ id: string }>(
     `select m.id from mailboxes m where m.organization_id = :org and m.status = 'active' and exists (
@@ -106,7 +108,7 @@ export async function sendersOfActive(org: OrgScope): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Whether the campaign's sender pool ({@link resolveSenders}) holds any mailbox. */
+/** Returns true if the campaign's sender pool ({@link resolveSenders}) is not empty. */
 export async function hasSender(org: OrgScope, campaign: PoolChoice): Promise<boolean> {
   const [row] = await org.sql(
     `select 1 from ${POOL_TABLES}
@@ -117,8 +119,8 @@ export async function hasSender(org: OrgScope, campaign: PoolChoice): Promise<bo
 }
 
 /**
- * Emails the pool of a campaign can give it in a day: of each mailbox the smaller of its cap and the daily limit, and all
- * together no more than that limit. Only as many mailboxes are read as that takes.
+ * Returns the emails per day that the pool can send for a campaign: the sum of min(cap, daily limit), at most the daily
+ * limit. Reads no more mailboxes than needed to reach the limit.
  */
 export async function poolCapacity(org: OrgScope, campaign: PoolChoice, dailyLimit: number): Promise<number> {
   const [row] = await org.sql<{ emails: number }>(
@@ -132,8 +134,8 @@ export async function poolCapacity(org: OrgScope, campaign: PoolChoice, dailyLim
 }
 
 /**
- * Refuses what would send from mailboxes that the caller's key may not use: every sender of the campaign must be among the
- * key's mailboxes, whatever the sender's state now. Without tags and senders every mailbox is a sender.
+ * Refuses the change if the campaign has a sender that the caller's key may not use, in any state of the sender.
+ * Without tags and senders every mailbox is a sender.
  * @throws AppError forbidden
  */
 export async function assertPoolAllowed(tx: Tx, campaign: PoolChoice): Promise<void> {
@@ -151,7 +153,8 @@ export async function assertPoolAllowed(tx: Tx, campaign: PoolChoice): Promise<v
 }
 
 /**
- * {@link assertPoolAllowed} for one lead that would be mailed on: the mailbox of its conversation, which may have left the pool, must be the key's too.
+ * Variant of {@link assertPoolAllowed} for one lead that continues. The key must also include the conversation's
+ * mailbox, which may have left the pool.
  * @throws AppError forbidden
  */
 export async function assertLeadAllowed(

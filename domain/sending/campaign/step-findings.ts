@@ -23,7 +23,7 @@ import {
 } from './graph.ts';
 import type { Written, WrittenStep } from './written.ts';
 
-/** A finding about a step, or about the campaign; an error prevents a start or makes a step fail, a warning does not. */
+/** A finding about a step or the campaign. An error prevents a start or makes a step fail; a warning does neither. */
 export interface CampaignProblem extends Finding {
   stepId: string | null;
 }
@@ -31,7 +31,7 @@ export interface CampaignProblem extends Finding {
 const COPY = ['subject', 'body_plain', 'body_html'] as const;
 
 /**
- * What is wrong with the steps of a campaign, all at once: links, actions, copy. An error keeps the campaign from starting.
+ * Returns all findings about a campaign's steps: links, actions, copy. An error prevents the campaign from starting.
  */
 export async function stepFindings(
   org: OrgScope,
@@ -47,7 +47,7 @@ export async function stepFindings(
   ];
 }
 
-/** Those of {@link stepFindings} that keep the campaign from starting. */
+/** Returns the findings of {@link stepFindings} that prevent a start. */
 export async function stepErrors(
   org: OrgScope,
   campaign: Pick<CampaignRow, 'id'>,
@@ -88,7 +88,7 @@ async function shapeProblems(org: OrgScope, rows: readonly WrittenStep[]): Promi
   return problems;
 }
 
-/** Whether some branch may hold after an outcome; conditions on anything else are taken to hold. */
+/** Returns true if some branch may hold after an outcome. Conditions on other fields are assumed to hold. */
 function taken(step: GraphStep, outcome: Outcome): boolean {
   const open = step.conditions.branches.map((branch) => ({
     ...branch,
@@ -97,7 +97,7 @@ function taken(step: GraphStep, outcome: Outcome): boolean {
   return matchingBranch({ ...step, conditions: { branches: open } }, factsAfter(outcome)) !== null;
 }
 
-/** Ids of the steps that can follow a step, near or far. */
+/** Returns the ids of all steps reachable from a step. */
 function behind(step: GraphStep, steps: readonly GraphStep[], found = new Set<string>()): Set<string> {
   for (const { to } of step.conditions.branches) {
     const next = to === null || found.has(to) ? undefined : steps.find(({ id }) => id === to);
@@ -117,7 +117,7 @@ async function copyProblems(
   const problems: CampaignProblem[] = [];
   const steps = rows.map(toGraphStep);
   const builtIn = new Set(Object.keys(mergeValues({ ...SAMPLE_CONTACT, custom_fields: {} }, {})));
-  // What is behind a step is looked for once, not once for each email: a graph has up to two thousand branches.
+  // Computed once per step and not per email, because a graph has up to two thousand branches.
   const answers = steps.flatMap((step) =>
     step.action && 'output_key' in step.action ? [{ key: step.action.output_key, reach: behind(step, steps) }] : [],
   );
@@ -153,7 +153,10 @@ async function copyProblems(
   return problems;
 }
 
-/** The custom fields that no lead of a campaign has; none when it has no leads, as nothing is known then. */
+/**
+ * Returns the custom fields that no lead of a campaign has. Empty when the campaign has no leads, because nothing is
+ * known then.
+ */
 async function keysNoLeadHas(org: OrgScope, campaignId: string, keys: readonly string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set();
   const rows = await org.sql<{ key: string }>(
@@ -166,7 +169,7 @@ async function keysNoLeadHas(org: OrgScope, campaignId: string, keys: readonly s
   return new Set(rows.map(({ key }) => key));
 }
 
-/** Faults in the copy of variants that are in use; they are shown with the step whose email they are. */
+/** Returns problems in the copy of variants in use. Each is shown with the step of its email. */
 function variantProblems({ steps, variants }: Written): CampaignProblem[] {
   const first = steps.find(({ kind }) => kind === 'email');
   return variants.flatMap(({ step_id: of, name, ...copy }) =>
@@ -180,7 +183,9 @@ function variantProblems({ steps, variants }: Written): CampaignProblem[] {
   );
 }
 
-/** Merge tags of other tools in emails and in variants that are in use, which recipients would see. */
+/**
+ * Returns problems for merge tags of other tools in emails and in variants in use. Recipients would see such tags.
+ */
 function foreignTagProblems({ steps, variants }: Written): CampaignProblem[] {
   const emails = steps.filter(({ kind }) => kind === 'email');
   const example = '{{.FirstName}}';
@@ -206,12 +211,12 @@ function foreignTagProblems({ steps, variants }: Written): CampaignProblem[] {
   );
 }
 
-/** A merge tag of another tool as authors find it: `subject 1:4: [FIRSTNAME]`. */
+/** Formats the position of a foreign merge tag for authors: `subject 1:4: [FIRSTNAME]`. */
 function placeOf(field: MessageField, { tag, line, column }: ForeignTag): string {
   return formatMessageError({ field, message: tag, line, column });
 }
 
-/** A step as the checks take it, with its path in the request. */
+/** A step to check, with its path in the request. */
 export interface CheckedStep {
   kind: 'email' | 'action' | 'wait';
   action: StepAction | null;
@@ -219,7 +224,7 @@ export interface CheckedStep {
 }
 
 /**
- * Faults of step kinds and actions: kind and action must agree, what an action names must be the organization's own.
+ * Returns problems of step kinds and actions: kind and action must match, and every id must belong to the organization.
  */
 export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[]): Promise<Problem[]> {
   const problems: Problem[] = [];
@@ -235,7 +240,7 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
   const using = <T>(read: (action: StepAction) => T | undefined) =>
     steps.flatMap(({ action, path }) => {
       const id = action ? read(action) : undefined;
-      // Null in a row whose action was not written by the verbs: no connection either.
+      // A row with an invalid stored action has a null connection id, which is reported like an unknown connection.
       return id === undefined ? [] : [{ id: id ?? '', path }];
     });
   const connections = using((action) => (action.type === 'app_action' ? action.app_connection_id : undefined));
@@ -278,14 +283,17 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
   return problems;
 }
 
-/** Where steps name rows of the CRM: the field, and what is said of an id of nothing. */
+/** Fields in which steps name CRM rows, with the message for an unknown id. */
 const CRM_NAMES = [
   { field: 'pipeline_id', table: 'crm_pipelines', said: message('directory.unknown_pipeline') },
   { field: 'stage_id', table: 'crm_stages', said: message('directory.unknown_stage') },
   { field: 'assigned_to', table: 'memberships', said: message('directory.unknown_member') },
 ] as const;
 
-/** Faults of steps that make tasks and deals: ids and kinds of tasks that there are not, deals that could never be made, templates that cannot be read. */
+/**
+ * Returns problems of steps that create tasks and deals: unknown ids and task types, impossible deals, and templates
+ * that do not parse.
+ */
 async function crmProblems(org: OrgScope, steps: readonly CheckedStep[]): Promise<Problem[]> {
   const actions = steps.flatMap(({ action, path }) =>
     action?.type === 'create_task' || action?.type === 'create_deal' || action?.type === 'move_deal_stage'
@@ -321,7 +329,7 @@ async function crmProblems(org: OrgScope, steps: readonly CheckedStep[]): Promis
   return problems;
 }
 
-/** A step row in the form that the routing code takes. */
+/** Converts a step row into the form that routing takes. */
 export function toGraphStep(
   row: Pick<CampaignStepRow, 'id' | 'position' | 'kind' | 'conditions' | 'action'>,
 ): GraphStep {

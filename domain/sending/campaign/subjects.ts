@@ -2,7 +2,7 @@ import { toGraphStep } from './step-findings.ts';
 import { firstStep, type GraphStep } from './graph.ts';
 import type { Written } from './written.ts';
 
-/** Ids of the email steps without a text. */
+/** Returns the ids of the email steps without a text. */
 export function stepsWithoutText({ steps }: Written): string[] {
   return steps
     .filter(({ kind, body_plain: plain, body_html: html }) => kind === 'email' && isBlank(plain) && isBlank(html))
@@ -10,8 +10,8 @@ export function stepsWithoutText({ steps }: Written): string[] {
 }
 
 /**
- * Ids of the email steps that would leave without a subject: those that may begin a conversation, as no email comes
- * before them or as they do not reply to one. A reply takes the subject of its conversation.
+ * Returns the ids of email steps that would be sent without a subject. They may begin a conversation, because no email
+ * comes before them or because they do not reply to one. A reply takes the subject of its conversation.
  */
 export function stepsWithoutSubject({ steps, variants }: Written): string[] {
   const opening = new Set(openingEmails(steps.map(toGraphStep)).map(({ id }) => id));
@@ -27,7 +27,7 @@ function isBlank(text: string): boolean {
   return text.trim() === '';
 }
 
-/** The email steps that a contact may meet before any other. */
+/** Returns the email steps that a contact may reach before any other email step. */
 function openingEmails<S extends GraphStep>(steps: readonly S[]): S[] {
   const found = new Map<string, S>();
   const open = [firstStep(steps)].filter((step) => step !== null);

@@ -1,7 +1,7 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 
-/** A step, as checks of what a campaign sends look at it. */
+/** Columns of a step that content checks need. */
 export type WrittenStep = Columns<
   'campaign_steps',
   | 'id'
@@ -16,19 +16,19 @@ export type WrittenStep = Columns<
   | 'action'
 >;
 
-/** A variant that is in use. */
+/** Columns of a variant in use. */
 export type WrittenVariant = Columns<
   'campaign_variants',
   'id' | 'step_id' | 'name' | 'subject' | 'body_plain' | 'body_html' | 'weight' | 'promoted_at'
 >;
 
-/** What is written in a campaign: its steps in their order, and the variants in use. */
+/** Content of a campaign: its steps in order, and the variants in use. */
 export interface Written {
   steps: WrittenStep[];
   variants: WrittenVariant[];
 }
 
-/** Reads it once, for all checks that go over it. */
+/** Reads a campaign's content once, for all checks of it. */
 export async function readWritten(org: OrgScope, campaignId: string): Promise<Written> {
   const [steps, variants] = await Promise.all([
     org.sql<WrittenStep>(

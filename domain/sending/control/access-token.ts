@@ -12,22 +12,22 @@ import { requestTokens, TokenRefusal, type TokenAnswer } from '../senders/token-
 import { holdMailbox } from './mailbox-hold.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** An access token is not used any more when it runs out this soon (ms): a conversation must be able to begin with it. */
+/** Minimum remaining lifetime (ms) of an access token in use, so that a session can still begin with it. */
 export const ACCESS_MARGIN_MS = MINUTE_MS;
-/** The worker asks for new access tokens this long (ms) before they run out. */
+/** Time (ms) before expiry at which the worker requests a new access token. */
 const AHEAD_MS = 10 * MINUTE_MS;
-/** How long (ms) one process alone may ask for a new token; longer than the request may take. */
+/** Length (ms) of the lease under which one process requests a new token. Longer than the request may take. */
 const LEASE_MS = 30_000;
 const REQUEST_MS = 15_000;
-/** How long (ms) others wait for the process that is asking. */
+/** Time (ms) that other processes wait for the one that requests a token. */
 const PATIENCE_MS = 20_000;
 const LOOK_MS = 200;
 const RETRY_MS = 15_000;
 const RETRY_CAP_MS = HOUR_MS / 4;
 
 /**
- * Whether a mailbox that was connected by consent can sign in now. `refused`: its consent has ended, and it is held for that.
- * `unavailable`: the provider does not answer now; ask again later.
+ * Result of the check whether a mailbox connected by OAuth consent can sign in now. `refused`: the consent has ended
+ * and the mailbox is held. `unavailable`: the provider does not answer now; ask again later.
  */
 export type Access =
   | { kind: 'valid' }
@@ -38,8 +38,8 @@ type TokenRow = Columns<'mailbox_tokens', 'sealed' | 'access_expires_at' | 'fail
   Columns<'mailboxes', 'provider'> & { lease_held: boolean };
 
 /**
- * Makes sure that the stored access token of a mailbox is good for a while, and asks for a new one when it runs out. Of all
- * processes one asks at a time, under a lease and outside of any transaction; the others wait for what it stores.
+ * Ensures that the stored access token of a mailbox is valid for `marginMs`, and requests a new one otherwise. Only one
+ * process requests at a time, under a lease and outside of any transaction. The others wait for the stored result.
  */
 export async function ensureAccess(ctx: Ctx, mailboxId: string, marginMs = ACCESS_MARGIN_MS): Promise<Access> {
   const until = performance.now() + PATIENCE_MS;
@@ -58,9 +58,9 @@ export async function ensureAccess(ctx: Ctx, mailboxId: string, marginMs = ACCES
 }
 
 /**
- * Asks for new access tokens for mailboxes of all organizations whose token runs out soon, a few at a time. Mailboxes that are off or
- * whose consent has ended are left alone.
- * @returns mailboxes that were due, with their organization
+ * Finds mailboxes of all organizations whose access token expires soon, at most `limit`. Skips mailboxes that are
+ * switched off or whose consent has ended.
+ * @returns due mailboxes with their organization
  */
 export async function findExpiringAccess(
   db: Db,
@@ -76,15 +76,15 @@ export async function findExpiringAccess(
   );
 }
 
-/** Asks for a new access token ahead of its time. */
+/** Requests a new access token before the old one expires. */
 export async function refreshAhead(ctx: Ctx, mailboxId: string): Promise<Access> {
   return ensureAccess(ctx, mailboxId, AHEAD_MS);
 }
 
 /**
- * A server refused the access token before its time. Has a new one asked for at the next use, unless this one was new: then the
- * refusal means something else.
- * @returns whether a new one will be asked for
+ * Marks an access token as expired after a server refused it, so that the next use requests a new one. A token less
+ * than two minutes old is kept, because the refusal then has another cause.
+ * @returns true if the next use will request a new token
  */
 export async function expireAccess(ctx: Ctx, mailboxId: string): Promise<boolean> {
   const now = ctx.clock.now();
@@ -109,7 +109,7 @@ function stillGood(row: TokenRow, now: number): boolean {
   return row.access_expires_at.getTime() > now + ACCESS_MARGIN_MS;
 }
 
-/** Takes the lease if the token is still the one that was read; undefined when another process has it. */
+/** Takes the lease if the stored token is unchanged since it was read. Undefined when another process has it. */
 async function takeLease(ctx: Ctx, mailboxId: string, { sealed }: TokenRow): Promise<string | undefined> {
   const lease = newId();
   const rows = await singleStatement(ctx).sql(
@@ -155,7 +155,7 @@ async function refresh(ctx: Ctx, mailboxId: string, row: TokenRow, lease: string
   }
 }
 
-/** Stores what the provider gave. A refresh token that it replaced is kept; without a new one the old stays. */
+/** Stores new tokens of the provider. Keeps the old refresh token if the answer has no new one. */
 async function storeTokens(
   ctx: Ctx,
   mailboxId: string,
@@ -179,11 +179,11 @@ async function storeTokens(
   );
 }
 
-/** The consent has ended (invalid_grant): the mailbox is held until it is given anew. */
+/** Holds the mailbox until a person consents again, because the provider has ended the consent (`invalid_grant`). */
 async function end(ctx: Ctx, mailboxId: string, lease: string, said: string): Promise<Access> {
   const reason = message('mailboxes.consent_ended', { reason: said });
   const ended = await transact(ctx, async (tx) => {
-    // One that was given anew meanwhile has other tokens and no lease.
+    // A consent renewed in the meantime has other tokens and no lease, so nothing is updated.
     const rows = await tx.org.sql(
       `update mailbox_tokens set lease_token = null, lease_until = null
        where organization_id = :org and mailbox_id = :mailbox and lease_token = :lease returning mailbox_id`,

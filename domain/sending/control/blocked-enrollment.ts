@@ -9,8 +9,8 @@ import { words } from '../../platform/words.ts';
 import { json } from '../../../db/connection.ts';
 
 /**
- * Marks the enrollment of a run that keeps failing as blocked.
- * @returns its id, or undefined where it is gone or has ended
+ * Marks the enrollment of a repeatedly failing run as blocked.
+ * @returns its id, or undefined if the enrollment is deleted or finished
  */
 export async function blockEnrollment(tx: Tx, workflowId: string, reason: string): Promise<string | undefined> {
   const { campaignId, contactId } = enrollmentWorkflow.partsOf(workflowId)!;
@@ -26,7 +26,7 @@ export async function blockEnrollment(tx: Tx, workflowId: string, reason: string
   return row?.id;
 }
 
-/** Removes the mark of a blocked enrollment and signals its run, unless it is gone or has ended. */
+/** Removes the mark of a blocked enrollment and signals its run, unless the enrollment is deleted or finished. */
 export async function retryEnrollment(tx: Tx, id: string, cause: RetryCause): Promise<void> {
   const [run] = await tx.org.sql<Columns<'enrollments', 'campaign_id' | 'contact_id'>>(
     `update enrollments set blocked = false where organization_id = :org and id = :id and state = 'active' returning campaign_id, contact_id`,

@@ -6,17 +6,17 @@ import type { Message } from '../../../messages/index.ts';
 import { inWords } from '../../../lib/errors.ts';
 import { json } from '../../../db/connection.ts';
 
-/** An email that a person or an agent wrote. */
+/** State of a direct send, which is an email written by a person or an agent. */
 type DirectSendState = Columns<'direct_sends', 'state'>['state'];
 
-/** What has become of one. */
+/** Outcome of a direct send. */
 interface DirectSettlement {
   state: Exclude<DirectSendState, 'draft' | 'awaiting_approval' | 'queued'>;
-  /** A machine's word for why it did not leave. */
+  /** Machine-readable code of the failure. */
   code?: string;
-  /** The same for people. */
+  /** Reason of the failure, for people. */
   reason?: Message;
-  /** Addresses that the server refused while it took the email for the others. */
+  /** Addresses that the server refused while it accepted the email for the others. */
   refused?: readonly string[];
 }
 
@@ -26,8 +26,8 @@ type Settled = Columns<
 >;
 
 /**
- * Records what has become of a direct send, and emits the event, when it is in one of the states `from`. The row stays locked.
- * @returns false when there is no such direct send in one of these states, as for the email of a campaign
+ * Stores the outcome of a direct send and emits its event, if its state is one of `from`. The row stays locked.
+ * @returns false when no direct send with this id is in one of these states, as for campaign emails
  */
 export async function settleDirectSend(
   tx: Tx,
@@ -59,7 +59,7 @@ export async function settleDirectSend(
   return true;
 }
 
-/** Locks a direct send, before its email, in the order of every writer. Undefined when the id is not one. */
+/** Locks a direct send; every writer locks it before its email. Returns undefined for any other id. */
 export async function lockDirectSend(
   tx: Tx,
   id: string,
@@ -75,7 +75,7 @@ export async function lockDirectSend(
   return row;
 }
 
-/** Queues an email again that has failed or is uncertain, when a person asks for it. */
+/** Queues a failed or uncertain email again, at a person's request. */
 export async function requeueDirectSend(tx: Tx, id: string): Promise<void> {
   await tx.org.sql(
     `update direct_sends set state = 'queued', attempts = 0, finished_at = null, error_code = null, error_detail = null, scheduled_at = :now, updated_at = :now
@@ -85,7 +85,7 @@ export async function requeueDirectSend(tx: Tx, id: string): Promise<void> {
   signalDirectSend(tx, id, 'retry', { cause: 'operator' });
 }
 
-/** Signals the run of a direct send, after the commit; where none is open, one is started. */
+/** Signals the run of a direct send after the commit. Starts a run if none is open. */
 export function signalDirectSend<Name extends keyof DirectSendSignals>(
   tx: Tx,
   id: string,

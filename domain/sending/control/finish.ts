@@ -7,24 +7,24 @@ import { signalFinished, signalLauncher } from './signals.ts';
 import type { Message } from '../../../messages/index.ts';
 import { json } from '../../../db/connection.ts';
 
-/** States an enrollment ends in. */
+/** Final states of an enrollment. */
 export type FinalState = 'completed' | 'replied' | 'bounced' | 'failed' | 'unsubscribed' | 'undeliverable';
 
 interface FinishOptions {
-  /** Kept as the failure reason, for people. */
+  /** Failure reason shown to people. */
   reason?: Message;
-  /** The enrollment whose own run says so, and needs no signal. */
+  /** Id of the enrollment whose own run makes this call and needs no signal. */
   runOf?: string | null;
-  /** What came back from outside and ended it, for the history of the run. */
+  /** Incoming message that ended the enrollment, for the history of the run. */
   because?: EnrollmentSignals['reply'];
-  /** True when the caller, who holds the locks, has seen that no step run, wait or slot is open. */
+  /** True when the caller holds the locks and has verified that no step run, wait or slot is open. */
   nothingOpen?: boolean;
 }
 
 /**
- * Ends an enrollment, unless it has ended already; the first of concurrent calls decides.
- * @param options.byRun true when the contact's own run says so and needs no signal
- * @returns whether this call ended it
+ * Ends an enrollment unless it has ended already. The first of concurrent calls decides.
+ * @param options.byRun true when the contact's own run makes this call and needs no signal
+ * @returns true if this call ended it
  */
 export async function finishEnrollment(
   tx: Tx,
@@ -37,9 +37,9 @@ export async function finishEnrollment(
 }
 
 /**
- * {@link finishEnrollment} for several at once, which locks what they share in one order. Open waits are cancelled,
- * reserved slots released, the runs signalled, and the launcher when no lead is left.
- * @returns how many this call ended
+ * Ends several enrollments like {@link finishEnrollment}, locking shared rows in a fixed order. Cancels open waits,
+ * releases reserved slots and signals the runs, and the launcher when no lead is left.
+ * @returns the number of enrollments that this call ended
  */
 export async function finishEnrollments(
   tx: Tx,
@@ -87,9 +87,9 @@ async function closeWhatIsOpen(tx: Tx, ids: readonly string[], state: FinalState
 }
 
 /**
- * Signals the launcher when the last lead has finished. With the lock, the second of two last leads sees the first; without
- * it each would count the other as open, and neither would signal. A lead that can be locked is not being finished
- * by another transaction: it finishes after this one, and then checks again.
+ * Signals the launcher when the last lead has finished. Without the lock, two transactions that end the last two leads
+ * would each count the other lead as open, and neither would signal. A lead that can be locked is not being finished by
+ * another transaction; its later end repeats this check.
  */
 async function signalIfEmptied(tx: Tx, campaignId: string): Promise<void> {
   const [row] = await tx.org.sql<{ left: boolean }>(

@@ -1,8 +1,8 @@
 import { message, type Message, type MessageCode } from '../../../messages/index.ts';
 
 /**
- * What a mailbox is held for: a refused sign-in, a consent that has ended, what a mail server holds against the mailbox or its settings, or an
- * order of mailboxes that is not paid or whose domain has lapsed.
+ * Reason why a mailbox is held. The sign-in was refused, the OAuth consent has ended, or a mail server objects to the
+ * mailbox or its settings. Ordered mailboxes are also held while the order is unpaid or after their domain has lapsed.
  */
 export type HoldCode =
   | 'auth_failed'
@@ -17,18 +17,18 @@ export type HoldCode =
   | OrderHoldCode;
 
 /**
- * Holds of ordered mailboxes. They last until what they wait for has come: neither a person who switches the mailbox on, nor new credentials,
- * nor a hold for another reason ends them.
+ * Holds caused by a purchase of mailboxes. They last until their condition is met. Switching the mailbox on, new
+ * credentials and other holds do not end them.
  */
 export const ORDER_HOLDS = ['order_unpaid', 'domain_lapsed'] as const;
 export type OrderHoldCode = (typeof ORDER_HOLDS)[number];
 
-/** Whether a hold is that of an order. */
+/** Returns true if a purchase of mailboxes caused the hold. */
 export function isOrderHold(code: string | null): code is OrderHoldCode {
   return (ORDER_HOLDS as readonly (string | null)[]).includes(code);
 }
 
-/** The title of a hold, where a person reads of it. */
+/** Returns the title of a hold, for people. */
 export function holdTitle(code: string): Message {
   return message(`hold.${code as HoldCode}`);
 }
@@ -42,7 +42,7 @@ const FIXES: Partial<Record<HoldCode, MessageCode>> = {
   domain_lapsed: 'hold.domain_lapsed.fix',
 };
 
-/** What a person does about a hold. */
+/** Returns the instruction for people on how to end a hold. */
 export function fixOfHold(code: string): Message {
   return { code: FIXES[code as HoldCode] ?? 'hold.lift.fix', values: {} };
 }

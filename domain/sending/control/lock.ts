@@ -2,8 +2,8 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { lockDirectSend } from './direct-sends.ts';
 
 /**
- * Locks the enrollment, or the direct send, an email belongs to and every open one of its contact, in one order: what happens to the email may
- * end them all, and two emails of one contact can have something happen to them at once.
+ * Locks the enrollment or direct send of an email and every open enrollment of its contact, in id order. An outcome of
+ * the email may end all of them, and two emails of one contact can have outcomes at the same time.
  */
 export async function lockLeadsOfSend(tx: Tx, sendId: string): Promise<void> {
   await tx.org.sql(

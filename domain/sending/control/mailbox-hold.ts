@@ -9,7 +9,7 @@ import { message, type Message } from '../../../messages/index.ts';
 import { inWords } from '../../../lib/errors.ts';
 import { json } from '../../../db/connection.ts';
 
-/** Why a mailbox rests. `until` null is until a person does something. */
+/** Reason and end of a hold. `until` null lasts until a person acts. */
 interface MailboxHold {
   code: HoldCode;
   reason: Message;
@@ -17,20 +17,21 @@ interface MailboxHold {
 }
 
 /**
- * How long (ms) a mailbox whose sign-in is refused rests before it is tried again by itself, for sending and for reading.
- * Providers lock accounts that try too often; new credentials end the wait at once.
+ * Time (ms) a mailbox with a refused sign-in is held before an automatic retry, for sending and for reading. Providers
+ * lock accounts that retry too often. New credentials end the hold at once.
  */
 export const AUTH_HOLD_MS = 6 * HOUR_MS;
 
 /**
- * Stops a mailbox from sending without changing its status: reserved slots are released, one event is emitted. Holds for sending
- * and for reading are stored apart: a later hold replaces an earlier one of its own kind, unless that lasts longer (an email that was
- * under way may be refused for a minute after another was refused until tomorrow); only another hold of an order replaces that of an
- * order. While either lasts nothing is sent, as replies would not be seen. The contacts' runs ask for another slot at the time of theirs.
+ * Holds a mailbox without changing its status: releases reserved slots and emits one event. Holds for sending and for
+ * reading are stored separately. While either lasts nothing is sent, because replies would not be seen. A later hold
+ * replaces an earlier one of the same kind unless the earlier one lasts longer. For example, an email under way may be
+ * refused for a minute after another was refused until tomorrow. A hold caused by a purchase of mailboxes is replaced
+ * only by another such hold. The runs of the contacts ask for another slot when their slot time comes.
  */
 export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold): Promise<void> {
   const side = sideOf(hold.code);
-  // Sends before mailboxes, the order in which every writer takes them. A slot given out in between is refused by its claim.
+  // Locks sends before mailboxes, the order of all writers. The claim refuses a slot reserved in between.
   await releaseReservedSends(tx, { mailboxId });
   const [mailbox] = await tx.org.sql<HeldMailbox>(
     `with old as (select id, ${HOLD_COLUMNS} from mailboxes where organization_id = :org and id = :id for no key update)
@@ -75,14 +76,17 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
   announceError(tx, mailboxId, mailbox.email, { error_code: hold.code, title, message: hold.reason });
 }
 
-/** What receivers say of a mailbox's mail without stopping it: it is shown with the mailbox and holds nothing. */
+/** Codes of receivers' objections to a mailbox's mail. They are shown with the mailbox and do not hold it. */
 const WARNINGS = { content_refused: true, refused_by_receiver: true, report_without_email: true };
 type WarningCode = keyof typeof WARNINGS;
 
-/** A warning is recorded once in this time (ms) per mailbox and code, because many receivers may share one opinion. */
+/**
+ * Minimum time (ms) between two equal warnings per mailbox and code, because many receivers may send the same
+ * objection.
+ */
 const WARNING_EVERY_MS = DAY_MS;
 
-/** Shows a refusal with the mailbox. It is an occurrence that nothing has to lift, so it is recorded as settled. */
+/** Records a warning with the mailbox and emits an event. Stored as resolved, because nothing needs to be lifted. */
 export async function warnMailbox(tx: Tx, mailboxId: string, code: WarningCode, said: Message): Promise<void> {
   const [mailbox] = await tx.org.sql<Columns<'mailboxes', 'email'>>(
     `with warned as (
@@ -106,7 +110,7 @@ export async function warnMailbox(tx: Tx, mailboxId: string, code: WarningCode, 
     announceError(tx, mailboxId, mailbox.email, { error_code: code, title: mailboxErrorTitle(code), message: said });
 }
 
-/** The title of an error of a mailbox: what it was held for, or what receivers say of its mail. */
+/** Returns the title of a mailbox error: that of its hold, or that of the receivers' objection. */
 export function mailboxErrorTitle(code: string): Message {
   return code in WARNINGS ? message(`mailbox_warning.${code as WarningCode}`) : holdTitle(code);
 }
@@ -127,8 +131,8 @@ function announceError(
 }
 
 /**
- * Lifts the holds of a mailbox, except that of an order, and settles their errors; with `code`, only a hold for that.
- * Returns whether there was one.
+ * Lifts the holds of a mailbox and resolves their errors. Holds caused by a purchase are kept unless `code` names them.
+ * With `code`, only that hold is lifted. Returns true if there was one.
  */
 export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null = null): Promise<boolean> {
   const names = { id: mailboxId, code, lasting: [...ORDER_HOLDS], now: tx.now };
@@ -162,7 +166,7 @@ export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null
   return mailbox !== undefined;
 }
 
-/** Whether the hold of a side ends, over the row `m` or `old`. */
+/** SQL condition: the hold of a side (sending or reading) ends. Columns are those of row `m` or `old`. */
 function isLifted(side: (typeof SIDES)[number]): string {
   return `${side}_code is not null and case when :code::text is null then ${side}_code <> all(:lasting) else ${side}_code = :code end`;
 }
@@ -173,23 +177,23 @@ function liftedSide(side: (typeof SIDES)[number]): string {
   return ['code', 'reason', 'until'].map(column).join(', ');
 }
 
-/** A mailbox with its holds as they were before a change. */
+/** A mailbox with its holds before a change. */
 interface HeldMailbox extends Held {
   email: string;
 }
 
-/** What a mailbox is held for: sending, and reading. */
+/** Hold columns of a mailbox for sending (`hold_`) and for reading (`imap_hold_`). */
 type Held = Columns<'mailboxes', 'hold_code' | 'hold_until' | 'imap_hold_code' | 'imap_hold_until'>;
 
 const HOLD_COLUMNS = 'hold_code, hold_until, imap_hold_code, imap_hold_until';
 const SIDES = ['hold', 'imap_hold'] as const;
 
-/** The columns a hold is kept in, by their prefix. */
+/** Returns the prefix of the columns in which a hold is stored. */
 function sideOf(code: HoldCode): (typeof SIDES)[number] {
   return code === 'imap_auth_failed' ? 'imap_hold' : 'hold';
 }
 
-/** How a mailbox is: `warning` when its holds end by themselves, `error` when a person has to act. */
+/** Returns a mailbox's health: `warning` when all holds end by themselves, `error` when a person must act. */
 function healthOf(held: Held): 'healthy' | 'warning' | 'error' {
   const sides = SIDES.filter((side) => held[`${side}_code`] !== null);
   if (sides.length === 0) return 'healthy';

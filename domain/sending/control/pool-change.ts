@@ -7,13 +7,13 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { signalControl, signalLauncher } from './signals.ts';
 import type { Message } from '../../../messages/index.ts';
 
-/** What happened to a mailbox, for the logs of the campaigns that send from it. */
+/** Change of a mailbox, for the logs of the campaigns that send from it. */
 interface PoolChange {
   type: Extract<CampaignLogType, 'sender_held' | 'sender_back' | 'sender_removed'>;
   message: Message;
 }
 
-/** Contacts woken at once; the others look by themselves at the time they were given. */
+/** Maximum number of contacts signalled at once. The others ask again at their planned time. */
 const WAKE_LIMIT = 5_000;
 
 interface Concerned {
@@ -22,8 +22,8 @@ interface Concerned {
 }
 
 /**
- * Active campaigns that may send from a mailbox now. Asked before a change that takes the mailbox out of pools, and after
- * one that brings it in.
+ * Returns active campaigns that may send from a mailbox now. Call it before a change that removes the mailbox from
+ * pools, and after a change that adds it.
  */
 export async function findActiveCampaigns(tx: Tx, mailboxId: string): Promise<Concerned[]> {
   return tx.org.sql<Concerned>(
@@ -36,10 +36,10 @@ export async function findActiveCampaigns(tx: Tx, mailboxId: string): Promise<Co
 }
 
 /**
- * Signals campaigns after a mailbox has joined or left their pool, was held, or may send more than before: their launchers check again, leads that
- * were refused for lack of a mailbox are due at once, and runs that wait for a mailbox ask again. The launcher notices
- * a pool that is empty now.
- * @param change what their logs say of it; null for nothing
+ * Signals campaigns after a mailbox joined or left their pool, was held, or may send more. Their launchers check again
+ * and notice an empty pool. Leads refused for lack of a mailbox become due at once, and runs that wait for a mailbox
+ * ask again.
+ * @param change line for the campaigns' logs; null for none
  */
 export async function announcePoolChange(
   tx: Tx,
@@ -49,7 +49,8 @@ export async function announcePoolChange(
 ): Promise<void> {
   if (campaigns.length === 0) return;
   const ids = campaigns.map(({ id }) => id);
-  // Not waited for: who holds a campaign may want this mailbox. Its refused leads are then asked at their own time.
+  // Skips locked campaigns, because their holder may wait for this mailbox. Their refused leads are then asked at their
+  // planned time.
   await tx.org.sql(
     `with concerned as (
        select id from campaigns where organization_id = :org and id = any(:ids::uuid[]) order by id for no key update skip locked
@@ -68,7 +69,10 @@ export async function announcePoolChange(
   for (const id of ids) signalLauncher(tx, id, 'pool');
 }
 
-/** One line in the log of each campaign; one that is being deleted at this moment needs none, and is not waited for. */
+/**
+ * Writes one line to the log of each campaign. Skips locked rows, because a campaign that is being deleted needs no
+ * line.
+ */
 async function logEach(tx: Tx, mailboxId: string, ids: readonly string[], change: PoolChange): Promise<void> {
   await tx.org.sql(
     `with concerned as (

@@ -4,7 +4,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { countDaily, type CounterChange } from '../campaign/counters.ts';
 import { dayKey } from '../../platform/scheduling/windows.ts';
 
-/** Which reserved slots to give back: those of a campaign, of enrollments, of a mailbox, or one. */
+/** Target of a release: the reserved slots of a campaign, of enrollments or of a mailbox, or a single slot. */
 interface ReleaseTarget {
   campaignId?: string;
   enrollmentIds?: readonly string[];
@@ -16,7 +16,9 @@ interface Slot extends Columns<'sends', 'campaign_id' | 'mailbox_id' | 'slot_day
   mailbox_day: string;
 }
 
-/** One condition per kind of target: a statement that asked for all of them would fit no index once it is prepared. */
+/**
+ * SQL condition for each kind of target. One statement with all conditions could use no index once it is prepared.
+ */
 const CONDITIONS: Record<keyof ReleaseTarget, string> = {
   campaignId: 'campaign_id = :campaignId::uuid',
   enrollmentIds: 'enrollment_id = any(:enrollmentIds::uuid[])',
@@ -25,13 +27,13 @@ const CONDITIONS: Record<keyof ReleaseTarget, string> = {
 };
 
 /**
- * Gives reserved slots back: the rows go, the daily counts fall, the contact asks again later. A send already in a
- * worker's hands (`sending`) is not touched. An email that is sent again at a person's word keeps its row, with its
- * Message-ID, and asks for another slot. Returns how many were released.
+ * Releases reserved slots: deletes the rows and lowers the daily counts; the contacts ask again later. Sends already
+ * claimed by a worker (`sending`) stay. An uncertain email that was to be sent again keeps its row and Message-ID, and
+ * asks for another slot. Returns the number of released slots.
  */
 export async function releaseReservedSends(tx: Tx, target: ReleaseTarget): Promise<number> {
   const conditions = (Object.keys(target) as (keyof ReleaseTarget)[]).map((name) => CONDITIONS[name]);
-  // Locked in one order: a campaign and a mailbox that are released at once share slots.
+  // Locks in id order, because simultaneous releases of a campaign and of a mailbox may share slots.
   const rows = await tx.org.sql<Slot>(
     `with held as (
        select id from sends where organization_id = :org and state = 'reserved' and ${conditions.join(' and ')} order by id for update
@@ -46,7 +48,8 @@ export async function releaseReservedSends(tx: Tx, target: ReleaseTarget): Promi
     { ...target, now: tx.now },
   );
   if (rows.length === 0) return 0;
-  // Mailboxes before counters, as the allocator takes them. Slots given back make earlier times free again.
+  // Locks mailboxes before counters, as the allocator does. Resets `next_free_at`, because released slots make earlier
+  // times free again.
   const mailboxes = [...new Set(rows.map((row) => row.mailbox_id).filter((id) => id !== null))];
   await tx.org.sql(
     `with held as (select id from mailboxes where organization_id = :org and id = any(:ids::uuid[]) order by id for no key update)
@@ -61,8 +64,8 @@ export async function releaseReservedSends(tx: Tx, target: ReleaseTarget): Promi
 }
 
 /**
- * Takes a mailbox that is about to be removed from its leads and sends, before it is locked: the foreign keys would take the
- * locks in the wrong order.
+ * Removes a mailbox from its leads and sends before the mailbox is locked for deletion. The foreign keys would
+ * otherwise take the locks in the wrong order.
  */
 export async function detachMailbox(tx: Tx, mailboxId: string): Promise<void> {
   await tx.org.sql(
@@ -80,8 +83,8 @@ export async function detachMailbox(tx: Tx, mailboxId: string): Promise<void> {
 }
 
 /**
- * The first time from `from` on that keeps the mailbox's minimum gap to every slot it has given out, itself locked, so
- * that no other transaction takes it meanwhile. An email whose mailbox is gone keeps `from`.
+ * Returns the first time from `from` on that keeps the mailbox's minimum gap to every reserved slot. Locks the mailbox,
+ * so that no other transaction takes that time. Returns `from` if the mailbox is deleted.
  */
 export async function freeSlot(tx: Tx, email: { id: string; mailbox_id: string | null }, from: Date): Promise<Date> {
   if (!email.mailbox_id) return from;
@@ -104,7 +107,7 @@ export async function freeSlot(tx: Tx, email: { id: string; mailbox_id: string |
     if (other.getTime() - at >= mailbox.gap) break;
     at = Math.max(at, other.getTime() + mailbox.gap);
   }
-  // The time it leaves is free again.
+  // The email's old slot time becomes free.
   await tx.org.sql(
     `update mailboxes set next_free_at = 'epoch', spent_days = '{}' where organization_id = :org and id = :id`,
     { id: email.mailbox_id },
@@ -113,8 +116,8 @@ export async function freeSlot(tx: Tx, email: { id: string; mailbox_id: string |
 }
 
 /**
- * Moves the slot of an email to a later time, and its counts with it where that is another day of the campaign (in its
- * timezone) or of the mailbox (UTC). A campaign or mailbox that is gone counts nothing any more.
+ * Moves the slot of an email to a later time. Moves its counts too if the new time is on another day of the campaign
+ * (in its time zone) or of the mailbox (UTC). Deleted campaigns and mailboxes have no counts.
  */
 export async function moveSlot(tx: Tx, sendId: string, to: Date): Promise<void> {
   const [slot] = await tx.org.sql<Slot & { timezone: string | null }>(
@@ -132,7 +135,7 @@ export async function moveSlot(tx: Tx, sendId: string, to: Date): Promise<void> 
   await countDaily(tx.org, [...countsOf(slot, -1), ...countsOf(moved, 1)]);
 }
 
-/** The daily counts an email with a slot is part of, whatever becomes of it. */
+/** Returns the daily counts that an email with a slot belongs to, in any state of the email. */
 function countsOf(slot: Slot, by: 1 | -1): CounterChange[] {
   const changes: CounterChange[] = [];
   if (slot.campaign_id) changes.push({ scope: 'campaign', scopeId: slot.campaign_id, day: slot.slot_day, by });

@@ -7,7 +7,10 @@ import { signalLauncher } from './signals.ts';
 import { pauseCampaign } from './status.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** Releases every reserved slot of an active campaign; its launcher signals the runs, which ask for new slots. */
+/**
+ * Releases every reserved slot of an active campaign and raises its control epoch. Its launcher then signals the runs,
+ * which ask for new slots.
+ */
 export async function reschedule(tx: Tx, campaignId: string, why: Message): Promise<void> {
   await tx.org.sql('update campaigns set control_epoch = control_epoch + 1 where organization_id = :org and id = :id', {
     id: campaignId,
@@ -17,8 +20,8 @@ export async function reschedule(tx: Tx, campaignId: string, why: Message): Prom
 }
 
 /**
- * Applies a changed sender pool of a campaign: an active one asks for new slots, and an explicit pool
- * without a mailbox pauses it.
+ * Applies a changed sender pool to an active campaign: its contacts ask for new slots. Pauses a campaign whose explicit
+ * pool is empty.
  */
 export async function poolChanged(tx: Tx, campaignId: string): Promise<void> {
   const campaign = (await tx.org.query(Campaigns).findById(campaignId))!;

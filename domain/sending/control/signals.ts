@@ -7,28 +7,32 @@ import {
 } from '../../../workflows/enrollment/contract.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
-/** The contact and campaign whose run is meant. */
+/** Identifies an enrollment run by campaign and contact. */
 export interface EnrollmentRun {
   campaign_id: string;
   contact_id: string;
 }
 
 /*
- * One verb per cause. Each signals a run, after the commit, that something its decisions depend on has changed, and why:
- * an operator reads the cause in the history. Call them whenever a verb changed something that a run waits for.
+ * One function per cause. Each signals a run after the commit that a fact it decides by has changed. The cause appears
+ * in the run's history, for operators. Call the matching function whenever a verb changes something that a run waits
+ * for.
  */
 
-/** A product event settled a wait of the contact. */
+/** Signals that a product event settled a wait of the contact. */
 export function signalEvent(tx: Tx, run: EnrollmentRun, eventId: string): void {
   tx.intend(signal(enrollmentWorkflow, argsOf(tx, run), 'event', { eventId }));
 }
 
-/** Mail came back: a reply, a bounce, a complaint, an opt-out or an absence. */
+/** Signals incoming mail: a reply, bounce, complaint, opt-out or away message. */
 export function signalReply(tx: Tx, run: EnrollmentRun, reply: EnrollmentSignals['reply']): void {
   tx.intend(signal(enrollmentWorkflow, argsOf(tx, run), 'reply', reply));
 }
 
-/** A person or the launcher changed what the run decides by. `epoch` is the campaign's control epoch, where that moved. */
+/**
+ * Signals a change by a person or the launcher that affects the run. `epoch` is the campaign's control epoch, if it
+ * changed.
+ */
 export function signalControl(
   tx: Tx,
   run: EnrollmentRun,
@@ -38,7 +42,7 @@ export function signalControl(
   tx.intend(signal(enrollmentWorkflow, argsOf(tx, run), 'control', { cause, epoch }));
 }
 
-/** The contact has finished in PostgreSQL: a run that is open looks and ends; none is opened for it. */
+/** Signals that the contact has finished in PostgreSQL, so that an open run ends. Starts no run. */
 export function signalFinished(tx: Tx, run: EnrollmentRun, reply?: EnrollmentSignals['reply']): void {
   const args = argsOf(tx, run);
   tx.intend(
@@ -48,20 +52,20 @@ export function signalFinished(tx: Tx, run: EnrollmentRun, reply?: EnrollmentSig
   );
 }
 
-/** A blocked contact is to go on. */
+/** Signals that a blocked contact continues. */
 export function signalRetry(tx: Tx, run: EnrollmentRun, retry: EnrollmentSignals['retry']): void {
   tx.intend(signal(enrollmentWorkflow, argsOf(tx, run), 'retry', retry));
 }
 
 /**
- * Opens the run of a contact that the launcher has just made active. It is a signal with a start: the run of a lead that
- * was removed and added again may still be open, and then has to ask again.
+ * Starts the run of a contact that the launcher has just made active. Uses signal-with-start: the run of a lead that
+ * was removed and added again may still be open, and must ask again.
  */
 export function launchEnrollment(tx: Tx, run: EnrollmentRun, epoch: number, memo: Memo): void {
   tx.intend(signal(enrollmentWorkflow, argsOf(tx, run), 'control', { cause: 'launched', epoch }, { memo }));
 }
 
-/** Wakes a campaign's launcher. `epoch` is the campaign's control epoch, where that moved. */
+/** Signals a campaign's launcher. `epoch` is the campaign's control epoch, if it changed. */
 export function signalLauncher(
   tx: Tx,
   campaignId: string,

@@ -8,7 +8,7 @@ import { releaseReservedSends } from './release.ts';
 import { logCampaign, type CampaignLogType } from '../campaign/log.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** The statuses of a campaign that is stopped and can be started. */
+/** Statuses of a campaign that is stopped and can be started. */
 type PausedStatus = Extract<CampaignStatus, `paused${string}`>;
 export const PAUSED_STATUSES: readonly PausedStatus[] = [
   'paused',
@@ -34,11 +34,14 @@ export async function lockCampaign(tx: Tx, campaignId: string): Promise<Campaign
 interface Activation {
   type: Extract<CampaignLogType, 'campaign_started' | 'campaign_restarted'>;
   message: Message;
-  /** Turn `continuous` on: every lead has finished and the campaign waits for more. */
+  /** Sets `continuous`, so that a campaign whose leads have all finished waits for more. */
   waitForLeads?: boolean;
 }
 
-/** Makes a locked campaign active and signals its launcher, which signals every run. Nothing happens to an active one. */
+/**
+ * Activates a locked campaign and signals its launcher, which signals every run. Returns false for a campaign that is
+ * active already.
+ */
 export async function activateCampaign(
   tx: Tx,
   campaign: CampaignRow,
@@ -63,11 +66,12 @@ export async function activateCampaign(
 }
 
 /**
- * Pauses a campaign if it is active: reserved slots are released, the launcher signals every run. A
- * send that a worker has claimed finishes. The engine calls it when the pool is empty, inbound when bounces spike.
- * @param reason kept in the activity log
- * @param from statuses it is paused from; a start that finds no deliverable lead parks the campaign from any
- * @returns whether this call paused it
+ * Pauses a campaign in one of the statuses `from`: releases reserved slots; the launcher signals every run. Sends
+ * already claimed by a worker finish. The launcher calls it for an empty pool, and the `pause_on_spike` subscriber for
+ * too many bounces or complaints.
+ * @param reason stored in the activity log
+ * @param from statuses to pause from; a start that finds no deliverable lead pauses the campaign from any status
+ * @returns true if this call paused it
  */
 export async function pauseCampaign(
   tx: Tx,
@@ -90,9 +94,9 @@ export async function pauseCampaign(
 }
 
 /**
- * Completes an active campaign whose leads have all finished; a continuous one stays active and idles instead. The
- * campaign is locked before its leads are looked at, so a lead added at the same moment keeps it open.
- * @returns what became of it; `busy` when leads are left or it is not active
+ * Completes an active campaign whose leads have all finished. A continuous campaign stays active and becomes idle.
+ * Locks the campaign before checking its leads, so that a lead added at the same moment keeps it open.
+ * @returns the result; `busy` when leads are open or the campaign is not active
  */
 export async function completeCampaign(tx: Tx, campaignId: string): Promise<'completed' | 'idle' | 'busy'> {
   const campaign = await lockCampaign(tx, campaignId);
@@ -111,8 +115,8 @@ export async function completeCampaign(tx: Tx, campaignId: string): Promise<'com
 }
 
 /**
- * Whether a lead of the campaign has not finished. Each state has an index of its own, and asking for the first in its
- * order is what makes PostgreSQL use it: it cannot know that of a large campaign all but the last few have finished.
+ * Returns true if the campaign has an unfinished lead. Each state has its own index. Asking for the first row in index
+ * order makes PostgreSQL use it, even when all but a few leads of a large campaign have finished.
  */
 export async function hasOpenLeads(tx: Tx, campaignId: string): Promise<boolean> {
   const [row] = await tx.org.sql<{ open: boolean }>(

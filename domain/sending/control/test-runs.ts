@@ -7,26 +7,26 @@ import { testRunWorkflow } from '../../../workflows/test-run/contract.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** One prospect on the way through a campaign's steps, for a test. */
+/** A test run: one prospect's path through a campaign's steps. */
 export type TestRunRow = Row<'test_runs'>;
-/** One step that a test run has met. */
+/** A step that a test run has reached. */
 export type TestStepRow = Row<'test_run_steps'>;
 
-/** The states of a test run that has not finished. */
+/** States of an unfinished test run. */
 export const OPEN_TEST_RUN = ['running', 'waiting_for_event'] as const;
 
-/** What a step of a test run came to. */
+/** Result of a step of a test run. */
 export interface TestStepResult {
   state: Extract<TestStepRow['state'], 'completed' | 'skipped' | 'failed'>;
   outcome: string;
   detail?: Message | null;
   error?: StoredIssue;
-  /** Stored with the step, and as `.App.<output_key>` where it has one. */
+  /** Stored with the step, and as `.App.<output_key>` if the step has an output key. */
   output?: Record<string, unknown>;
   attempts?: number;
 }
 
-/** Locks a test run, before its steps and emails, in the order of every writer. Undefined when there is no such run. */
+/** Locks a test run; every writer locks it before its steps and emails. Returns undefined for an unknown id. */
 export async function lockTestRun(tx: Tx, id: string): Promise<TestRunRow | undefined> {
   const [run] = await tx.org.sql<TestRunRow>(
     'select * from test_runs where organization_id = :org and id = :id for no key update',
@@ -36,8 +36,8 @@ export async function lockTestRun(tx: Tx, id: string): Promise<TestRunRow | unde
 }
 
 /**
- * Locks the test run of a step, or of the email that has its id. Undefined when the id is none of a test, as that of the
- * email of a campaign.
+ * Locks the test run that a step belongs to. The email of a step has the same id. Returns undefined for any other id,
+ * such as that of a campaign email.
  */
 export async function lockTestRunOf(tx: Tx, stepId: string): Promise<TestRunRow | undefined> {
   const [run] = await tx.org.sql<TestRunRow>(
@@ -49,8 +49,8 @@ export async function lockTestRunOf(tx: Tx, stepId: string): Promise<TestRunRow 
 }
 
 /**
- * Records what a step came to, its run locked, when it is still open.
- * @returns false when it was settled before
+ * Stores the result of an open step. The caller has locked the run.
+ * @returns false when the step was settled before
  */
 export async function settleTestStep(tx: Tx, stepId: string, result: TestStepResult): Promise<boolean> {
   const { state, outcome, detail = null, error, output, attempts } = result;
@@ -85,9 +85,9 @@ export async function settleTestStep(tx: Tx, stepId: string, result: TestStepRes
 }
 
 /**
- * Records what became of the email of a test run: its step is over, and the next one replies in its conversation. Nothing else
- * follows, whatever the answer was: a test suppresses nobody and counts nowhere but for its mailbox.
- * @returns false when the email is none of a test
+ * Stores the outcome of a test run's email: its step ends, and the next email replies in its conversation. No other
+ * effects follow: a test suppresses nobody and counts only for its mailbox.
+ * @returns false when the email belongs to no test run
  */
 export async function settleTestEmail(
   tx: Tx,
@@ -107,14 +107,17 @@ export async function settleTestEmail(
   return true;
 }
 
-/** The conversation after an email, as for leads: one that may have left lends its subject, and nothing replies to it. */
+/**
+ * SQL of the conversation after an email, by outcome, as for leads. An uncertain email passes on its subject only,
+ * because nothing may reply to it.
+ */
 const CONVERSATIONS = {
   sent: `coalesce(s.conversation, r.conversation)`,
   uncertain: `case when jsonb_array_length(r.conversation -> 'messageIds') > 0 then r.conversation
              else jsonb_build_object('subject', coalesce(s.conversation ->> 'subject', ''), 'messageIds', '[]'::jsonb) end`,
 };
 
-/** Whether an email is that of a test run that has not finished. */
+/** Returns true if an email belongs to a running test run. */
 export async function isTestEmailWanted(org: OrgScope, sendId: string): Promise<boolean> {
   const [open] = await org.sql(
     `select 1 from test_run_steps s join test_runs r on r.id = s.test_run_id
@@ -124,7 +127,7 @@ export async function isTestEmailWanted(org: OrgScope, sendId: string): Promise<
   return open !== undefined;
 }
 
-/** Whether an email is that of a test run: what comes back of it has no consequences. */
+/** Returns true if an email belongs to a test run. Replies and bounces of such an email have no effects. */
 export async function isTestEmail(org: OrgScope, sendId: string): Promise<boolean> {
   const [step] = await org.sql('select 1 from test_run_steps where organization_id = :org and id = :id', {
     id: sendId,
@@ -149,8 +152,8 @@ interface ResumedTestRun {
 }
 
 /**
- * Resumes the test runs that wait for an event of a contact, and signals them: the same rules as for leads. Their rows are
- * locked in one order, so that concurrent events cannot deadlock.
+ * Resumes and signals the test runs that wait for an event of a contact, by the same rules as for leads. Locks their
+ * rows in id order, so that concurrent events cannot deadlock.
  */
 export async function resumeTestRuns(
   tx: Tx,
@@ -189,7 +192,7 @@ export async function resumeTestRuns(
   }));
 }
 
-/** The run looks again after the commit, because it was cancelled. */
+/** Signals a test run after the commit that it was cancelled. */
 export function signalCancelled(tx: Tx, id: string): void {
   tx.intend(signalOpen(testRunWorkflow, argsOf(tx, id), 'cancelled', { cause: 'person' }));
 }

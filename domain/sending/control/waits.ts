@@ -2,9 +2,9 @@ import type { StepAction } from '../campaign/actions.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
 /**
- * Contacts who wait for an event at a step that has changed wait for its new name, until its new deadline; at a step that
- * waits for no event any more they wait for none. One whose wait is being settled at this moment is passed over; one that
- * begins to wait at this moment is corrected when its run, which the edit signals, reads the step again.
+ * Updates the open waits of an edited step: new event name and deadline, or cancelled if the step no longer waits for
+ * an event. Skips a wait that is being settled at this moment. A wait that begins at this moment is corrected when its
+ * run, which the edit signals, reads the step again.
  */
 export async function moveWaits(tx: Tx, stepId: string, action: StepAction | null): Promise<void> {
   const held = `select id from waits where organization_id = :org and step_id = :step and state = 'open' order by id for update skip locked`;
@@ -22,7 +22,7 @@ export async function moveWaits(tx: Tx, stepId: string, action: StepAction | nul
   );
 }
 
-/** The wait of a run whose step waits for no event any more is over, if an edit has not ended it already. */
+/** Ends the wait of a run whose step no longer waits for an event, unless an edit has ended it already. */
 export async function endWait(tx: Tx, stepRunId: string): Promise<void> {
   await tx.org
     .table('waits')

@@ -26,16 +26,16 @@ import { atRepeat, atStep, type Verdict } from './steps.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { inWords } from '../../../lib/errors.ts';
 
-/** Steps a contact may pass in one decision; more means a circle, which saving a campaign refuses. */
+/** Maximum number of steps in one decision. More mean a cycle, which saving a campaign refuses. */
 const MAX_HOPS = 100;
 /** Interval (ms) at which a contact who may have asked to stop is checked again, in case the signal of the decision was lost. */
 const LOOK_AGAIN_MS = DAY_MS;
-/** How long (ms) a call of an app may take, attempts and all, before it looks stuck. */
+/** Time (ms) that a call of an app may take, retries included, before it looks stuck. */
 const CALL_MS = 15 * 60_000;
 
 /**
- * Moves a contact as far as it can go now and says what its run does next. The enrollment is locked,
- * so a reply, an event, a pause and this decision are serialized.
+ * Advances a contact as far as possible now and returns the next action of its run. Locks the enrollment, so that
+ * replies, events, pauses and this decision are serialized.
  */
 export async function advanceEnrollment(ctx: Ctx, key: EnrollmentKey): Promise<Decision> {
   return transact(ctx, async (tx) => {
@@ -63,8 +63,8 @@ export async function advanceEnrollment(ctx: Ctx, key: EnrollmentKey): Promise<D
 }
 
 /**
- * Writes what the decision has collected, in one statement. Whatever else reads or ends the enrollment or its run within
- * the decision comes after this.
+ * Writes the collected changes of the decision in one statement. Other reads of the enrollment or its run in this
+ * decision, and ending the enrollment, must follow this call.
  */
 async function store(tx: Tx, snapshot: Snapshot): Promise<void> {
   const { enrollment, changes, entered } = snapshot;
@@ -107,11 +107,12 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
     const { run } = snapshot;
     if (run?.state === 'failed')
       return finish(tx, snapshot, 'failed', message('ended.step_failed', { outcome: run.outcome ?? 'failed' }));
-    // The way was ended in the middle of this step, as by a meeting, and was opened again for an uncertain email only.
+    // The enrollment ended during this step, for example because of a meeting. It was reopened only to send an
+    // uncertain email again.
     if (run?.state === 'skipped' && run.outcome !== 'skipped')
       return finish(tx, snapshot, run.outcome as FinalState, message('ended.before'));
     if (run && !isOver(run) && graph.removed.has(run.step_id)) {
-      // An email in a worker's hands is waited for: what it is settled as comes before the next one.
+      // Waits for an email that a worker has claimed. Its outcome must be known before the next step.
       if (snapshot.send?.state === 'sending')
         return say(tx, snapshot, message('step.removed'), {
           kind: 'slot',
@@ -134,7 +135,7 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
     if (step === null) return finish(tx, snapshot, 'completed');
     if (run === null || isOver(run)) enter(snapshot, step, onward.since);
     if (step.kind !== 'email' && snapshot.send?.state === 'reserved') await giveBack(tx, snapshot);
-    // All but an email reads or writes its run.
+    // Steps other than emails read or write their run, so the run must exist.
     if (step.kind !== 'email') await store(tx, snapshot);
     if (snapshot.wait && step.action?.type !== 'wait_for_event') await waitNoMore(tx, snapshot);
     const verdict = await atStep(tx, snapshot, graph, step);
@@ -149,7 +150,7 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
   throw new Error(`enrollment ${snapshot.enrollment.id} passed ${MAX_HOPS} steps without waiting`);
 }
 
-/** An email that a person wants sent again comes first, wherever the contact stands by now. */
+/** Sends an uncertain email again at a person's request, before the contact's current step. */
 async function sendAgain(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision | undefined> {
   const send = snapshot.sends.find(({ again, state }) => again && state !== 'sent' && state !== 'bounced');
   const step = send && graph.steps.find(({ id, kind }) => id === send.step_id && kind === 'email');
@@ -173,7 +174,9 @@ function isOver(run: StepRun): boolean {
   return run.state === 'completed' || run.state === 'skipped';
 }
 
-/** The first step. Its days and minutes have passed since the lead's way began: meanwhile it was a row of the launcher's. */
+/**
+ * Returns the first step. Its wait counts from the lead's start, because the lead waited as a row of the launcher.
+ */
 function begin(tx: Tx, { campaign, enrollment }: Snapshot, graph: Graph): Onward {
   const step = firstStep(graph.steps);
   const waits = step?.action?.type === 'wait' || (step?.kind === 'email' && step.wait_after > 0);
@@ -181,21 +184,21 @@ function begin(tx: Tx, { campaign, enrollment }: Snapshot, graph: Graph): Onward
   return { step, since: waits && began < tx.now ? began : tx.now };
 }
 
-/** The next step, and since when its days count; or until when it stays open which one it is. */
+/** The next step with the time from which its wait counts, or the time until which the next step stays undecided. */
 type Onward = { step: EngineStep | null; since: Date } | { at: EngineStep; until: Date };
 
 /**
- * Where the contact goes after a finished step; after one that was removed, where that normally led. A branch that asks
- * what became of an email is chosen when the step it leads to falls due, `wait_after` days after the finished one: until
- * then the recipient may still open, click or reply. Where it ends the flow, or none holds, that is certain once the last
- * of the steps that might follow is due.
+ * Returns the step after a finished step. For a removed step, returns the step that normally followed it.
+ * A branch that depends on a reaction to an email is decided when its target step is due, `wait_after` days after the
+ * finished step. Until then the recipient may open, click or reply. A branch that ends the flow, or the absence of a
+ * matching branch, is final once the last possible next step is due.
  */
 function after(tx: Tx, snapshot: Snapshot, graph: Graph, run: StepRun): Onward {
   const finished = graph.steps.find(({ id }) => id === run.step_id);
   if (!finished) return { step: stepAt(graph, graph.removed.get(run.step_id)), since: tx.now };
   const facts = factsOf(snapshot, run);
   const chosen = stepAt(graph, matchingBranch(finished, facts)?.to);
-  // Nothing comes back of an email that has not left.
+  // An email that was not sent gets no reactions.
   const suspense = latestEmail(snapshot) ? branchesInSuspense(finished, facts) : [];
   const left = run.completed_at ?? run.started_at;
   if (suspense.length === 0) return { step: chosen, since: finished.action?.type === 'wait' ? left : tx.now };
@@ -204,24 +207,24 @@ function after(tx: Tx, snapshot: Snapshot, graph: Graph, run: StepRun): Onward {
   const now = tx.now.getTime();
   if ((chosen ? dueAt(chosen) : Math.max(now, ...dues)) > now)
     return { at: finished, until: new Date(Math.min(...dues.filter((due) => due > now))) };
-  // An email has waited its days already; other steps begin now.
+  // The days of an email step have passed already. Other steps begin now.
   return { step: chosen, since: chosen?.kind === 'email' ? left : tx.now };
 }
 
-/** The step of an id; of one that was removed, the step it led to, through further removed ones if need be. */
+/** Returns the step with an id. For a removed step, follows the links of removed steps to the next existing one. */
 function stepAt(graph: Graph, to: string | null | undefined): EngineStep | null {
   for (let hops = 0; to && graph.removed.has(to) && hops < graph.removed.size; hops += 1) to = graph.removed.get(to);
   return graph.steps.find(({ id }) => id === to) ?? null;
 }
 
-/** The step was removed while the contact stood at it. */
+/** Leaves a step that was removed while the contact was at it. */
 async function abandon(tx: Tx, snapshot: Snapshot): Promise<void> {
   if (snapshot.send?.state === 'reserved') await giveBack(tx, snapshot);
   await endWait(tx, snapshot.run!.id);
   await leave(tx, snapshot, { kind: 'passed', outcome: 'skipped' });
 }
 
-/** The step waited for an event when the contact came to it, and has been edited since. */
+/** Ends the wait of a step that was edited and no longer waits for an event. */
 async function waitNoMore(tx: Tx, snapshot: Snapshot): Promise<void> {
   const run = snapshot.run!;
   await endWait(tx, run.id);
@@ -281,7 +284,7 @@ async function leave(tx: Tx, snapshot: Snapshot, verdict: Extract<Verdict, { kin
       state: run.state,
       outcome: run.outcome,
       completed_at: run.completed_at,
-      // What went wrong before, as an app that did not answer until the step was edited, is over.
+      // Clears an earlier error, such as an app that did not respond before the step was edited.
       ...(run.state === 'completed' ? { detail: null, error: null } : {}),
       ...(verdict.output ? { output: JSON.stringify(verdict.output) } : {}),
     });
@@ -291,7 +294,7 @@ async function leave(tx: Tx, snapshot: Snapshot, verdict: Extract<Verdict, { kin
   }
 }
 
-/** The step was an email when the slot was reserved, and has been edited since. */
+/** Releases the slot of a step that was an email when the slot was reserved and has been edited since. */
 async function giveBack(tx: Tx, snapshot: Snapshot): Promise<void> {
   const { id } = snapshot.send!;
   await releaseReservedSends(tx, { sendId: id });
@@ -299,13 +302,13 @@ async function giveBack(tx: Tx, snapshot: Snapshot): Promise<void> {
   snapshot.send = null;
 }
 
-/** "step 3 of 5 (Follow-up)", for people. */
+/** Returns a step's label for people: "step 3 of 5 (Follow-up)". */
 export function stepLabel(graph: Pick<Graph, 'steps'>, { id, name }: EngineStep): Message {
   const place = { number: graph.steps.findIndex((step) => step.id === id) + 1, count: graph.steps.length };
   return name ? message('step.label_named', { ...place, name }) : message('step.label', place);
 }
 
-/** The decision for the run, and the same in the enrollment's row. */
+/** Returns the decision for the run and writes its reason to the enrollment's row. */
 function say(
   tx: Tx,
   snapshot: Snapshot,
@@ -314,7 +317,7 @@ function say(
 ): Decision {
   const showAt = (what: Message, until: Date | null, options?: { blocked: boolean }) =>
     show(snapshot, message('wait.at_step', { step, what }), until, options);
-  // Temporal's UI has no reader whose language is known.
+  // Temporal's UI shows one fixed language, because the reader's language is unknown.
   const at = (what: Message) => ({ step: inWords(step), where: `${inWords(step)}, ${inWords(what)}` });
   switch (verdict.kind) {
     case 'slot': {
@@ -325,7 +328,7 @@ function say(
         : { kind: 'send', sendId, ...at(message('wait.sending')) };
     }
     case 'call':
-      // By then it has answered, or the launcher signals the run (launch.ts).
+      // After this time the app has responded, or the launcher signals the run (`launch.ts`).
       showAt(message('wait.asking_app'), new Date(tx.now.getTime() + CALL_MS));
       return { kind: 'call', stepRunId: snapshot.run!.id, ...at(message('wait.asking_app')) };
     case 'wait':
@@ -352,7 +355,7 @@ async function held(tx: Tx, snapshot: Snapshot, why: Message, until: Date | null
   return { kind: 'hold', until: until?.getTime() ?? null, state: 'held', where: inWords(why), step: null };
 }
 
-/** Keeps what the contact waits for where the API and the operator read it. Temporal's own text is never asked. */
+/** Stores what the contact waits for, for the API and operators. They never read Temporal's own text. */
 function show(
   { enrollment, changes }: Snapshot,
   waitingFor: Message,

@@ -5,12 +5,12 @@ import type { Entry } from './entry.ts';
 import { leadOrder } from './lead-order.ts';
 import type { EngineContact } from './snapshot.ts';
 
-/** A lead that waits as a row, with what the launcher decides by. */
+/** A lead that waits as a row, with the fields that the launcher needs. */
 export interface Lead {
   id: string;
   contact_id: string;
   mailbox_id: string | null;
-  /** It was a lead before, and has got emails of this campaign: its run finds out which comes next. */
+  /** The lead was removed and added again after emails of this campaign. Its run determines the next step. */
   came_back: boolean;
   contact: Pick<
     EngineContact,
@@ -18,14 +18,15 @@ export interface Lead {
   >;
 }
 
-/** Leads whose moment has come that are put back into the order of their campaign in one turn: its lock is held for no longer than that takes. */
+/** Maximum number of leads requeued in one iteration. Limits the time for which the campaign is locked. */
 const BACK_PAGE = 1_000;
 
 /**
- * Leads that may be launched, in the order of their campaign: by entry, or by the value of a field that leads keep; who has none comes last. Each is the end of
- * one index. By entry those whose own moment has come are first; in the order of a field they have been put back ({@link putBackCalled}). The
- * time of the contacts' last change sorts all that may be launched.
- * @param called whether there are any whose own moment has come
+ * Returns and locks leads that may be launched, in the order of their campaign: by entry, by a stored field value, or
+ * by the contact's last change. Leads without a value come last. Each query reads the start of one index, except that
+ * sorting by last change sorts all due leads. When ordered by entry, leads whose own time (`launch_after`) has come are
+ * first. When ordered by a field, {@link requeueCalled} has put them back before.
+ * @param called true when there are leads whose own time has come
  */
 export async function dueLeads(
   tx: Tx,
@@ -34,7 +35,7 @@ export async function dueLeads(
   { limit, called }: { limit: number; called: boolean },
 ): Promise<Lead[]> {
   const due = tx.now.getTime() - waitMs;
-  // Who was there before the start waits from the start on.
+  // The wait of leads added before the start begins at the start.
   if (campaign.started_at && campaign.started_at.getTime() > due) return [];
   const dueBefore = new Date(due - campaign.entry_delay_minutes * MINUTE_MS);
   const direction = campaign.contact_order_dir === 'desc' ? 'desc' : 'asc';
@@ -62,7 +63,7 @@ export async function dueLeads(
     case 'field':
       await pick(`e.launch_after = 'epoch' and e.order_key > ''`, `e.order_key ${direction}, ${byEntry}`);
       await pick(`e.launch_after = 'epoch' and e.order_key = ''`, byEntry);
-      // Those that were locked when the others got their place.
+      // Leads that were locked when the others got their order key.
       await pick(`e.launch_after = 'epoch' and e.order_key is null`, byEntry);
       break;
     case 'updated_at':
@@ -75,14 +76,14 @@ export async function dueLeads(
   return found;
 }
 
-/** A lead whose own moment has come. */
+/** SQL condition: the lead has a time of its own (`launch_after`), and it has passed. */
 const IS_CALLED = `e.launch_after > 'epoch' and e.launch_after <= :now`;
 
 /**
- * Puts leads whose own moment has come back into the order of their campaign, where a field orders it: they are then due like all others. None
- * may be launched before all of them are back, or the order would be that of their moments. Pages through them; those that are locked at this
- * moment are put back in a later turn.
- * @returns whether some may be left
+ * Puts leads whose own time has come back into the order of a campaign ordered by a field. None may be launched before
+ * all are back, or they would be sorted by their times. Works in pages; skips locked leads, which a later iteration
+ * puts back.
+ * @returns true if some may be left
  */
 export async function requeueCalled(tx: Tx, campaign: CampaignView): Promise<boolean> {
   if (leadOrder(campaign) !== 'field') return false;

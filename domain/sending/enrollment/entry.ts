@@ -6,32 +6,37 @@ import { poolCapacity } from '../campaign/sender-pool.ts';
 import { entryDelayEnds } from '../../platform/scheduling/slots.ts';
 import type { EngineStep, Graph } from './snapshot.ts';
 
-/** What the leads of a campaign wait for before they need a run. */
+/** Waiting time of a campaign's leads before they need a run. */
 export interface Entry {
-  /** How long (ms) a lead waits as a row: the waits the campaign begins with, and the days of a first email after them. */
+  /**
+   * Time (ms) that a lead waits as a row: the waits at the start of the campaign, plus the days of a first email after
+   * them.
+   */
   waitMs: number;
-  /** The email that comes next; its slot is reserved before the run is opened. Null where something else comes first. */
+  /**
+   * The first email step, whose slot is reserved before the run starts. Null when another kind of step comes first.
+   */
   email: EngineStep | null;
   /** Days that contacts normally spend in runs before their first email. */
   daysInRun: number;
 }
 
-/** Steps followed at most; saving a campaign refuses circles. */
+/** Maximum number of steps followed. Saving a campaign refuses cycles. */
 const MAX_HOPS = 100;
-/** Runs without a slot that a campaign may have open, as a multiple of what it can send meanwhile. */
+/** Maximum number of open runs without a slot, as a multiple of the emails that can be sent in the meantime. */
 const AHEAD = 2;
 const FEWEST_OPEN = 10;
-/** The most runs without a slot that a campaign may have open, those that wait for an event included. */
+/** Maximum number of open runs without a slot per campaign, including runs that wait for an event. */
 const MOST_OPEN = 10_000;
 
-/** How the leads of a campaign begin. */
+/** Returns how long leads of a campaign wait as rows, and the first email that follows. */
 export function entryOf(graph: Pick<Graph, 'steps'>): Entry {
   let waitMs = 0;
   let step = firstStep(graph.steps);
   for (let hops = 0; step?.action?.type === 'wait' && hops < MAX_HOPS; hops += 1) {
     waitMs += step.action.wait_minutes * MINUTE_MS;
     const [link] = step.conditions.branches;
-    // Where the way on depends on the contact, its run finds out.
+    // If the next step depends on the contact, the run decides it.
     if (!link || (link.when ?? []).length > 0) return { waitMs, email: null, daysInRun: daysToEmail(graph, step) };
     step = graph.steps.find(({ id }) => id === link.to) ?? null;
   }
@@ -39,7 +44,7 @@ export function entryOf(graph: Pick<Graph, 'steps'>): Entry {
   return { waitMs, email: null, daysInRun: step ? daysToEmail(graph, step) : 0 };
 }
 
-/** Days (whole, rounded up) that a contact normally spends from a step on until its first email is due. */
+/** Returns the days (rounded up) that a contact normally needs from a step to its first email. */
 function daysToEmail(graph: Pick<Graph, 'steps'>, from: EngineStep): number {
   let ms = 0;
   let step: EngineStep | undefined = from;
@@ -52,7 +57,7 @@ function daysToEmail(graph: Pick<Graph, 'steps'>, from: EngineStep): number {
   return Math.ceil(ms / DAY_MS);
 }
 
-/** When a lead's way begins: it has entered, its entry delay is over, and the campaign has been started. */
+/** Returns when a lead starts: after its entry, its entry delay and the start of the campaign. */
 export function leadStartsAt(
   campaign: Pick<CampaignView, 'created_at' | 'started_at' | 'entry_delay_minutes'>,
   enteredAt: Date,
@@ -62,10 +67,10 @@ export function leadStartsAt(
 }
 
 /**
- * How many more runs a campaign may open that begins with something else than an email: runs that have had no slot
- * yet, beside those that wait for an event, stand still or are blocked, are at most twice what it can send in the days
- * until they need one. The other leads stay rows.
- * @returns the room, and whether some runs have not yet looked for the first time
+ * Returns how many more runs may be opened for a campaign that does not begin with an email. Counts runs without a slot
+ * that are not held, blocked or waiting for an event. The maximum is twice the number of emails that can be sent before
+ * these runs need a slot. The other leads stay rows.
+ * @returns `room`, and `fresh`: true if some runs have not made their first decision
  */
 export async function roomForRuns(
   tx: Tx,

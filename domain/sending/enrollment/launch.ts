@@ -24,27 +24,30 @@ import { readSituation, type Situation } from './situation.ts';
 import { message } from '../../../messages/index.ts';
 import { inWords } from '../../../lib/errors.ts';
 
-/** One turn of the launcher: what it did, and when there is something to do again (ms epoch; null: when signalled). */
+/** Result of one iteration: a report for the workflow, or `again` with the delay (ms) until the next iteration. */
 export type Turn = { report: LaunchReport } | { again: true; inMs: number; launched: number };
 
 const BATCH = 100;
 const SIGNAL_PAGE = 500;
-/** Refused leads that are freed in one turn: the campaign is locked for no longer than that takes. */
+/** Maximum number of refused leads reset in one iteration. Limits the time for which the campaign is locked. */
 const FREE_PAGE = 1_000;
 const BUSY_MS = 500;
-/** Waits up to this long (ms) are slept through in the activity; a workflow timer costs more. */
+/** Maximum wait (ms) that the activity itself sleeps. Longer waits use a workflow timer, which costs more. */
 const NAP_MS = 5_000;
-/** How soon (ms) a campaign looks again that has as many runs open as it may; it is ahead of its emails by a day. */
+/**
+ * Delay (ms) of the next check when the maximum number of runs is open. The open runs suffice for about a day of
+ * emails.
+ */
 const FULL_MS = 5 * MINUTE_MS;
-/** How soon a lead that no mailbox matches is asked again; a change of the pool frees it at once. */
+/** Delay (ms) before a lead without a matching mailbox is asked again. A change of the pool resets it at once. */
 const NO_MATCH_MS = 6 * 60 * MINUTE_MS;
 /** A workflow overdue by this long (ms) is presumed stuck and is signalled. */
 const OVERDUE_MS = 10 * MINUTE_MS;
 
 /**
- * One turn of a campaign's launcher, in one transaction: signals runs after edits, launches the next leads as far as slots
- * within the horizon allow, notices that nothing is left. Leads stay rows until their slot is near, so a campaign of a
- * million has as many open workflows as contacts in flight.
+ * Runs one iteration of a campaign's launcher in one transaction. Signals runs after edits, launches the next leads as
+ * far as slots within the horizon allow, and completes a campaign without leads. Leads stay rows until their slot is
+ * near. So even a campaign with a million leads has only as many open workflows as contacts under way.
  */
 export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
   return transact(ctx, async (tx) => {
@@ -53,7 +56,7 @@ export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
       { id: campaignId },
     );
     if (!campaign) return { report: { kind: 'done', why: 'the campaign is gone' } };
-    // It was called, so it works now.
+    // The launcher is running, so it is no longer blocked.
     if (campaign.blocked_reason) await unblock(tx, campaign.id);
     const situation = await readSituation(tx, campaign, OVERDUE_MS);
     const runs = situation.unsignalled ? await signalRuns(tx, campaign) : NONE_LEFT;
@@ -92,8 +95,8 @@ async function unblock(tx: Tx, campaignId: string): Promise<void> {
 }
 
 /**
- * Pages through runs that were not signalled since the latest pause, resume or edit. One that is deciding at this moment is
- * skipped, not waited for: it may want the campaign, which this transaction holds.
+ * Signals a page of runs that were not signalled since the latest pause, resume or edit. Skips enrollments that are
+ * locked by their own decision, which may wait for the campaign that this transaction holds.
  */
 async function signalRuns(tx: Tx, campaign: CampaignView): Promise<{ signalled: number; left: boolean }> {
   const [answer] = await tx.org.sql<{ signalled: EnrollmentRun[]; left: boolean }>(
@@ -113,7 +116,7 @@ async function signalRuns(tx: Tx, campaign: CampaignView): Promise<{ signalled: 
   return { signalled: signalled.length, left };
 }
 
-/** Wakes runs that should have moved on long ago; they then have as long again before they are woken once more. */
+/** Signals overdue runs, and gives them the same time again before the next signal. */
 async function wakeOverdue(tx: Tx, campaign: CampaignView): Promise<void> {
   const late = new Date(tx.now.getTime() - OVERDUE_MS);
   const runs = await tx.org.sql<EnrollmentRun>(
@@ -129,8 +132,8 @@ async function wakeOverdue(tx: Tx, campaign: CampaignView): Promise<void> {
 }
 
 /**
- * After an edit, a pause or a change of the pool, leads that were refused until later are due at once. Pages through
- * them; returns whether some may be left.
+ * Makes refused leads due at once after an edit, a pause or a change of the pool. Works in pages; returns true if some
+ * may be left.
  */
 async function freeRefused(tx: Tx, campaign: CampaignView): Promise<boolean> {
   if (campaign.launch_epoch >= campaign.control_epoch) return false;
@@ -194,21 +197,22 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
     const answer = answers[index]!;
     return answer.kind === 'slot' ? [] : [{ lead, answer }];
   });
-  // What is said to one of its kind alone must not keep the others from being asked.
+  // Postpones only the contacts whose refusal does not apply to the whole campaign, so that the others are still asked.
   const own = refusals.filter(({ answer }) => answer.kind === 'never' || answer.concerns === 'contact');
   await postpone(ctx, tx, campaign, own);
   const common = refusals.find(({ answer }) => answer.kind !== 'never' && answer.concerns === 'campaign');
   if (!common) {
-    // These were all that are due, so another turn would find none. Only where a ramp may just have risen does it know more than this one.
+    // These were all due leads, so another iteration would find none. If a ramp is enabled its level may just have
+    // risen, so one more iteration follows.
     if (leads.length < limit && !campaign.ramp_enabled) return nothingDue(tx, campaign, entry, launched);
     return { again: true, inMs: 0, launched };
   }
-  // Where new leads may not take what is left of the day, contacts under way may.
+  // Quota that new leads may not use is open to contacts under way.
   if (common.answer.kind === 'later' && common.answer.queue?.kind === 'newLeads') await callQueues(tx, campaign);
   return waitFor(ctx, tx, campaign, common.answer, launched);
 }
 
-/** Ends leads who may not be mailed; returns the others. */
+/** Ends leads that must not be mailed. Returns the others. */
 async function admit(tx: Tx, campaign: CampaignView, leads: readonly Lead[]): Promise<Lead[]> {
   const suppressions = await suppressedAmong(
     tx.org,
@@ -224,7 +228,10 @@ async function admit(tx: Tx, campaign: CampaignView, leads: readonly Lead[]): Pr
   return open;
 }
 
-/** Opens runs of a campaign that begins with something else than an email, as far ahead of what it can send as is useful. */
+/**
+ * Opens runs of a campaign that does not begin with an email, up to the number it can usefully have ahead of its
+ * emails.
+ */
 async function openRuns(
   tx: Tx,
   campaign: CampaignView,
@@ -251,7 +258,7 @@ async function openRuns(
 
 type Refusal = Exclude<Allocation, { kind: 'slot' }>;
 
-/** Lets refused leads wait as rows until their moment, and the others be looked at. */
+/** Lets refused leads wait as rows until their own time. */
 async function postpone(
   ctx: Ctx,
   tx: Tx,
@@ -270,8 +277,8 @@ async function postpone(
 }
 
 /**
- * Half a horizon early, so that the runs are open when their slots come; not before a moment that is that near already,
- * nor before the day of the slot has begun where the campaign sends.
+ * Returns when to ask for a refused lead again. This is half a horizon before the slot, so that the run is open in
+ * time. It is not before the slot's campaign-local day, and a near slot time is used unchanged.
  */
 function askAgainAt(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusal): Date {
   const now = tx.now.getTime();
@@ -287,7 +294,7 @@ function askAgainAt(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusal):
     case 'hold':
       return new Date(now + (refusal.concerns === 'contact' ? NO_MATCH_MS : NO_MAILBOX_MS));
     case 'never':
-      // The campaign ends before its hour; the end is the launcher's to notice.
+      // The campaign ends before the contact's preferred hour. The launcher notices the end itself.
       return campaign.end_date ?? new Date(now + NO_MAILBOX_MS);
   }
 }
@@ -297,7 +304,7 @@ async function waitFor(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusa
   return { report: { kind: 'wait', wakeAt: askAgainAt(ctx, tx, campaign, refusal).getTime(), launched, why } };
 }
 
-/** Room comes when the next email under way has left; a long wait is the run's, where a signal can end it. */
+/** Waits until the next email under way is sent. A long wait is left to the workflow, where a signal can end it. */
 function untilRoom(tx: Tx, nextSlot: Date | null): Turn {
   const now = tx.now.getTime();
   const ms = Math.min(Math.max((nextSlot?.getTime() ?? 0) - now, BUSY_MS), MINUTE_MS);
@@ -306,9 +313,10 @@ function untilRoom(tx: Tx, nextSlot: Date | null): Turn {
 }
 
 /**
- * Contacts in mid-campaign who want to send today and have no slot yet: new leads leave them their share of the campaign's
- * limit. Those who are due already also keep the room of the mailboxes their conversations are bound to; room
- * kept for later in the day might find no time left to be used. Whoever waits to see what becomes of an email is due when that is over.
+ * Returns the quota reserved for contacts under way that want an email today and have no slot yet. New leads leave them
+ * their share of the campaign's limit. Contacts that are due already also reserve quota of their conversation's
+ * mailbox. Contacts due later today reserve none there, because no time may be left for it. A contact that waits for a
+ * reaction to an email is due when that wait ends.
  */
 async function dueFollowUps(tx: Tx, campaign: CampaignView, horizonMs: number): Promise<KeepBack> {
   const soon = new Date(tx.now.getTime() + horizonMs);
@@ -382,8 +390,8 @@ async function launch(
 }
 
 /**
- * No lead is due: some may be later, some may be under way, or the campaign is through.
- * @param launched leads that were due, and have been launched in this turn
+ * Handles an iteration without due leads: waits for later leads or open runs, or completes the campaign.
+ * @param launched number of due leads launched in this iteration
  */
 async function nothingDue(tx: Tx, campaign: CampaignView, { waitMs }: Entry, launched = 0): Promise<Turn> {
   const [rest] = await tx.org.sql<{ next: Date | null; active: boolean; overdueAt: Date | null }>(
@@ -412,12 +420,12 @@ async function nothingDue(tx: Tx, campaign: CampaignView, { waitMs }: Entry, lau
   const { next, active, overdueAt } = rest!;
   const wait = (at: number | null, why: string): Turn => ({ report: { kind: 'wait', wakeAt: at, launched, why } });
   if (active) await callQueues(tx, campaign);
-  // Runs end by themselves and say so; the look is for one that cannot, and for a day on which nobody in a queue asks by himself.
-  // A person moves them on when all that are under way are blocked.
+  // Runs normally end by themselves and signal. The extra check is for a stuck run, and for a day on which no queued
+  // run asks by itself. If all runs under way are blocked, a person must resume them.
   const late = overdueAt ? Math.max(overdueAt.getTime(), tx.now.getTime() + OVERDUE_MS) : Infinity;
   const look = active ? Math.min(late, opensNext(tx, campaign) + OVERDUE_MS) : Infinity;
   if (next) {
-    // Who was there before the start waits from the start on.
+    // The wait of leads added before the start begins at the start.
     const fromStart = campaign.started_at ? campaign.started_at.getTime() + waitMs : 0;
     const at = Math.max(next.getTime(), fromStart, tx.now.getTime() + 1_000);
     return wait(Math.min(at, look), 'the next lead is due later');
@@ -430,7 +438,7 @@ async function nothingDue(tx: Tx, campaign: CampaignView, { waitMs }: Entry, lau
   };
 }
 
-/** When the campaign opens next, on this day or on another (epoch ms; Infinity when it does not). */
+/** Returns when the campaign's window opens next, today or later (epoch ms; Infinity for never). */
 function opensNext(tx: Tx, campaign: CampaignView): number {
   const schedule = scheduleOf(campaign);
   const opening = nextOpening(schedule, tx.now);

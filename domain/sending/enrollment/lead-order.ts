@@ -1,16 +1,22 @@
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
 
-/** Leads that are given their place in one turn: the campaign is locked for no longer than that takes. The launcher looks again. */
+/**
+ * Maximum number of leads ordered in one iteration. Limits the time for which the campaign is locked; the launcher
+ * continues with the next page.
+ */
 const PAGE = 1_000;
-/** Leads from here on have a place: all, and none. */
+/**
+ * Bounds of `leads_ordered_from`, the lowest lead id that has its order key. LOWEST_ID: all leads have one. HIGHEST_ID:
+ * none has one.
+ */
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 const HIGHEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Values of contact_order_by whose places leads keep (`enrollments.order_key`). */
+/** Values of `contact_order_by` that leads store as a sort key (`enrollments.order_key`). */
 const KEPT: ReadonlySet<string> = new Set(['email', 'first_name', 'last_name', 'company']);
 
-/** By what a campaign orders its leads: a field whose value they keep, the time of the contact's last change, or their entry. */
+/** Returns how a campaign orders its leads: by a stored field value, by the contact's last change, or by entry. */
 export function leadOrder(
   campaign: Pick<CampaignView, 'contact_order_by' | 'contact_order_field'>,
 ): 'field' | 'updated_at' | 'entry' {
@@ -20,9 +26,9 @@ export function leadOrder(
 }
 
 /**
- * Gives the next page of leads their place in the order of a locked campaign, after that order has been changed; leads that are added later enter with theirs.
- * Those that are locked at this moment stay without, and come last.
- * @returns whether it did; false when there is nothing left to do
+ * Stores the order keys of the next page of leads after a locked campaign's order was changed. Leads added later get
+ * their key on entry. Skips locked leads, which come last.
+ * @returns false when all leads are ordered
  */
 export async function orderLeads(tx: Tx, campaign: CampaignView): Promise<boolean> {
   if (leadOrder(campaign) !== 'field' || campaign.leads_ordered_from === LOWEST_ID) return false;

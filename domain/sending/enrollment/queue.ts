@@ -9,18 +9,21 @@ import { LIMIT_REACHED, type DailyQueue, type QueueKind } from '../allocate.ts';
 import { CAP } from '../seats.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Runs ask within this time (ms) of an opening, in the order of the queue. */
+/** Period (ms) after an opening in which the queued runs ask, in queue order. */
 const SPREAD_MS = MINUTE_MS;
-/** The furthest a run is sent away. */
+/** Maximum number of days for which a run is postponed. */
 const MOST_DAYS = 60;
-/** Runs called at once at most; the launcher looks again. */
+/** Maximum number of runs signalled at once. The launcher repeats the call. */
 const MOST_CALLED = 1_000;
 
-/** An active run that wants to send an email and has no slot; `e` is its row and `st` its step. */
+/** SQL condition: an active run without a slot wants to send an email. `e` is its enrollment and `st` its step. */
 const WANTS_SLOT = `e.state = 'active' and not e.blocked and e.hold_since is null
          and not exists (select 1 from sends s where s.enrollment_id = e.id and s.state in ('reserved', 'sending'))`;
 
-/** Which runs of a campaign wait for the same: `:mailbox` is that of their conversation. A run has a mailbox from its first slot on. */
+/**
+ * SQL conditions of the runs in the same queue; `:mailbox` is the mailbox of their conversation. A run has a mailbox
+ * from its first slot on.
+ */
 const IN_QUEUE: Record<QueueKind, string> = {
   campaign: 'true',
   newLeads: 'e.mailbox_id is null',
@@ -28,9 +31,9 @@ const IN_QUEUE: Record<QueueKind, string> = {
 };
 
 /**
- * When a run asks again that a daily limit has refused, of the campaign, of its new leads or of the mailbox of its conversation: on the
- * day on which it may be its turn among all runs that are due and wait for the same, one day's emails earlier than its place says, as
- * some of those before it may leave. So every day as many ask as two days send, in the order in which they fell due, and not all that wait.
+ * Returns when a run refused by a daily limit asks again. The day follows from the run's place among all due runs of
+ * the same queue. The run asks one day early, because runs before it may leave the queue. So each day only the runs for
+ * two days' emails ask, in the order of their due times.
  */
 export async function turnInQueue(
   tx: Tx,
@@ -61,19 +64,19 @@ export async function turnInQueue(
   let opening = from;
   for (let days = Math.floor(ahead / perDay) - 1; days > 0; days -= 1) {
     const next = nextOpening(schedule, startOfNextDay(campaign.timezone, opening));
-    // It is for the run to find that the campaign ends.
+    // The campaign ends first. The run notices that itself.
     if (!next) break;
     opening = next;
   }
-  // Who was refused on the day before comes before who asks there for the first time.
+  // Runs refused the day before ask earlier than runs that ask for the first time.
   const place = ((ahead % perDay) + (ahead < perDay ? 0 : perDay)) / (2 * perDay);
   return new Date(opening.getTime() + Math.floor(place * SPREAD_MS));
 }
 
 /**
- * Has runs of the queues ask at once that were sent away for days, as far as the day has more room than runs that ask on it: many who were
- * before them have left.
- * @returns how many
+ * Signals postponed runs of the queues when the day has more quota left than runs asking on it. This happens when many
+ * runs before them have left the queue.
+ * @returns the number of signalled runs
  */
 export async function callQueues(tx: Tx, campaign: CampaignView): Promise<number> {
   const opening = nextOpening(scheduleOf(campaign), tx.now);
@@ -90,7 +93,10 @@ export async function callQueues(tx: Tx, campaign: CampaignView): Promise<number
   return called + (await callForMailboxes(tx, campaign, day));
 }
 
-/** Whether any run waits for another day because a limit refused it. Mostly none does, and one statement finds that out for all queues. */
+/**
+ * Returns true if any run waits for another day because of a limit. Checks all queues in one statement, because mostly
+ * there is none.
+ */
 async function isAnyQueued(tx: Tx, campaign: CampaignView, { ends }: CampaignDay): Promise<boolean> {
   const refusals = Object.values(LIMIT_REACHED);
   const [row] = await tx.org.sql<{ queued: boolean }>(
@@ -106,7 +112,7 @@ interface CampaignDay {
   ends: Date;
 }
 
-/** Those whom a limit of the campaign refused. */
+/** Signals runs that the campaign's limit or its new-lead limit refused. */
 async function callForLimit(
   tx: Tx,
   campaign: CampaignView,
@@ -137,7 +143,7 @@ async function callForLimit(
   );
 }
 
-/** Those whom the mailboxes of their conversations refused, mailbox by mailbox. */
+/** Signals runs that were refused by the mailbox of their conversation, for each mailbox. */
 async function callForMailboxes(tx: Tx, campaign: CampaignView, day: CampaignDay): Promise<number> {
   const { ramp_start: start, ramp_increment: increment, ramp_ceiling: ceiling, ramp_level: level } = campaign;
   const ramp = {
@@ -179,15 +185,15 @@ async function callForMailboxes(tx: Tx, campaign: CampaignView, day: CampaignDay
   );
 }
 
-/** Runs of the campaign that wait for another day. */
+/** SQL condition: runs of the campaign that wait for another day. */
 const SENT_AWAY = `e.organization_id = :org and e.campaign_id = :campaign and e.state = 'active' and e.waiting_until >= :ends
          and not e.blocked and e.hold_since is null`;
-/** The code of what a run waits for at its step. */
+/** SQL: code of the reason for which a run waits at its step. */
 const WAITED_FOR = `e.waiting_for #>> '{values,what,code}'`;
-/** Because a limit refused them. */
+/** SQL condition: the run waits because a limit refused it. */
 const BY_LIMIT = `${WAITED_FOR} = :refused`;
 
-/** Wakes the runs that a statement names as `next`. */
+/** Signals the runs that the CTE `next` selects. Returns their number. */
 async function call(tx: Tx, next: string, bindings: Bindings): Promise<number> {
   const called = await tx.org.sql<EnrollmentRun>(
     `${next} update enrollments e set waiting_until = :now from next where e.id = next.id and e.organization_id = :org returning e.campaign_id, e.contact_id`,

@@ -2,25 +2,25 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
 import { settingsInForce, type OutreachSettings, type SettingsLayers } from '../campaign/outreach-settings.ts';
 
-/** What a turn of a campaign's launcher decides by, beside its leads. */
+/** Facts about a campaign that one iteration of its launcher decides by, besides its leads. */
 export interface Situation {
-  /** Some runs were not signalled since the latest pause, resume or edit. */
+  /** True if some runs were not signalled since the latest pause, resume or edit. */
   unsignalled: boolean;
-  /** Some runs should have moved on long ago. */
+  /** True if some runs are overdue. */
   overdue: boolean;
-  /** Some leads that had to wait for a moment of their own are due. */
+  /** True if some postponed leads (`launch_after`) are due. */
   called: boolean;
-  /** First emails under way, and the first slot among them. */
+  /** Number of first emails under way. `nextSlot` is the earliest slot among them. */
   firstEmails: number;
   nextSlot: Date | null;
-  /** The settings in force for the campaign. */
+  /** Returns the effective settings of the campaign. */
   settings(): OutreachSettings;
 }
 
 /**
- * Reads, under the campaign's lock, whether there is anything to do beside launching. Most turns find nothing, so one statement asks
- * for everything, and what it found is only then gone through.
- * @param overdueMs how late (ms) a run may be
+ * Reads, under the campaign's lock, which work there is besides launching. Most iterations find none, so one statement
+ * checks for all of it, and details are read only if needed.
+ * @param overdueMs time (ms) after which a waiting run is overdue
  */
 export async function readSituation(tx: Tx, campaign: CampaignView, overdueMs: number): Promise<Situation> {
   const [row] = await tx.org.sql<Omit<Situation, 'settings'> & SettingsLayers>(

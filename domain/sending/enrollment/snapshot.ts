@@ -13,18 +13,18 @@ import {
 import { askedNow, suppressedNow } from '../../directory/suppression-check.ts';
 import type { Message } from '../../../messages/index.ts';
 
-/** A step as the engine sees it. */
+/** A step as the engine reads it. */
 export interface EngineStep extends GraphStep {
   name: string;
   wait_after: number;
 }
 
-/** A variant a step can be sent as. */
+/** A variant in use of an email step. */
 interface EngineVariant {
   id: string;
   step_id: string | null;
   weight: number;
-  /** It has won: every further email of its step is written as it says. */
+  /** Set for the winner of an A/B test; all further emails of the step use this variant. */
   promoted_at: Date | null;
 }
 
@@ -59,7 +59,7 @@ interface EnrollmentState {
   signalled_epoch: number;
 }
 
-/** The columns of a contact its steps and conditions see. */
+/** Columns of a contact that steps and conditions may read. */
 export type EngineContact = Pick<
   ContactRow,
   | 'id'
@@ -80,7 +80,7 @@ export interface EngineSend {
   step_id: string | null;
   state: string;
   slot_at: Date;
-  /** A person wants it sent again, though it may have left. */
+  /** True when a person asked to send an uncertain email again. */
   again: boolean;
   step_run_id: string | null;
   opened_at: Date | null;
@@ -97,29 +97,32 @@ export interface EngineWait {
   event_data: Record<string, unknown> | null;
 }
 
-/** Everything one decision about a contact is made from, read under the enrollment's lock. */
+/** All input of one decision about a contact, read under the enrollment's lock. */
 export interface Snapshot {
   enrollment: EnrollmentState;
   campaign: CampaignView;
   contact: EngineContact;
   run: StepRun | null;
-  /** Every email of the contact in this campaign. */
+  /** All emails of the contact in this campaign. */
   sends: EngineSend[];
-  /** The email of the run's step, if it is one. */
+  /** The email of the current step. Null if the step has no email. */
   send: EngineSend | null;
   wait: EngineWait | null;
   hasSent: boolean;
   suppressed: boolean;
   /** A person has to decide whether the contact wants no further emails. */
   asked: boolean;
-  /** The settings in force for the campaign. */
+  /** Returns the effective settings of the campaign. */
   settings(): OutreachSettings;
-  /** Columns of the enrollment the decision changes, and the run it has begun: written together (see advance.ts, store). */
+  /**
+   * Columns of the enrollment that the decision changes. `entered` is the step run it has begun; both are written
+   * together (`store` in `advance.ts`).
+   */
   changes: Partial<Record<EnrollmentColumn, unknown>>;
   entered: StepRun | null;
 }
 
-/** Columns of an enrollment a decision may change. */
+/** Columns of an enrollment that a decision may change. */
 export type EnrollmentColumn =
   | 'state'
   | 'launched_at'
@@ -136,7 +139,7 @@ export type EnrollmentColumn =
   | 'waiting_until'
   | 'blocked';
 
-/** States of an email that has left, or may have. */
+/** States of an email that was or may have been sent. */
 export const LEFT: ReadonlySet<string> = new Set(['sent', 'uncertain', 'sending', 'bounced']);
 
 type Row = Record<'enrollment' | 'campaign' | 'contact' | 'run' | 'wait', any> & {
@@ -145,12 +148,15 @@ type Row = Record<'enrollment' | 'campaign' | 'contact' | 'run' | 'wait', any> &
   asked: boolean;
 } & Pick<SettingsLayers, 'workspace' | 'overrides'>;
 
-/** Which enrollment: by its id, or as its run knows it. A contact that was removed and added again has a new id. */
+/**
+ * Identifies an enrollment by its id, or by campaign and contact as its run does. A contact that was removed and added
+ * again has a new id.
+ */
 export type EnrollmentKey = string | { campaignId: string; contactId: string };
 
 /**
- * Locks an enrollment, then reads what the next decision needs; undefined when it is gone. In one statement, what is
- * read beside the locked row would be as old as the wait for the lock.
+ * Locks an enrollment and then reads the input of the next decision. Returns undefined when it is deleted. Uses two
+ * statements: in a single one, the other rows would be read before the wait for the lock.
  */
 export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot | undefined> {
   const byId = typeof key === 'string';
@@ -181,10 +187,10 @@ export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot
      where e.organization_id = :org and ${which}` as `${string}:org${string}`,
     { ...bindings, now: tx.now },
   );
-  // Sent together; the second begins when the first has its lock.
+  // Both queries are sent together. PostgreSQL runs the second one after the first has its lock.
   const [[locked], [row]] = await Promise.all([lock, read]);
   if (!row) return undefined;
-  // Added again while the lock on the removed one was waited for: the new one is not locked yet.
+  // The contact was removed and added again during the wait for the lock. The new enrollment is not locked yet.
   if (row.enrollment.id !== locked?.id) return readSnapshot(tx, key);
   const run = dates<StepRun | null>(row.run, ['started_at', 'completed_at']);
   const sends = row.sends.map((send) => dates<EngineSend>(send, ['slot_at', 'opened_at', 'clicked_at', 'replied_at']));
@@ -206,12 +212,15 @@ export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot
   };
 }
 
-/** The email of a step: at most one, however often the step is met. */
+/** Returns the email of a step. A step has at most one email, even if the contact reaches it several times. */
 export function sendOf(sends: readonly EngineSend[], stepId: string | undefined): EngineSend | null {
   return (stepId !== undefined && sends.find(({ step_id: of }) => of === stepId)) || null;
 }
 
-/** The email that left last, or is being handed over; opens, clicks and replies that branches ask for are its own. */
+/**
+ * Returns the latest email that was sent or is being sent. Opens, clicks and replies in branch conditions refer to this
+ * email.
+ */
 export function latestEmail({ sends }: Pick<Snapshot, 'sends'>): EngineSend | null {
   return sends.reduce<EngineSend | null>(
     (latest, send) => (LEFT.has(send.state) && !(latest && latest.slot_at > send.slot_at) ? send : latest),
@@ -219,7 +228,7 @@ export function latestEmail({ sends }: Pick<Snapshot, 'sends'>): EngineSend | nu
   );
 }
 
-/** jsonb carries times as text; decisions compare them. */
+/** Converts timestamp strings of a jsonb row to dates. */
 function dates<T>(row: any, fields: string[]): T {
   if (row) for (const field of fields) row[field] = row[field] === null ? null : new Date(row[field]);
   return row as T;
@@ -228,7 +237,7 @@ function dates<T>(row: any, fields: string[]): T {
 export interface Graph {
   steps: EngineStep[];
   variants: EngineVariant[];
-  /** Where steps that were removed led to. */
+  /** Next steps of removed steps, by the id of the removed step. */
   removed: Map<string, string | null>;
 }
 
@@ -236,8 +245,8 @@ const MAX_GRAPHS = 1_000;
 const graphs = new LRUCache<string, Graph>({ max: MAX_GRAPHS });
 
 /**
- * The step graph of a campaign as it is now. Every change of it raises `graph_version` in its own transaction, so a
- * version that is cached is current.
+ * Returns the current step graph of a campaign. Every change of the graph raises `graph_version` in the same
+ * transaction, so a cached version is current.
  */
 export async function readGraph(tx: Tx, campaign: { id: string; graph_version: number }): Promise<Graph> {
   const key = `${campaign.id}/${campaign.graph_version}`;

@@ -16,9 +16,9 @@ import { turnInQueue } from './queue.ts';
 import type { EngineContact, EngineSend, EngineStep, EngineWait, Graph, Snapshot } from './snapshot.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** What a step says when a contact stands at it. */
+/** Result of a step for a contact at that step. */
 export type Verdict =
-  /** `at`: when it was over, where that was before the run looked. */
+  /** The step is over. `at` is the time when it ended, if that was earlier than now. */
   | { kind: 'passed'; outcome: Outcome; output?: Record<string, unknown>; at?: Date }
   | { kind: 'slot'; sendId: string; at: Date }
   | { kind: 'call' }
@@ -27,12 +27,15 @@ export type Verdict =
   | { kind: 'hold'; until: Date | null; why: Message; state: 'held' | 'blocked' }
   | { kind: 'finished'; state: FinalState; reason: Message };
 
-/** How often (ms) a contact without a usable mailbox asks again, in case the signal of a mailbox that is back was lost. */
+/**
+ * Interval (ms) at which a contact without a usable mailbox asks again, in case the signal of a returning mailbox was
+ * lost.
+ */
 export const NO_MAILBOX_MS = 15 * MINUTE_MS;
-/** How often (ms) a contact asks again whose step a newer build has made, in the middle of a roll-out. */
+/** Interval (ms) at which a contact asks again at a step type that only newer builds know, during a roll-out. */
 const UNKNOWN_STEP_MS = MINUTE_MS;
 
-/** Does what the step a contact stands at asks for, as far as PostgreSQL alone can. */
+/** Executes the contact's current step as far as PostgreSQL alone can. */
 export async function atStep(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {
   if (snapshot.run!.state === 'blocked')
     return { kind: 'hold', until: null, why: message('wait.step_blocked'), state: 'blocked' };
@@ -55,7 +58,7 @@ async function atEmail(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineSte
   return askForSlot(tx, snapshot, candidateFor(snapshot, graph, step));
 }
 
-/** Sends an uncertain email again, under the same Message-ID: a receiving server that has it already can recognize it. */
+/** Sends an uncertain email again under the same Message-ID, so that a receiving server can recognize a duplicate. */
 export async function atRepeat(
   tx: Tx,
   snapshot: Snapshot,
@@ -68,7 +71,7 @@ export async function atRepeat(
   return askForSlot(tx, snapshot, { ...candidate, sendId: send.id, stepRunId: send.step_run_id, attempts: 0 });
 }
 
-/** A slot for an email of a contact who may be mailed. */
+/** Asks the allocator for a slot, unless the contact must not be mailed. */
 async function askForSlot(tx: Tx, snapshot: Snapshot, candidate: Candidate): Promise<Verdict> {
   const { campaign, contact, enrollment } = snapshot;
   const suppressions: Suppressions = snapshot.suppressed
@@ -100,7 +103,10 @@ async function askForSlot(tx: Tx, snapshot: Snapshot, candidate: Candidate): Pro
   }
 }
 
-/** The first email waits for the entry delay, later ones for their own days after the step before. */
+/**
+ * Returns when an email step is due: the first email after the entry delay, later ones `wait_after` days after the
+ * previous step.
+ */
 function dueAt({ run, enrollment, campaign, hasSent }: Snapshot, step: EngineStep): Date {
   const afterStep = new Date(run!.started_at.getTime() + step.wait_after * DAY_MS);
   if (hasSent) return afterStep;
@@ -112,8 +118,8 @@ type Suppressions = Awaited<ReturnType<typeof suppressedAmong>>;
 type Doorkeeping = Pick<EngineContact, 'email' | 'subscribed' | 'verification_status'>;
 
 /**
- * Why a contact may not be mailed at all; asked again by the claim right before the mail leaves. A suppression comes first: it
- * switches `subscribed` off, and alone knows whether the recipient asked for it.
+ * Returns why a contact must not be mailed at all, or undefined. The claim checks again right before sending.
+ * Suppressions come first, because they also clear `subscribed`, and only they record the cause.
  */
 export function closedDoor(
   contact: Doorkeeping,
@@ -139,7 +145,7 @@ export function closedDoor(
   };
 }
 
-/** The parts of a snapshot the allocator is asked with; the launcher has no more than these. */
+/** Parts of a snapshot that the allocator needs. The launcher has only these. */
 interface Asking {
   enrollment: Pick<Snapshot['enrollment'], 'id' | 'mailbox_id'>;
   contact: Pick<EngineContact, 'id' | 'email' | 'esp_provider' | 'custom_fields'>;
@@ -147,7 +153,7 @@ interface Asking {
   hasSent: boolean;
 }
 
-/** The allocator's view of a contact at an email step. */
+/** Returns the allocator's input for a contact at an email step. */
 export function candidateFor(asking: Asking, graph: Graph, step: EngineStep): Candidate {
   const { enrollment, contact, run, hasSent } = asking;
   return {
@@ -167,8 +173,8 @@ export function candidateFor(asking: Asking, graph: Graph, step: EngineStep): Ca
 }
 
 /**
- * Picks a variant by weight, or the one that has won. Without a winner the same contact always gets the same one;
- * variants of no step belong to the first email.
+ * Returns the winning variant, else one drawn by weight. The draw is always the same for the same contact and step.
+ * Variants without a step belong to the first email.
  */
 export function variantFor(graph: Graph, step: EngineStep, enrollmentId: string): string | null {
   const firstEmail = graph.steps.find(({ kind }) => kind === 'email');
@@ -208,7 +214,7 @@ async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: St
       await removeContactTag(tx, contact.id, action.category_id);
       return { kind: 'passed', outcome: 'done' };
     case 'run_automation':
-      // One run of it for each run of the step.
+      // The event starts one automation run per run of the step.
       tx.emit('automation.requested', {
         automation_id: action.automation_id,
         cause: `step/${run!.id}`,
@@ -222,7 +228,7 @@ async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: St
     case 'create_task':
     case 'create_deal':
     case 'move_deal_stage':
-      // Done by a reaction, once for each run of the step.
+      // A subscriber of the event makes the change, once per run of the step.
       tx.emit('step.crm_requested', {
         step_run_id: run!.id,
         campaign_id: campaign.id,
@@ -263,10 +269,10 @@ async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: St
 
 type WaitForEvent = Extract<StepAction, { type: 'wait_for_event' }>;
 
-/** Opens the wait, or follows whatever PostgreSQL says happened first: the event or the timeout. */
+/** Opens the wait, or returns the outcome that PostgreSQL recorded first: the event or the timeout. */
 async function atWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promise<Verdict> {
   const known = snapshot.wait;
-  // A wait that an edit ended is opened again by one that takes it back.
+  // A wait that an edit cancelled is reopened when a later edit restores the step.
   const wait = known && known.state !== 'cancelled' ? known : await openWait(tx, snapshot, action);
   if (wait.state === 'open') await followEdit(tx, wait, action);
   if (wait.state === 'open' && wait.deadline && wait.deadline <= tx.now) {
@@ -314,7 +320,10 @@ async function openWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promi
   return wait;
 }
 
-/** Has an open wait be what its step says now: it may have been opened by the step as it was before an edit that did not see it. */
+/**
+ * Updates an open wait to its step's current name and timeout. The wait may have been opened concurrently with an edit
+ * that did not see it.
+ */
 async function followEdit(tx: Tx, wait: EngineWait, action: WaitForEvent): Promise<void> {
   const deadline = deadlineFrom(wait.opened_at, action);
   if (wait.event_name === action.wait_event_name && wait.deadline?.getTime() === deadline?.getTime()) return;
@@ -322,7 +331,9 @@ async function followEdit(tx: Tx, wait: EngineWait, action: WaitForEvent): Promi
   await tx.org.table('waits').where({ id: wait.id, state: 'open' }).update({ event_name: wait.event_name, deadline });
 }
 
-/** Ends a wait whose time is over. Undefined when its event came first: `wait` says so then. */
+/**
+ * Ends a wait whose deadline has passed. Returns undefined if its event came first; `wait` then contains the event.
+ */
 async function endInTime(tx: Tx, wait: EngineWait): Promise<Verdict | undefined> {
   const [timedOut] = await tx.org.sql(
     `update waits set state = 'timed_out', settled_at = :now where organization_id = :org and id = :id and state = 'open' returning id`,
@@ -333,7 +344,7 @@ async function endInTime(tx: Tx, wait: EngineWait): Promise<Verdict | undefined>
     `select w.state, e.data from waits w left join product_events e on e.id = w.event_id where w.organization_id = :org and w.id = :id`,
     { id: wait.id },
   );
-  // An edit ended it at this moment; it signals the run, which then sees what the step is now.
+  // An edit cancelled the wait at this moment. The edit also signals the run, which then reads the changed step.
   if (settled!.state === 'cancelled') return { kind: 'waitForEvent', eventName: wait.event_name, until: null };
   wait.state = settled!.state;
   wait.event_data = settled!.data;

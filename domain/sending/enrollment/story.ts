@@ -6,10 +6,10 @@ import { isUuid } from '../../../lib/ids.ts';
 import { enrollmentWorkflow } from '../../../workflows/enrollment/contract.ts';
 import type { Message } from '../../../messages/index.ts';
 
-/** What became of a step's email. Times are UTC; the address it went to is left out. */
+/** The email of a step and its outcome. Times are UTC; the recipient's address is omitted. */
 export interface StorySend {
   id: string;
-  /** Message-ID of the first email of its conversation, which names it; null before it was written. */
+  /** Message-ID of the first email in the conversation, which identifies it. Null before that email is composed. */
   thread_id: string | null;
   state: string;
   mailbox_id: string | null;
@@ -20,7 +20,7 @@ export interface StorySend {
   error: string | null;
 }
 
-/** A wait for a product event, and how it ended. */
+/** A wait for a product event, and its outcome. */
 export interface StoryWait {
   event_name: string;
   state: string;
@@ -30,10 +30,10 @@ export interface StoryWait {
   event_id: string | null;
 }
 
-/** One step a contact has come to. */
+/** A step that the contact has reached. */
 export interface StoryStep {
   seq: number;
-  /** Its number among the campaign's steps, from 1; null when it was deleted since. */
+  /** Position of the step in the campaign, from 1. Null when the step was deleted. */
   position: number | null;
   name: string;
   kind: string;
@@ -47,7 +47,7 @@ export interface StoryStep {
   wait: StoryWait | null;
 }
 
-/** One contact's way through one campaign, as PostgreSQL has it: ids, kinds and times, no addresses. */
+/** One contact's path through one campaign, as recorded in PostgreSQL: ids, kinds and times, no addresses. */
 export interface Story {
   enrollment_id: string;
   organization_id: string;
@@ -60,20 +60,20 @@ export interface Story {
   launched_at: Date | null;
   finished_at: Date | null;
   steps: StoryStep[];
-  /** The first email's slot, reserved before the run has started. */
+  /** The slot of the first email, reserved before the run starts. */
   reserved: StorySend | null;
   hold: { since: Date; until: Date | null; reason: Message | null; source: string | null } | null;
-  /** What the contact waits for now; null when it has finished or was not launched. */
+  /** The reason for which the contact waits now. Null when the contact has finished or was not launched. */
   now: { waiting_for: Message; until: Date | null; blocked: boolean } | null;
-  /** What the campaign's log says of this contact: holds, releases, blocked and retried steps. */
+  /** Lines of the campaign's log about this contact: holds, releases, blocked and retried steps. */
   log: { at: Date; type: string; message: Message }[];
 }
 
 const MAX_LOG = 100;
 
 /**
- * The story of one contact in one campaign, for the operator's command line (any organization).
- * @param reference an enrollment's id, or its workflow's: `enrollment/<campaign>/<contact>`
+ * Returns the story of one contact in one campaign of any organization, for the operator's command line.
+ * @param reference id of an enrollment, or of its workflow: `enrollment/<campaign>/<contact>`
  * @throws AppError not_found
  */
 export async function enrollmentStory(db: Db, reference: string): Promise<Story> {
@@ -83,7 +83,7 @@ export async function enrollmentStory(db: Db, reference: string): Promise<Story>
   return story;
 }
 
-/** The story of an enrollment of a workspace; undefined when there is none. */
+/** Returns the story of an enrollment of the organization, or undefined if there is none. */
 export async function readStory(org: OrgScope, enrollmentId: string): Promise<Story | undefined> {
   const [row] = await org.sql(
     `select e.*, c.name as campaign_name, c.status as campaign_status, c.timezone,

@@ -17,7 +17,7 @@ import { message, type Message } from '../../../messages/index.ts';
 import { words } from '../../platform/words.ts';
 import { json } from '../../../db/connection.ts';
 
-/** A hold of a lead. `until` null is open-ended. */
+/** A hold of a lead. `until` null has no end. */
 interface LeadHold {
   since: Date;
   until: Date | null;
@@ -28,7 +28,7 @@ interface LeadHold {
 export interface LeadHoldResult {
   campaign_id: string;
   contact_id: string;
-  /** Null when the lead is not held, or its hold is over. */
+  /** Null when the lead is not held or its hold has ended. */
   hold: LeadHold | null;
 }
 
@@ -51,8 +51,8 @@ interface HeldRow extends Columns<
 const YEAR_MS = 366 * 86_400_000;
 
 /**
- * Whether a lead is held.
- * @throws AppError not_found for a campaign of another organization, or a contact that is no lead of it
+ * Returns the hold of a lead, if any.
+ * @throws AppError not_found for a campaign of another organization, or a contact that is no lead of the campaign
  */
 export async function getLeadHold(ctx: Ctx, campaignId: string, contactId: string): Promise<LeadHoldResult> {
   const org = reader(ctx);
@@ -60,11 +60,11 @@ export async function getLeadHold(ctx: Ctx, campaignId: string, contactId: strin
 }
 
 /**
- * Holds a lead until a date, or (null) until it is resumed. The body is the whole state, so repeating is safe; an existing hold
- * keeps its beginning. Reserved slots are released. A person may hold a lead whose sequence a reply has ended, until a date: the sequence goes on then,
- * as after "not now".
- * @throws AppError not_found; bad_request when `until` is past or more than a year away, or the lead has finished; forbidden for an earlier end than the
- *   hold has, as {@link resumeLead}
+ * Holds a lead until a date, or until it is resumed when `until` is null. Safe to repeat, because the body is the
+ * complete state. An existing hold keeps its start. Releases reserved slots. A person may also hold a lead whose
+ * sequence a reply has ended, until a date on which it continues.
+ * @throws AppError not_found; forbidden for an end before the current one, as in {@link resumeLead}
+ * @throws AppError bad_request for a finished lead, or an end that is past or more than a year away
  */
 export async function pauseLead(
   ctx: Ctx,
@@ -109,12 +109,12 @@ export async function pauseLead(
   });
 }
 
-/** When a hold ends (epoch ms). */
+/** Returns when a hold ends (epoch ms; Infinity for never). */
 function endOf(until: Date | null): number {
   return until?.getTime() ?? Infinity;
 }
 
-/** Faults of the end of a hold. */
+/** Returns problems of the end of a hold. */
 export function holdProblems(until: Date | null | undefined, now: Date): Problem[] {
   if (!until) return [];
   if (until <= now) return [{ path: 'body.until', message: message('field.not_future') }];
@@ -124,7 +124,7 @@ export function holdProblems(until: Date | null | undefined, now: Date): Problem
 }
 
 /**
- * Ends a hold now, whoever made it; nothing happens to a lead that is not held.
+ * Ends a hold now, whether a person or an away message caused it. Does nothing for a lead that is not held.
  * @throws AppError not_found; forbidden when the lead would be mailed from mailboxes that the caller's key may not use
  */
 export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string): Promise<LeadHoldResult> {
@@ -153,7 +153,7 @@ export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string
 }
 
 /**
- * Removes a contact from a campaign, with its progress; emails already sent stay.
+ * Removes a contact and its progress from a campaign. Sent emails stay.
  * @throws AppError not_found
  */
 export async function removeLead(ctx: Ctx, campaignId: string, contactId: string): Promise<void> {
@@ -204,7 +204,7 @@ function present(lead: HeldRow, now: Date): LeadHoldResult {
   };
 }
 
-/** Signals the run of a lead in flight; for one that has not begun, the launcher. */
+/** Signals the run of a launched lead. For other leads, signals the launcher when the hold ends. */
 async function signalHold(tx: Tx, lead: HeldRow, cause: 'held' | 'released'): Promise<void> {
   if (lead.launched_at) signalControl(tx, lead, cause);
   else if (cause === 'released' && lead.campaign_status === 'active')

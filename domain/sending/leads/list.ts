@@ -7,12 +7,12 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { findCampaign } from '../campaign/find.ts';
 import type { Message, MessageCode } from '../../../messages/index.ts';
 
-/** A lead whose first email has its slot before its run has begun waits for that. */
+/** Shown for a lead whose first email has a slot before its run starts. */
 const HAS_SLOT: MessageCode = 'wait.has_slot';
 
 export { LEAD_STATUSES } from '../../directory/contact-filters.ts';
 
-/** One lead of a campaign: how far it is, and what it waits for. */
+/** A lead of a campaign with its progress and the reason for which it waits. */
 export interface LeadRow {
   id: string;
   contact_id: string;
@@ -36,8 +36,8 @@ export interface LeadRow {
 }
 
 /**
- * The leads of a campaign, newest first. A held lead has the status `paused`. Names and addresses are for callers who may see
- * contacts.
+ * Lists the leads of a campaign, newest first. A held lead has the status `paused`. Names and addresses are included
+ * only for callers who may see contacts.
  * @throws AppError not_found, bad_request for a bad cursor
  */
 export async function listLeads(
@@ -56,7 +56,7 @@ export async function listLeads(
   if (filters.contactId) where.add(`e.contact_id = ${where.bind(filters.contactId, 'uuid')}`);
   if (filters.status) {
     where.add(`${status} = ${where.bind(filters.status, 'text')}`);
-    // In terms of an index: a held lead is one that has not finished.
+    // Repeats the status as a condition on the indexed column. A held lead is an unfinished one.
     where.add(
       `e.state = any(${where.bind(filters.status === 'paused' ? ['pending', 'active'] : [filters.status], 'text[]')})`,
     );

@@ -13,14 +13,14 @@ interface NamedIds {
   ids: readonly string[];
 }
 
-/** The ids of categories and campaigns that a request names. */
+/** Ids of categories and campaigns in a request. */
 export interface NamedRecords {
   categories?: readonly NamedIds[];
   campaigns?: readonly NamedIds[];
 }
 
 /**
- * Refuses categories and campaigns the organization does not have; every unknown id is reported with its path.
+ * Refuses unknown categories and campaigns. Reports every unknown id with its path.
  * @throws AppError bad_request
  */
 export async function assertKnown(org: OrgScope, named: NamedRecords): Promise<void> {
@@ -28,7 +28,7 @@ export async function assertKnown(org: OrgScope, named: NamedRecords): Promise<v
   if (problems.length > 0) throw badRequest(message('campaigns.unknown_records'), problems);
 }
 
-/** The categories and campaigns the organization does not have, each with its path. */
+/** Returns a problem, with its path, for each category and campaign that the organization does not have. */
 export async function unknownProblems(org: OrgScope, named: NamedRecords): Promise<Problem[]> {
   const problems: Problem[] = [];
   const check = async (fields: readonly NamedIds[], said: Message, load: (ids: string[]) => Promise<Set<string>>) => {
@@ -49,8 +49,9 @@ export async function unknownProblems(org: OrgScope, named: NamedRecords): Promi
 }
 
 /**
- * Removes contacts from campaigns, without `campaignIds` from all. Leads in flight are ended first, so that their run is signalled
- * and their slot released; leads that wait to be launched are only deleted. Each launcher is signalled once.
+ * Removes contacts from campaigns; from all campaigns when `campaignIds` is null. Leads under way are ended first,
+ * which signals their runs and releases their slots. Leads not launched yet are only deleted. Each launcher is
+ * signalled once.
  */
 export async function leaveCampaigns(
   tx: Tx,
@@ -61,7 +62,7 @@ export async function leaveCampaigns(
   const membership = `organization_id = :org and contact_id = any(cast(:contacts as uuid[]))
     and (cast(:campaigns as uuid[]) is null or campaign_id = any(cast(:campaigns as uuid[])))` as const;
   const bindings = { contacts: contactIds, campaigns: campaignIds };
-  // All of them before rows that belong to them, the lock order of every writer.
+  // Locks all enrollments before rows that belong to them, the order of all writers.
   await tx.org.sql(
     `select count(*) from (select id from enrollments where ${membership} order by id for update) as held`,
     bindings,

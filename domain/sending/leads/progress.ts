@@ -3,7 +3,7 @@ import { Conditions } from '../../platform/conditions.ts';
 import { leadStatusSql, type LeadStatus } from '../../directory/contact-filters.ts';
 import type { Message } from '../../../messages/index.ts';
 
-/** How far a contact is in one campaign. */
+/** Progress of a contact in one campaign. */
 export interface LeadProgress {
   contact_id: string;
   status: LeadStatus;
@@ -21,7 +21,7 @@ export interface LeadProgress {
   hold_source: 'manual' | 'out_of_office' | null;
 }
 
-/** Progress of contacts in one campaign, by contact id. Opens and clicks of machines don't count. */
+/** Returns the progress of contacts in one campaign, by contact id. Opens and clicks by machines do not count. */
 export async function leadProgress(
   org: OrgScope,
   campaignId: string,

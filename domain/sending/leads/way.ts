@@ -5,14 +5,15 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { listLeads, type LeadRow } from './list.ts';
 
-/** How far a lead is, and its way there: each step it has come to with its email or wait, and what the log says of it. */
+/** A lead with its history: each step reached, with its email or wait, and the log lines about the lead. */
 export interface LeadWay {
   lead: LeadRow;
   story: Story;
 }
 
 /**
- * One lead with its way through the campaign (GET /campaigns/:id/leads/:contactId); `heron enrollment` tells the same to operators.
+ * Returns one lead with its path through the campaign (GET /campaigns/:id/leads/:contactId). `heron enrollment` shows
+ * the same to operators.
  * @throws AppError not_found
  */
 export async function readLeadWay(ctx: Ctx, campaignId: string, contactId: string): Promise<LeadWay> {

@@ -15,20 +15,20 @@ import { recordReply } from './reply.ts';
 import { lockSubject, type ReceivedFacts, type Subject } from './subject.ts';
 import { words } from '../../platform/words.ts';
 
-/** A stored message, and the email of ours that it is about. */
+/** A stored incoming message, and the sent email that it refers to. */
 interface Received {
   facts: ReceivedFacts;
   message: InboundMessage;
   mailboxId: string;
   send: MatchedSend;
-  /** A report without our Message-ID, which is about this email by the address alone. */
+  /** True for a bounce report without our Message-ID that was matched by the address only. */
   byAddress: boolean;
 }
 
-/** Does what a message means for the email that it is about: a bounce, a complaint, an absence, an opt-out, a reply. */
+/** Applies a message to the email that it refers to: as bounce, complaint, away message, opt-out or reply. */
 export async function applyInbound(tx: Tx, received: Received, reading: InboundClassification): Promise<void> {
   const { facts, message, send } = received;
-  // An answer to an email, or a report on it, proves that it was received. A bounce settles it by itself.
+  // A reply to an email, or a report about it, proves that it was sent. A bounce settles the email by itself.
   if (reading.kind !== 'bounce') await confirmSent(tx, send.id, MESSAGE_REFERS);
   const subject = await lockSubject(tx, send.id);
   if (!subject) return;
@@ -77,16 +77,16 @@ export async function applyInbound(tx: Tx, received: Received, reading: InboundC
   }
 }
 
-/** The contact's time zone as far as it is known, an IANA name. */
+/** Returns the contact's time zone (IANA name), or the default of the settings. */
 export async function readTimezone(tx: Tx, send: MatchedSend): Promise<string> {
   const { send_time_optimization: settings } = await effectiveSettings(tx.org, send.campaign_id);
   return recipientZone(send.timezone, send.recipient, settings.default_contact_timezone).timezone;
 }
 
 /**
- * Records a bounce for the recipient that a report is about. An address that forwards is reported under the one that it
- * forwards to, so a report with our Message-ID is about our only recipient whatever it names. It is soft then, as it is
- * without our Message-ID: anyone may write a report, and only a hard one suppresses.
+ * Records a bounce for the recipient that the report names. A forwarding address is reported under its target, so a
+ * report with our Message-ID counts for our only recipient, whatever address it names. Such a bounce is soft, and so is
+ * one without our Message-ID. Anyone may forge a report, and only hard bounces suppress.
  */
 async function applyBounce(tx: Tx, subject: Subject, received: Received, reading: BounceClassification): Promise<void> {
   const { send, byAddress, mailboxId } = received;
@@ -107,7 +107,7 @@ async function applyBounce(tx: Tx, subject: Subject, received: Received, reading
   else await recordCopyBounce(tx, { ...bounce, address });
 }
 
-/** Which recipient of an email a line of a report is about; undefined when none. */
+/** Returns the recipient of an email that an entry of a report refers to, or undefined. */
 function addressIn(
   send: MatchedSend,
   { finalRecipient, originalRecipient }: { finalRecipient: string; originalRecipient: string | null },

@@ -9,23 +9,23 @@ import { effectiveSettings } from '../campaign/outreach-settings.ts';
 import { message } from '../../../messages/index.ts';
 import { json } from '../../../db/connection.ts';
 
-/** An away message that answered an email of ours. */
+/** An away message that answered one of our emails. */
 interface AwayMessage {
   /** Id of the stored message. */
   messageId: string;
   receivedAt: Date;
-  /** Start of the day of return in `timezone`; null when the message does not say. */
+  /** Start of the day of return in `timezone`. Null when the message names no day. */
   returnDate: Date | null;
-  /** IANA zone of the recipient. */
+  /** IANA time zone of the recipient. */
   timezone: string;
 }
 
 type OpenLead = Columns<'enrollments', 'id' | 'campaign_id' | 'contact_id' | 'launched_at'>;
 
 /**
- * Holds a contact who is away in every campaign that has them, until a working day after the return, or for
- * out_of_office_hold_days. Campaigns whose settings say no, and holds made by a person, are left alone; a hold that
- * lasts longer already is kept. Returns how many were held.
+ * Holds a contact who is away, in all their campaigns, until a working day after the return or for
+ * `out_of_office_hold_days`. Skips campaigns whose settings disable this, and holds made by a person. Keeps a hold that
+ * lasts longer. Returns the number of held leads.
  */
 export async function holdWhileAway(tx: Tx, contactId: string, away: AwayMessage): Promise<number> {
   const leads = await tx.org.sql<OpenLead>(

@@ -1,19 +1,19 @@
-/** What came of the emails of one variant. */
+/** Counts of one variant's emails. */
 export interface Sample {
   sent: number;
   successes: number;
 }
 
-/** The chance of calling a winner where there is no difference, over all looks together. */
+/** Probability of declaring a winner when there is no difference, over all repeated tests together. */
 const ALPHA = 0.05;
-/** The difference of rates (share of emails) that the test is tuned to see early; it finds any other one as well. */
+/** Difference of rates (share of emails) that the test detects fastest. Other differences are detected too. */
 const TYPICAL_DIFFERENCE = 0.05;
 
 /**
- * The best of several samples, if it is better than every other one beyond chance; null when it is not (yet). The test
- * may be repeated after every email without finding winners by repetition: it compares the likelihood of the observed
- * difference under a normal mixture of differences with that under none (a mixture sequential probability ratio test),
- * and asks for a ratio of 1 in 5 %, divided among the comparisons.
+ * Returns the best of several samples if it is better than every other beyond chance, else null.
+ * Uses a mixture sequential probability ratio test. The test compares the likelihood of the observed difference under a
+ * normal mixture of differences with the likelihood under no difference. A winner needs a ratio of 1 / ALPHA,
+ * multiplied by the number of comparisons. The test may be repeated after every email without producing false winners.
  */
 export function compareRates(samples: readonly Sample[]): { best: number } | null {
   const rates = samples.map(({ sent, successes }) => successes / sent);
@@ -23,9 +23,9 @@ export function compareRates(samples: readonly Sample[]): { best: number } | nul
   return beaten && samples.length > 1 ? { best } : null;
 }
 
-/** How much likelier the difference of two samples is when there is one. */
+/** Returns how much likelier the difference of two samples is if a real difference exists. */
 function likelihoodRatio(a: Sample, b: Sample): number {
-  // A success and a failure more, so that a sample without either is not taken for certain.
+  // Adds one success and one failure, so that a sample without either is not treated as certain.
   const pooled = (a.successes + b.successes + 1) / (a.sent + b.sent + 2);
   const variance = pooled * (1 - pooled) * (1 / a.sent + 1 / b.sent);
   const mixed = TYPICAL_DIFFERENCE ** 2;

@@ -6,23 +6,24 @@ import { settleDirectSend } from '../control/direct-sends.ts';
 import { lockSubject, subjectPayload } from './subject.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** An answer to an email, or a report on it, shows that it has left. */
+/** Reason for the log: a reply to the email, or a report about it, shows that it was sent. */
 export const MESSAGE_REFERS = message('sent.message_refers');
 
 /**
- * Settles an email as sent that is uncertain, or that waits to be offered (again) to a server that refused or lost it: a copy was found, an answer
- * names it, or a person says that it left. It counts from the moment it was sent, and is not offered any more. Later emails may reply to it, an
- * uncertain one only where nothing else has begun the conversation.
- * @param because how that is known, for the campaign's log
- * @returns false when there is no such email, or it is neither
+ * Settles an email as sent that is uncertain or that waits for another attempt after a refusal or a lost answer. The
+ * proof is a copy in the Sent folder, a message that refers to it, or a person's word. The email counts from the time
+ * it was sent and is not attempted again. Later emails may reply to the email. If it was uncertain, they do so only if
+ * no other email has begun the conversation.
+ * @param because the proof, for the campaign's log
+ * @returns false when the email does not exist or is in another state
  */
 export async function confirmSent(tx: Tx, sendId: string, because: Message): Promise<boolean> {
   const subject = await lockSubject(tx, sendId);
   const send = subject?.send;
-  // One that was never offered has no Message-ID.
+  // An email that was never attempted has no Message-ID.
   if (!send || send.message_id === null || !['uncertain', 'reserved'].includes(send.state)) return false;
   const isOffered = send.state === 'reserved' && !send.again;
-  // The second time that it was to leave has a slot of its own, which is free again.
+  // The planned second attempt has its own slot, which is released.
   if (send.state === 'reserved' && send.again) await releaseReservedSends(tx, { sendId });
   const [row] = await tx.org.sql<{ sent_at: Date }>(
     `with settled as (

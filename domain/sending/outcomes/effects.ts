@@ -15,28 +15,28 @@ import { message, type Message } from '../../../messages/index.ts';
 import { words } from '../../platform/words.ts';
 
 /**
- * A refusal of an email, by the server at once (`smtp`), by a report in a mailbox (`dsn`) or by a client
+ * A refusal of an email: by the server at once (`smtp`), by a report in a mailbox (`dsn`) or by a client of the API
  * (`reported`).
  */
 export interface Bounce {
-  /** The address does not work; a soft bounce says it did not work this time. */
+  /** True when the address does not exist or never works. False for a soft (temporary) bounce. */
   hard: boolean;
   reason: string;
   source: 'smtp' | 'dsn' | 'reported';
-  /** Whose fault it was; absent where nothing says it. */
+  /** Cause of the refusal. Absent when unknown. */
   fault?: RefusalClass | undefined;
 }
 
-/** A spam complaint of a recipient, from a feedback report (`arf`) or a client (`reported`). */
+/** A spam complaint of a recipient, from a feedback report (`arf`) or a client of the API (`reported`). */
 interface Complaint {
   reason: string;
   source: 'arf' | 'reported';
 }
 
-/** How a contact opted out (`campaign.unsubscribed`): the header, the page, a reply, a campaign step. */
+/** Way of an opt-out (`campaign.unsubscribed`): mail header, page, reply or campaign step. */
 type UnsubscribeSource = 'one_click' | 'link' | 'reply' | 'action';
 
-/** Who opts out, as far as the caller knows. With `sendId` the rest is read from the email. */
+/** The person who opts out, as far as the caller knows. With `sendId`, the other ids are read from the email. */
 interface OptOut {
   sendId?: string | null;
   campaignId?: string | null;
@@ -46,17 +46,17 @@ interface OptOut {
 }
 
 /**
- * Records a bounce. As `bounce_pipeline` says, a hard one ends the contact's way through the campaign and, where the
- * settings say so, suppresses the address. A soft one is only recorded, unless the email is settled as bounced already.
- * A refusal for the content or the sender is shown with the mailbox. A campaign that bounces too much is paused by a subscriber of these events. The second report of the same email
- * changes nothing.
+ * Records a bounce, according to `bounce_pipeline`. A hard bounce ends the contact's campaign and, if the settings say
+ * so, suppresses the address. A soft bounce is only recorded, unless the email is already settled as bounced. A refusal
+ * because of content or sender is shown with the mailbox. A second report about the same email changes nothing. A
+ * subscriber of these events pauses campaigns with too many bounces.
  */
 export async function recordSendBounce(tx: Tx, send: { id: string }, bounce: Bounce): Promise<void> {
   const subject = await lockSubject(tx, send.id);
   if (subject) await recordBounce(tx, subject, bounce);
 }
 
-/** As {@link recordSendBounce}, for a recipient whose email may not be known. */
+/** Variant of {@link recordSendBounce} for a recipient whose email may be unknown. */
 export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Promise<void> {
   const { send } = subject;
   const kind: 'hard' | 'soft' = bounce.hard ? 'hard' : 'soft';
@@ -72,14 +72,15 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
 
   if (send) {
     await tx.org.sql(
-      // A report can be faster than the answer to DATA; then the attempt that has the claim settles the state.
+      // A report can arrive before the server's answer to DATA. The attempt that holds the claim then settles the
+      // state.
       `update sends set state = case when state in ('sent', 'uncertain') then 'bounced' else state end,
          bounced_at = coalesce(bounced_at, :now), updated_at = :now
        where organization_id = :org and id = :id`,
       { id: send.id, now: tx.now },
     );
     if (subject.isDirect) {
-      // One that the server refused at once is settled already.
+      // An email that the server refused at once is settled already.
       const settlement = { state: 'bounced', code: 'bounced', reason: words(detail.reason ?? '') } as const;
       await settleDirectSend(tx, send.id, settlement, ['sent', 'uncertain']);
     } else tx.emit('campaign.email_bounced', { ...subjectPayload(subject), ...detail, source: bounce.source });
@@ -103,7 +104,7 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
   });
 }
 
-/** Records the bounce of one of several recipients of a direct send, whose email has reached the others. */
+/** Records the bounce of one recipient of a direct send that reached the other recipients. */
 export async function recordCopyBounce(tx: Tx, bounce: Bounce & { address: string }): Promise<void> {
   const { address, ...rest } = bounce;
   const [contact] = await tx.org.sql<Columns<'contacts', 'id'>>(
@@ -125,8 +126,8 @@ export async function recordCopyBounce(tx: Tx, bounce: Bounce & { address: strin
 }
 
 /**
- * Records a spam complaint: the contact leaves the campaign and, where `bounce_pipeline` says so, is suppressed. A campaign
- * with too many complaints is paused by a subscriber of these events. The second report of the same email changes nothing.
+ * Records a spam complaint: the contact leaves the campaign and, if `bounce_pipeline` says so, is suppressed. A second
+ * report about the same email changes nothing. A subscriber of these events pauses campaigns with too many complaints.
  */
 export async function recordComplaint(tx: Tx, subject: Subject, complaint: Complaint): Promise<void> {
   const { send } = subject;
@@ -155,9 +156,9 @@ export async function recordComplaint(tx: Tx, subject: Subject, complaint: Compl
 }
 
 /**
- * Records an opt-out: the contact is unsubscribed in the whole workspace and leaves every campaign; the address is
- * suppressed where auto_suppress_on_unsubscribe says so, and always after a reply that asks for it. Doing it again
- * changes nothing, unless the contact was subscribed anew in between. An opt-out from the email of a test run changes nothing.
+ * Records an opt-out: the contact is unsubscribed in the whole workspace and leaves every campaign. The address is
+ * suppressed if `auto_suppress_on_unsubscribe` is on, and always after an opt-out by reply. A repetition changes
+ * nothing, unless the contact was subscribed again in between. An opt-out from a test run's email changes nothing.
  */
 export async function recordSendUnsubscribe(tx: Tx, who: OptOut, source: UnsubscribeSource): Promise<void> {
   if (who.sendId && (await isTestEmail(tx.org, who.sendId))) return;
@@ -173,9 +174,9 @@ export async function recordSendUnsubscribe(tx: Tx, who: OptOut, source: Unsubsc
 }
 
 /**
- * As {@link recordSendUnsubscribe}, for a subject that is locked. Who asks for it in a reply is suppressed whatever the settings say. `reported` is an
- * opt-out that a client reports.
- * @param messageId of the stored message that asks for it, by which a correction finds what it did
+ * Variant of {@link recordSendUnsubscribe} for a locked subject. An opt-out by reply always suppresses, whatever the
+ * settings. `reported` is an opt-out reported by a client of the API.
+ * @param messageId id of the stored message that asks for it, by which a correction finds its effects
  */
 export async function recordUnsubscribe(
   tx: Tx,
@@ -220,7 +221,7 @@ export async function recordUnsubscribe(
   tx.emit('campaign.unsubscribed', { ...subjectPayload(known), source: source === 'reported' ? 'action' : source });
 }
 
-/** Emits campaign.email_delivered when a delivery report (DSN) of the receiving server confirms the delivery. */
+/** Emits `campaign.email_delivered` when a delivery report (DSN) of the receiving server confirms the delivery. */
 export function emitDelivered(tx: Tx, subject: Subject, reportedBy: string | null): void {
   if (!subject.campaignId) return;
   tx.emit('campaign.email_delivered', {
@@ -240,15 +241,18 @@ async function isRecorded(tx: Tx, sendId: string, what: 'bounce' | 'hard bounce'
 }
 
 interface Ending {
-  /** In all campaigns of the contact, not only this one. */
+  /** True to end all campaigns of the contact, not only this one. */
   everywhere: boolean;
-  /** The contact's own run is the caller and needs no signal. */
+  /** True when the contact's own run is the caller and needs no signal. */
   byRun: boolean;
   cause: ReplyCause;
   reason: Message;
 }
 
-/** Ends the contact's way through this campaign, or through all; locked in one order, so that writers cannot deadlock. */
+/**
+ * Ends the contact's enrollment in this campaign or in all. Locks enrollments in a fixed order, so that writers cannot
+ * deadlock.
+ */
 async function end(
   tx: Tx,
   subject: Subject,

@@ -2,35 +2,35 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
 import { storableText } from './storable.ts';
 
-/** The email of ours an incoming message is about. */
+/** A sent email that an incoming message refers to. */
 export interface MatchedSend {
   id: string;
   message_id: string;
   campaign_id: string | null;
   contact_id: string | null;
   recipient: string;
-  /** Everybody it went to. */
+  /** To, Cc and Bcc addresses of a direct send; the recipient of a campaign email. */
   recipients: string[];
-  /** The campaign email that the conversation of a direct send is about. */
+  /** The campaign email that a direct send's conversation is about. */
   about_id: string | null;
-  /** Message-ID the conversation began with. */
+  /** Message-ID of the first email in the conversation. */
   root: string | null;
-  /** The subject that it left with. */
+  /** Subject with which the email was sent. */
   subject: string;
-  /** The contact's timezone field, as people write it. */
+  /** The contact's `timezone` field, as people enter it. */
   timezone: string | null;
 }
 
 const COLUMNS = `s.id, s.message_id, s.campaign_id, s.contact_id, s.recipient, d.about_send_id as about_id,
   coalesce(d.to_emails || d.cc_emails || d.bcc_emails, array[s.recipient]) as recipients, s.conversation -> 'messageIds' ->> 0 as root, s.subject, c.custom_fields ->> 'timezone' as timezone`;
-/** A message of a contact we have mailed counts as an answer for this long (ms). */
+/** Time (ms) after an email in which a message from its contact counts as a reply. */
 const ANSWERED_WITHIN_MS = 60 * DAY_MS;
-/** A report without our Message-ID counts for an address that was mailed within this time (ms). */
+/** Time (ms) after an email in which a report without our Message-ID counts for its address. */
 const REPORTED_WITHIN_MS = 7 * DAY_MS;
 
 /**
- * The email among the candidates that stands first in their order (best first); undefined when none is ours. A candidate is
- * our Message-ID, or the one that a relay put in its place. They are looked for in this organization alone.
+ * Returns the email of the first matching candidate (candidates are sorted, best first), or undefined. A candidate is
+ * our Message-ID, or the id that a relay replaced it with. Searches this organization only.
  */
 export async function matchSend(org: OrgScope, threadIds: readonly string[]): Promise<MatchedSend | undefined> {
   if (threadIds.length === 0) return undefined;
@@ -50,7 +50,9 @@ export async function matchSend(org: OrgScope, threadIds: readonly string[]): Pr
   return send;
 }
 
-/** The campaign email that an answer to a direct send counts for; the direct send itself where there is none. */
+/**
+ * Returns the campaign email that a reply to a direct send counts for, or the direct send itself if there is none.
+ */
 export async function matchAnswered(org: OrgScope, send: MatchedSend): Promise<MatchedSend> {
   if (send.about_id === null) return send;
   const [about] = await org.sql<MatchedSend>(
@@ -61,7 +63,7 @@ export async function matchAnswered(org: OrgScope, send: MatchedSend): Promise<M
   return about ?? send;
 }
 
-/** Mail that names no email of ours, by an address in it. */
+/** An incoming message that names none of our emails. Matched by an address in it. */
 interface Unnamed {
   addresses: readonly string[];
   mailboxId: string;
@@ -69,14 +71,17 @@ interface Unnamed {
 }
 
 /**
- * The latest email to the authors of a message from the mailbox that it came to, when it left in the sixty days before: for
- * an answer that names no email of ours, as some mail programs and relays have it.
+ * Returns the latest email to a message's authors, sent from the same mailbox in the sixty days before. For replies
+ * without our Message-ID, as some mail programs and relays produce.
  */
 export function matchBySender(org: OrgScope, message: Unnamed): Promise<MatchedSend | undefined> {
   return matchByAddress(org, message, ANSWERED_WITHIN_MS);
 }
 
-/** The same for a report without our Message-ID, by the recipients that it names, within a week. */
+/**
+ * Variant of {@link matchBySender} for a report without our Message-ID: matches the recipients that it names, within a
+ * week.
+ */
 export function matchByReport(org: OrgScope, report: Unnamed): Promise<MatchedSend | undefined> {
   return matchByAddress(org, report, REPORTED_WITHIN_MS);
 }
@@ -98,7 +103,7 @@ async function matchByAddress(
       addresses: addresses.map((address) => storableText(address, 320)),
       mailbox: mailboxId,
       since: new Date(receivedAt.getTime() - withinMs),
-      // Clocks differ.
+      // One minute of tolerance, because clocks differ.
       until: new Date(receivedAt.getTime() + MINUTE_MS),
     },
   );
@@ -106,8 +111,8 @@ async function matchByAddress(
 }
 
 /**
- * Whether a message was written by the workspace itself: a campaign email that came to a mailbox of ours, or a
- * colleague's. A lead whose address is one of our mailboxes stays a lead.
+ * Returns true if the workspace itself wrote the message: a campaign email delivered to one of our mailboxes, or a
+ * colleague's message. A lead whose address is one of our mailboxes stays a lead.
  */
 export async function isOwnMail(
   org: OrgScope,

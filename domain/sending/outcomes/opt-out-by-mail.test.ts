@@ -16,7 +16,7 @@ test.before(async () => {
 });
 test.after.always(() => world.close());
 
-/** Dana was sent an email; Kim, a colleague, is a contact of another campaign. */
+/** Creates a campaign in which Dana was sent an email. Kim, a colleague, is a contact of another campaign. */
 async function createScene(contact: object = { first_name: 'Dana', last_name: 'Field' }, email = DANA) {
   const { organizationId: org } = await world.tenant();
   const { deps } = world;
@@ -35,7 +35,7 @@ async function createScene(contact: object = { first_name: 'Dana', last_name: 'F
   const other = await createCampaign(deps, org, [{ subject: 'Other' }]);
   const [elsewhere] = await enroll(deps, org, other.campaignId, [kim]);
 
-  /** Effects of a message: who is suppressed, and the states of Dana's lead and Kim's. */
+  /** Returns the effects of a message: suppressed addresses, and the states of Dana's and Kim's leads. */
   const after = async (raw: Buffer) => {
     await recordInbound(world.system(org), mailbox, raw, { folder: 'INBOX', uidValidity: 1, uid: 1, receivedAt: NOW });
     const listed = await deps.db('suppressions').where({ organization_id: org }).orderBy('email');
@@ -74,7 +74,7 @@ test('the recipient, writing as such, is suppressed alone', async (t) => {
   });
 });
 
-/** Ways in which a message from another address shows that the recipient wrote it. */
+/** Messages from another address that show that the recipient wrote them. */
 const SAME: Readonly<Record<string, { from: string; name: string; words: string }>> = {
   'the name in From': { from: 'df@home.test', name: 'Dana Field', words: 'Please remove me from your list.' },
   'the name in the other order': {

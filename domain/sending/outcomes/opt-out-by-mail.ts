@@ -9,15 +9,15 @@ import { storableText } from './storable.ts';
 import type { Subject } from './subject.ts';
 import { message } from '../../../messages/index.ts';
 
-/** The writer of an answer. */
+/** Author of a reply. */
 export interface Writer {
-  /** Addresses of the authors; empty when the message names none. */
+  /** Addresses of the authors. Empty when the message names none. */
   addresses: readonly string[];
-  /** They are the person whom our email went to. */
+  /** True when the author is the recipient of our email. */
   isRecipient: boolean;
 }
 
-/** The writer of a message, compared with whom the email went to that it answers. */
+/** Returns the author of a message, compared with the recipient of the email that it answers. */
 export async function findWriter(
   tx: Tx,
   { contactId, email }: Subject,
@@ -35,9 +35,9 @@ export async function findWriter(
 }
 
 /**
- * Unsubscribes who wrote. The recipient of our email is unsubscribed too when they are the same person; otherwise the
- * recipient leaves this campaign, and a person is asked about them.
- * @param received the message; null where only a client reports it
+ * Unsubscribes the author of a message. If the author is the recipient of our email, the recipient is unsubscribed too.
+ * Otherwise the recipient leaves this campaign, and a person is asked to decide.
+ * @param received the stored message; null when a client of the API reports the opt-out
  */
 export async function recordOptOutByMail(
   tx: Tx,

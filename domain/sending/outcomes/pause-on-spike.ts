@@ -2,8 +2,8 @@ import { watchRates } from './spike.ts';
 import { declareSubscriber } from '../../platform/events/subscriber.ts';
 
 /**
- * Warns of, and pauses, campaigns with too many bounces or complaints. The rates of a campaign are read once per batch
- * of events: they are counted from the emails, not from the events.
+ * Warns about campaigns with too many bounces or complaints, and pauses them. Rates are counted from the emails and not
+ * from the events, so one check per campaign and batch is enough.
  */
 export const pauseOnSpike = declareSubscriber({
   name: 'pause_on_spike',

@@ -93,7 +93,7 @@ test('looking after every email calls a winner where there is none in at most 5 
   t.true(called <= 400 * 0.05, `${called} of 400`);
 });
 
-/** A campaign with two variants of its first email, and emails that left with each. */
+/** Creates a campaign with two variants of its first email, and sent emails of each. */
 async function scene(settings: Record<string, unknown>, outcomes: { sent: number; replied: number }[]) {
   const { organizationId } = await world.tenant();
   const { db } = world.deps;
@@ -139,7 +139,7 @@ async function scene(settings: Record<string, unknown>, outcomes: { sent: number
     );
     await react(world.deps, SUBSCRIBERS);
   };
-  /** Which variants the next contacts get. */
+  /** Returns the variants that the next contacts get. */
   const given = async (contacts: number) => {
     const got = new Set<string>();
     for (let n = 0; n < contacts; n += 1) {
@@ -172,7 +172,7 @@ test.serial(
     t.is(logs.length, 1);
     t.like(logs[0].metadata, { rule: 'reply_rate', variant_id: s.variants[1] });
     t.deepEqual([...(await s.given(12))], [s.variants[1]]);
-    // The others are of no step, and so of the first email as well.
+    // The other variants belong to no step, and so to the first email too.
     await createVariant(s.ctx, s.campaignId, {
       name: 'C',
       subject: 'C',

@@ -6,11 +6,11 @@ import { logCampaign } from '../campaign/log.ts';
 import { compareRates, type Sample } from './compare-rates.ts';
 import { message } from '../../../messages/index.ts';
 
-/** How often (ms) the variants of a campaign are compared at most: the emails of each are counted. */
+/** Minimum time (ms) between two comparisons of a campaign's variants, because each counts all emails. */
 const COMPARE_MS = 10 * MINUTE_MS;
 
 type Rule = OutreachSettings['ab_testing']['default_winning_rule'];
-/** What counts as a success under a rule. */
+/** Column of `sends` that counts as a success under each rule. */
 const SUCCESS: Record<Rule, string> = { reply_rate: 'replied_at', click_rate: 'clicked_at', open_rate: 'opened_at' };
 
 interface Contender extends Sample {
@@ -21,11 +21,11 @@ interface Contender extends Sample {
 }
 
 /**
- * Chooses the winner among the active variants of each email step, where `ab_testing` is on and auto_promote_winner says
- * so: every one has at least min_sample_size emails that left as it is now and did not bounce, and the best is better than each other
- * one by {@link compareRates} under default_winning_rule. All further emails of the step are then written as the winner
- * says. The choice is kept with the variant, with what spoke for it, and stands in the campaign's log; adding or changing
- * a variant of the step takes it back.
+ * Chooses the winning variant of each email step if `ab_testing` and `auto_promote_winner` are on. Every active variant
+ * needs `min_sample_size` emails that were sent since its last change and did not bounce. The best must beat each other
+ * by {@link compareRates} under `default_winning_rule`. All further emails of the step use the winner. The choice and
+ * its counts are stored with the variant and written to the campaign's log. Adding or changing a variant of the step
+ * revokes it.
  */
 export async function promoteWinners(tx: Tx, campaignId: string): Promise<void> {
   const { ab_testing: test } = await effectiveSettings(tx.org, campaignId);
@@ -47,7 +47,10 @@ export async function promoteWinners(tx: Tx, campaignId: string): Promise<void> 
   }
 }
 
-/** The active variants by the step they belong to; those of no step belong to the first email. Emails from before the last change of a variant do not count. */
+/**
+ * Returns the active variants grouped by step. Variants without a step belong to the first email. Emails from before
+ * the last change of a variant do not count.
+ */
 async function contenders(tx: Tx, campaignId: string, rule: Rule): Promise<Contender[][]> {
   const rows = await tx.org.sql<Contender>(
     `select v.id, v.name, coalesce(v.step_id, (

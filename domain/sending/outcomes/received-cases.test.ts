@@ -48,7 +48,7 @@ for (const row of rows) {
   });
 }
 
-/** A workspace with Dana in mid-campaign, whose first email has left. */
+/** Creates a workspace in which Dana has been sent the first email of a campaign. */
 async function createScene(to: string, subject: string) {
   const { organizationId: org } = await world.tenant();
   const id = await createMailbox(world.deps, org, FROM, {

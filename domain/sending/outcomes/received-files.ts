@@ -5,13 +5,13 @@ import type { InboundFile } from '../../mail/inbound/parse.ts';
 import { storeBytes } from '../../platform/blobs.ts';
 import { storableText } from './storable.ts';
 
-/** Bytes of the largest file that is kept. */
+/** Maximum size (bytes) of a stored file. */
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 /**
- * Stores the files of a received message. One that is too large, or beyond what the workspace may keep of such files, is listed without its
- * bytes: mail from strangers cannot take the room of what people here attach.
- * @param quotaBytes of the files of all received messages of the workspace; 0 keeps none
+ * Stores the files of a received message. A file that is too large or exceeds the workspace's quota is listed without
+ * its bytes. The separate quota prevents mail from strangers from using the space for the workspace's own attachments.
+ * @param quotaBytes limit for the files of all received messages of the workspace; 0 stores none
  */
 export async function storeReceivedFiles(
   tx: Tx,

@@ -24,7 +24,7 @@ interface Scene extends SentLead {
   campaignId: string;
 }
 
-/** A workspace with one contact in mid-campaign whose first email has left. */
+/** Creates a workspace with one contact who has been sent the first email of a campaign. */
 async function scene(campaign: Record<string, unknown> = {}, contact: Record<string, unknown> = {}): Promise<Scene> {
   const tenant = await world.tenant();
   const org = tenant.organizationId;
@@ -232,7 +232,7 @@ test('an away message holds the contact in every campaign until a working day af
     'out_of_office',
   );
   for (const id of [s.enrollmentId, elsewhere!]) {
-    // Friday the 4th, so the working day after it is Monday the 7th, from midnight in Budapest.
+    // The return is on Friday the 4th, so the next working day is Monday the 7th, from midnight in Budapest.
     t.like(await readRow('enrollments', id), {
       hold_source: 'out_of_office',
       hold_until: new Date('2026-12-06T23:00:00Z'),

@@ -21,7 +21,7 @@ import { storableText } from './storable.ts';
 export const INBOUND_KINDS = ['reply', 'bounce', 'complaint', 'out_of_office', 'automated', 'other'] as const;
 export type InboundKind = (typeof INBOUND_KINDS)[number];
 
-/** Where in a mailbox a message lies, and when it came (UTC). */
+/** Position of a message in a mailbox, and its time of arrival (UTC). */
 export interface MessageLocation {
   folder: string;
   uidValidity: number;
@@ -32,14 +32,16 @@ export interface MessageLocation {
 const MAX_BODY = 64 * 1024;
 const MAX_LINE = 1000;
 const MAX_SAFE_HTML = 512 * 1024;
-/** As much of a report's text (characters), and as many addresses in it, as are compared with what we sent. */
+/**
+ * Maximum text (characters) of a report, and maximum number of addresses in it, that are compared with sent emails.
+ */
 const MAX_PROSE = 8000;
 const MAX_WRITTEN = 20;
 
 /**
- * Records one message of a mailbox with everything it means: thread, kind, intent, and what a reply, bounce, complaint or
- * away message does. One transaction, which also moves the mailbox's location on; a second call for the same message, be it
- * under a new UIDVALIDITY, does nothing.
+ * Records one message of a mailbox and all its effects: thread, kind, intent, and the effects of a reply, bounce,
+ * complaint or away message. Runs in one transaction that also advances the folder's position. A second call for the
+ * same message does nothing, even under a new UIDVALIDITY.
  * @returns the kind, or null when the message was recorded before
  */
 export async function recordInbound(
@@ -51,11 +53,12 @@ export async function recordInbound(
   const message = await parseInbound(raw);
   const messageId = message.messageId ?? idFor(raw);
   const html = message.html === null ? '' : safeHtml(message.html);
-  // Which email it is about does not depend on the settings, but whose settings count depends on the email.
+  // The matching email does not depend on the settings, but the applicable settings depend on the email's campaign. So
+  // the first reading uses the workspace's settings.
   const workspace = await effectiveSettings(reader(ctx), null);
   const guess = classifyInbound(message, workspace.reply_intent, location.receivedAt);
   return transact(ctx, async (tx) => {
-    // The same mail can reach two mailboxes at once; it has its effects once.
+    // Serializes copies of the same message in two mailboxes, so that it has its effects once.
     await tx.org.sql(
       `select pg_advisory_xact_lock(hashtextextended(cast(:org as text) || '/inbound/' || :messageId, 0))`,
       { messageId },
@@ -69,7 +72,8 @@ export async function recordInbound(
     const place = { mailboxId: mailbox.id, receivedAt: location.receivedAt };
     const byId = await matchSend(tx.org, guess.threadIds);
     const named = byId ?? (await matchUnnamed(tx, message, guess, place));
-    // A report is about the email that it names; an answer counts for the campaign, whoever wrote last.
+    // A report counts for the email that it names. A reply to a direct send counts for the campaign email that the
+    // conversation is about.
     const isReport = guess.kind === 'bounce' || guess.kind === 'complaint';
     const send = named && !isReport ? await matchAnswered(tx.org, named) : named;
     const own = await isOwnMail(tx.org, message, send?.recipient);
@@ -103,15 +107,17 @@ export async function recordInbound(
   });
 }
 
-/** The first wait (ms) until a message that could not be read is looked at again. It doubles, up to a day. */
+/** First delay (ms) before an unreadable message is tried again. Doubles with each attempt, up to a day. */
 const FIRST_LOOK_MS = 10 * 60_000;
 
-/** How long (ms) a message that could not be read rests after so many looks. */
+/** Returns the delay (ms) before the next attempt at an unreadable message. */
 export function unreadableWaitMs(tries: number): number {
   return Math.min(FIRST_LOOK_MS * 2 ** tries, 24 * 3600_000);
 }
 
-/** What stands for a message that can be read now goes; undone with the rest where it cannot be recorded after all. */
+/**
+ * Deletes the placeholder of a message that was unreadable before. The deletion is rolled back if recording fails.
+ */
 async function forgetUnreadable(tx: Tx, mailboxId: string, location: MessageLocation): Promise<void> {
   await tx.org
     .table('inbound_messages')
@@ -121,10 +127,9 @@ async function forgetUnreadable(tx: Tx, mailboxId: string, location: MessageLoca
 }
 
 /**
- * Records a message that could not be understood, so that it is seen and never stands in the way of the next one. It is
- * looked at again later.
- *
- * @param error what went wrong, in one line
+ * Records a message that could not be parsed, so that it is visible and does not block the next one. The message is
+ * retried later.
+ * @param error one line that describes the problem
  */
 export async function recordUnreadable(
   ctx: Ctx,
@@ -171,7 +176,10 @@ interface Inbound {
   answer: StoredAnswer | null;
 }
 
-/** A name for a message that has none, from its bytes, so that it is known again under another uid. */
+/**
+ * Returns an id for a message without a Message-ID. Derived from its bytes, so that the message is recognized under
+ * another UID.
+ */
 function idFor(raw: Buffer): string {
   return `<${createHash('sha256').update(raw).digest('hex').slice(0, 40)}@no-message-id.invalid>`;
 }
@@ -197,8 +205,8 @@ async function seenBefore(tx: Tx, mailboxId: string, messageId: string, location
 }
 
 /**
- * The email that a message is about which names none of ours: what its author was sent last or, for the report of a mail
- * system, what the address that it names was sent this week.
+ * Returns the email that a message without our Message-ID refers to: the latest email to its author. For a report of a
+ * mail system, the latest email within a week to an address that the report names.
  */
 async function matchUnnamed(
   tx: Tx,
@@ -212,12 +220,15 @@ async function matchUnnamed(
   const named = guess.recipients.flatMap(({ finalRecipient, originalRecipient }) =>
     [finalRecipient, originalRecipient ?? []].flat(),
   );
-  // Forwarding systems write in prose which of their addresses they forward.
+  // Forwarding systems name the forwarded address in the text only.
   const written = addressesIn(message.text.slice(0, MAX_PROSE), MAX_WRITTEN);
   return matchByReport(tx.org, { addresses: [...named, ...guess.returnedTo, ...written], ...place });
 }
 
-/** Reads the message once more by the settings of the campaign it belongs to, the recipient's time zone, what we sent and what corrections taught. */
+/**
+ * Classifies the message again, with the settings of the email's campaign, the recipient's time zone, the texts we
+ * sent and the corrections of the workspace.
+ */
 async function readAgain(
   tx: Tx,
   message: InboundMessage,
@@ -277,7 +288,7 @@ async function store(tx: Tx, inbound: Inbound, size: number): Promise<void> {
   });
 }
 
-/** Keeps what the plain text does not say: the HTML, made safe, and the files. */
+/** Stores the sanitized HTML and the files of a message. */
 async function storeContent(tx: Tx, { id, message }: Inbound, html: string, quotaBytes: number): Promise<void> {
   if (html !== '') await tx.org.insert('inbound_bodies', { message_id: id, html: storableText(html, MAX_SAFE_HTML) });
   await storeReceivedFiles(tx, id, message.files, quotaBytes);
@@ -303,7 +314,7 @@ function emitReceived(tx: Tx, inbound: Inbound): void {
   if (kind === 'reply') tx.emit('inbox.reply_received', data);
 }
 
-/** What events say of the message. */
+/** Returns the fields of the message that events contain. */
 function factsOf({ id, message, messageId, threadId, location }: Inbound): ReceivedFacts {
   return {
     id,
@@ -315,7 +326,7 @@ function factsOf({ id, message, messageId, threadId, location }: Inbound): Recei
   };
 }
 
-/** Everything up to this message is dealt with, if its uids still count. */
+/** Advances the folder's position to this message, unless its UIDVALIDITY has changed. */
 export async function advanceFolder(tx: Tx, mailboxId: string, location: MessageLocation): Promise<void> {
   await tx.org.sql(
     `update mailbox_sync set last_uid = greatest(last_uid, :uid), last_synced_at = :now

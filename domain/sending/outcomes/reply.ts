@@ -12,20 +12,20 @@ import { recordEngagement, subjectPayload, type ReceivedFacts, type Subject } fr
 import { message } from '../../../messages/index.ts';
 import { json } from '../../../db/connection.ts';
 
-/** What a person answered. */
+/** A reply written by a person. */
 export interface Reply {
   intent: string | null;
-  /** 0 to 1. */
+  /** Confidence of the intent, 0 to 1. */
   confidence: number;
   unsubscribeRequest: boolean;
-  /** It may ask to be left out; a person has to read it. */
+  /** True if the reply may ask to opt out and a person must decide. */
   unsubscribeDoubtful?: boolean;
-  /** The person who asks, or may ask, to be left out; absent where only a client reports the reply. */
+  /** Author of a certain or doubtful opt-out request. Absent when a client of the API reports the reply. */
   writer?: Writer | undefined;
   source: 'inbox' | 'reported';
-  /** The message itself; null where only a client reports it. */
+  /** The stored message. Null when a client of the API reports the reply. */
   message: ReceivedFacts | null;
-  /** Its reading in detail; absent where only a client reports the reply, and where the workspace wants no readings. */
+  /** Its reading in detail. Absent when a client reports the reply, or reply_intent is off. */
   answer?: StoredAnswer | null;
 }
 
@@ -38,11 +38,11 @@ export function isHumanIntent(intent: string | null): boolean {
 }
 
 /**
- * What a human reply does (`stop_on_reply` and `reply_intent`): it is recorded, and it ends the contact's way
- * through this campaign where stop_on_reply says so, or where it is negative and auto_pause_on_negative says so. A reply of
- * an intent that stops everywhere (a negative one, unless the settings say otherwise) ends it in all campaigns. A
- * request to be left out unsubscribes who wrote it. A doubtful one, and any where auto_suppress_on_unsubscribe_keyword is off, stops the sequence
- * whatever stop_on_reply says, and a person is asked.
+ * Records a human reply and applies `stop_on_reply` and `reply_intent`.
+ * The reply ends the contact's enrollment in this campaign if `stop_on_reply` is on, or if it is negative and
+ * `auto_pause_on_negative` is on. An intent that stops everywhere (negative, by default) ends all campaigns of the
+ * contact. An opt-out request unsubscribes its author. A doubtful request ends the enrollment whatever `stop_on_reply`
+ * says, and a person is asked; so does any request if `auto_suppress_on_unsubscribe_keyword` is off.
  */
 export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promise<void> {
   await countReply(tx, subject, reply);
@@ -134,7 +134,7 @@ export async function followReply(
   return false;
 }
 
-/** A lead that had come to the end of its way has replied all the same, and is not taken up again when a step is added. */
+/** Marks a completed lead that replies later as `replied`, so that added steps do not resume it. */
 async function noteLateReply(tx: Tx, enrollmentId: string): Promise<void> {
   await tx.org
     .table('enrollments')
@@ -142,7 +142,7 @@ async function noteLateReply(tx: Tx, enrollmentId: string): Promise<void> {
     .update({ state: 'replied', failure_reason: json(message('ended.replied')), last_activity_at: tx.now });
 }
 
-/** Where the person still is; locked by the caller (see lockSubject). */
+/** Returns the contact's open enrollments. The caller has locked them (`lockSubject`). */
 async function findOpenLeads(tx: Tx, contactId: string): Promise<string[]> {
   const rows = await tx.org.sql<{ id: string }>(
     `select id from enrollments where organization_id = :org and contact_id = :contact and state in ('pending', 'active')`,

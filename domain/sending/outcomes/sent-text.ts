@@ -7,7 +7,7 @@ import { htmlToText } from '../../mail/messages/to-text.ts';
 import { mergeValues, type MessageContact } from '../../mail/messages/values.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
-/** Emails of a conversation whose text is made again, the newest first. */
+/** Maximum number of emails of a conversation to render again, newest first. */
 const MAX_EMAILS = 10;
 
 interface SentEmail {
@@ -21,7 +21,7 @@ interface SentEmail {
   signature_plain: string | null;
 }
 
-/** What the text of an email is made of; `s` is its row in sends. */
+/** SQL: the columns from which the text of an email is rendered. `s` is its row in `sends`. */
 const PARTS = `s.id, coalesce(nullif(v.subject, ''), st.subject) as subject,
        case when v.id is null then st.body_plain else v.body_plain end as body_plain,
        case when v.id is null then st.body_html else v.body_html end as body_html,
@@ -33,8 +33,8 @@ const SOURCES = `left join enrollments e on e.id = s.enrollment_id
      left join mailboxes m on m.id = s.mailbox_id`;
 
 /**
- * The text of campaign emails by their ids, for people to read: body and signature, made again from step, contact and choice
- * of wordings as they are now. Without the opt-out line; an email whose step is gone has none.
+ * Returns the text of campaign emails by id, for people to read: body and signature. The text is rendered again from
+ * the current step, contact and variant. The opt-out line is omitted, and an email whose step is deleted has no text.
  */
 export async function readSentBodies(org: OrgScope, sendIds: readonly string[]): Promise<Map<string, string>> {
   if (sendIds.length === 0) return new Map();
@@ -51,9 +51,9 @@ export async function readSentBodies(org: OrgScope, sendIds: readonly string[]):
 }
 
 /**
- * What we sent in the conversation an email belongs to, as text: subject, body, signature and footer. The text of emails is
- * not kept; it is rendered again from the step, the contact and the send's own choice of wordings, so where one of them was
- * edited since, that part is missing here and the reply is read without it.
+ * Returns the texts we sent in an email's conversation: subject, body, signature and footer. Texts are not stored but
+ * rendered again from step, contact and chosen variant. A part that was edited since is missing here, and the reply is
+ * classified without it.
  */
 export async function sentTexts(tx: Tx, send: { id: string; campaign_id: string | null }): Promise<string[]> {
   const emails = await tx.org.sql<SentEmail>(
@@ -70,7 +70,7 @@ export async function sentTexts(tx: Tx, send: { id: string; campaign_id: string 
     { send: send.id },
   );
   const { unsubscribe } = await effectiveSettings(tx.org, send.campaign_id);
-  // The link itself is left out of every comparison; only the words around it count.
+  // The link is excluded from every comparison; only the words around it are compared.
   const footer = buildFooter(unsubscribe, 'https://unsubscribe.invalid/').text;
   const written = direct.flatMap(({ subject, body_plain: body }) => [subject, body]);
   return [footer, ...emails.flatMap(textsOf), ...written].filter((text) => text !== '');

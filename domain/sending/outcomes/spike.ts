@@ -4,28 +4,28 @@ import { pauseCampaign } from '../control/status.ts';
 import { effectiveSettings } from '../campaign/outreach-settings.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Rates count this long (ms) back: emails that left or were refused in it, and their bounces and complaints. */
+/** Period (ms) of the rates: emails sent or refused in it, with their bounces and complaints. */
 const WINDOW_MS = 24 * 3600_000;
-/** Emails in the window before a rate means anything. */
+/** Minimum number of emails in the period for a meaningful rate. */
 const MIN_EMAILS = 50;
-/** One event may be chance, however small the sample. */
+/** Minimum number of events. A single one may be chance, however small the sample. */
 const MIN_EVENTS = 2;
-/** The early-warning band begins at this share of the pause threshold. */
+/** Share of the pause threshold at which warnings start. */
 const WARNING_SHARE = 0.5;
 
 interface Rate {
   kind: 'bounce' | 'complaint';
   events: number;
-  /** Percent. */
+  /** Rate in percent. */
   rate: number;
-  /** Percent. */
+  /** Threshold in percent. */
   threshold: number;
 }
 
 /**
- * Looks at a campaign's bounce and complaint rates of the last 24 hours: past the threshold it is paused where
- * auto_pause_campaign_on_spike says so; from half the threshold on it warns, at most once per 24 hours and kind. To be
- * called after the bounces and complaints are committed, one call at a time per organization; then none is overlooked.
+ * Checks a campaign's bounce and complaint rates of the last 24 hours. Above the threshold, the campaign is paused if
+ * `auto_pause_campaign_on_spike` is on. From half the threshold on, warns at most once per 24 hours and kind. Call it
+ * after the bounces and complaints are committed, one call at a time per organization, so that none is missed.
  */
 export async function watchRates(tx: Tx, campaignId: string): Promise<void> {
   const { bounce_pipeline: settings } = await effectiveSettings(tx.org, campaignId);
@@ -66,7 +66,7 @@ export async function watchRates(tx: Tx, campaignId: string): Promise<void> {
   }
 }
 
-/** A rate (percent) as people read it: one decimal. */
+/** Rounds a rate (percent) to one decimal, for people. */
 function rounded(rate: number): number {
   return Math.round(rate * 10) / 10;
 }

@@ -1,4 +1,7 @@
-/** Text from outside as PostgreSQL can keep it: no NUL, no half of a surrogate pair, at most `max` characters, composed (NFC). */
+/**
+ * Converts external text into text that PostgreSQL can store: without NUL and lone surrogates, composed (NFC), at most
+ * `max` characters.
+ */
 export function storableText(text: string, max: number): string {
   return text
     .slice(0, max)

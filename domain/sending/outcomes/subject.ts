@@ -6,15 +6,15 @@ import type { EventData } from '../../platform/kernel/event-payloads.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { isTestEmail } from '../control/test-runs.ts';
 
-/** Whom and what a reply, bounce, complaint or opt-out is about. Parts that were deleted meanwhile are null. */
+/** The email and ids that a reply, bounce, complaint or opt-out refers to. Ids of deleted rows are null. */
 export interface Subject {
   send: LockedSend | null;
-  /** What a person or an agent wrote, and no campaign's. */
+  /** True for an email written by a person or an agent, which belongs to no campaign. */
   isDirect: boolean;
   campaignId: string | null;
   enrollmentId: string | null;
   contactId: string | null;
-  /** Lower-case address that was, or would be, mailed. */
+  /** Lower-case address that was or would be mailed. */
   email: string;
 }
 
@@ -28,7 +28,7 @@ export interface ReceivedFacts {
   receivedAt: Date;
 }
 
-/** The email something happened to, locked. */
+/** The email of the event. Its row is locked. */
 type LockedSend = Columns<
   'sends',
   | 'id'
@@ -45,8 +45,8 @@ type LockedSend = Columns<
 >;
 
 /**
- * The email with everything it belongs to; enrollments and send are locked, in the order every writer takes them.
- * Undefined when there is no such email in the organization, and for the email of a test run, of which nothing follows.
+ * Returns the email with its related ids. Locks enrollments and the send, in the order of all writers. Returns
+ * undefined for an unknown email and for a test run's email, which has no effects.
  */
 export async function lockSubject(tx: Tx, sendId: string): Promise<Subject | undefined> {
   await lockLeadsOfSend(tx, sendId);
@@ -70,8 +70,8 @@ export async function lockSubject(tx: Tx, sendId: string): Promise<Subject | und
 type EngagementType = 'open' | 'click' | 'unsubscribe' | 'reply' | 'bounce' | 'complaint';
 
 /**
- * Writes what happened into the engagement record, which the timeline and analytics read.
- * @param at when it happened, if not now
+ * Writes an engagement event, which the timeline and analytics read.
+ * @param at its time; defaults to now
  */
 export async function recordEngagement(
   tx: Tx,
@@ -97,7 +97,7 @@ export async function recordEngagement(
 
 type EmailFacts = Omit<EventData<'campaign.email_sent'>, 'sent_at'>;
 
-/** What the events about a recipient have in common; the ids that are not known are null. */
+/** Returns the common payload of events about a recipient. Unknown ids are null. */
 export function subjectPayload({ send, campaignId, contactId, email }: Subject): EmailFacts {
   return {
     campaign_id: campaignId,

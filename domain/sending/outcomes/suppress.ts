@@ -13,8 +13,8 @@ interface SuppressEntry {
 }
 
 /**
- * Puts one address on the suppression list and switches off the subscribed flag of its contact. An address that is
- * listed already takes the newer reason and source, and no longer expires.
+ * Adds an address to the suppression list and clears the `subscribed` flag of its contact. A listed address gets the
+ * new reason and source and no longer expires.
  */
 export async function suppress(tx: Tx, entry: SuppressEntry): Promise<void> {
   const email = addressKey(entry.email);

@@ -28,7 +28,7 @@ async function createScene() {
   const { campaignId, stepIds } = await createCampaign(deps, org, [{ subject: 'Hello' }]);
   const lead = await createSentLead(deps, org, { campaignId, stepId: stepIds[0]!, mailbox: first! });
 
-  /** Effects of a report: recorded bounces, the state of the lead, and warnings of the mailbox. */
+  /** Returns the effects of a report: recorded bounces, the state of the lead, and warnings of the mailbox. */
   const after = async (raw: Buffer | string, receivedAt = NOW, mailbox = first!) => {
     const place = { folder: 'INBOX', uidValidity: 1, uid: 1, receivedAt };
     await recordInbound(world.system(org), mailbox, Buffer.from(raw), place);
@@ -44,7 +44,7 @@ async function createScene() {
   return { ...lead, org, second: second!, after };
 }
 
-/** A report about an address that does not work, which returns nothing of the email. */
+/** Builds a report about an invalid address that contains nothing of the original email. */
 const unnamed = (email: string) =>
   bounceOf({ messageId: '<other@elsewhere.test>', from: 'sam@ours.test', to: email }, '5.1.1').toString();
 

@@ -3,17 +3,17 @@ import type { Config } from '../../../lib/config/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Providers whose mailboxes are connected by consent. */
+/** Providers whose mailboxes are connected by OAuth consent. */
 export type ConsentProvider = 'gmail' | 'outlook';
 
-/** A mail server as its provider publishes it. */
+/** A mail server with the address its provider publishes. */
 interface PublishedServer {
   host: string;
   port: number;
   security: 'tls' | 'starttls' | 'none';
 }
 
-/** A provider with the installation's client at it. */
+/** A provider with the installation's OAuth client. */
 export interface MailProvider {
   name: ConsentProvider;
   title: string;
@@ -21,13 +21,13 @@ export interface MailProvider {
   clientSecret: string;
   authorize: string;
   token: string;
-  /** Ends a consent; null where the provider has no such address. */
+  /** URL that revokes a consent. Null when the provider has none. */
   revoke: string | null;
-  /** Lists the addresses a mailbox may send as; null where the provider publishes none. */
+  /** URL that lists the addresses a mailbox may send as. Null when the provider has none. */
   sendAs: string | null;
-  /** Separated by spaces. */
+  /** OAuth scopes, separated by spaces. */
   scopes: string;
-  /** Further parameters of the authorization request. */
+  /** Additional parameters of the authorization request. */
   parameters: Readonly<Record<string, string>>;
   smtp: PublishedServer;
   imap: PublishedServer;
@@ -44,7 +44,7 @@ const PUBLISHED: Record<ConsentProvider, Published> = {
     revoke: 'https://oauth2.googleapis.com/revoke',
     sendAs: 'https://gmail.googleapis.com/gmail/v1/users/me/settings/sendAs',
     scopes: 'openid email https://mail.google.com/',
-    // Google gives a refresh token with the first consent only, unless the consent is asked for again.
+    // Google issues a refresh token with the first consent only, unless `prompt` requests the consent again.
     parameters: { access_type: 'offline', prompt: 'consent' },
     smtp: { host: 'smtp.gmail.com', port: 465, security: 'tls' },
     imap: { host: 'imap.gmail.com', port: 993, security: 'tls' },
@@ -64,7 +64,7 @@ const PUBLISHED: Record<ConsentProvider, Published> = {
   },
 };
 
-/** A provider, if the installation has a client there. */
+/** Returns a provider if the installation has an OAuth client there. */
 export function configuredProvider(config: Config, name: ConsentProvider): MailProvider | undefined {
   const [clientId, clientSecret, endpoints] =
     name === 'gmail'
@@ -89,7 +89,7 @@ export function configuredProvider(config: Config, name: ConsentProvider): MailP
 }
 
 /**
- * A provider with the installation's client.
+ * Returns a provider with the installation's OAuth client.
  * @throws AppError mailbox_provider_not_configured
  */
 export function requireProvider(config: Config, name: ConsentProvider): MailProvider {

@@ -2,7 +2,7 @@ import type { Keyring } from '../../../lib/keyring.ts';
 import type { SmtpTarget } from '../../../lib/smtp/index.ts';
 import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 
-/** A mail service of a mailbox as stored: everything but the password. */
+/** A stored mail service of a mailbox, without the password. */
 export interface MailService {
   host: string;
   port: number;
@@ -16,53 +16,53 @@ export interface SealedMailbox {
   imap: MailService | null;
   credentials: Buffer;
   credentials_version: number;
-  /** Sealed tokens of a mailbox that was connected by consent; undefined or null for one with passwords. */
+  /** Sealed tokens of a mailbox connected by OAuth consent. Undefined or null for a mailbox with passwords. */
   tokens?: Buffer | null;
 }
 
-/** Passwords of a mailbox, opened; never logged, never in a workflow. */
+/** Decrypted passwords of a mailbox. Never log them or pass them to a workflow. */
 interface Passwords {
   smtp_password: string;
   imap_password: string;
 }
 
-/** What a mailbox that was connected by consent has instead. */
+/** Stored in place of passwords for a mailbox connected by OAuth consent. */
 interface ByConsent {
   consent: true;
 }
 
-/** Tokens of a mailbox, opened; never logged, never in a workflow. */
+/** Decrypted tokens of a mailbox. Never log them or pass them to a workflow. */
 export interface MailboxTokens {
   access_token: string;
   refresh_token: string;
 }
 
-/** The server and account by which a mailbox sends. */
+/** Returns the server and account by which a mailbox sends. */
 export function smtpTargetOf(keyring: Keyring, mailbox: SealedMailbox): SmtpTarget {
   return targetOf(keyring, mailbox, mailbox.smtp, 'smtp_password');
 }
 
-/** The server and account by which a mailbox is read; undefined for one without IMAP. */
+/** Returns the server and account by which a mailbox is read. Undefined for a mailbox without IMAP. */
 export function imapTargetOf(keyring: Keyring, mailbox: SealedMailbox): SmtpTarget | undefined {
   return mailbox.imap ? targetOf(keyring, mailbox, mailbox.imap, 'imap_password') : undefined;
 }
 
-/** Tokens sealed for storage. */
+/** Encrypts tokens for storage. */
 export function sealTokens(keyring: Keyring, mailboxId: string, tokens: MailboxTokens): Buffer {
   return keyring.seal(JSON.stringify(tokens), SEAL_PLACES.mailboxToken(mailboxId));
 }
 
-/** Stored tokens. Throws when no key of the ring opens them. */
+/** Decrypts stored tokens. Throws when no key of the ring opens them. */
 export function openTokens(keyring: Keyring, mailboxId: string, sealed: Buffer): MailboxTokens {
   return JSON.parse(keyring.open(sealed, SEAL_PLACES.mailboxToken(mailboxId)).toString('utf8')) as MailboxTokens;
 }
 
-/** What stands in the place of passwords for a mailbox that was connected by consent. */
+/** Encrypts the marker stored in place of passwords for a mailbox connected by OAuth consent. */
 export function sealConsent(keyring: Keyring, mailboxId: string): Buffer {
   return keyring.seal(JSON.stringify({ consent: true } satisfies ByConsent), SEAL_PLACES.mailbox(mailboxId));
 }
 
-/** The stored passwords; undefined for a mailbox that was connected by consent. */
+/** Decrypts the stored passwords. Returns undefined for a mailbox connected by OAuth consent. */
 export function openPasswords(
   keyring: Keyring,
   { id, credentials }: Pick<SealedMailbox, 'id' | 'credentials'>,

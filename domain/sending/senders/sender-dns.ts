@@ -1,26 +1,28 @@
 import { getDomain } from 'tldts';
 import type { DnsRecords } from '../../../lib/dns.ts';
 
-/** What DNS says of a domain that mail is sent from. */
+/** DNS records of a sending domain. */
 export interface SenderDns {
   domain: string;
-  /** The SPF record; null without one. */
+  /** The SPF record, or null. */
   spf: string | null;
-  /** More than one SPF record: receivers treat that as none (RFC 7208, section 4.5). */
+  /** True for more than one SPF record, which receivers treat as none (RFC 7208, section 4.5). */
   spfTwice: boolean;
-  /** The SPF record lets every server of the world send (`+all`). */
+  /** True when the SPF record allows every server (`+all`). */
   spfOpen: boolean;
-  /** Selectors under which a DKIM key is published, among usual ones. */
+  /** Usual selectors that have a DKIM key. */
   dkimSelectors: string[];
-  /** The policy tag of the DMARC record (`none`, `quarantine`, `reject`), of the organizational domain where this one has none. */
+  /**
+   * Policy of the DMARC record (`none`, `quarantine`, `reject`). Falls back to the organizational domain's record.
+   */
   dmarcPolicy: string | null;
-  /** Whether the domain takes mail: has a mail exchanger, and not only the one that says it takes none (RFC 7505). */
+  /** True when the domain accepts mail: it has an MX record other than the null MX (RFC 7505). */
   takesMail: boolean;
-  /** Records about which nothing is known, because no server answered; they count as missing above. */
+  /** Records for which no server answered. They count as missing in the fields above. */
   unanswered: ('SPF' | 'DKIM' | 'DMARC' | 'MX')[];
 }
 
-/** Usual selectors. DNS cannot list the selectors of a domain, so a key under another name is not found. */
+/** Usual DKIM selectors. DNS cannot list a domain's selectors, so keys under other names are not found. */
 const SELECTORS = [
   'default',
   'dkim',
@@ -81,31 +83,33 @@ export async function readSenderDns(dns: Pick<DnsRecords, 'txt' | 'mx'>, domain:
   };
 }
 
-/** How long (ms) what DNS said of a domain counts as recent, and how long that it did not answer. */
+/** Cache lifetime (ms) of a complete answer. `SILENT_MS` applies to an answer with missing records. */
 const RECENT_MS = 60_000;
 const SILENT_MS = 10_000;
-/** Domains after which those that are no longer recent are forgotten. */
+/** Number of cached domains after which expired ones are removed. */
 const MANY = 1_000;
 
 interface Recent {
-  /** By `performance.now()`. */
+  /** Time of expiry, on the clock of `performance.now()`. */
   until: number;
   answer: Promise<SenderDns>;
-  /** The answer, once it is there. */
+  /** The resolved answer. Undefined while the query runs. */
   told?: SenderDns;
 }
 
 const recent = new WeakMap<object, Map<string, Recent>>();
 
-/** What DNS said of a domain within the last minute in this process, as far as {@link recentSenderDns} asked; asks nothing. */
+/**
+ * Returns the cached records of a domain that {@link recentSenderDns} read within the last minute. Sends no queries.
+ */
 export function cachedSenderDns(dns: Pick<DnsRecords, 'txt' | 'mx'>, domain: string): SenderDns | undefined {
   const found = recent.get(dns)?.get(domain);
   return found && found.until > performance.now() ? found.told : undefined;
 }
 
 /**
- * What DNS said of a domain within the last minute in this process, or what `read` finds now. Who asks while it is being read waits for the same
- * answer. A domain about which nothing is known is asked again after ten seconds.
+ * Returns the cached records of a domain, or those that `read` finds now. Concurrent callers share one query. A
+ * complete answer is cached for a minute, an incomplete one for ten seconds.
  */
 export function recentSenderDns(
   dns: Pick<DnsRecords, 'txt' | 'mx'>,
@@ -130,7 +134,7 @@ export function recentSenderDns(
   return entry.answer;
 }
 
-/** The DMARC record that holds for a domain, an empty string without one, null when nothing is known. */
+/** Returns the DMARC record that applies to a domain, an empty string if none, or null if DNS did not answer. */
 async function readDmarc(dns: Pick<DnsRecords, 'txt'>, domain: string): Promise<string | null> {
   const organizational = getDomain(domain);
   for (const name of new Set([domain, organizational ?? domain])) {
@@ -146,7 +150,7 @@ function policyOf(record: string): string {
   return /;\s*p\s*=\s*(\w+)/i.exec(record)?.[1]?.toLowerCase() ?? 'none';
 }
 
-/** A published key; an empty `p` means revoked (RFC 6376, section 3.6.1). */
+/** Returns true for a published key. An empty `p` means revoked (RFC 6376, section 3.6.1). */
 function isKey(record: string): boolean {
   return /(?:^|;)\s*p\s*=\s*[A-Za-z0-9+/]/.test(record);
 }

@@ -1,17 +1,17 @@
 import type { Egress } from '../../../lib/egress/index.ts';
 import type { MailProvider } from './mail-providers.ts';
 
-/** What a provider's token endpoint gave. */
+/** Response of a provider's token endpoint. */
 export interface TokenAnswer {
   accessToken: string;
-  /** Undefined where the provider keeps the one that was sent. */
+  /** Undefined when the provider keeps the refresh token that was sent. */
   refreshToken: string | undefined;
   expiresInMs: number;
-  /** Says whose mailbox it is; only with the first tokens. */
+  /** ID token with the mailbox's address. Only in the first response. */
   idToken: string | undefined;
 }
 
-/** The provider refused: `code` as it names it (RFC 6749 section 5.2). */
+/** Thrown when the provider refuses. `code` is the provider's error code (RFC 6749, section 5.2). */
 export class TokenRefusal extends Error {
   override readonly name = 'TokenRefusal';
   readonly code: string;
@@ -23,11 +23,11 @@ export class TokenRefusal extends Error {
 }
 
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** For an answer that does not say how long its token lasts (ms). */
+/** Lifetime (ms) of a token whose response names none. */
 const USUAL_LIFE_MS = 3_600_000;
 
 /**
- * Asks a provider for tokens: for a code, or for a refresh token.
+ * Requests tokens from a provider, for an authorization code or a refresh token.
  * @throws TokenRefusal with the provider's code, or `bad_answer`; EgressError when it cannot be reached
  */
 export async function requestTokens(
@@ -72,7 +72,7 @@ function parsed(body: Buffer): Record<string, unknown> {
   }
 }
 
-/** A text of an answer, if it is one that may be sent on: no control characters. */
+/** Returns a string field of the response. Undefined if it is missing or has control characters. */
 function textIn(answer: Record<string, unknown>, name: string): string | undefined {
   const value = answer[name];
   return typeof value === 'string' && value !== '' && !/\p{Cc}/u.test(value) ? value : undefined;

@@ -1,7 +1,7 @@
 import { open, type Entry, type ZipFile } from 'yauzl';
 import { MarkupReader } from './markup.ts';
 
-/** A workbook cannot be read: it is broken, or larger than any list of people. */
+/** Thrown when a workbook cannot be read, because it is broken or larger than any list of people. */
 export class SheetError extends Error {
   readonly kind: 'too_large' | 'broken' | 'no_such_sheet';
   constructor(kind: SheetError['kind'], options?: ErrorOptions) {
@@ -11,9 +11,9 @@ export class SheetError extends Error {
 }
 
 const MAX_ENTRIES = 5_000;
-/** Bytes, unpacked, of a part that is read piece by piece. */
+/** Maximum unpacked bytes of a part that is read piece by piece. */
 const MAX_STREAMED = 512 * 1024 * 1024;
-/** Bytes, unpacked, of a part whose content stays in memory. */
+/** Maximum unpacked bytes of a part whose content stays in memory. */
 const MAX_KEPT = 96 * 1024 * 1024;
 
 /** The parts of an office document, which is a ZIP archive of XML files. */
@@ -26,7 +26,7 @@ export class Archive {
     this.#entries = entries;
   }
 
-  /** @throws SheetError when the file is no sound archive */
+  /** Opens an archive. @throws SheetError when the file is no valid archive */
   static async open(path: string): Promise<Archive> {
     const zip = await new Promise<ZipFile>((resolve, reject) => {
       open(path, { lazyEntries: true, autoClose: false }, (error, opened) =>
@@ -57,7 +57,7 @@ export class Archive {
   }
 
   /**
-   * Parses a part with a reader that keeps what it reads. A part that is not there has nothing.
+   * Parses a whole part and returns the reader, which keeps the result. A missing part counts as empty.
    * @throws SheetError
    */
   async read<Reader extends MarkupReader>(name: string, reader: Reader): Promise<Reader> {
@@ -66,7 +66,7 @@ export class Archive {
   }
 
   /**
-   * Parses a part piece by piece; the reader is looked into after each of them.
+   * Parses a part piece by piece, and yields the reader after each piece.
    * @throws SheetError
    */
   async *stream<Reader extends MarkupReader>(
@@ -76,7 +76,7 @@ export class Archive {
   ): AsyncGenerator<Reader> {
     const entry = this.#entries.get(name);
     if (!entry) return;
-    // Sizes that an archive states may be wrong: yauzl ends a part that becomes larger than it should.
+    // The size stated in an archive may be wrong: yauzl stops a part that becomes larger than stated.
     if (entry.uncompressedSize > maxBytes) throw new SheetError('too_large');
     const decoder = new TextDecoder();
     try {

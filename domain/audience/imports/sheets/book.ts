@@ -1,4 +1,4 @@
-/** A row of a sheet that has cells, by its number from 1. */
+/** A row of a sheet with cells. `row` is its number, from 1. */
 export interface SheetRow {
   row: number;
   cells: string[];
@@ -7,6 +7,6 @@ export interface SheetRow {
 /** A workbook whose sheets are read row by row. */
 export interface Workbook {
   sheets: { name: string; isHidden: boolean }[];
-  /** @throws SheetError */
+  /** Yields the rows of a sheet, in groups. @throws SheetError */
   rows(sheet: string): AsyncGenerator<SheetRow[]>;
 }

@@ -4,8 +4,8 @@ import { Parser } from 'htmlparser2';
 export type Attributes = Readonly<Record<string, string>>;
 
 /**
- * Reads XML as it comes. Names are passed on without their prefix, which every program chooses by itself. Text that comes
- * in pieces is passed on in pieces.
+ * Parses XML as a stream. Names are reported without their prefix, which each program chooses freely. Text may be
+ * reported in several pieces.
  */
 export abstract class MarkupReader {
   readonly #parser: Parser;
@@ -38,7 +38,7 @@ function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }
 
-/** An attribute by its name without prefix. */
+/** Returns an attribute by its name without prefix. */
 export function attribute(attributes: Attributes, name: string): string | undefined {
   if (attributes[name] !== undefined) return attributes[name];
   const key = Object.keys(attributes).find((each) => localName(each) === name);

@@ -1,6 +1,8 @@
 import { format } from 'numfmt';
 
-/** Formats that Excel knows by a number. Those of dates look different in every country. */
+/**
+ * Built-in number formats of Excel, by their id. Date formats are not included, because they depend on the country.
+ */
 const BUILT_IN: Readonly<Record<number, string>> = {
   1: '0',
   2: '0.00',
@@ -20,11 +22,11 @@ const BUILT_IN: Readonly<Record<number, string>> = {
 const DATES = new Set([14, 15, 16, 17, 27, 28, 29, 30, 31, 34, 35, 36, 50, 51, 52, 53, 54, 57, 58]);
 const TIMES = new Set([18, 19, 20, 21, 32, 33, 45, 46, 47, 55, 56]);
 const DAY_MS = 86_400_000;
-/** Days between the beginnings of the two calendars of Excel. */
+/** Days between the starts of Excel's two calendars. */
 const CALENDARS_APART = 1_462;
 const MAX_KEPT = 64;
 
-/** A format of numbers: one that Excel knows by its number, or a pattern. */
+/** A number format: the id of a built-in one, or a pattern. */
 export interface NumberFormat {
   id: number;
   pattern?: string | undefined;
@@ -33,8 +35,8 @@ export interface NumberFormat {
 const kinds = new Map<string, 'date' | 'time' | 'both' | 'number'>();
 
 /**
- * A number of a cell as people see it, with its digits: a date where the format shows one, and no power of ten for a
- * long number. Dates of the country's own format are written as 2026-11-28.
+ * Formats a number of a cell as people see it, but with all digits. A date format gives a date, and a long number is
+ * not written as a power of ten. Dates in the country's own format become 2026-11-28.
  */
 export function numberText(written: string, { id, pattern }: NumberFormat, { is1904 }: { is1904: boolean }): string {
   const value = Number(written);
@@ -45,7 +47,7 @@ export function numberText(written: string, { id, pattern }: NumberFormat, { is1
   const shape = pattern ?? BUILT_IN[id];
   if (shape === undefined || /^(?:general|@)$/i.test(shape)) return plainNumber(written, value);
   const kind = kindOf(shape);
-  // A format with a month or a weekday in words is shown in the language of the viewer.
+  // A format with a month or weekday in words depends on the viewer's language, so the date is written as numbers.
   if (kind !== 'number' && /mmm|ddd|aaa|\[\$|ggg|e+\/|年/i.test(shape)) return dateText(value, is1904, kind);
   try {
     const shown = format(shape, kind !== 'number' && is1904 ? value + CALENDARS_APART : value);
@@ -66,7 +68,7 @@ function kindOf(pattern: string): 'date' | 'time' | 'both' | 'number' {
   return kind;
 }
 
-/** All digits that were written, up to the precision of Excel's numbers. */
+/** Returns all written digits, up to the precision of Excel's numbers. */
 function plainNumber(written: string, value: number): string {
   if (/^[-+]?\d+$/.test(written)) return written;
   if (Number.isInteger(value)) return Math.abs(value) < 1e21 ? BigInt(value).toString() : written;
@@ -75,7 +77,7 @@ function plainNumber(written: string, value: number): string {
 
 function dateText(serial: number, is1904: boolean, kind: 'date' | 'time' | 'both'): string {
   const days = is1904 ? serial + CALENDARS_APART : serial;
-  // Excel's calendar has a 29 February 1900, which never was.
+  // Excel's calendar contains 29 February 1900, which did not exist.
   const real = days < 60 ? days + 1 : days;
   const moment = new Date(Date.UTC(1899, 11, 30) + Math.round(real * 86_400) * 1_000);
   if (Number.isNaN(moment.getTime())) return String(serial);

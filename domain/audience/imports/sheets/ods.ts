@@ -5,10 +5,10 @@ import type { SheetRow, Workbook } from './book.ts';
 const CONTENT = 'content.xml';
 const MAX_COLUMNS = 16_384;
 const MAX_ROWS = 1_048_576;
-/** Repeated rows with content beyond which a sheet is no list. */
+/** Maximum repetitions of a row with content. A sheet with more is no list. */
 const MAX_REPEATS = 1_000;
 
-/** Opens an ODS workbook, whose sheets all stand in one part. */
+/** Opens an ODS workbook, whose sheets are all in one part. */
 export async function openOds(archive: Archive): Promise<Workbook> {
   const names = new TableNames();
   for await (const _ of archive.stream(CONTENT, names)) continue;
@@ -42,7 +42,7 @@ class TableNames extends MarkupReader {
   }
 }
 
-/** Reads the rows of one table. Cells have the text that people see, without their comments. */
+/** Reads the rows of one table. Cells contain the visible text, without comments. */
 class Table extends MarkupReader {
   readonly rows: SheetRow[] = [];
   isOver = false;
@@ -51,7 +51,7 @@ class Table extends MarkupReader {
   #row = 0;
   #rowRepeats = 1;
   #cells: string[] = [];
-  /** Blank cells that count only when a filled one follows. */
+  /** Number of blank cells that count only if a filled one follows. */
   #blanks = 0;
   #cell: Attributes = {};
   #written = '';
@@ -118,10 +118,10 @@ class Table extends MarkupReader {
 
   #cellText(): string {
     const type = attribute(this.#cell, 'value-type');
-    // Excel's files name an error by a type of their own; one shows #N/A, which belongs in no email.
+    // Files written by Excel mark an error by a type of their own. Its text, such as #N/A, must not appear in an email.
     if (this.#cell['calcext:value-type'] === 'error') return '';
     const value = attribute(this.#cell, 'value');
-    // A long number is shown as a power of ten, which has lost its digits.
+    // A long number is shown as a power of ten, which has lost digits.
     if (type === 'float' && value !== undefined && /\de[+-]?\d/i.test(this.#written)) return wholeNumber(value);
     return this.#written || (type === 'boolean' ? (attribute(this.#cell, 'boolean-value') ?? '').toUpperCase() : '');
   }

@@ -8,7 +8,7 @@ import type { Workbook } from './book.ts';
 import { openOds } from './ods.ts';
 import { openXlsx } from './xlsx.ts';
 
-/** A sheet that was written as CSV (UTF-8, commas), a line for each of its rows. */
+/** A sheet that was written as CSV (UTF-8, commas), with one line per row. */
 export interface SheetFile {
   format: 'xlsx' | 'ods';
   path: string;
@@ -18,12 +18,12 @@ export interface SheetFile {
   sizeBytes: number;
 }
 
-/** Rows of a sheet among which an address is looked for. */
+/** Number of rows of a sheet in which an address is searched. */
 const LOOKED_AT = 50;
-/** Bytes of the CSV file at most: a small archive can hold any number of them. */
+/** Maximum bytes of the CSV file. A small archive can contain any number of them. */
 const MAX_BYTES = 512 * 1024 * 1024;
 
-/** Tells what a ZIP archive holds: a workbook, or something else. */
+/** Returns the kind of document in a ZIP archive: a workbook, or another kind. */
 export function workbookKind(
   archive: Archive,
 ): 'xlsx' | 'ods' | { other: 'xlsb' | 'word' | 'powerpoint' | 'iwork' | 'zip' } {
@@ -39,7 +39,8 @@ export function workbookKind(
 }
 
 /**
- * Writes a sheet as CSV. Without a name it is the first one that is not hidden and has an address among its first rows.
+ * Writes a sheet as CSV. The default is the first visible sheet with an address in its first rows, or else the first
+ * visible sheet.
  * @throws SheetError
  */
 export async function writeSheet(
@@ -74,7 +75,7 @@ export async function writeSheet(
   return { format, path, sheet, sheets: visible, sizeBytes };
 }
 
-/** Halves of surrogate pairs, which an escape can name, are no text. */
+/** Replaces single surrogates, which an escape sequence can contain and which are no valid text. */
 function storable(cell: string): string {
   return cell.replace(/\p{Surrogate}/gu, '\ufffd').replace(/\r\n?/g, '\n');
 }

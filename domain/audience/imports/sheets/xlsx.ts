@@ -5,11 +5,11 @@ import { numberText, type NumberFormat } from './number-text.ts';
 import type { SheetRow, Workbook } from './book.ts';
 
 const WORKBOOK = 'xl/workbook.xml';
-/** Columns of the widest sheet. */
+/** Maximum columns and rows of an Excel sheet. */
 const MAX_COLUMNS = 16_384;
 const MAX_ROWS = 1_048_576;
 
-/** Opens an XLSX workbook: its sheets, the texts that its cells share, and its formats of numbers. */
+/** Opens an XLSX workbook: its sheets, shared texts and number formats. */
 export async function openXlsx(archive: Archive): Promise<Workbook> {
   const root = await archive.read('_rels/.rels', new Relations(''));
   const at = root.first('/officeDocument') ?? WORKBOOK;
@@ -102,7 +102,7 @@ class Styles extends MarkupReader {
   }
 }
 
-/** Text of rich or plain strings: all `t` but those that tell how characters are pronounced. */
+/** Reads the text of rich or plain strings: all `t` elements except phonetic readings. */
 abstract class TextReader extends MarkupReader {
   #isText = false;
   #isPronunciation = false;
@@ -203,7 +203,7 @@ class Cells extends TextReader {
         return unescaped(value);
       case 'b':
         return value === '1' ? 'TRUE' : 'FALSE';
-      // A formula that failed shows #N/A, which belongs in no email.
+      // The text of a failed formula, such as #N/A, must not appear in an email.
       case 'e':
         return '';
       default:
@@ -214,7 +214,7 @@ class Cells extends TextReader {
   }
 }
 
-/** The index of a column from a reference such as `AB12`. */
+/** Returns the column index of a reference such as `AB12`. */
 function columnOf(reference: string): number {
   let column = 0;
   for (const char of reference) {
@@ -225,7 +225,7 @@ function columnOf(reference: string): number {
   return Math.min(MAX_COLUMNS, Math.max(0, column - 1));
 }
 
-/** Characters that XML cannot hold stand as `_x000D_`. */
+/** Decodes characters that XML cannot contain, which are escaped as `_x000D_`. */
 function unescaped(text: string): string {
   return text.includes('_x')
     ? text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))

@@ -6,13 +6,15 @@ import { says } from '../../../../lib/issue-message.ts';
 import { Refused, type ActionInput, type ProviderAction, type ProviderCall } from './provider.ts';
 import { fillText, templateText } from './texts.ts';
 
-/** What a CRM can do; the actions of every CRM are made of it. */
+/** Operations of a CRM, from which the actions of every CRM are built. */
 export interface Crm {
-  /** Its name, for messages. */
+  /** Display name, for messages. */
   name: string;
-  /** Makes the record with this email, or changes the one there is. Empty fields are left as they are at the CRM. */
+  /**
+   * Creates the record with this email, or updates the existing one. Empty fields leave the CRM's values unchanged.
+   */
   upsertContact(call: ProviderCall, email: string, fields: Fields): Promise<{ externalId: string }>;
-  /** The id of the record with this email. */
+  /** Returns the id of the record with this email. */
   findContact(call: ProviderCall, email: string): Promise<string | undefined>;
   updateContact(call: ProviderCall, id: string, fields: Fields): Promise<void>;
   addNote(call: ProviderCall, contactId: string, note: { text: string; at: Date }): Promise<void>;
@@ -21,10 +23,10 @@ export interface Crm {
 
 export type Fields = Readonly<Record<string, string>>;
 
-/** A deal that is to be made; `config` is the whole config of the action, with the CRM's own settings. */
+/** A deal to be created. `config` is the whole config of the action, including the CRM's own settings. */
 interface Deal {
   name: string;
-  /** Decimal, such as 1200.50. */
+  /** Decimal number, such as 1200.50. */
   amount: string | undefined;
   at: Date;
   config: Readonly<Record<string, unknown>>;
@@ -54,12 +56,12 @@ const dealConfig = {
 };
 
 /**
- * The actions of a CRM: `upsert_contact`, `update_contact`, `log_activity` and `create_deal`.
- * @param dealFields what a deal's config has besides its name and amount
+ * Builds the actions of a CRM: `upsert_contact`, `update_contact`, `log_activity` and `create_deal`.
+ * @param dealFields config fields of a deal in addition to its name and amount
  */
 export function crmActions(crm: Crm, dealFields: z.core.$ZodLooseShape = {}): Record<string, ProviderAction> {
   const deal = z.strictObject({ ...dealConfig, ...dealFields });
-  /** Actions about a contact find it or make it, so that they need no other action before them. */
+  /** Actions about a contact find or create it, so that they need no earlier action. */
   const ensureContact = async (call: ProviderCall, input: ActionInput): Promise<string> => {
     const { email } = contactOf(input);
     const found = await crm.findContact(call, email);
@@ -111,9 +113,9 @@ export function crmActions(crm: Crm, dealFields: z.core.$ZodLooseShape = {}): Re
 }
 
 /**
- * Makes or changes a contact at a CRM without an upsert of its own: a look-up by email decides.
- * @param changed what a contact that is there gets; nothing is written where it is empty
- * @param create makes the contact, and returns its id
+ * Creates or updates a contact at a CRM that has no upsert of its own, by a look-up of the email.
+ * @param changed fields to update on an existing contact; an empty object writes nothing
+ * @param create creates the contact and returns its id
  */
 export async function upsertByLookup(
   crm: Crm,
@@ -128,23 +130,23 @@ export async function upsertByLookup(
   return { externalId: id };
 }
 
-/** The fields that have a value: an empty one here does not empty what people keep in their CRM. */
+/** Removes empty fields, so that they do not empty the values that people keep in their CRM. */
 export function filledFields(fields: Fields): Record<string, string> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
 }
 
-/** A person's name from the parts that are known. */
+/** Joins the known parts of a person's name. */
 export function nameOf(first: string | undefined, last: string | undefined): string {
   return [first, last].filter(Boolean).join(' ');
 }
 
-/** Fields without the parts of a name unless both are known: a part alone must not take the place of the whole name at the CRM. */
+/** Removes the name parts unless both are known: a single part must not replace the whole name at the CRM. */
 export function wholeName(fields: Fields): Fields {
   const { first_name: first, last_name: last, ...rest } = fields;
   return first !== undefined && last !== undefined ? fields : rest;
 }
 
-/** A text as HTML, for notes that are HTML. */
+/** Converts a text to HTML, for CRMs whose notes are HTML. */
 export function asHtml(text: string): string {
   return escapeHtml(text).replaceAll('\n', '<br>');
 }

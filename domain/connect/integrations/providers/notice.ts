@@ -2,16 +2,17 @@ import { z } from 'zod';
 import type { ActionInput } from './provider.ts';
 import { fillText, templateText } from './texts.ts';
 
-/** The longest text that a person may write for a notice. */
+/** Maximum characters of a person's text for a notice. */
 const MAX_MESSAGE = 2_000;
 
-/** The part of a notice's config that every chat has: its text, in the template language of campaigns. */
+/** The text in a notice's config, common to all chats, in the template language of campaigns. */
 export const noticeMessage = templateText(MAX_MESSAGE)
   .optional()
   .describe('The text, such as `{{.first_name}} has replied`. Without it Heron says what happened and to whom.');
 
 /**
- * The text of a notice: what the config says, or what happened and to whom. Values are escaped as `escape` does it for the chat.
+ * Returns the text of a notice: the text of the config, or a default with the event and the contact. `escape` escapes
+ * values for the chat.
  * @throws Refused for a text that grows too long
  */
 export function noticeText(input: ActionInput, escape: (value: string) => string): string {

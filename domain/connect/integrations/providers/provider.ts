@@ -4,7 +4,7 @@ import { message, type Message, type MessageCode } from '../../../../messages/in
 import { render } from '../../../../messages/render.ts';
 import type { MeetingNews } from '../../../crm/meetings/record.ts';
 
-/** Every provider that Heron connects to. */
+/** Ids of all providers that Heron can connect to. */
 const PROVIDER_IDS = [
   'hubspot',
   'salesforce',
@@ -22,9 +22,9 @@ const PROVIDER_IDS = [
 type ProviderId = (typeof PROVIDER_IDS)[number];
 
 /**
- * What Heron knows of a provider: how its accounts are connected, and what can be done there. A provider is one folder of `providers/` with this declaration
- * and the functions that it names. They speak to the provider by the {@link ProviderCall} that they are given and by nothing else: they know no
- * rows, no queue and no retries.
+ * Declaration of a provider: how its accounts are connected, and which actions it offers. A provider is one folder of
+ * `providers/` with this declaration and its functions. These functions reach the provider only through the given
+ * {@link ProviderCall}, and know nothing of rows, queues and retries.
  */
 export interface Provider {
   id: ProviderId;
@@ -37,127 +37,138 @@ export interface Provider {
   /** Hex, such as #ff7a59. */
   badgeColor: string;
   beta?: boolean;
-  /** The place where a person finds the webhook URL or the key that they paste. */
+  /** Explains where a person finds the webhook URL or the key to paste. */
   webhookHint?: MessageCode;
   highlights: readonly MessageCode[];
-  /** Triggers that are useful here, for the catalogue; a subscription may name any. */
+  /** Triggers that the catalogue suggests. A subscription may name any trigger. */
   events: readonly string[];
   capability?: Readonly<Record<string, unknown>>;
-  /** Origin and path of its API, without a trailing slash. INTEGRATION_ENDPOINTS and what an account says (`accountBase`) come before it. */
+  /**
+   * Default origin and path of the API, without a trailing slash. INTEGRATION_ENDPOINTS and the account's own base
+   * (`accountBase`) override it.
+   */
   apiBase: string;
-  /** What the provider lets one connection do: so many requests at once, refilled at so many per second. */
+  /** Rate limit of one connection: `capacity` requests at once, refilled with `perSecond` requests per second. */
   rate: { capacity: number; perSecond: number };
-  /** With authMethod `oauth`. */
+  /** Set with authMethod `oauth`. */
   oauth?: ProviderOAuth;
-  /** Whether an answer says that the access token is not good any more, where the provider says so with another status than 401. */
+  /** Returns true if an answer refuses the access token, for a provider that uses another status than 401. */
   isTokenRefused?(answer: ProviderAnswer): boolean;
-  /** With authMethod `api_key` or `webhook`. */
+  /** Set with authMethod `api_key` or `webhook`. */
   credentials?: ProviderCredentials;
-  /** Asks whether the account still answers, where neither its fields nor its key can be asked for, and its tokens do not end by themselves. */
+  /**
+   * Health check of an account, for a provider with neither fields nor a key to query and with tokens that do not
+   * expire.
+   */
   check?(call: ProviderCall): Promise<void>;
-  /** By verb, the part of an action's name after the dot: `notify` of `slack.notify`. */
+  /** Actions by verb, the part of an action's name after the dot: `notify` of `slack.notify`. */
   actions: Readonly<Record<string, ProviderAction>>;
-  /** With it, contacts can be pushed here. */
+  /** If set, contacts can be pushed to this provider. */
   push?: ProviderPush;
-  /** With it, bookings come from here. */
+  /** If set, the provider sends bookings. */
   inbound?: ProviderInbound;
 }
 
 /** Names of the settings with the installation's OAuth clients, in lib/config/settings.ts. */
 type ClientSetting = `${'HUBSPOT' | 'SALESFORCE' | 'PIPEDRIVE' | 'SLACK' | 'GOOGLE_SHEETS'}_CLIENT_${'ID' | 'SECRET'}`;
 
-/** How an account is connected by the consent of its person (RFC 6749, authorization code). */
+/** Settings to connect an account by the consent of its person (RFC 6749, authorization code). */
 export interface ProviderOAuth {
   authorizeUrl: string;
   tokenUrl: string;
-  /** Ends a consent: where the token goes as the form field `token` (RFC 7009), unless `revoke` says otherwise. */
+  /** URL that ends a consent. It gets the token as the form field `token` (RFC 7009), unless `revoke` is set. */
   revokeUrl?: string;
-  /** S256 (RFC 7636), where the provider offers it. */
+  /** True if the provider offers PKCE with S256 (RFC 7636). */
   pkce: boolean;
   scopes: readonly string[];
-  /** Between scopes in the authorization request; a space unless said. */
+  /** Separator between scopes in the authorization request. Defaults to a space. */
   scopeSeparator?: string;
   /** Further parameters of the authorization request, such as `access_type`. */
   parameters?: Readonly<Record<string, string>>;
-  /** How the client's secret travels to the token endpoint; in the body unless said. */
+  /** Location of the client's secret in the token request. Defaults to the body. */
   clientAuth?: 'body' | 'basic';
   /** The settings with the installation's client, as [id, secret]. */
   clientSettings: readonly [ClientSetting, ClientSetting];
   /**
-   * Where the answer of the token endpoint names the base of this account's API: its field, and the domains below which the
-   * provider has its accounts. Accounts' tokens go to no other host.
+   * Field of the token endpoint's answer that names the base URL of the account's API, and the domains that may host
+   * it. The account's tokens are sent to no other host.
    */
   accountBase?: { field: string; domains: readonly string[] };
-  /** Scopes that were granted, where they are not in `scope` of that answer, separated by spaces or commas. */
+  /** Returns the granted scopes if they are not in the answer's `scope`, separated by spaces or commas. */
   scopesIn?(tokens: TokenFields): readonly string[];
-  /** Whose account it is. `tokens` is the whole answer of the token endpoint. */
+  /** Reads the account that the tokens belong to. `tokens` is the whole answer of the token endpoint. */
   readAccount(call: ProviderCall, tokens: TokenFields): Promise<ProviderAccount>;
-  /** Ends the consent where RFC 7009 is not what the provider speaks. */
+  /** Ends the consent at a provider that does not support RFC 7009. */
   revoke?(call: ProviderCall, refreshToken: string): Promise<void>;
 }
 
-/** The JSON object that a token endpoint answered. */
+/** JSON object answered by a token endpoint. */
 export type TokenFields = Readonly<Record<string, unknown>>;
 
-/** How an account is connected by what a person pastes: a key, or the URL of a webhook. */
+/** Settings to connect an account by pasted credentials: a key, or the URL of a webhook. */
 export interface ProviderCredentials {
-  /** Of the pasted `config`; strict. Every field that is secret is in `secretFields`, the others are shown. */
+  /**
+   * Strict schema of the pasted `config`. Every secret field is listed in `secretFields`; the other fields are shown.
+   */
   schema: z.ZodType<Record<string, unknown>>;
   secretFields: readonly string[];
-  /** Headers with which a call is authorized; none for a webhook, whose URL is the secret. */
+  /** Returns the headers that authorize a call. Not set for a webhook, whose URL is the secret. */
   authorize?(config: Readonly<Record<string, unknown>>): Readonly<Record<string, string>>;
   /**
-   * A live call with what was pasted, before it is stored. A webhook that cannot be asked without being fired is checked by its form alone.
-   * @throws Refused with a message for the person who pasted it
+   * Makes a live call with the pasted credentials, before they are stored. A webhook that cannot be tested without
+   * firing it is checked by its format only.
+   * @throws Refused with a message for the person who pasted them
    */
   validate(call: ProviderCall): Promise<ProviderAccount>;
 }
 
-/** An account at a provider, as people know it. */
+/** An account at a provider, as shown to people. */
 export interface ProviderAccount {
   id: string;
   name: string;
-  /** What else is shown of the connection: never a secret. */
+  /** Further fields shown with the connection. Never contains a secret. */
   displayFields?: Readonly<Record<string, string>>;
 }
 
-/** One thing that can be done at a provider when something has happened here. */
+/** An action that can be performed at a provider in response to an event. */
 export interface ProviderAction {
-  /** One line for people who choose it. */
+  /** One line for people who choose the action. */
   summary: string;
-  /** Of the subscription's or node's `config`; strict, with defaults. */
+  /** Strict schema, with defaults, of the `config` of a subscription or node. */
   config: z.ZodType<Record<string, unknown>>;
-  /** True for actions that only say that something happened: POST /integrations/connections/:id/test fires them. */
+  /** True for actions that only announce an event. POST /integrations/connections/:id/test fires them. */
   isNotice?: boolean;
-  /** What it needs of a contact; an item without a contact is refused where it is `required`. */
+  /** With `required`, a delivery without a contact is refused. */
   contact?: 'required';
   /**
-   * Does it. It may be called again for the same `input.deliveryId`, when a process ended between the call and the note of its success: a provider
-   * that takes idempotency keys gets that id.
+   * Performs the action. It may be called again for the same `input.deliveryId` if a process ended before it stored the
+   * success. A provider that takes idempotency keys gets that id.
    * @throws RateLimited, Refused, Unavailable, ReauthRequired
    */
   perform(call: ProviderCall, input: ActionInput): Promise<void>;
 }
 
-/** What an action is done with. */
+/** Input of one execution of an action. */
 export interface ActionInput {
-  /** Fits the schema of the action. */
+  /** Config that fits the action's schema. */
   config: Readonly<Record<string, unknown>>;
-  /** Stays the same when the action is tried again. */
+  /** Stays the same when the action is retried. */
   deliveryId: string;
-  /** The trigger that it follows, such as `email.replied`; null for one that an automation or a campaign step asked for by itself. */
+  /**
+   * The trigger that caused the action, such as `email.replied`. Null if an automation or a campaign step requested it.
+   */
   trigger: string | null;
   /** Data of the trigger. */
   data: Readonly<Record<string, unknown>>;
   occurredAt: Date;
   contact: ActionContact | null;
-  /** The contact's fields by the names of the provider, as the connection's field mappings say. */
+  /** The contact's fields under the provider's names, by the connection's field mappings. */
   fields: Readonly<Record<string, string>>;
   /** True for the synthetic event of a test. */
   isTest: boolean;
 }
 
-/** A contact as actions see it. */
+/** A contact, as actions see it. */
 export interface ActionContact {
   id: string;
   email: string;
@@ -168,14 +179,17 @@ export interface ActionContact {
   custom_fields: Readonly<Record<string, string>>;
 }
 
-/** How contacts are written to a provider. */
+/** Settings to write contacts to a provider. */
 interface ProviderPush {
-  /** The provider's word for what a contact becomes, such as `contact` or `Lead`. */
+  /** The provider's name for the resulting record, such as `contact` or `Lead`. */
   object: string;
-  /** The mappings of a connection that has none of its own: from fields of contacts to the provider's names. `email` is sent by itself. */
+  /**
+   * Default mappings, from contact fields to the provider's names, for a connection without its own. `email` is sent
+   * separately.
+   */
   defaults: readonly { from: string; to: string }[];
   /**
-   * Makes the record with this email, or changes the one there is: a repetition leaves one record.
+   * Creates the record with this email, or updates the existing one. A repetition creates no second record.
    * @param fields by the provider's names
    * @returns the record's id at the provider
    */
@@ -184,7 +198,7 @@ interface ProviderPush {
     email: string,
     fields: Readonly<Record<string, string>>,
   ): Promise<{ externalId: string }>;
-  /** Fields of the provider's schema, where it can be asked. */
+  /** Reads the fields of the provider's schema, if the provider offers one. */
   readFields?(call: ProviderCall): Promise<readonly ExternalField[]>;
 }
 
@@ -194,47 +208,58 @@ export interface ExternalField {
   label: string;
   type: string;
   readOnly: boolean;
-  /** The values that it takes, where the list is closed. */
+  /** Allowed values, if the list is closed. */
   options?: readonly string[];
 }
 
-/** How a provider tells of bookings. */
+/** Settings to receive bookings from a provider. */
 interface ProviderInbound {
   /**
-   * Whether a webhook is from the provider, and new enough: over the bytes of the body, in constant time. What is older than the
-   * provider's own limit, by a time that it signs, is refused.
+   * Returns true if a webhook is authentic and recent. Verifies the signature over the raw body in constant time. If
+   * the provider signs a time, a webhook older than the provider's limit is refused.
    */
   verify(request: InboundRequest): boolean;
-  /** The booking that a verified body speaks of; undefined where it is about something else. @throws Refused for a body that cannot be read */
+  /**
+   * Reads the booking in a verified body; undefined for another kind of event. @throws Refused for a body that cannot
+   * be read
+   */
   readBooking(body: unknown): MeetingNews | undefined;
-  /** Asks the provider to send its webhooks to `url`, signed with `secret`; returns its id of the webhook. Without it a person enters both. */
+  /**
+   * Asks the provider to send its webhooks to `url`, signed with `secret`, and returns the webhook's id at the
+   * provider. If missing, a person enters both there.
+   */
   register?(call: ProviderCall, webhook: { url: string; secret: string }): Promise<{ externalId: string }>;
   unregister?(call: ProviderCall, externalId: string): Promise<void>;
 }
 
 export interface InboundRequest {
-  /** Names in lower case. */
+  /** Header names in lower case. */
   headers: Readonly<Record<string, string | undefined>>;
   rawBody: Buffer;
   secret: string;
   now: Date;
 }
 
-/** One conversation with a provider for one connection: requests to it are authorized, bounded and kept off private addresses. */
+/** Client for one connection's account. Its requests are authorized, bounded and kept off private addresses. */
 export interface ProviderCall {
-  /** The pasted `config`, secrets included; empty with OAuth. */
+  /** The pasted `config`, including secrets; empty with OAuth. */
   readonly config: Readonly<Record<string, unknown>>;
   /**
-   * Sends one request and reads its answer. A 401 with OAuth has the token refreshed and the request repeated, once.
-   * @throws RateLimited for 429, Refused for other answers from 300 to 499 that `expect` does not name, Unavailable for 5xx, no answer or no HTTP,
-   *   ReauthRequired where the credential is not good any more
+   * Sends one request and reads its answer. With OAuth, a 401 refreshes the token and repeats the request once.
+   * @throws RateLimited for 429
+   * @throws Refused for other answers from 300 to 499, except 408, that `expect` does not name
+   * @throws Unavailable for 408, 5xx, no answer or no HTTP
+   * @throws ReauthRequired when the credential is no longer valid
    */
   request(request: ProviderRequest): Promise<ProviderAnswer>;
 }
 
 export interface ProviderRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below the base of the API, from its slash on; or a whole https URL, which gets no credential unless it is of the API's origin. */
+  /**
+   * Path below the base of the API, with its leading slash. Or a whole https URL, which gets no credential unless it
+   * has the API's origin.
+   */
   path: string;
   query?: Readonly<Record<string, string | number | undefined>>;
   /** Sent as JSON. */
@@ -242,21 +267,21 @@ export interface ProviderRequest {
   /** Sent as a form. */
   form?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, string>>;
-  /** True has the bytes of the body signed with the connection's webhook secret, as docs/webhooks.md says. */
+  /** True to sign the body with the connection's webhook secret, as docs/webhooks.md describes. */
   signed?: boolean;
-  /** Statuses from 300 to 499 that are answers to the caller and no errors, such as 404 of a look-up. */
+  /** Statuses from 300 to 499 that are returned instead of thrown, such as 404 of a look-up. */
   expect?: readonly number[];
 }
 
 export interface ProviderAnswer {
   status: number;
   headers: Readonly<Record<string, string | undefined>>;
-  /** The parsed body; undefined where it is no JSON. */
+  /** The parsed body; undefined for invalid JSON. */
   json: unknown;
   text: string;
 }
 
-/** The provider asks to wait (429): nothing was done, and no attempt is counted. */
+/** Thrown when the provider answers 429: nothing was done, and no attempt is counted. */
 export class RateLimited extends Error {
   override readonly name = 'RateLimited';
   readonly retryAfterMs: number;
@@ -269,10 +294,13 @@ export class RateLimited extends Error {
   }
 }
 
-/** The provider refuses the request and would again. `said` is shown to people, without secrets. */
+/**
+ * Thrown when the provider refuses a request and would refuse it again. `said` is shown to people and contains no
+ * secrets.
+ */
 export class Refused extends Error {
   override readonly name = 'Refused';
-  /** The status of its answer, where there was one. */
+  /** HTTP status of the answer, if there was one. */
   readonly status: number | undefined;
 
   readonly said: Message;
@@ -284,7 +312,7 @@ export class Refused extends Error {
   }
 }
 
-/** The provider does not answer, or answers that it cannot now: another attempt may succeed. */
+/** Thrown when the provider does not answer or reports a temporary failure. Another attempt may succeed. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable';
   readonly said: Message;
@@ -295,10 +323,10 @@ export class Unavailable extends Error {
   }
 }
 
-/** The credential is not good any more: a person has to connect the account again. */
+/** Thrown when the credential is no longer valid: a person must connect the account again. */
 export class ReauthRequired extends Error {
   override readonly name = 'ReauthRequired';
-  /** `sealed_version` of the tokens that could not be refreshed, where that is why. */
+  /** `sealed_version` of the tokens whose refresh failed, if a failed refresh is the cause. */
   readonly version: number | undefined;
 
   readonly said: Said;

@@ -1,4 +1,7 @@
-/** Every provider against its double: connecting, doing its actions, and what happens when the provider is busy, down, slow or refuses. */
+/**
+ * Tests every provider against its double: connecting, performing its actions, and a provider that is busy, down, slow
+ * or refuses.
+ */
 import test from 'ava';
 import { createEgress } from '../../../../lib/egress/index.ts';
 import { verifySignature } from '../../../../lib/signature.ts';
@@ -24,7 +27,7 @@ const REDIRECT = 'https://heron.test/integrations/oauth/callback';
 const SIGNING_SECRET = 'whsec_of-the-connection';
 const BACK_SLASH = '\\';
 
-/** What a stranger may call themselves. */
+/** A hostile name that a stranger may choose. */
 const HOSTILE = `O'Hara${BACK_SLASH} "<!channel>" @everyone <@123> =HYPERLINK("http://evil.test") {{.email}} [x](https://evil.test) 🦩`;
 
 let doubles: Awaited<ReturnType<typeof startDoubles>>;
@@ -32,7 +35,7 @@ let deps: CallDeps;
 
 test.before(async () => {
   doubles = await startDoubles();
-  // The limits of the providers have a test of their own.
+  // No rate limits here, because the providers' limits have their own test.
   for (const double of allDoubles()) double.limit(undefined);
   const config = testConfig('postgres://127.0.0.1/none', { ...doubles.env, INTEGRATION_TIMEOUT_MS: '400' });
   deps = { config, egress: createEgress({ allowUnsafe: true }), clock: { now: () => new Date() } };
@@ -42,15 +45,15 @@ test.after.always(async () => {
   await doubles.closeAll();
 });
 
-/** The double of each provider with an action, that action, and how many times it has been done there. */
+/** For each provider with an action: its double, the action, and the number of times it was done there. */
 interface Case {
   config?: () => Record<string, unknown>;
   verb: string;
   actionConfig?: () => Record<string, unknown>;
   done: () => number;
-  /** Whether doing it twice is seen once. */
+  /** True if a repetition of the action has no further effect. */
   converges?: true;
-  /** The wait (ms) after a 429 that asks for 7 s. */
+  /** Expected wait (ms) after a 429 that asks for 7 s. */
   waitMs?: number;
 }
 
@@ -60,7 +63,7 @@ const CASES: { [id in keyof Doubles]?: Case } = {
     verb: 'upsert_contact',
     done: () => doubles.salesforce.records.Contact.length,
     converges: true,
-    // Salesforce does not say how long.
+    // Salesforce does not name a wait.
     waitMs: 900_000,
   },
   pipedrive: { verb: 'upsert_contact', done: () => doubles.pipedrive.persons.length, converges: true },
@@ -141,7 +144,7 @@ for (const [id, one] of Object.entries(CASES) as [keyof Doubles, Case][]) {
     }
     t.is(one.done(), before + 1, 'none of these did anything');
 
-    // The answer is lost after the work is done, and the action is tried again.
+    // The answer is lost after the work is done, and the action is retried.
     const other = inputFor({ email: `lost@${id}.test` });
     double.fail(...faultsAtLast(double.calls().at(-1)!));
     await t.throwsAsync(act(other), { instanceOf: Unavailable });
@@ -165,7 +168,7 @@ for (const [id, one] of Object.entries(CASES) as [keyof Doubles, Case][]) {
     );
     t.deepEqual(doubles[id].refusals, []);
     t.is(one.done(), before + 1);
-    // In chats it is escaped, which has a test of its own.
+    // Chats escape it, which has its own test.
     if (providerOf(id).category === 'notifications') return;
     const asJson = JSON.stringify(contact.first_name).slice(1, -1);
     t.true(doubles[id].heard.some(({ raw }) => raw.includes(asJson)));
@@ -302,7 +305,7 @@ for (const id of ['hubspot', 'salesforce', 'pipedrive', 'close'] as const) {
       t.deepEqual(crm.note(), { about: crm.idIn(externalId), text: crm.noteText });
       t.deepEqual(crm.dealMade(), { about: crm.idIn(externalId), name: 'Deal with Acme', amount: crm.amount });
 
-      // Both make a contact where there is none; an update does not.
+      // Both create a missing contact; an update does not.
       await act('log_activity', { text: 'Hello' }, inputFor({ email: `new.${id}@acme.test` }));
       t.true(crm.people().some((one) => one.email === `new.${id}@acme.test`));
       await t.throwsAsync(act('update_contact', { fields: { x: 'y' } }, inputFor({ email: 'none@acme.test' })), {
@@ -472,7 +475,9 @@ function callOf(id: keyof Doubles, subject: CallSubject): ProviderCall {
   return openCall(deps, providerOf(id), { signingSecret: SIGNING_SECRET, ...subject });
 }
 
-/** Connects an account as the routes do, without a database: consent and code, or what is pasted and checked. */
+/**
+ * Connects an account as the routes do, without a database: by consent and code, or by pasted and checked credentials.
+ */
 async function connect(id: keyof Doubles, scopes = providerOf(id).oauth?.scopes) {
   const provider = providerOf(id);
   doubles[id].clear();
@@ -554,7 +559,7 @@ function inputFor(
   };
 }
 
-/** Does an action as the worker does it: the config goes through its schema, and the contact through the default mapping. */
+/** Performs an action as the worker does: the config is parsed by its schema, and the contact mapped by default. */
 async function perform(
   provider: Provider,
   call: ProviderCall,
@@ -569,7 +574,7 @@ async function perform(
   await action.perform(call, { ...input, fields, config: action.config.parse(config) });
 }
 
-/** The answer of the request that does the work is lost; look-ups before it are not. */
+/** Loses the answer of the request that does the work, but not of earlier look-ups. */
 function faultsAtLast(call: string) {
   return [{ kind: 'lost' as const, match: call }];
 }

@@ -4,7 +4,10 @@ import { message } from '../../../../messages/index.ts';
 import { says } from '../../../../lib/issue-message.ts';
 import { Refused, type ActionInput } from './provider.ts';
 
-/** A text of an action's config, in the template language of campaigns (`{{.first_name}}`), checked when it is saved. */
+/**
+ * Schema of a text in an action's config, in the template language of campaigns (`{{.first_name}}`). The template is
+ * checked when it is saved.
+ */
 export function templateText(maxLength: number): z.ZodString {
   return z
     .string()
@@ -14,8 +17,8 @@ export function templateText(maxLength: number): z.ZodString {
 }
 
 /**
- * Renders a text of an action's config with the values of the contact and of the trigger. Every value goes through `escape` before it is put in, so
- * that what a stranger has written stays text at the provider; what the config itself says is left as it is.
+ * Renders a text of an action's config with the values of the contact and of the trigger. `escape` is applied to every
+ * value, so that a stranger's text stays text at the provider. The config's own text is not escaped.
  * @param options.budget shared by all texts of one action
  * @throws Refused for a text that grows too long
  */
@@ -30,12 +33,12 @@ export function fillText(
   return rendered.text;
 }
 
-/** What the texts of an action are filled in with. */
+/** Input that supplies the values of an action's texts. */
 type TextInput = Pick<ActionInput, 'data' | 'contact' | 'trigger' | 'deliveryId' | 'occurredAt'>;
 
 /**
- * What templates of actions can name: data of the trigger, and fields of the contact, which come first. The contact is there by itself too, as in the other texts of
- * automations: `.first_name` and `.contact.first_name` are the same.
+ * Builds the values that action templates can name: fields of the contact, which win, and data of the trigger. The
+ * contact is also available as an object, as in other automation texts: `.first_name` equals `.contact.first_name`.
  */
 export function textValues({ data, contact, trigger, deliveryId, occurredAt }: TextInput): Record<string, unknown> {
   const ofContact = contact && {
@@ -56,14 +59,14 @@ export function textValues({ data, contact, trigger, deliveryId, occurredAt }: T
   };
 }
 
-/** Cuts a text to a length in UTF-16 units, at a whole character, and shows that it did. */
+/** Shortens a text to a length in UTF-16 units, at a whole character, and marks the cut. */
 export function shorten(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const cut = text.slice(0, maxLength - 1);
   return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
 }
 
-/** An address in a value stays text and does not become a link: chats make links of what looks like one. */
+/** Breaks up URLs in a value, so that a chat does not turn them into links. */
 export function unlink(value: string): string {
   return value.replaceAll('://', ':\u200b//').replace(/\bwww\./gi, (start) => `${start.slice(0, -1)}\u200b.`);
 }

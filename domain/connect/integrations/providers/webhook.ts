@@ -4,24 +4,27 @@ import { asIssue } from '../../../../lib/issue-message.ts';
 import type { MessageCode } from '../../../../messages/index.ts';
 import type { ActionInput, Provider, ProviderAction, ProviderCredentials } from './provider.ts';
 
-/** How a tool takes webhooks: where its addresses are, and where a webhook that was pasted goes. */
+/** Describes a tool that receives webhooks: its valid addresses, and the path of a pasted webhook. */
 interface WebhookTarget {
-  /** Whether an address can be one of the tool's. */
+  /** Returns true if a URL can belong to the tool. */
   accepts: (url: URL) => boolean;
-  /** Fault of one that cannot. */
+  /** Message for a URL that cannot. */
   problem: MessageCode;
-  /** Where the webhook is sent: below the base of the API, or the whole address. */
+  /** Path of the webhook below the base of the API, or the whole URL. */
   pathOf: (url: URL) => string;
 }
 
-/** What the tools that take a webhook have in common: their credential is its address, and their action sends what has happened there. */
+/**
+ * Common part of the tools that receive a webhook. Their credential is the webhook's URL, and their action sends the
+ * event.
+ */
 export function webhookProvider(target: WebhookTarget): Pick<Provider, 'authMethod' | 'credentials' | 'actions'> {
   const config = z.strictObject({ webhook_url: webhookUrl(target) });
   const urlOf = (given: unknown) => new URL(config.parse(given).webhook_url);
   const credentials: ProviderCredentials = {
     schema: config,
     secretFields: ['webhook_url'],
-    // A webhook cannot be asked without being fired, so its form is all that is checked.
+    // A webhook cannot be tested without firing it, so only its format is checked.
     validate: async (call) => accountOf(urlOf(call.config)),
   };
   const sendWebhook: ProviderAction = {
@@ -41,7 +44,7 @@ export function webhookProvider(target: WebhookTarget): Pick<Provider, 'authMeth
   return { authMethod: 'webhook', credentials, actions: { send_webhook: sendWebhook } };
 }
 
-/** What a webhook carries. `id` is the same when it is sent again, so that a receiver can leave out what it has had. */
+/** Builds the body of a webhook. `id` is the same on every retry, so that a receiver can deduplicate. */
 function webhookBody({ deliveryId, trigger, occurredAt, isTest, contact, fields, data }: ActionInput): object {
   return { id: deliveryId, event: trigger, occurred_at: occurredAt.toISOString(), test: isTest, contact, fields, data };
 }
@@ -58,7 +61,10 @@ function isHttp(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
-/** A webhook has no account: its host names it, and a fingerprint tells two of one host apart. */
+/**
+ * Derives an account from a webhook's URL. The host is its name, and a fingerprint distinguishes two webhooks of one
+ * host.
+ */
 function accountOf(url: URL): { id: string; name: string; displayFields: { host: string } } {
   const id = sha256(url.href).slice(0, 16);
   return { id, name: url.host, displayFields: { host: url.host } };

@@ -17,7 +17,7 @@ const user = z.object({
   resource: z.object({ uri: z.string(), name: z.string(), email: z.string(), current_organization: z.string() }),
 });
 
-/** Calendly, by a personal access token; bookings come by webhooks that Heron registers. */
+/** Calendly, connected by a personal access token. Bookings arrive by webhooks that Heron registers. */
 export const calendly: Provider = {
   id: 'calendly',
   name: 'Calendly',
@@ -101,8 +101,8 @@ const webhook = z.object({
 });
 
 /**
- * A booking is an invitee: a meeting of several people has one for each. A move cancels the old invitee and makes another one that names it, so the
- * cancellation of a move says nothing of its own.
+ * Parses an invitee event. A booking is an invitee: a meeting of several people has one for each. A reschedule cancels
+ * the old invitee and creates a new one that names it, so the cancellation of a reschedule is ignored.
  */
 function readBooking(body: unknown): MeetingNews | undefined {
   const kind = z.object({ event: z.string() }).safeParse(body);

@@ -16,8 +16,8 @@ const PAGE = 100;
 const MAX_PAGES = 10;
 
 /**
- * Close's contacts, each of which stands in a lead (a company), with notes and opportunities of the lead. A contact's id here is `lead/contact`, as
- * Close wants the lead wherever it wants the contact.
+ * Close: contacts that belong to a lead (a company), with notes and opportunities of the lead. A contact's id here is
+ * `lead/contact`, because Close requires the lead wherever it requires the contact.
  */
 export const closeCrm: Crm = {
   name: 'Close',
@@ -41,7 +41,7 @@ export const closeCrm: Crm = {
     const found = z
       .object({ data: z.array(contact.extend({ emails: z.array(z.object({ email: z.string() })).nullish() })) })
       .parse(json)
-      // The search is by words; the address itself decides.
+      // Close searches by words, so the exact address is compared here.
       .data.filter(({ emails }) => emails?.some((one) => one.email.toLowerCase() === email.toLowerCase()))
       .toSorted((one, other) => (one.id < other.id ? -1 : 1))[0];
     return found && `${found.lead_id}/${found.id}`;
@@ -76,7 +76,7 @@ export const closeCrm: Crm = {
   },
 };
 
-/** Fields of Close's contacts: its own, and custom ones as `custom.cf_…`. */
+/** Reads the fields of Close's contacts: built-in ones, and custom ones as `custom.cf_…`. */
 export async function readCloseFields(call: ProviderCall): Promise<ExternalField[]> {
   const page = z.object({
     data: z.array(

@@ -5,7 +5,7 @@ import { closeCrm, readCloseFields } from './crm.ts';
 
 const config = z.strictObject({ api_key: z.string().trim().min(10).max(200) });
 
-/** Close, by an API key. */
+/** Close, connected by an API key. */
 export const close: Provider = {
   id: 'close',
   name: 'Close',

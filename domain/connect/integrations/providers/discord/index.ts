@@ -11,12 +11,12 @@ const config = z.strictObject({
 });
 const notifyConfig = z.strictObject({ message: noticeMessage });
 
-/** The longest content of a message. */
+/** Maximum characters of a message. */
 const MAX_CONTENT = 2_000;
-/** Of a message whose links show no preview. */
+/** Discord message flag that disables link previews. */
 const SUPPRESS_EMBEDS = 4;
 
-/** Discord, by the webhook of a channel. */
+/** Discord, connected by the webhook of a channel. */
 export const discord: Provider = {
   id: 'discord',
   name: 'Discord',
@@ -29,7 +29,7 @@ export const discord: Provider = {
   highlights: ['provider.highlight.message_each', 'provider.highlight.own_texts'],
   events: ['email.replied', 'meeting.booked', 'deal.won'],
   apiBase: 'https://discord.com/api/v10',
-  // Five messages in two seconds for each webhook.
+  // Discord allows five messages in two seconds per webhook.
   rate: { capacity: 3, perSecond: 1 },
   credentials: {
     schema: config,
@@ -56,7 +56,7 @@ export const discord: Provider = {
           query: { wait: 'true' },
           json: {
             content: shorten(noticeText(input, escapeForDiscord), MAX_CONTENT),
-            // Nobody is pinged, whatever the text says.
+            // Disables all mentions, whatever the text contains.
             allowed_mentions: { parse: [] },
             flags: SUPPRESS_EMBEDS,
           },
@@ -66,7 +66,7 @@ export const discord: Provider = {
   },
 };
 
-/** What a stranger wrote, as plain text in Discord's Markdown, without mentions and links. */
+/** Escapes a stranger's text for Discord's Markdown, without mentions and links. */
 function escapeForDiscord(value: string): string {
   return unlink(value.replaceAll(/[\\*_~`|>#()[\]<-]/g, String.raw`\$&`).replaceAll('@', '@\u200b'));
 }

@@ -6,7 +6,7 @@ import { says } from '../../../../../lib/issue-message.ts';
 import { Refused, type Provider } from '../provider.ts';
 import { fillText, shorten, templateText } from '../texts.ts';
 
-/** The longest text of a cell. */
+/** Maximum characters of a cell. */
 const MAX_CELL = 50_000;
 
 const DEFAULT_COLUMNS = [
@@ -35,7 +35,7 @@ const appendConfig = z.strictObject({
     .describe('The cells of the row, from the left; templates are allowed.'),
 });
 
-/** Google Sheets, by Google's OAuth and the Sheets API v4. */
+/** Google Sheets, connected by Google's OAuth, through the Sheets API v4. */
 export const googleSheets: Provider = {
   id: 'google_sheets',
   name: 'Google Sheets',
@@ -47,7 +47,7 @@ export const googleSheets: Provider = {
   highlights: ['provider.highlight.row_each', 'provider.highlight.own_columns', 'provider.highlight.no_formulas'],
   events: ['email.replied', 'meeting.booked', 'contact.created', 'deal.won'],
   apiBase: 'https://sheets.googleapis.com',
-  // 60 writes in a minute for each user of a project.
+  // Google allows 60 writes per minute for each user of a project.
   rate: { capacity: 20, perSecond: 0.5 },
   oauth: {
     authorizeUrl: 'https://accounts.google.com/o/oauth2/v2/auth',
@@ -55,10 +55,10 @@ export const googleSheets: Provider = {
     revokeUrl: 'https://oauth2.googleapis.com/revoke',
     pkce: true,
     scopes: ['openid', 'email', 'https://www.googleapis.com/auth/spreadsheets'],
-    // Without them Google gives a refresh token on the first consent alone, or none.
+    // Without these parameters Google returns a refresh token only on the first consent, or none.
     parameters: { access_type: 'offline', prompt: 'consent' },
     clientSettings: ['GOOGLE_SHEETS_CLIENT_ID', 'GOOGLE_SHEETS_CLIENT_SECRET'],
-    // The token came from Google's own endpoint, so its signature is not looked at.
+    // The token came from Google's own endpoint, so its signature is not verified.
     async readAccount(_call, tokens) {
       const { sub, email } = z
         .object({ sub: z.string(), email: z.string() })
@@ -78,7 +78,7 @@ export const googleSheets: Provider = {
         const { status } = await call.request({
           method: 'POST',
           path: `/v4/spreadsheets/${spreadsheetId(spreadsheet)}/values/${encodeURIComponent(range)}:append`,
-          // RAW: what a stranger wrote is text and never a formula.
+          // RAW stores a stranger's text as text, never as a formula.
           query: { valueInputOption: 'RAW', insertDataOption: 'INSERT_ROWS' },
           json: { majorDimension: 'ROWS', values: [row] },
           expect: [404],

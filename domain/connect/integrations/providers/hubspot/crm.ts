@@ -5,13 +5,13 @@ import { asHtml, filledFields, type Crm } from '../crm.ts';
 const withId = z.object({ id: z.string() });
 const contacts = '/crm/v3/objects/contacts';
 
-/** Kinds of association that HubSpot defines, of a new object to a contact. */
+/** Association type ids defined by HubSpot, from a new object to a contact. */
 const TO_CONTACT = { deal: 3, note: 202 };
 
-/** HubSpot's contacts, notes and deals. */
+/** HubSpot: contacts, notes and deals. */
 export const hubspotCrm: Crm = {
   name: 'HubSpot',
-  // The upsert by email is one request and atomic there, so that two of them at once make one contact.
+  // HubSpot's upsert by email is one atomic request, so two concurrent upserts create one contact.
   async upsertContact(call, email, fields) {
     const { json } = await call.request({
       method: 'POST',
@@ -60,7 +60,7 @@ export const hubspotCrm: Crm = {
   },
 };
 
-/** Properties of HubSpot's contacts. */
+/** Reads the properties of HubSpot's contacts. */
 export async function readHubSpotFields(call: ProviderCall): Promise<ExternalField[]> {
   const { json } = await call.request({ method: 'GET', path: '/crm/v3/properties/contacts' });
   const { results } = z

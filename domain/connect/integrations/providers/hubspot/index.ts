@@ -3,7 +3,7 @@ import type { Provider } from '../provider.ts';
 import { crmActions } from '../crm.ts';
 import { hubspotCrm, readHubSpotFields } from './crm.ts';
 
-/** HubSpot, by its OAuth and the CRM API v3. */
+/** HubSpot, connected by its OAuth, through the CRM API v3. */
 export const hubspot: Provider = {
   id: 'hubspot',
   name: 'HubSpot',
@@ -16,7 +16,7 @@ export const hubspot: Provider = {
   events: ['email.replied', 'meeting.booked', 'contact.created', 'deal.won'],
   capability: { objects: ['contact', 'note', 'deal'] },
   apiBase: 'https://api.hubapi.com',
-  // 110 requests in 10 seconds for each account that has installed an app.
+  // HubSpot allows 110 requests in 10 seconds for each account that installed the app.
   rate: { capacity: 50, perSecond: 5 },
   oauth: {
     authorizeUrl: 'https://app.hubspot.com/oauth/authorize',

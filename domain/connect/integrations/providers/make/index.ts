@@ -1,7 +1,7 @@
 import type { Provider } from '../provider.ts';
 import { webhookProvider } from '../webhook.ts';
 
-/** Make, by the custom webhook of a scenario. */
+/** Make, connected by the custom webhook of a scenario. */
 export const make: Provider = {
   id: 'make',
   name: 'Make',
@@ -12,7 +12,7 @@ export const make: Provider = {
   webhookHint: 'provider.make.hint',
   highlights: ['provider.highlight.any_scenario', 'provider.highlight.signed'],
   events: ['email.replied', 'meeting.booked', 'contact.created', 'deal.won'],
-  // Each zone has a host of its own, so the address that was pasted is used whole.
+  // Each zone has its own host, so the pasted URL is used as a whole.
   apiBase: 'https://hook.eu1.make.com',
   rate: { capacity: 100, perSecond: 15 },
   ...webhookProvider({

@@ -1,7 +1,7 @@
 import type { Provider } from '../provider.ts';
 import { webhookProvider } from '../webhook.ts';
 
-/** n8n, by the webhook node of a workflow on any server. */
+/** n8n, connected by the webhook node of a workflow on any server. */
 export const n8n: Provider = {
   id: 'n8n',
   name: 'n8n',

@@ -4,19 +4,19 @@ import { asHtml, filledFields, nameOf, upsertByLookup, wholeName, type Crm, type
 
 const persons = '/api/v2/persons';
 const made = z.object({ data: z.object({ id: z.number() }) });
-/** Fields that Pipedrive has for every person; a name has no parts there, so its parts are put together here. */
+/** Built-in fields of Pipedrive's persons. Pipedrive has one name field, so the name parts are joined here. */
 const OWN_FIELDS: readonly ExternalField[] = [
   { name: 'name', label: 'Name', type: 'varchar', readOnly: false },
   { name: 'first_name', label: 'First name (part of the name)', type: 'varchar', readOnly: false },
   { name: 'last_name', label: 'Last name (part of the name)', type: 'varchar', readOnly: false },
   { name: 'phone', label: 'Phone', type: 'phone', readOnly: false },
 ];
-/** How many fields are read at once; more are on further pages. */
+/** Maximum fields per page. */
 const PAGE = 500;
-/** Pages that are read at most. */
+/** Maximum pages that are read. */
 const MAX_PAGES = 10;
 
-/** Pipedrive's persons, notes and deals. */
+/** Pipedrive: persons, notes and deals. */
 export const pipedriveCrm: Crm = {
   name: 'Pipedrive',
   async upsertContact(call, email, fields) {
@@ -25,7 +25,7 @@ export const pipedriveCrm: Crm = {
       const { json } = await call.request({
         method: 'POST',
         path: persons,
-        // A person must have a name there.
+        // Pipedrive requires a name for each person.
         json: { name: email, ...personBody(known), emails: [{ value: email, primary: true, label: 'work' }] },
       });
       return String(made.parse(json).data.id);
@@ -75,7 +75,7 @@ export const pipedriveCrm: Crm = {
   },
 };
 
-/** Fields of Pipedrive's persons: its own, and the account's custom ones, whose names are hashes. */
+/** Reads the fields of Pipedrive's persons: built-in ones, and the account's custom ones, whose names are hashes. */
 export async function readPipedriveFields(call: ProviderCall): Promise<ExternalField[]> {
   const page = z.object({
     data: z.array(

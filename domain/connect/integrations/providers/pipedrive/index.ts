@@ -3,7 +3,7 @@ import type { Provider } from '../provider.ts';
 import { crmActions } from '../crm.ts';
 import { pipedriveCrm, readPipedriveFields } from './crm.ts';
 
-/** Pipedrive, by its OAuth, the API v2 of persons and deals, and the API v1 of notes. */
+/** Pipedrive, connected by its OAuth, through the API v2 for persons and deals, and the API v1 for notes. */
 export const pipedrive: Provider = {
   id: 'pipedrive',
   name: 'Pipedrive',
@@ -22,7 +22,7 @@ export const pipedrive: Provider = {
     tokenUrl: 'https://oauth.pipedrive.com/oauth/token',
     revokeUrl: 'https://oauth.pipedrive.com/oauth/revoke',
     pkce: false,
-    // They are chosen with the app at Pipedrive; an authorization names none.
+    // The scopes are chosen in the app at Pipedrive; the authorization request names none.
     scopes: [],
     clientAuth: 'basic',
     clientSettings: ['PIPEDRIVE_CLIENT_ID', 'PIPEDRIVE_CLIENT_SECRET'],

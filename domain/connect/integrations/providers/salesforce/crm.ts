@@ -12,17 +12,21 @@ import {
 import { filledFields, upsertByLookup, type Crm, type Fields } from '../crm.ts';
 
 const API = '/services/data/v62.0';
-/** Salesforce counts the requests of a rolling day and does not say when there is room again. */
+/**
+ * Wait (ms) at the request limit. Salesforce counts the requests of a rolling day and does not say when more are
+ * allowed.
+ */
 const OVER_LIMIT_WAIT_MS = 15 * MINUTE_MS;
 
-/** Salesforce's contacts, completed tasks and opportunities. */
+/** Salesforce: contacts, completed tasks and opportunities. */
 export const salesforceCrm: Crm = {
   name: 'Salesforce',
-  // By a query and not by the upsert on Email: that one answers 300 where several contacts have the address, and 404 for some endings of addresses.
+  // Uses a query instead of the upsert on Email. The upsert answers 300 if several contacts have the address, and 404
+  // for addresses with some endings.
   async upsertContact(call, email, fields) {
     const known = filledFields(fields);
     return upsertByLookup(salesforceCrm, call, email, known, () =>
-      // A contact must have a last name there.
+      // Salesforce requires a last name for each contact.
       create(call, 'Contact', { ...known, LastName: known.LastName ?? email, Email: email }),
     );
   },
@@ -59,7 +63,7 @@ export const salesforceCrm: Crm = {
   },
 };
 
-/** Fields of Salesforce's contacts. */
+/** Reads the fields of Salesforce's contacts. */
 export async function readSalesforceFields(call: ProviderCall): Promise<ExternalField[]> {
   const { json } = await ask(call, { method: 'GET', path: `${API}/sobjects/Contact/describe` });
   const { fields } = z
@@ -82,7 +86,7 @@ export async function readSalesforceFields(call: ProviderCall): Promise<External
     label,
     type,
     readOnly: !createable || !updateable,
-    // Other picklists take any value.
+    // Unrestricted picklists accept any value.
     ...(restrictedPicklist ? { options: picklistValues.map(({ value }) => value) } : {}),
   }));
 }
@@ -92,7 +96,7 @@ async function create(call: ProviderCall, object: string, fields: Fields | objec
   return z.object({ id: z.string() }).parse(json).id;
 }
 
-/** Salesforce says that its limit is reached with 403. */
+/** Sends a request. Salesforce reports its exhausted request limit with 403. */
 async function ask(call: ProviderCall, request: ProviderRequest): Promise<ProviderAnswer> {
   const answer = await call.request({ ...request, expect: [403] });
   if (answer.status !== 403) return answer;

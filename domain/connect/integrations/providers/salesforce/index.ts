@@ -3,7 +3,7 @@ import type { Provider } from '../provider.ts';
 import { crmActions } from '../crm.ts';
 import { readSalesforceFields, salesforceCrm } from './crm.ts';
 
-/** Salesforce, by its OAuth and the REST API of the account's own instance. */
+/** Salesforce, connected by its OAuth, through the REST API of the account's own instance. */
 export const salesforce: Provider = {
   id: 'salesforce',
   name: 'Salesforce',

@@ -16,12 +16,12 @@ const notifyConfig = z.strictObject({
   message: noticeMessage,
 });
 
-/** What Slack says where its token is not good any more. */
+/** Slack's error codes for a token that is no longer valid. */
 const REAUTH = new Set(['invalid_auth', 'account_inactive', 'token_revoked', 'not_authed', 'org_login_required']);
-/** What Slack says where another attempt may succeed. */
+/** Slack's error codes after which another attempt may succeed. */
 const PASSING = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'token_expired']);
 
-/** Slack, by its OAuth and the Web API. */
+/** Slack, connected by its OAuth, through the Web API. */
 export const slack: Provider = {
   id: 'slack',
   name: 'Slack',
@@ -33,7 +33,7 @@ export const slack: Provider = {
   highlights: ['provider.highlight.message_each', 'provider.highlight.own_texts'],
   events: ['email.replied', 'meeting.booked', 'deal.won'],
   apiBase: 'https://slack.com/api',
-  // One message per second and channel, with short bursts.
+  // Slack allows one message per second and channel, with short bursts.
   rate: { capacity: 3, perSecond: 1 },
   isTokenRefused: ({ json }) => z.object({ error: z.literal('token_expired') }).safeParse(json).success,
   oauth: {
@@ -67,7 +67,7 @@ export const slack: Provider = {
           json: {
             channel,
             text: noticeText(input, escapeForSlack),
-            // Names in the text ping nobody, and addresses bring no preview.
+            // Names in the text notify nobody, and URLs get no preview.
             parse: 'none',
             link_names: false,
             unfurl_links: false,
@@ -79,12 +79,14 @@ export const slack: Provider = {
   },
 };
 
-/** What a stranger wrote, as plain text in Slack's mrkdwn: mentions and links need `<`, and what looks like an address is taken apart. */
+/**
+ * Escapes a stranger's text for Slack's mrkdwn. Mentions and links need `<`; text that looks like a URL is broken up.
+ */
 function escapeForSlack(value: string): string {
   return unlink(value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'));
 }
 
-/** Slack says almost every refusal with status 200 and `ok: false`. */
+/** Sends a request. Slack reports almost every refusal with status 200 and `ok: false`. */
 async function ask(call: ProviderCall, request: ProviderRequest): Promise<void> {
   const { json } = await call.request(request);
   const answer = z.object({ ok: z.boolean(), error: z.string().default('unknown_error') }).safeParse(json);

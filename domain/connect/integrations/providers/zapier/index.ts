@@ -1,7 +1,7 @@
 import type { Provider } from '../provider.ts';
 import { webhookProvider } from '../webhook.ts';
 
-/** Zapier, by the catch hook of a Zap. */
+/** Zapier, connected by the catch hook of a Zap. */
 export const zapier: Provider = {
   id: 'zapier',
   name: 'Zapier',
@@ -20,7 +20,7 @@ export const zapier: Provider = {
       host === 'hooks.zapier.com' &&
       /^\/hooks\/catch\/\d+\/\w+\/?(silent\/?)?$/.test(pathname),
     problem: 'connect.zapier_hook',
-    // Zapier's addresses end in a slash; people paste them without.
+    // Zapier's URLs end in a slash, which people often omit when they paste.
     pathOf: ({ pathname }) => (pathname.endsWith('/') ? pathname : `${pathname}/`),
   }),
 };

@@ -1,0 +1,38 @@
+import { seeded } from '../../test/faults/random.ts';
+import { commentsIn } from './comments.ts';
+
+/** A text to be judged by the rubric, and the line below it or its key. */
+export interface Drawn {
+  place: string;
+  text: string;
+  context: string;
+}
+
+/** Comments of sources, without those written for a program. */
+export function commentsOf(sources: ReadonlyMap<string, string>): Drawn[] {
+  return [...sources].flatMap(([file, source]) => {
+    const lines = source.split('\n');
+    return commentsIn(source)
+      .filter(({ text }) => !/^(?:oxlint|@ts-|#)/.test(text))
+      .map(({ text, line }) => ({ place: `${file}:${line}`, text, context: declarationAt(lines, line, text) }));
+  });
+}
+
+/** The code that a comment stands above, or beside. */
+function declarationAt(lines: readonly string[], line: number, text: string): string {
+  const own = lines[line - 1]!.split(/\/\*|\/\//)[0]!.trim();
+  if (own) return own;
+  const below = lines.slice(line - 1 + text.split('\n').length);
+  return below.find((each) => /[\w}]/.test(each) && !/^\s*(?:\/\*|\*|\/\/)/.test(each))?.trim() ?? '';
+}
+
+/** Draws `count` texts without repetition: the same ones for the same seed and sources. */
+export function draw<T>(from: readonly T[], count: number, seed: number): T[] {
+  const random = seeded(seed);
+  const left = [...from];
+  return Array.from({ length: Math.min(count, left.length) }, () => {
+    const at = Math.floor(random.next() * left.length);
+    const [taken] = left.splice(at, 1);
+    return taken!;
+  });
+}
