@@ -6,7 +6,7 @@ import { INTENT_OF_KIND, type ReplyKind } from '../../mail/inbound/intent.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { applyCorrection, type CorrectedMessage } from '../../sending/outcomes/apply-correction.ts';
-import { emitClassified } from '../../sending/outcomes/classified.ts';
+import { announceReading } from '../../sending/outcomes/classified.ts';
 import { closeOptOutQuestions } from '../../sending/outcomes/opt-out-question.ts';
 import { lockSubject, type ReceivedFacts, type Subject } from '../../sending/outcomes/subject.ts';
 import { optedOutBy } from '../../sending/outcomes/withdraw-opt-out.ts';
@@ -138,7 +138,7 @@ async function correct(tx: Tx, { row, copies, asked, subject }: Locked, kind: Re
     { copies: [...copies], intent, kind },
   );
   await learn(tx, row, kind);
-  emitClassified(tx, subject, facts, {
+  await announceReading(tx, subject, facts, {
     kind,
     intent,
     confidence: 1,

@@ -7,7 +7,6 @@ import { message, toLanguage } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 import { headerText } from '../../mail/messages/text.ts';
 import { sendClaimedMail } from '../../platform/claimed-mail.ts';
-import { declareSubscriber } from '../../platform/events/subscriber.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import { reader, singleStatement } from '../../platform/kernel/transact.ts';
@@ -16,24 +15,6 @@ import { reader, singleStatement } from '../../platform/kernel/transact.ts';
 const PAGE = 200;
 /** A mail that has been under way for this long (ms) was left by a worker that died. */
 const LEFT_BEHIND_MS = HOUR_MS;
-
-/** Notes an email to each owner of the workspace for a reply that threatens legal steps, certain or doubtful; one for each reply. */
-export const noteLegalThreats = declareSubscriber({
-  name: 'note_legal_threats',
-  types: ['inbox.reply_classified'],
-  startsFrom: 'now',
-  async applyBatch(tx, events) {
-    const ids = events.flatMap(({ data }) => (data.opt_out_force === 'legal' ? [data.email_id] : []));
-    if (ids.length === 0) return;
-    await tx.org.sql(
-      `insert into legal_threat_mails (message_id, user_id, organization_id, created_at)
-       select m.id, o.user_id, :org, :now from inbound_messages m
-       join memberships o on o.organization_id = :org join roles r on r.id = o.role_id and r.is_owner
-       where m.organization_id = :org and m.id = any(cast(:ids as uuid[])) on conflict do nothing`,
-      { ids, now: tx.now },
-    );
-  },
-});
 
 interface DueMail extends Columns<'legal_threat_mails', 'message_id' | 'user_id' | 'organization_id'> {
   email: string;

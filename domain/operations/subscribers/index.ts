@@ -4,7 +4,6 @@ import { followCampaign } from '../../campaigns/runs/follow-campaign.ts';
 import { matchGoals } from '../../reporting/goals/match-goals.ts';
 import { keepFacts } from '../../reporting/aggregates/keep-facts.ts';
 import { performStepActions } from '../../crm/perform-step-actions.ts';
-import { noteLegalThreats } from '../../inbox/threads/legal-threats.ts';
 import { pauseOnSpike } from '../../sending/outcomes/pause-on-spike.ts';
 import { promoteWinner } from '../../sending/outcomes/promote-winner.ts';
 import { stopCompany } from '../../sending/outcomes/stop-company.ts';
@@ -20,7 +19,6 @@ export const SUBSCRIBERS: readonly Subscriber[] = [
   keepFacts,
   matchGoals,
   taskForReply,
-  noteLegalThreats,
   performStepActions,
   runAutomations,
   deliverToIntegrations,

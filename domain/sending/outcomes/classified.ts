@@ -65,8 +65,13 @@ export interface Classified {
   previousIntent?: string | null;
 }
 
-/** Emits inbox.reply_classified for a reading or its correction. */
-export function emitClassified(tx: Tx, subject: Subject, received: ReceivedFacts, classified: Classified): void {
+/** Emits inbox.reply_classified for a reading or its correction. A legal threat is noted for the owners of the workspace. */
+export async function announceReading(
+  tx: Tx,
+  subject: Subject,
+  received: ReceivedFacts,
+  classified: Classified,
+): Promise<void> {
   const { kind, intent, confidence, force, asksToStop, previousIntent } = classified;
   tx.emit('inbox.reply_classified', {
     ...subjectPayload(subject),
@@ -84,4 +89,15 @@ export function emitClassified(tx: Tx, subject: Subject, received: ReceivedFacts
     corrected: previousIntent !== undefined,
     previous_intent: previousIntent ?? null,
   });
+  if (kind === 'opt_out' && force === 'legal') await noteLegalThreat(tx, received.id);
+}
+
+/** Stores an email to each owner of the workspace, which the sweep sends; one for each message. */
+async function noteLegalThreat(tx: Tx, messageId: string): Promise<void> {
+  await tx.org.sql(
+    `insert into legal_threat_mails (message_id, user_id, organization_id, created_at)
+     select :message, m.user_id, :org, :now from memberships m join roles r on r.id = m.role_id and r.is_owner
+     where m.organization_id = :org on conflict do nothing`,
+    { message: messageId, now: tx.now },
+  );
 }

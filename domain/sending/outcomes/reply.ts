@@ -6,7 +6,7 @@ import { finishEnrollment, finishEnrollments } from '../control/finish.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { effectiveSettings, stopsEverywhere } from '../campaign/outreach-settings.ts';
 import { recordOptOutByMail, type Writer } from './opt-out-by-mail.ts';
-import { emitClassified } from './classified.ts';
+import { announceReading } from './classified.ts';
 import { askAboutOptOut } from './opt-out-question.ts';
 import { recordEngagement, subjectPayload, type ReceivedFacts, type Subject } from './subject.ts';
 import { message } from '../../../messages/index.ts';
@@ -62,7 +62,7 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
   const asksToStop = await followReply(tx, subject, reply);
   const { answer, intent, confidence } = reply;
   if (received && answer)
-    emitClassified(tx, subject, received, {
+    await announceReading(tx, subject, received, {
       kind: answer.kind as ReplyKind,
       intent,
       confidence,
