@@ -62,11 +62,14 @@ test('the reading of a reply stands with its message, its conversation and in th
 test('a doubtful opt-out is marked, and one request decides', async (t) => {
   const { get, correct, suppressed, messageId } = await scene('Is there a way not to get these?');
   t.true((await get('')).body.data[0].asks_to_stop);
+  const asking = async () => (await get('?asks_to_stop=true')).body.data.length as number;
+  t.is(await asking(), 1);
   t.true((await get(`/${messageId}`)).body.asks_to_stop);
   const answer = await correct({ intent: 'opt_out' });
   assertStatus(t, answer, 200);
   t.like(answer.body, { intent: 'negative', asks_to_stop: false, answer: { kind: 'opt_out', corrected: true } });
   t.deepEqual(await suppressed(), ['lea@company.test']);
+  t.is(await asking(), 0);
 });
 
 test('an opt-out that was none is taken back, and can be given again', async (t) => {

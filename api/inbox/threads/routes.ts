@@ -177,9 +177,18 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     query: threadListQuery,
     success: { status: 200, body: threadPage },
     handler: async (ctx, { query }) => {
-      const { limit, cursor, email_id, email_ids, category_ids: categoryIds, awaiting_reply, ...filters } = query;
+      const {
+        limit,
+        cursor,
+        email_id,
+        email_ids,
+        category_ids: categoryIds,
+        awaiting_reply,
+        asks_to_stop,
+        ...filters
+      } = query;
       const mailboxIds = email_id === undefined ? email_ids : [email_id, ...(email_ids ?? [])];
-      const asked = { ...filters, mailboxIds, categoryIds, awaitingReply: awaiting_reply };
+      const asked = { ...filters, mailboxIds, categoryIds, awaitingReply: awaiting_reply, asksToStop: asks_to_stop };
       return presentPage(await listThreads(ctx, { limit, cursor }, asked), presentThread);
     },
   }),

@@ -30,6 +30,11 @@ export const threadListQuery = z.strictObject({
   category_ids: ids.optional().meta({ description: 'Filed under one of these categories; ids, separated by commas' }),
   folder: z.enum(FOLDERS).optional().meta({ description: 'Where it is filed; inbox and archive by default' }),
   awaiting_reply: flag.optional().meta({ description: 'true: only those in which the last message is ours' }),
+  asks_to_stop: z
+    .literal('true')
+    .transform(() => true)
+    .optional()
+    .meta({ description: 'true: only those with a message that may ask for no more emails, and waits for a decision' }),
   snoozed: flag
     .optional()
     .meta({ description: 'true: only those that the caller has snoozed. They are left out otherwise' }),

@@ -9,6 +9,7 @@ export const VIEWS = [
   'inbox',
   'unread',
   'awaiting',
+  'asking',
   'snoozed',
   'archive',
   'spam',
@@ -58,6 +59,7 @@ export function threadFilters({
   return {
     ...(view === 'unread' ? { unseen: 'true' as const } : {}),
     ...(view === 'awaiting' ? { awaiting_reply: 'true' as const } : {}),
+    ...(view === 'asking' ? { asks_to_stop: 'true' as const } : {}),
     ...(view === 'snoozed' ? { snoozed: 'true' as const } : {}),
     ...(view === 'archive' || view === 'spam' || view === 'trash' || (view === 'inbox' && q === '')
       ? { folder: view }
