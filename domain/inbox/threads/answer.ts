@@ -2,7 +2,7 @@ import type { StoredAnswer } from '../../../db/json-columns.ts';
 import type { ReplyKind } from '../../mail/inbound/intent.ts';
 
 /** The reading of a received message, with a person's correction. */
-export interface Answer extends Omit<StoredAnswer, 'kind'> {
+interface Answer extends Omit<StoredAnswer, 'kind'> {
   kind: ReplyKind;
   /** A person gave the kind; the other fields are those of the first reading. */
   corrected: boolean;

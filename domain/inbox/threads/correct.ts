@@ -17,7 +17,7 @@ import { toAnswer } from './answer.ts';
 const REPORTS: ReadonlySet<string> = new Set(['bounce', 'complaint']);
 
 /** A decision of a person about a received message: its kind, or that it does not ask to stop. */
-export type Correction = { kind: ReplyKind } | { asksToStop: false };
+type Correction = { kind: ReplyKind } | { asksToStop: false };
 
 type MessageRow = Columns<
   'inbound_messages',

@@ -1,7 +1,7 @@
 import type { AnswerKind, ReadingBias } from './read-reply.ts';
 
 /** Readings of one kind that people corrected to another one. */
-export interface CountedCorrection {
+interface CountedCorrection {
   read: AnswerKind;
   said: AnswerKind;
   count: number;

@@ -54,7 +54,7 @@ function toAnswerKind(kind: ReplyKind): AnswerKind {
 }
 
 /** A reading as its event says it. */
-export interface Classified {
+interface Classified {
   kind: ReplyKind;
   intent: string | null;
   confidence: number;

@@ -13,7 +13,7 @@ import { message } from '../../../messages/index.ts';
 import { json } from '../../../db/connection.ts';
 
 /** A reply written by a person. */
-export interface Reply {
+interface Reply {
   intent: string | null;
   /** Confidence of the intent, 0 to 1. */
   confidence: number;
