@@ -13,6 +13,11 @@ import { eraseFiles } from '../platform/erase-files.ts';
 export async function eraseTraces(tx: Tx, contactIds: readonly string[]): Promise<void> {
   const bindings = { contacts: [...contactIds] };
   await eraseFiles(tx, contactIds);
+  await tx.org.sql(
+    `update crm_tasks set status = 'completed', completed_at = :now, updated_at = :now
+     where organization_id = :org and ${THEIRS} and source like 'erasure/%' and status in ('pending', 'in_progress')`,
+    { ...bindings, now: tx.now },
+  );
   for (const statement of STATEMENTS) await tx.org.sql(statement, bindings);
 }
 
@@ -52,8 +57,6 @@ const STATEMENTS = [
    where a.organization_id = :org and jsonb_typeof(a.payload -> 'samples') = 'array'
      and exists (select from addresses x where position(x.email in lower(a.payload ->> 'samples')) > 0)`,
   `update crm_deals set name = 'Deleted contact', lost_reason = null where organization_id = :org and ${THEIRS}`,
-  `update crm_tasks set status = 'completed', completed_at = now(), updated_at = now()
-   where organization_id = :org and ${THEIRS} and source like 'erasure/%' and status in ('pending', 'in_progress')`,
   `update crm_tasks set title = 'Deleted contact', description = null where organization_id = :org and ${THEIRS}`,
   `with theirs as (
      delete from email_drafts where organization_id = :org and to_emails && array(${ADDRESSES}) returning attachments
