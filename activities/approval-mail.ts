@@ -3,7 +3,7 @@ import { approvalMailWorkflow, type ApprovalMailActivities } from '../workflows/
 import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 
-/** The mail about approvals. */
+/** Durable family of the emails that announce approvals. */
 export const approvalMail = family<ApprovalMailActivities>({
   contract: approvalMailWorkflow,
   queue: 'mail',

@@ -6,7 +6,7 @@ import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 import { assertNotBusy } from './not-yet.ts';
 
-/** Runs of automations that wait or call another system. */
+/** Durable family of the automation runs that wait or call another system. */
 export const automation = family<AutomationActivities>({
   contract: automationWorkflow,
   queue: { advanceAutomation: 'workflows', callAutomationApp: 'apps' },
@@ -21,6 +21,7 @@ export const automation = family<AutomationActivities>({
   }),
   mustBeOpen: { table: 'automation_runs', open: `status = 'running'` },
   blocked: { taskType: AUTOMATION_RUN, restricted: 'readOnly' },
-  // A run that was not begun: a person who has looked at the automations settles it.
+  // A run that was not started, because automations start each other or too many runs. Retry does nothing: a person
+  // resolves it after reviewing the automations.
   deadLetters: [{ taskType: AUTOMATION_LOOP, restricted: 'readOnly', retry: async () => {} }],
 });

@@ -5,17 +5,17 @@ import { blockRun, isPassing } from '../domain/operations/system/blocked-runs.ts
 import { errorKind } from '../lib/error-report.ts';
 import { BLOCKED } from '../workflows/contract.ts';
 
-/** What a failing attempt of an activity passes to the next one, in the details of its last heartbeat. */
+/** State that a failing attempt of an activity passes to the next one in the details of its last heartbeat. */
 interface Failing {
   failingSince: number;
   position: number;
 }
 
 /**
- * Does an activity's work. While it fails, the server retries it; after RUN_BLOCK_AFTER_MS of failures without progress
- * its run is shown as blocked in PostgreSQL and the activity fails for the last time, so that the run waits for a retry instead
- * of looking healthy.
- * @param work gets a function that it calls with its progress, where it can measure it
+ * Runs an activity's work and lets the server retry its failures. After RUN_BLOCK_AFTER_MS of failures without
+ * progress, marks the run as blocked in PostgreSQL and fails the activity for good. The run then waits for a retry
+ * instead of looking healthy.
+ * @param work gets a function to call with its progress, if it can measure any
  */
 export function orBlock<T>(
   deps: Deps,
@@ -26,7 +26,7 @@ export function orBlock<T>(
 }
 
 /**
- * Shows the run of the activity as blocked.
+ * Marks the activity's run as blocked in PostgreSQL.
  * @throws ApplicationFailure always: the activity fails for the last time
  */
 export async function block(deps: Deps, organizationId: string, error: unknown): Promise<never> {
@@ -36,11 +36,11 @@ export async function block(deps: Deps, organizationId: string, error: unknown):
 }
 
 /**
- * Does an activity's work. While it fails, the server retries it; after RUN_BLOCK_AFTER_MS of failures without progress
- * `giveUp` is called with the last of them, and what it returns is the activity's result. Time without a database does
- * not count, nor does an ApplicationFailure of the work itself.
- * Histories get the kind of a failure; its text, which may contain values, is logged.
- * @param work gets a function that it calls with its progress, where it can measure it
+ * Runs an activity's work and lets the server retry its failures. After RUN_BLOCK_AFTER_MS of failures without
+ * progress, calls `giveUp` with the last error and returns its result. Time without a database and ApplicationFailures
+ * of the work itself do not count.
+ * Histories get only the kind of a failure. Its text may contain values and is logged instead.
+ * @param work gets a function to call with its progress, if it can measure any
  */
 export async function orGiveUp<T>(
   deps: Deps,

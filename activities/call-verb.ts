@@ -4,9 +4,9 @@ import { contextOf } from './context.ts';
 import { withPulse } from './pulse.ts';
 
 /**
- * What most activities are: one verb of the domain, called in the context of one organization. While it waits, the activity sends heartbeats
- * ({@link withPulse}); where it keeps failing, the run is shown as blocked ({@link orBlock}).
- * @throws ApplicationFailure for which Temporal retries the activity, or of type `blocked`
+ * Runs one verb of the domain in the context of an organization; most activities are only this. Sends heartbeats while
+ * it runs ({@link withPulse}) and marks the run as blocked if it keeps failing ({@link orBlock}).
+ * @throws ApplicationFailure which Temporal retries, or of type `blocked`
  */
 export function callVerb<T>(
   deps: Deps,

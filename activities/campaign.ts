@@ -15,18 +15,19 @@ import { contextOf } from './context.ts';
 import { family, type ActivityParts } from './family.ts';
 import { message } from '../messages/index.ts';
 
-/** How long (ms) one launcher activity works while there is work, before it returns. */
+/** Maximum duration (ms) of one launcher activity while leads are due. */
 const LAUNCHER_TURN_MS = 20_000;
-/** Turns of a launcher's first look, and how long (ms) it may have taken for another one to begin. */
+/** Limits of a launcher's first attempt: number of iterations, and time (ms) after which no further one starts. */
 const FIRST_LOOK_TURNS = 3;
 const FIRST_LOOK_MS = 500;
 
-/** Launchers of campaigns. */
+/** Durable family of campaign launchers. */
 export const campaign = family<CampaignActivities>({
   contract: campaignWorkflow,
   queue: { beginLauncher: 'workflows', runLauncher: 'batch' },
   activities,
-  // A campaign that is idle waits for a lead, which signals its launcher; one that is not active may still have runs to signal.
+  // The launcher of an idle campaign is signalled when a lead arrives. A campaign that is not active may still have
+  // runs to signal.
   mustBeOpen: {
     table: 'campaigns',
     open: `campaigns.status = 'active' and campaigns.idle_since is null
@@ -54,7 +55,7 @@ function activities({ deps }: ActivityParts): CampaignActivities {
   };
 }
 
-/** The first look of a launcher: a few turns, and no wait between them. */
+/** Runs the first few iterations of a launcher without waiting between them. */
 async function firstLook(ctx: Ctx, campaignId: string): Promise<FirstLook> {
   const until = performance.now() + FIRST_LOOK_MS;
   let launched = 0;
@@ -67,7 +68,7 @@ async function firstLook(ctx: Ctx, campaignId: string): Promise<FirstLook> {
   return { kind: 'more' };
 }
 
-/** Turns of a launcher, with short waits between them, for as long as there is something to do. */
+/** Repeats launcher iterations, with short waits between them, until nothing is due or the time limit is reached. */
 async function launchWhileDue(clock: Clock, takeTurn: () => Promise<Turn>): Promise<LaunchReport> {
   const context = Context.current();
   const until = performance.now() + LAUNCHER_TURN_MS;
@@ -83,7 +84,7 @@ async function launchWhileDue(clock: Clock, takeTurn: () => Promise<Turn>): Prom
   }
 }
 
-/** The report of a last turn, with the leads that the turns before it launched. */
+/** Adds the leads launched by earlier iterations to the report of the last one. */
 function withLaunched(report: LaunchReport, launched: number): LaunchReport {
   return report.kind === 'wait' ? { ...report, launched: launched + report.launched } : report;
 }

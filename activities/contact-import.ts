@@ -7,7 +7,7 @@ import { orBlock } from './blocking.ts';
 import { contextOf } from './context.ts';
 import { family, type ActivityParts } from './family.ts';
 
-/** Contact imports. */
+/** Durable family of contact imports. */
 export const contactImport = family<ContactImportActivities>({
   contract: contactImportWorkflow,
   queue: 'batch',
@@ -16,7 +16,7 @@ export const contactImport = family<ContactImportActivities>({
   blocked: { taskType: 'contact_import', isStamped: true },
 });
 
-/** A refusal (the campaign is gone) ends the import; any other error is retried from the checkpoint on. */
+/** A refusal (the campaign is gone) ends the import. Any other error is retried from the last checkpoint. */
 function activities({ deps }: ActivityParts): ContactImportActivities {
   const ctxOf = (organizationId: string) => contextOf(deps, organizationId);
   return {

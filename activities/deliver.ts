@@ -4,10 +4,10 @@ import { callVerb } from './call-verb.ts';
 import type { ActivityParts } from './family.ts';
 import { notYet } from './not-yet.ts';
 
-/** The soonest (ms) that an email is looked at again which another attempt may still have in hand. */
+/** Minimum delay (ms) before checking an email again that another attempt may still be sending. */
 const LOOK_AGAIN_MS = 1_000;
 
-/** The activity that sends one email: of a campaign, of a direct send, or of a test run. */
+/** Creates the activity that sends one email of a campaign, a direct send or a test run. */
 export function createDeliverSend({ deps, smtp, metrics, copies }: ActivityParts): EnrollmentActivities['deliverSend'] {
   return async (args) => {
     const delivery = await callVerb(deps, args, (ctx) => deliverSend(ctx, { smtp, copies }, args.sendId));

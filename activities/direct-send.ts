@@ -6,7 +6,10 @@ import { directSendWorkflow, type DirectSendActivities } from '../workflows/dire
 import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 
-/** Emails that a person or an agent wrote. The family `enrollment` serves the activity that sends them. */
+/**
+ * Durable family of emails written by a person or an agent. The family `enrollment` serves the activity that sends
+ * them.
+ */
 export const directSend = family<Omit<DirectSendActivities, 'deliverSend'>>({
   contract: directSendWorkflow,
   queue: 'workflows',

@@ -5,7 +5,9 @@ import { domainRenewalWorkflow, type DomainRenewalActivities } from '../workflow
 import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 
-/** The renewals of managed domains. An answer of a provider, or none, is a result and not an error. */
+/**
+ * Durable family of the renewals of managed domains. A provider's refusal or missing answer is a result, not an error.
+ */
 export const domainRenewal = family<DomainRenewalActivities>({
   contract: domainRenewalWorkflow,
   queue: 'batch',

@@ -10,7 +10,7 @@ import { createDeliverSend } from './deliver.ts';
 import { family, type ActivityParts } from './family.ts';
 import { assertNotBusy } from './not-yet.ts';
 
-/** Contacts on their way through a campaign. */
+/** Durable family of enrollments: contacts in a campaign. */
 export const enrollment = family<EnrollmentActivities>({
   contract: enrollmentWorkflow,
   queue: { advanceEnrollment: 'workflows', deliverSend: 'mail', callApp: 'apps' },

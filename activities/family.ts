@@ -16,11 +16,11 @@ export interface ActivityParts {
   smtp: SmtpSender;
   /** Delivers webhooks. */
   engine: DeliveryEngine;
-  /** Bounds the calls that are open with customers' apps, by app connection. */
+  /** Limits the open calls to customers' apps per app connection. */
   appCalls: TargetLimits;
-  /** Bounds the IMAP connections for copies of sent emails, by host. */
+  /** Limits the IMAP connections that store copies of sent emails, per host. */
   copies: TargetLimits;
-  /** Bounds the calls that are open with providers of integrations. */
+  /** Limits the open calls to integration providers. */
   providers: TargetLimits;
 }
 
@@ -37,16 +37,16 @@ export interface Family extends DurableFamily {
 
 interface Declaration<Activities> extends Partial<Pick<DurableFamily, 'deadLetters' | 'approval'>> {
   contract: WorkflowContract<any, any>;
-  /** The queue of all activities, or of each. Local activities and those of `ask` are on `workflows`. */
+  /** The queue of all activities, or one per activity. Local activities and those of `ask` run on `workflows`. */
   queue: Queue | { readonly [Name in keyof Activities]: Queue };
   activities(parts: ActivityParts): Activities;
-  /** Rows whose run must be open, a query for them, or the reason why no run must be. */
+  /** Rows whose run must be open, a query for them, or the reason why none must be. */
   mustBeOpen: RunRows | RunQuery | { unneeded: string };
-  /** The mark of a blocked run. Table, key and condition are those of `mustBeOpen` where it does not name others. */
+  /** Columns that mark a blocked run. Table, key and condition default to those of `mustBeOpen`. */
   blocked?: BlockedRuns | (Omit<MarkedRow, keyof RunRows> & Partial<RunRows>);
 }
 
-/** Declares a durable family, once for workers, reconcile, blocked runs, dead letters and approvals. */
+/** Declares a durable family once for workers, reconciliation, blocked runs, dead letters and approvals. */
 export function family<Activities extends object>(declaration: Declaration<Activities>): Family {
   const { contract, queue, mustBeOpen, blocked, deadLetters = [], approval } = declaration;
   return {

@@ -9,8 +9,9 @@ import { family } from './family.ts';
 import { withPulse } from './pulse.ts';
 
 /**
- * Replays of goals. A page is one transaction, so an attempt whose worker died is repeated and repeats nothing. Of a page
- * that kept failing, the event at fault is passed over; where the fault is not in an event, the run is blocked.
+ * Durable family of goal replays. A page is one transaction, so repeating the attempt of a dead worker counts nothing
+ * twice. If a page keeps failing, the event that causes it is skipped. If no single event causes it, the run is
+ * blocked.
  */
 export const goalReplay = family<GoalReplayActivities>({
   contract: goalReplayWorkflow,
@@ -27,6 +28,6 @@ export const goalReplay = family<GoalReplayActivities>({
   }),
   mustBeOpen: { table: 'goal_replays', open: `state in ('queued', 'running')` },
   blocked: { taskType: REPLAY },
-  // An event that a replay went on without: only a person has it tried again.
+  // An event that a replay skipped. Only a person retries it.
   deadLetters: [{ taskType: REPLAY_EVENT, retry: replayPassedOver }],
 });

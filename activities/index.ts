@@ -22,7 +22,7 @@ import { webhookVerify } from './webhook-verify.ts';
 import type { Family } from './family.ts';
 
 /**
- * Every durable family, and the only list of them outside of workflows/. Workers serve their activities; a process hands
+ * Every durable family, and the only such list outside of workflows/. Workers serve their activities. A process passes
  * the list to its verbs as `Deps.families`.
  */
 export const FAMILIES: readonly Family[] = [

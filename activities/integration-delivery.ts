@@ -17,7 +17,10 @@ import { contextOf } from './context.ts';
 import { family } from './family.ts';
 import { withPulse } from './pulse.ts';
 
-/** Deliveries to providers. Each is settled by itself, so an attempt whose worker died is repeated for what it had under way. */
+/**
+ * Durable family of deliveries to providers. Each delivery is settled separately, so after a worker dies only its
+ * unfinished deliveries are repeated.
+ */
 export const integrationDelivery = family<IntegrationDeliveryActivities>({
   contract: integrationDeliveryWorkflow,
   queue: 'integrations',
@@ -28,7 +31,7 @@ export const integrationDelivery = family<IntegrationDeliveryActivities>({
         return withPulse(() => deliverTurn(contextOf(deps, organizationId), connectionId, { limits, signal, reached }));
       }),
   }),
-  // Deliveries of an account that has to be connected again are woken when it is.
+  // Deliveries of an account that must be reconnected resume when it is connected again.
   mustBeOpen: {
     table: 'integration_connections',
     open: `integration_connections.status in ('connected', 'degraded')
@@ -36,11 +39,11 @@ export const integrationDelivery = family<IntegrationDeliveryActivities>({
   },
   blocked: { taskType: INTEGRATION_RUN, restricted: 'readOnly', open: 'true', isStamped: true },
   deadLetters: [
-    // A delivery that a provider refused: only a person has it tried again.
+    // A delivery that a provider refused. Only a person retries it.
     { taskType: INTEGRATION_DELIVERY, restricted: 'readOnly', retry: retryDelivery },
-    // A booking that could not be read, as when the provider changed its form and Heron has learned it since.
+    // A booking that could not be parsed. A retry helps after a release that knows the provider's new format.
     { taskType: INTEGRATION_WEBHOOK, restricted: 'readOnly', retry: readAgain },
-    // A dropped delivery: there is nothing to repeat, and a person who has read it settles it.
+    // A dropped delivery. Nothing can be repeated: a person marks it as resolved.
     { taskType: INTEGRATION_BACKLOG, restricted: 'readOnly', retry: async () => {} },
   ],
 });

@@ -5,7 +5,7 @@ import { mailboxCheckWorkflow, type MailboxCheckActivities } from '../workflows/
 import { contextOf } from './context.ts';
 import { family } from './family.ts';
 
-/** Checks of mailbox credentials. When the request is gone, the check is not retried. */
+/** Durable family of mailbox credential checks. A check is not retried once its request is gone. */
 export const mailboxCheck = family<MailboxCheckActivities>({
   contract: mailboxCheckWorkflow,
   queue: 'interactive',

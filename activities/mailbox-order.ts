@@ -14,10 +14,10 @@ import { callVerb } from './call-verb.ts';
 import { family, type ActivityParts } from './family.ts';
 import { notYet } from './not-yet.ts';
 
-/** How soon (ms) a payment provider is asked again that has taken a payment and not told yet. */
+/** Delay (ms) before asking a payment provider again that has taken a payment and not confirmed it yet. */
 const PAID_SOON_MS = 5_000;
 
-/** Orders of managed mailboxes. */
+/** Durable family of orders of managed mailboxes. */
 export const mailboxOrder = family<MailboxOrderActivities>({
   contract: mailboxOrderWorkflow,
   queue: {
@@ -28,15 +28,15 @@ export const mailboxOrder = family<MailboxOrderActivities>({
     undoOrderStep: 'apps',
   },
   activities,
-  // One that has failed or was cancelled is under way until what it has made is undone.
+  // A failed or cancelled order stays `under_way` until its completed steps are undone.
   mustBeOpen: { table: 'mailbox_orders', open: 'under_way' },
   blocked: { taskType: 'mailbox_order', restricted: 'hidden', isStamped: true },
-  // A step that an order could not undo: only a person has it tried again.
+  // A step that an order could not undo. Only a person retries it.
   deadLetters: [{ taskType: UNDO_OF_ORDER, restricted: 'hidden', retry: retryUndo }],
   approval: mailboxOrderApproval,
 });
 
-/** Each activity calls one verb and says when Temporal tries again. */
+/** Maps each activity to one verb and decides when Temporal retries it. */
 function activities({ deps }: ActivityParts): MailboxOrderActivities {
   const step =
     (verb: (ctx: Ctx, orderId: string, step: string) => Promise<StepOutcome>) => async (args: OrderStepArgs) => {

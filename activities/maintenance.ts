@@ -17,10 +17,13 @@ import { maintenanceWorkflow, type Chore, type MaintenanceActivities } from '../
 import { family } from './family.ts';
 import { withPulse } from './pulse.ts';
 
-/** How long (ms) one search for missing runs may take; the next sweep continues where it ended. */
+/** Maximum duration (ms) of one search for missing runs. The next sweep continues where it ended. */
 const LOOK_MS = 8 * 60_000;
 
-/** The verb of a chore, and what the log says where it found something to do: as a warning where that should not have been necessary. */
+/**
+ * Verb of a chore and the log message for when it did something. `isWarning` marks chores that should normally find
+ * nothing to do.
+ */
 interface Work {
   verb(deps: Deps, signal: AbortSignal): Promise<number>;
   says?: string;
@@ -51,7 +54,7 @@ const WORK: Record<Chore, Work> = {
   reconcileRuns: { verb: startMissingRuns },
 };
 
-/** The maintenance schedule. */
+/** Durable family of the maintenance schedule. */
 export const maintenance = family<MaintenanceActivities>({
   contract: maintenanceWorkflow,
   queue: 'batch',

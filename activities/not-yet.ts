@@ -2,10 +2,10 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { AppBusy } from '../domain/connect/app-connections/call.ts';
 import type { Metrics } from '../lib/metrics.ts';
 
-/** The shortest retry delay (ms); zero would mean the retry policy's own delay. */
+/** Minimum retry delay (ms). Temporal reads zero as the delay of the retry policy. */
 const MIN_DELAY_MS = 10;
 
-/** A failure that asks Temporal to retry after `delayMs`; it is not counted as a failure. */
+/** Creates a failure that makes Temporal retry after `delayMs` and that does not count as a failure. */
 export function notYet(type: string, message: string, delayMs: number): ApplicationFailure {
   return ApplicationFailure.create({
     type,
@@ -15,7 +15,10 @@ export function notYet(type: string, message: string, delayMs: number): Applicat
   });
 }
 
-/** Has a call of an app that has as many calls under way as it may made again later. @throws ApplicationFailure */
+/**
+ * Throws if the app already has its maximum number of open calls, so that the call is retried later.
+ * @throws ApplicationFailure
+ */
 export function assertNotBusy<Result extends { outcome: string }>(
   metrics: Metrics,
   result: Result | AppBusy,

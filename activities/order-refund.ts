@@ -5,7 +5,7 @@ import { orderRefundWorkflow, type OrderRefundActivities } from '../workflows/or
 import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 
-/** Refunds of payments. An answer of the payment provider, or none, is a result and not an error. */
+/** Durable family of payment refunds. A payment provider's refusal or missing answer is a result, not an error. */
 export const orderRefund = family<OrderRefundActivities>({
   contract: orderRefundWorkflow,
   queue: 'batch',

@@ -7,18 +7,18 @@ import { runWorkflow, type RunActivities, type RunArgs } from '../workflows/run/
 import { callVerb } from './call-verb.ts';
 import { family, type ActivityParts } from './family.ts';
 
-/** Runs of agents until their campaign is launched. */
+/** Durable family of agent runs, up to the launch of their campaign. */
 export const run = family<RunActivities>({
   contract: runWorkflow,
   queue: { advanceRun: 'workflows', preflightRun: 'batch', launchRun: 'batch' },
   activities,
-  // A run that is active or paused follows its campaign without a workflow.
+  // A run in state `active` or `paused` follows its campaign without a workflow.
   mustBeOpen: { table: 'runs', open: `state in ('queued', 'preflighting', 'awaiting_approval', 'launching')` },
   blocked: { taskType: 'run', isStamped: true },
   approval: runLaunch,
 });
 
-/** Each activity does what the state of the run asks for, and returns the state that follows. */
+/** Each activity performs the step that the run's state requires and returns the next state. */
 function activities({ deps }: ActivityParts): RunActivities {
   const step = (verb: (ctx: Ctx, runId: string) => Promise<RunRow>) => (args: RunArgs) =>
     callVerb(deps, args, async (ctx) => toReport(await verb(ctx, args.runId)));

@@ -5,7 +5,7 @@ import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 import { assertNotBusy } from './not-yet.ts';
 
-/** Test runs. The family `enrollment` serves the activity that sends their emails. */
+/** Durable family of test runs. The family `enrollment` serves the activity that sends their emails. */
 export const testRun = family<Omit<TestRunActivities, 'deliverSend'>>({
   contract: testRunWorkflow,
   queue: { advanceTestRun: 'workflows', callAppForTest: 'apps' },

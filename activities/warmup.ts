@@ -3,14 +3,14 @@ import { warmupWorkflow, type WarmupActivities } from '../workflows/warmup/contr
 import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 
-/** The warmup of mailboxes. */
+/** Durable family of mailbox warmup. */
 export const warmup = family<WarmupActivities>({
   contract: warmupWorkflow,
   queue: 'mail',
   activities: ({ deps, smtp }) => ({
     warmupTurn: (args) => callVerb(deps, args, (ctx) => warmupTurn(ctx, smtp, args.mailboxId)),
   }),
-  // One that was stopped while an email was under way still finds out what became of it.
+  // A warmup stopped while an email was being sent still needs its run to settle that email.
   mustBeOpen: {
     table: 'mailboxes',
     open: `mailboxes.warmup is not null

@@ -8,7 +8,10 @@ import { orGiveUp } from './blocking.ts';
 import { family, type ActivityParts } from './family.ts';
 import { withPulse } from './pulse.ts';
 
-/** First attempts at webhooks, which rest on no receiver that is known to be slow: they are on the workflows' queue. */
+/**
+ * Durable family of first webhook attempts. They run on the `workflows` queue because receivers known to be slow are
+ * excluded.
+ */
 export const webhookBatch = family<WebhookBatchActivities>({
   contract: webhookBatchWorkflow,
   queue: 'workflows',
@@ -17,8 +20,8 @@ export const webhookBatch = family<WebhookBatchActivities>({
 });
 
 /**
- * The activity of first attempts, and of the batch of one endpoint. A batch serves many organizations and cannot be blocked: where it keeps failing,
- * each of its deliveries gets a run of its own.
+ * Creates the activities of shared batches and of single-endpoint batches. A batch serves many organizations and cannot
+ * be blocked. If it keeps failing, each of its deliveries gets its own run.
  */
 export function createBatchActivities({ engine }: ActivityParts): WebhookBatchActivities {
   return {

@@ -5,7 +5,10 @@ import { family } from './family.ts';
 import { notYet } from './not-yet.ts';
 import { withPulse } from './pulse.ts';
 
-/** One webhook delivery with its retry schedule, which PostgreSQL keeps: each failure carries the delay of the next attempt. */
+/**
+ * Durable family of single webhook deliveries with retries. PostgreSQL keeps the schedule, and each failure carries the
+ * delay of the next attempt.
+ */
 export const webhookDelivery = family<WebhookDeliveryActivities>({
   contract: webhookDeliveryWorkflow,
   queue: 'webhooks',

@@ -4,7 +4,9 @@ import { webhookVerifyWorkflow, type WebhookVerifyActivities } from '../workflow
 import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 
-/** Verification of endpoints of applications. A wrong answer of a receiver is a result, not an error. */
+/**
+ * Durable family of endpoint verification for applications. A wrong answer of a receiver is a result, not an error.
+ */
 export const webhookVerify = family<WebhookVerifyActivities>({
   contract: webhookVerifyWorkflow,
   queue: 'apps',

@@ -3,7 +3,7 @@ import { weeklyReportWorkflow, type WeeklyReportActivities } from '../workflows/
 import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 
-/** The weekly report. */
+/** Durable family of weekly reports. */
 export const weeklyReport = family<WeeklyReportActivities>({
   contract: weeklyReportWorkflow,
   queue: 'mail',

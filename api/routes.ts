@@ -108,7 +108,7 @@ export const routes: readonly AnyRoute[] = [
   ...approvalRoutes,
   ...directSendRoutes,
   ...draftRoutes,
-  // After all other addresses below /unibox: an id could be any of their names.
+  // Placed after all other paths below /unibox, because its `:id` would match their names.
   ...uniboxMessageRoutes,
   ...approvalPageRoutes,
   ...weeklyReportPages,

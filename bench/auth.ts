@@ -5,7 +5,7 @@ import { alternate, median } from './measure.ts';
 
 const CONNECTIONS = 10;
 
-/** A read with an API key (key, scope, rate limit, usage record) against the same read without authentication. */
+/** Compares a read with an API key (key, scope, rate limit, usage record) to the same read without authentication. */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const rounds = context.quick ? 2 : 7;
   const seconds = context.quick ? 2 : 6;

@@ -24,9 +24,9 @@ const BARE_ROUNDS = 5;
 const BARE_PAGE = `select * from catalogue_people order by id limit ${PAGE}`;
 
 /**
- * The prospect catalogue at its size (HERON_BENCH_PEOPLE, 10,000,000 unless said; a tenth as many companies): the load of a million people, then of all,
- * and every filter, alone and in combinations, each with values drawn anew. A catalogue that an earlier run left in the folder of `--data` is searched as it is,
- * once it has the indexes of this version.
+ * Measures the prospect catalogue at its size (HERON_BENCH_PEOPLE, default 10,000,000; a tenth as many companies).
+ * Loads a million people, then all, and searches with every filter, alone and combined, with random values. A catalogue
+ * left by an earlier run in `--data` is searched as it is, once it has this version's indexes.
  */
 export async function run({ assembly, stack, quick, log }: BenchContext): Promise<BenchResult> {
   const wanted = quick ? 20_000 : Number(process.env.HERON_BENCH_PEOPLE ?? 10_000_000);
@@ -74,7 +74,7 @@ interface Loaded {
   cpu: string;
 }
 
-/** Loads a million people, then all of them in their place. */
+/** Loads a million people, then replaces them by the full number. */
 async function loadAll(
   url: string,
   people: number,
@@ -116,7 +116,7 @@ async function load(
   }
 }
 
-/** Every search so many times over a catalogue of the samples. */
+/** Runs every search `rounds` times on a catalogue of the samples. */
 async function measureCatalogue(
   ctx: Ctx,
   people: number,
@@ -126,7 +126,7 @@ async function measureCatalogue(
   const known = [{ label: 'people, and a tenth as many companies', value: String(people) }];
   const { figures, raw, measure: series } = openSeries(rounds, known, log);
   const bare: number[] = [];
-  // Between the searches, a page by its key alone: what the machine makes of anything at that moment.
+  // Also reads a page by key between the searches, as a baseline of the machine's current speed.
   const measure = async (name: string, work: (round: number) => Promise<unknown>) => {
     for (let round = 0; round < BARE_ROUNDS; round += 1)
       bare.push(await timed(() => ctx.catalogue!.query(BARE_PAGE, {})));
@@ -163,7 +163,7 @@ async function measureCatalogue(
 
 type Searches<F> = Record<string, (round: number) => F>;
 
-/** Filters as the schema of the routes hands them over: lower-case. */
+/** Lower-cases filters, as the schemas of the routes do. */
 function lower<F extends object>(filters: F): F {
   return Object.fromEntries(
     Object.entries(filters).map(([name, value]) => [name, typeof value === 'string' ? value.toLowerCase() : value]),

@@ -11,14 +11,13 @@ const PAGE = 50;
 const CONNECTIONS = 10;
 
 /**
- * The authenticated list of contacts against Koa and pg alone with the very same query; and what the last page costs
- * against the first.
+ * Compares the authenticated list of contacts to plain Koa and pg with the same query, and the last page to the first.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const rows = context.quick ? 20_000 : 100_000;
   const rounds = context.quick ? 2 : 7;
   const seconds = context.quick ? 2 : 6;
-  // The slowest hundredth decides: with fewer requests that would be a few garbage collections.
+  // Many, because the 99th percentile of fewer requests would only reflect a few garbage collections.
   const requests = context.quick ? 400 : 20_000;
   const { assembly, stack, log } = context;
   const tenant = await createTenant(assembly.deps, 'Bench');
@@ -94,7 +93,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   };
 }
 
-/** The statement the list runs for its first page, as the database gets it. */
+/** Captures the SQL of the list's first page. */
 async function listQuery({ assembly }: BenchContext, tenant: Tenant): Promise<{ sql: string; bindings: unknown[] }> {
   const { db } = assembly.deps;
   const seen: { sql: string; bindings: unknown[] }[] = [];
@@ -107,7 +106,7 @@ async function listQuery({ assembly }: BenchContext, tenant: Tenant): Promise<{ 
   return seen[0]!;
 }
 
-/** Walks to the end and gives the address of the last page. */
+/** Pages to the end and returns the URL of the last page. */
 async function lastPage(first: string, headers: Record<string, string>, rows: number): Promise<string> {
   let url = first;
   for (let page = 1; page < rows / PAGE; page += 1) {
@@ -119,7 +118,7 @@ async function lastPage(first: string, headers: Record<string, string>, rows: nu
   return url;
 }
 
-/** One request over a kept connection, in ms. */
+/** Sends one request over a kept-alive connection and returns its time (ms). */
 function once(agent: Agent, url: string, headers: Record<string, string>): Promise<number> {
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {

@@ -8,38 +8,40 @@ import { loadConfig } from '../lib/config/index.ts';
 import { silentLogger } from '../lib/log.ts';
 import { forkSource } from '../local/typescript.ts';
 
-/** What a bench gets: an installation of real processes, this process's own way to its database, and how much to do. */
+/**
+ * Input of a bench: an installation of real processes, a direct connection to its database, and the amount of work.
+ */
 export interface BenchContext {
   stack: LocalStack;
   assembly: TestAssembly;
-  /** Small amounts, for seeing that everything works; the figures mean little. */
+  /** Uses small amounts to check that everything works; the figures mean little. */
   quick: boolean;
-  /** Share of the full size that benches of large data sets write; 1 unless asked otherwise. */
+  /** Fraction of the full size of large data sets. Default: 1. */
   scale: number;
-  /** A folder that keeps the installation, and what a bench wrote into it; undefined: all goes when the bench ends. */
+  /** Folder that keeps the installation and the data of a bench. Undefined: everything is deleted at the end. */
   dataDir?: string | undefined;
   log(line: string): void;
-  /** Starts one of bench/processes; it ends with the bench. */
+  /** Starts a process of bench/processes, which ends with the bench. */
   helper(name: string, env?: Record<string, string>): Promise<Helper>;
-  /** What runs here, by part. */
+  /** Returns the versions of the running parts. */
   versions(): Promise<Record<string, string>>;
 }
 
-/** A process beside the installation that answers questions. */
+/** Process beside the installation that answers questions. */
 export interface Helper {
   pid: number;
-  /** From its first message. */
+  /** Port from its first message. */
   port: number;
   ask<Answer>(question: string): Promise<Answer>;
   stop(): Promise<void>;
 }
 
-/** What one bench found. */
+/** Results of one bench. */
 export interface BenchResult {
-  /** What was measured, for the table: label and value with unit. */
+  /** Figures for the table: label, and value with unit. */
   figures: { label: string; value: string }[];
   targets: { what: string; target: string; got: string; met: boolean }[];
-  /** Every single value, by series. */
+  /** All single values by series. */
   raw: Record<string, unknown>;
 }
 
@@ -57,7 +59,7 @@ const SETTINGS: Record<string, string> = {
   ORG_IMPORT_BYTES: '0',
 };
 
-/** Brings an installation up for one bench, with everything durable as `npm start` has it, and takes it down after. */
+/** Starts an installation for one bench, as durable as `npm start` makes it, and stops it afterwards. */
 export async function withContext<T>(
   {
     env = {},

@@ -16,7 +16,10 @@ const MEMBERS = 20;
 const CAMPAIGNS = 40;
 const DAY_MS = 86_400_000;
 
-/** Searches over many deals and many tasks of one workspace, each with its exact number: every filter, every order, pages far behind the first. */
+/**
+ * Measures searches over many deals and tasks of one workspace, each with its exact total: every filter, every order,
+ * and late pages.
+ */
 export async function run({ assembly, quick, log }: BenchContext): Promise<BenchResult> {
   const rows = quick ? 20_000 : 1_000_000;
   return measureCrm(assembly.deps, await fillCrm(assembly.deps, rows, log), rows, quick ? 5 : 20, log);
@@ -30,7 +33,7 @@ interface Filled {
   campaignIds: string[];
 }
 
-/** Measures a workspace that {@link fillCrm} has written; each search so many times with other values. */
+/** Measures a workspace written by {@link fillCrm}; each search runs several times with different values. */
 async function measureCrm(
   deps: TestDeps,
   filled: Filled,
@@ -139,8 +142,8 @@ function taskSearches({ memberIds }: Filled): Record<string, (round: number) => 
 }
 
 /**
- * A workspace with so many deals and tasks of two years: one pipeline, 20 members, 40 campaigns; one of five deals is won, one of five lost; seven
- * of ten tasks are done, and one of a hundred is overdue.
+ * Creates a workspace with deals and tasks of two years: one pipeline, 20 members, 40 campaigns. A fifth of the deals
+ * is won, a fifth lost; 70 % of the tasks are completed, and 1 % overdue.
  */
 async function fillCrm(deps: TestDeps, rows: number, log: (line: string) => void): Promise<Filled> {
   const { db } = deps;

@@ -13,14 +13,14 @@ const LEADS = 100_000;
 const QUICK_LEADS = 1_000;
 const PAINT_TARGET_MS = 1_500;
 const FRAME_MS = 1000 / 60;
-/** A frame that is this late (ms) was left out. */
+/** Frame time (ms) from which a frame counts as dropped. */
 const DROPPED_MS = 1.5 * FRAME_MS;
-/** Pixels with each frame: a wheel, a wheel that is turned fast, and a fling of twenty rows a frame. */
+/** Pixels per frame: a mouse wheel, a fast wheel, and a fling of twenty rows per frame. */
 const SPEEDS = [45, 300, 900];
 const SIGN_IN = '/account/sign-in';
 const CLICKED = ['/campaigns', '/inbox', '/leads', '/reports', '/'];
 
-/** Whose dashboard is opened. */
+/** Workspace whose dashboard is opened. */
 interface Office {
   userId: string;
   campaignId: string;
@@ -28,12 +28,12 @@ interface Office {
 }
 
 /**
- * The dashboard in a browser: when addresses show something on a slow processor, the frames of a long list that is scrolled, what each page asks for,
- * and how long it takes from a click to the content. With `--data` it is that of the data set which `reports` has left there.
+ * Measures the dashboard in a browser with a slowed processor: time until pages show content, scrolling of a long list,
+ * requests per page, and time from click to content. With `--data` uses the data set that `reports` left there.
  */
 export async function run({ stack, assembly, quick, dataDir, log }: BenchContext): Promise<BenchResult> {
   await ensureDashboard();
-  // What they would do meanwhile is not what is measured.
+  // Background work would distort the measurement.
   await stack.processes.worker.stop();
   const { deps } = assembly;
   const office = (await keptOffice(deps, dataDir)) ?? (await ownOffice(assembly, quick));
@@ -137,7 +137,7 @@ async function measureScroll(
   return targets;
 }
 
-/** The workspace of the data set that the bench of reports has left in the folder, as its owner. */
+/** Returns the data set's workspace left by the bench of reports, as its owner. */
 async function keptOffice(deps: TestDeps, dataDir: string | undefined): Promise<Office | undefined> {
   const text = dataDir && (await readFile(join(dataDir, 'bench-reports.json'), 'utf8').catch(() => undefined));
   if (!text) return undefined;
@@ -153,7 +153,7 @@ async function keptOffice(deps: TestDeps, dataDir: string | undefined): Promise<
   };
 }
 
-/** A workspace of this bench alone: one campaign with many leads. */
+/** Creates a separate workspace: one campaign with many leads. */
 async function ownOffice(assembly: TestAssembly, quick: boolean): Promise<Office> {
   const contacts = quick ? QUICK_LEADS : LEADS;
   const { tenant, campaignId } = await makeCampaign(assembly, {

@@ -5,7 +5,7 @@ import { transact } from '../domain/platform/kernel/transact.ts';
 import { signalLauncher } from '../domain/sending/control/signals.ts';
 import { createCampaign, createMailbox, createTenant, type StepSpec, type Tenant } from '../test/harness/factories.ts';
 
-/** Contacts of a workspace, made inside the database: ids rise with their number, as those of real rows do with time. */
+/** Creates contacts inside the database. Ids increase with their number, like those of real rows with time. */
 export async function fillContacts({ deps }: TestAssembly, organizationId: string, count: number): Promise<void> {
   await deps.db.raw(
     `insert into contacts (id, organization_id, email, first_name, last_name, company, phone, custom_fields, created_at, updated_at)
@@ -23,12 +23,15 @@ interface CampaignSpec {
   contacts: number;
   steps: StepSpec[];
   mailboxes: number;
-  /** Seconds between two emails of a mailbox. */
+  /** Minimum time (seconds) between two emails of a mailbox. */
   gapSeconds: number;
   smtpPort: number;
 }
 
-/** A workspace with contacts, mailboxes that send to the sink, and an active campaign with all contacts as leads. */
+/**
+ * Creates a workspace with contacts, mailboxes that send to the sink, and an active campaign with all contacts as
+ * leads.
+ */
 export async function makeCampaign(
   assembly: TestAssembly,
   spec: CampaignSpec,
@@ -64,7 +67,7 @@ export async function makeCampaign(
   return { tenant, campaignId };
 }
 
-/** Wakes the launcher of a campaign. */
+/** Signals the launcher of a campaign. */
 export async function launchCampaign({ deps }: TestAssembly, tenant: Tenant, campaignId: string): Promise<void> {
   await transact(systemCtx(deps, tenant.organizationId, 'bench'), async (tx) =>
     signalLauncher(tx, campaignId, 'started'),

@@ -12,33 +12,35 @@ import { BARE_QUEUE, type BareArgs } from './workflows/contract.ts';
 
 const STEPS = 2;
 const MAILBOXES = 4;
-/** As many starts at once as the relay sends. */
+/** Number of concurrent starts; the same as the relay's. */
 const STARTS = 32;
-/** As many sessions as the platform opens to one pool of mailboxes. */
+/** Number of SMTP sessions; the same as the engine opens to one pool of mailboxes. */
 const SMTP_SESSIONS = 16;
 
 const BODY =
   'Hi {{.FirstName}}, I saw what {{.Company}} does in {{.City}}. Would you have ten minutes next week? See https://example.com/why for details.';
 
-/** Events of a history that cost something (temporal.api.enums.v1.EventType). */
+/** Event types of a history that cost work (temporal.api.enums.v1.EventType). */
 const EVENT = { workflowTaskCompleted: 7, activityScheduled: 10, timerStarted: 17, marker: 25 } as const;
-/** Tasks and events of a workflow. */
+/** Number of tasks and events of a workflow. */
 type Cost = Record<keyof typeof EVENT | 'events', number>;
 
-/** How a campaign of the bench is made. `waitMinutes` puts a wait step between the two emails. */
+/** Shape of the bench's campaign. `waitMinutes` inserts a wait step between the two emails. */
 interface Shape {
   gapSeconds: number;
   waitMinutes?: number;
 }
 
-/** Emails leave as fast as they can: what is measured is work, not waiting. */
+/** Emails are sent as fast as possible, to measure work and not waiting. */
 const SATURATED: Shape = { gapSeconds: 0 };
-/** As campaigns run: each email waits for its slot, and a wait (a day in earnest, a minute here) lies between two. */
+/**
+ * Realistic campaign: each email waits for its slot, with a wait between two emails (a minute here instead of a day).
+ */
 const REALISTIC: Shape = { gapSeconds: 2, waitMinutes: 1 };
 
 /**
- * Email steps per second through the whole path (launcher, allocator, claim, SMTP, settle with its event), against the
- * same workflow with nothing in it, and against nodemailer alone.
+ * Measures email steps per second through the whole engine (launcher, allocator, claim, SMTP, settle with its event).
+ * Compares them to an empty workflow of the same shape and to nodemailer alone.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const leads = context.quick ? 300 : 600;
@@ -48,13 +50,13 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const bareWorker = await context.helper('bare-worker');
   const emails = leads * STEPS;
   let cost!: Cost;
-  // The empty workflow has as many timers as the campaign had: none where the slot has come already.
+  // Share of timers in the empty workflow, equal to that of the campaign: a slot that has already come needs none.
   let timerShare = 0;
   const { worker, temporal, postgres } = context.stack.processes;
   const heronCpu = cpuSeries({ worker: worker.pid, temporal: temporal?.pid, postgres: postgres?.pid });
   const bareCpu = cpuSeries({ worker: bareWorker.pid, temporal: temporal?.pid, client: process.pid });
 
-  // Not measured: caches, connections, prepared plans.
+  // Warm-up round (caches, connections, prepared plans), not measured.
   await campaignRound(context, sink, Math.min(leads, 50));
   await bareRound(context.assembly.temporal, Math.min(leads, 50), 0);
   const times = await statementTimes(context);
@@ -84,7 +86,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   );
   const realisticCost = await campaignCost(context, realistic.campaignId, realisticLeads);
 
-  // Another worker, and the last round: those before are of one process.
+  // Runs last, because it replaces the worker process of the rounds before.
   const statements = await countWorker(context, emails, () => campaignRound(context, sink, leads));
 
   const [heron, workflow, nodemailer] = [median(rates.heron), median(rates.workflow), median(rates.nodemailer)];
@@ -147,7 +149,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   };
 }
 
-/** Runs a campaign from its launch to its last email, in a workspace of its own; `ms` is how long that took. */
+/** Runs a campaign from launch to last email in a new workspace. `ms` is its duration. */
 export async function campaignRound(
   context: BenchContext,
   sink: Helper,
@@ -185,7 +187,7 @@ export async function campaignRound(
   return { campaignId, ms };
 }
 
-/** A few runs of the last round, to count what they cost. */
+/** A few runs of the last round, for counting their cost. */
 const bareHandles: WorkflowHandle[] = [];
 const SAMPLE = 40;
 
@@ -201,7 +203,7 @@ async function bareRound(client: Client, leads: number, timerShare: number): Pro
   });
 }
 
-/** Spreads timers over the steps of all runs evenly. */
+/** Distributes timers evenly over the steps of all runs. */
 function timersOf(index: number, share: number): boolean[] {
   return Array.from({ length: STEPS }, (_, step) => {
     const number = index * STEPS + step;
@@ -262,7 +264,7 @@ async function campaignCost({ assembly }: BenchContext, campaignId: string, lead
   );
 }
 
-/** What the histories of workflows hold on average, per part of each. */
+/** Returns the average contents of workflow histories, per part. */
 export async function meanCost(handles: readonly WorkflowHandle[], parts = STEPS): Promise<Cost> {
   const total: Cost = { workflowTaskCompleted: 0, activityScheduled: 0, timerStarted: 0, marker: 0, events: 0 };
   for (const handle of handles) {
@@ -275,7 +277,7 @@ export async function meanCost(handles: readonly WorkflowHandle[], parts = STEPS
   return total;
 }
 
-/** The counts of {@link meanCost}, for people. */
+/** Formats the counts of {@link meanCost}. */
 export function describeCost(cost: Cost): string {
   return `${cost.workflowTaskCompleted.toFixed(2)} workflow tasks, ${cost.activityScheduled.toFixed(2)} activities, ${cost.marker.toFixed(2)} local activities, ${cost.timerStarted.toFixed(2)} timers, ${cost.events.toFixed(1)} events`;
 }
@@ -287,7 +289,7 @@ interface CpuSeries {
   describe(): string;
 }
 
-/** Sums up what processes use while something is measured: steadier than the clock on a machine with other work. */
+/** Sums the CPU time of processes during a measurement, which is steadier than the clock on a busy machine. */
 export function cpuSeries(pids: Record<string, number | undefined>): CpuSeries {
   const values: Record<string, number[]> = Object.fromEntries(Object.keys(pids).map((name) => [name, []]));
   const read = (): Record<string, number | undefined> =>
@@ -319,7 +321,9 @@ export function cpuSeries(pids: Record<string, number | undefined>): CpuSeries {
   };
 }
 
-/** What the mark costs the database per email step, beside all statements together; waiting for a lock is no work. */
+/**
+ * Formats the database time of the mark per email step, compared to all statements. Waiting for locks does not count.
+ */
 function markAmong(top: readonly { perPiece: number; meanMs: number; query: string }[]): string {
   const ms = (part: RegExp): number =>
     top.reduce((sum, { perPiece, meanMs, query }) => sum + (part.test(query) ? perPiece * meanMs : 0), 0);

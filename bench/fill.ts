@@ -4,13 +4,13 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { RawDb } from '../test/harness/database.ts';
 
-/** A value of a row: text as it is, null, or a number. */
+/** Cell of a row: text as it is, null, or a number. */
 export type Cell = string | number | null;
 
-/** Bytes of text that are handed over at once. */
+/** Number of bytes of text written at once. */
 const CHUNK = 1 << 18;
 
-/** Safe while a data set is written that can be written again, and away afterwards. */
+/** Server settings during the filling of a reproducible data set; reset afterwards. */
 const WHILE_FILLING = {
   autovacuum: 'off',
   max_wal_size: `'16GB'`,
@@ -20,7 +20,10 @@ const WHILE_FILLING = {
   synchronous_commit: 'off',
 };
 
-/** Writes a data set with few checkpoints; what the server is set to holds again afterwards, with all on disk and the statistics fresh. */
+/**
+ * Writes a data set with few checkpoints. Afterwards the server's settings are restored, everything is on disk, and the
+ * statistics are current.
+ */
 export async function filling(raw: RawDb, work: () => Promise<void>): Promise<void> {
   for (const [name, value] of Object.entries(WHILE_FILLING)) await raw.raw(`alter system set ${name} = ${value}`);
   await raw.raw('select pg_reload_conf()');
@@ -34,7 +37,7 @@ export async function filling(raw: RawDb, work: () => Promise<void>): Promise<vo
   await raw.raw('checkpoint');
 }
 
-/** Writes rows by COPY into a table without its indexes, keys and triggers, which are there again afterwards. */
+/** Writes rows by COPY into a table without its indexes, keys and triggers, which are then recreated. */
 export async function copyRows(
   raw: RawDb,
   table: string,
@@ -42,14 +45,15 @@ export async function copyRows(
   rows: Iterable<readonly Cell[]>,
 ): Promise<void> {
   await withoutIndexes(raw, table, async () => {
-    // Connections of the pool send several statements at once, which COPY does not allow.
+    // Uses its own connection, because the pool's connections send several statements at once, which COPY does not
+    // allow.
     const connection = new pg.Client({ ...(raw.client.config.connection as pg.ClientConfig), pipeline: false });
     await connection.connect();
     try {
       await connection.query('set session_replication_role = replica');
       const frozen = await canFreeze(connection, table);
       await connection.query('begin');
-      // Rows of a table that was emptied in the same transaction are written as old ones, so that no vacuum has to read them again.
+      // Rows of a table truncated in the same transaction are written frozen, so that no vacuum has to read them again.
       if (frozen) await connection.query(`truncate ${table}`);
       await pipeline(
         Readable.from(chunksOf(rows)),
@@ -64,7 +68,7 @@ export async function copyRows(
   });
 }
 
-/** Whether a table can be emptied: it has no rows, and no other table points at it. */
+/** Returns true if a table can be truncated: it has no rows, and no other table references it. */
 async function canFreeze(connection: pg.Client, table: string): Promise<boolean> {
   const { rows } = await connection.query<{ free: boolean }>(
     `select not exists (select 1 from ${table}) and not exists (select 1 from pg_constraint where confrelid = $1::regclass and contype = 'f') as free`,
@@ -73,7 +77,7 @@ async function canFreeze(connection: pg.Client, table: string): Promise<boolean>
   return rows[0]!.free;
 }
 
-/** Drops the indexes of a table, and its keys that no other table points at, does the work, and builds them anew. */
+/** Drops the indexes of a table and its unreferenced keys, runs the work, and rebuilds them. */
 export async function withoutIndexes(raw: RawDb, table: string, work: () => Promise<void>): Promise<void> {
   const { rows: keys } = await raw.raw(
     `select k.conname as name, pg_get_constraintdef(k.oid) as definition from pg_constraint k
@@ -92,14 +96,14 @@ export async function withoutIndexes(raw: RawDb, table: string, work: () => Prom
   for (const { definition } of indexes) await raw.raw(definition);
 }
 
-/** Does the work with the triggers of a table off, those that look for what its rows point at among them. */
+/** Runs the work with the triggers of a table disabled, including foreign key checks. */
 export async function withoutTriggers(raw: RawDb, table: string, work: () => Promise<void>): Promise<void> {
   await raw.raw(`alter table ${table} disable trigger all`);
   await work();
   await raw.raw(`alter table ${table} enable trigger all`);
 }
 
-/** The text format of COPY. Cells hold no tabs, line ends or backslashes. */
+/** Encodes rows in the text format of COPY. Cells contain no tabs, line breaks or backslashes. */
 function* chunksOf(rows: Iterable<readonly Cell[]>): Generator<string> {
   let text = '';
   for (const row of rows) {

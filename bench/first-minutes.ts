@@ -12,12 +12,12 @@ import { isAlive } from '../local/alive.ts';
 import { cpuOf, readTree, type TreeProcess } from './process-tree.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Time (ms) after which a started installation counts as idle, and the time over which it is measured. */
+/** Time (ms) after which a started installation counts as idle, and the duration of the idle measurement. */
 const SETTLE_MS = 60_000;
 const IDLE_MS = 60_000;
 const MEGABYTE = 1_000_000;
 
-/** Figures as the targets name them. */
+/** Figures, named as the targets. */
 interface Figures {
   installSeconds: number;
   packages: number;
@@ -36,12 +36,12 @@ interface Start {
 }
 
 /**
- * Measures what everybody meets first, on a clone with empty caches: installing, the demo cold and warm, a first and a second start,
- * and what a started installation costs while nothing happens. Nothing else should run on the machine. Linux only.
+ * Measures a newcomer's first steps on a clone with empty caches: install, demo cold and warm, first and second start,
+ * and the cost of an idle installation. Nothing else should run on the machine. Linux only.
  */
 export async function run(quick: boolean, log: (line: string) => void): Promise<BenchResult> {
   const place = await mkdtemp(join(tmpdir(), 'heron-first-'));
-  // PostgreSQL has an account of its own where this process is root.
+  // PostgreSQL runs under its own account if this process is root.
   await chmod(place, 0o755);
   try {
     const clone = join(place, 'heron');
@@ -52,11 +52,11 @@ export async function run(quick: boolean, log: (line: string) => void): Promise<
   }
 }
 
-/** An environment in which no package and no server is cached, and no Temporal is on the PATH. */
+/** Returns an environment without cached packages or servers, and without Temporal on the PATH. */
 async function emptyCaches(place: string): Promise<NodeJS.ProcessEnv> {
   const folders = { XDG_CACHE_HOME: 'cache', npm_config_cache: 'npm', PIP_CACHE_DIR: 'pip', UV_CACHE_DIR: 'uv' };
   const env: NodeJS.ProcessEnv = Object.fromEntries(
-    // A parent npm's settings would reach the npm that is measured.
+    // Settings of a parent npm would affect the measured npm.
     Object.entries(process.env).filter(([name]) => !name.startsWith('npm_') && !name.startsWith('HERON_')),
   );
   for (const [name, folder] of Object.entries(folders)) {
@@ -101,14 +101,14 @@ async function measure(
   };
 }
 
-/** Seconds that the demo says its story took. */
+/** Parses the duration (s) of the story from the demo's output. */
 function storyOf(said: string): number {
   const found = /checks in ([\d.]+) s/.exec(said);
   if (!found) throw new Error(`the demo does not say how long its story took:\n${said.slice(-2000)}`);
   return Number(found[1]);
 }
 
-/** Starts the installation, waits until it is up (and idle), measures it, and stops it. */
+/** Starts the installation, waits until it is up and idle, measures it, and stops it. */
 async function startOnce(
   cwd: string,
   env: NodeJS.ProcessEnv,
@@ -130,7 +130,7 @@ async function startOnce(
     await sleep(settleMs);
     return { readySeconds, cpuSeconds, idle: idleMs === 0 ? [] : await measureIdle(child.pid!, idleMs) };
   } finally {
-    // npm may be gone before what it started.
+    // npm may end before the processes that it started.
     const pids = readTree(child.pid!).map(({ pid }) => pid);
     child.kill('SIGTERM');
     while (pids.some((pid) => isAlive(pid))) await sleep(100);
@@ -147,7 +147,7 @@ async function measureIdle(pid: number, idleMs: number): Promise<Figures['idle']
   }));
 }
 
-/** Adds up a tree of processes by the part of the installation that they are. */
+/** Sums a process tree by parts of the installation. */
 function partsOf(tree: readonly TreeProcess[]): Map<string, { cpuSeconds: number; memoryBytes: number }> {
   const parts = new Map<string, { cpuSeconds: number; memoryBytes: number }>();
   for (const { command, cpuSeconds, memoryBytes } of tree) {

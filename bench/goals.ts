@@ -15,17 +15,17 @@ import { describeLateness, lateness, TENANTS } from './lateness.ts';
 import { percentile, timed } from './measure.ts';
 import { idOf } from './reports-emails.ts';
 
-/** Half a year, up to now. */
+/** Time range of the events: half a year up to now. */
 const TO = new Date();
 const FROM = new Date(TO.getTime() - 182 * DAY_MS);
 const PEOPLE = 100_000;
 const TARGET_PER_SECOND = 50_000;
-/** How much later (as a factor) emails may leave beside a replay, at p99. */
+/** Allowed factor by which emails may be later beside a replay, at p99. */
 const TARGET_LATER = 1.3;
 
 /**
- * How fast events are replayed through the worker and Temporal, with a tenth of them matching, what a page costs, and how much later
- * the emails of others leave meanwhile.
+ * Measures the speed of a replay through worker and Temporal with a tenth of the events matching, the cost of a page,
+ * and the delay of other emails meanwhile.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { assembly, quick, scale, log } = context;
@@ -124,7 +124,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   };
 }
 
-/** Orders of one of ten plans. */
+/** Returns a goal for orders of one of ten plans. */
 function paidFor(plan: number): GoalDefinition {
   return {
     event_name: 'order.paid',
@@ -139,7 +139,7 @@ function paidFor(plan: number): GoalDefinition {
   };
 }
 
-/** Events in the order in which they occurred, as they are stored when they arrive. */
+/** Stores events in the order in which they occurred, as if they had been received. */
 async function fill(
   db: RawDb,
   organizationId: string,

@@ -9,9 +9,9 @@ import { parseInbound } from '../domain/mail/inbound/parse.ts';
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 /**
- * How incoming mail is read, measured on public corpora. `folder` holds checkouts of the repositories sisimai/set-of-emails
- * and sisimai/go-sisimai, and crisp-oss/email-reply-parser, under their names; none of their text is part of this project. Even-numbered messages are for
- * development, odd ones are the exam, of which only the counts are looked at.
+ * Measures the parsing of incoming mail on public corpora. `folder` contains checkouts of sisimai/set-of-emails,
+ * sisimai/go-sisimai and crisp-oss/email-reply-parser under these names; none of their text is part of this project.
+ * Even-numbered messages are for development, odd ones are the test set, of which only counts are shown.
  */
 export async function run(folder: string, log: (line: string) => void): Promise<BenchResult> {
   const result: BenchResult = { figures: [], targets: [], raw: {} };
@@ -71,7 +71,7 @@ function addReplies(result: BenchResult, part: string, { replies, leaking, losin
   });
 }
 
-/** Mail made to cost time: 256 KB each, read as a worker reads it. */
+/** Adds mail designed to be slow: 256 KB each, read as a worker reads it. */
 async function addHostile(result: BenchResult): Promise<void> {
   const size = 256 * 1024;
   const bodies: Record<string, [type: string, body: string]> = {

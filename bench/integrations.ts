@@ -8,10 +8,10 @@ import { createTenant } from '../test/harness/factories.ts';
 import { createConnectionRow } from '../test/harness/integrations.ts';
 import type { BenchContext, BenchResult } from './context.ts';
 
-/** Connections of the workspace that have deliveries waiting; one of them is measured. */
+/** Number of connections of the workspace with waiting deliveries; one of them is measured. */
 const CONNECTIONS = 10;
 const SIDE_BY_SIDE = 8;
-/** What the provider allows plays no part here. */
+/** Removes the provider's rate limit from the measurement. */
 const UNLIMITED = { capacity: 1_000_000, perSecond: 1_000_000 };
 const PAGE = 500;
 const TARGET_ADDED = 1_000;
@@ -19,8 +19,8 @@ const TARGET_SETTLED = 100;
 const TARGET_CLAIM_MS = 20;
 
 /**
- * What Heron itself costs around the calls of providers, with 100,000 deliveries waiting: how many a second events add to the queue, how long claiming
- * the next ones takes and by which indexes, and how many a second are claimed and settled by one worker.
+ * Measures Heron's own cost around provider calls with 100,000 waiting deliveries: events per second into the queue,
+ * the time and plans of claiming, and deliveries per second claimed and settled by one worker.
  */
 export async function run({ assembly, quick, scale, log }: BenchContext): Promise<BenchResult> {
   const { deps } = assembly;
@@ -32,7 +32,7 @@ export async function run({ assembly, quick, scale, log }: BenchContext): Promis
   const connections: string[] = [];
   for (let n = 0; n < CONNECTIONS; n += 1) connections.push(await createConnectionRow(world, tenant));
   const [measured] = connections as [string];
-  // So that no worker of the installation delivers meanwhile.
+  // Prevents workers of the installation from delivering meanwhile.
   await db('integration_connections').where({ organization_id: org }).update({ status: 'reauth_required' });
   const waiting = quick ? 10_000 : Math.round(100_000 * scale);
   const contacts = waiting / CONNECTIONS / 2;
@@ -54,7 +54,7 @@ export async function run({ assembly, quick, scale, log }: BenchContext): Promis
   await db.raw('analyze integration_deliveries, integration_lanes, contacts');
   log(`${waiting} deliveries wait, of ${contacts} contacts at ${CONNECTIONS} connections`);
 
-  // Each event adds one delivery.
+  // Makes each event add one delivery.
   await createSubscription(ctx, measured, { event_type: 'email.opened', action: 'n8n.send_webhook' });
   const ids: string[] = await db('contacts').where({ organization_id: org }).pluck('id');
   const events = quick ? 1_000 : Math.round(10_000 * scale);

@@ -10,16 +10,16 @@ import { describeLateness, lateness, TENANTS } from './lateness.ts';
 import { percentile } from './measure.ts';
 
 const BODY = 'Hi {{.FirstName}}, I saw what {{.Company}} does in {{.City}}. Would you have ten minutes next week?';
-/** The noisy tenant: mailboxes that send, one email each per gap, and mailboxes whose IMAP hangs. */
+/** Mailboxes of the noisy tenant: some send one email per gap, some have an IMAP server that hangs. */
 const NOISY = { mailboxes: 20, gapSeconds: 8, imap: 10 };
-/** How long (ms) the noise goes on before the others start. */
+/** Time (ms) of noise before the other tenants start. */
 const HEAD_START_MS = 10_000;
-/** More processes than this wait for each core: what is measured is the rest of the machine, not Heron. */
+/** Load per core above which the rest of the machine is measured, not Heron. */
 const BUSY_PER_CORE = 4;
 
 /**
- * How late the emails of 19 tenants leave after their slots: first while no other tenant does anything, then while a
- * twentieth hangs its app, its IMAP servers and its webhook endpoint and has a campaign of 100,000 leads under way.
+ * Measures how late after their slots the emails of 19 tenants are sent: first while no other tenant is active. Then a
+ * twentieth tenant has a hanging app, IMAP servers and webhook endpoint, and a running campaign of 100,000 leads.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const leads = context.quick ? 5 : 15;
@@ -63,7 +63,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   };
 }
 
-/** Lets the twentieth tenant hang everything it has, and starts its campaigns. */
+/** Makes all servers of the twentieth tenant hang, and starts its campaigns. */
 async function makeNoise(context: BenchContext, sink: Helper, hang: Helper, crowd: number, calls: number) {
   const { assembly } = context;
   const { deps } = assembly;

@@ -4,15 +4,18 @@ import type { BenchContext, Helper } from './context.ts';
 import { launchCampaign, makeCampaign } from './data.ts';
 import { percentile } from './measure.ts';
 
-/** Tenants whose emails are timed. */
+/** Number of tenants whose emails are timed. */
 export const TENANTS = 19;
-/** Between two emails of a mailbox. */
+/** Gap (seconds) between two emails of a mailbox. */
 const GAP_SECONDS = 4;
 const BODY = 'Hi {{.FirstName}}, I saw what {{.Company}} does in {{.City}}. Would you have ten minutes next week?';
-/** An email that has not left this long (ms) after its slot counts as that late. */
+/** Maximum lateness (ms): an email not sent by then counts as that late. */
 const PATIENCE_MS = 120_000;
 
-/** Runs a campaign of every tenant at once, with `leads` leads each. Returns how late (ms) each email left after its slot. */
+/**
+ * Runs a campaign for every tenant at once, with `leads` leads each. Returns how late (ms) after its slot each email
+ * was sent.
+ */
 export async function lateness({ assembly }: BenchContext, sink: Helper, leads: number): Promise<number[]> {
   const { db } = assembly.deps;
   const campaigns: { tenant: Tenant; campaignId: string }[] = [];
@@ -39,7 +42,7 @@ export async function lateness({ assembly }: BenchContext, sink: Helper, leads: 
     .whereIn('campaign_id', ids)
     .select('slot_at', 'sent_at');
   const late = rows.map(({ slot_at, sent_at }) => Math.max(0, (sent_at?.getTime() ?? Date.now()) - slot_at.getTime()));
-  // A lead that has no slot yet is as late as can be.
+  // A lead without a slot counts with the maximum lateness.
   while (late.length < leads * TENANTS) late.push(PATIENCE_MS);
   return late;
 }

@@ -6,7 +6,7 @@ import type { BenchContext, BenchResult } from './context.ts';
 const GAP_SECONDS = 30;
 const MAILBOXES = 10;
 
-/** The start of a campaign with very many leads: how soon the first email leaves, and what waiting costs. */
+/** Measures the start of a campaign with very many leads: time to the first email, and the cost of waiting leads. */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const leads = context.quick ? 10_000 : 100_000;
   const watchMs = context.quick ? 15_000 : 60_000;
@@ -47,7 +47,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     )) as { rows: { pending: number; active: number; reserved: number }[] }
   ).rows;
   const after = stack.processes.worker.pid === undefined ? undefined : rssMiB(stack.processes.worker.pid);
-  // Those whose slot is near, and those who got the first email and wait for the next.
+  // Leads whose slot is near, and leads that got the first email and wait for the next.
   const inFlight = states!.reserved + sent;
   const mib = (value: number | undefined): string =>
     value === undefined ? 'not known here' : `${value.toFixed(0)} MiB`;

@@ -1,10 +1,10 @@
 import { Pool } from 'undici';
 
 /**
- * Sends GET requests over keep-alive connections, each as soon as the last one on its connection is answered.
+ * Sends GET requests over keep-alive connections, each as soon as the previous one on its connection is answered.
  * @param url address of every request
  * @returns answered requests per second
- * @throws Error on an answer other than 2xx and on a connection that fails
+ * @throws Error on an answer other than 2xx and on a failed connection
  */
 export async function requestRate(
   url: string,

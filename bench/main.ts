@@ -1,9 +1,12 @@
 /**
- * Measures Heron against the bare parts it is made of. `npm run bench` runs everything, `npm run bench -- contacts import`
- * some of it, `npm run bench -- first-minutes` what a newcomer meets, on a clone with empty caches, and `npm run bench -- inbound <folder>` how incoming mail is read, on the
- * corpora in the folder, `npm run bench -- reading` how the trained model reads people whom it has not met; `--quick` with small amounts to see that it works (nothing is written
- * then), and `--scale 0.1` reports and goals on a tenth of their data, as their results say. `--data <folder>` keeps the installation there: reports finds
- * the data set of an earlier run in it, and measures without writing it again; dashboard opens that data set in a browser.
+ * Measures Heron against the bare parts it is made of.
+ * `npm run bench` runs all benches, `npm run bench -- contacts import` some of them.
+ * `first-minutes` measures a newcomer's first steps on a clone with empty caches, `inbound <folder>` the parsing of
+ * incoming mail on the corpora in the folder, `reading` the trained model on people it has not met.
+ * `--quick` uses small amounts to check that everything works, and writes no results. `--scale 0.1` runs reports and
+ * goals on a tenth of their data.
+ * `--data <folder>` keeps the installation there: reports reuses its data set of an earlier run, and dashboard opens it
+ * in a browser.
  */
 import { parseArgs } from 'node:util';
 import { withContext, type Bench, type BenchResult } from './context.ts';
@@ -36,7 +39,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   warmup: () => import('./warmup.ts'),
   'row-security': () => import('./row-security.ts'),
 };
-/** Benches that bring no installation up. */
+/** Benches that start no installation. */
 const ALONE: Record<
   string,
   (options: { folder: string | undefined; quick: boolean }, log: (line: string) => void) => Promise<BenchResult>
@@ -46,7 +49,7 @@ const ALONE: Record<
   reading: async () => (await import('./reading.ts')).run(),
 };
 
-/** Sections of RESULTS.md in their order. */
+/** Sections of RESULTS.md in order. */
 const REPORTED = ['first-minutes', ...Object.keys(BENCHES), 'inbound', 'reading'];
 
 const { values, positionals } = parseArgs({

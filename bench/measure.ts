@@ -2,22 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchResult } from './context.ts';
 
-/** The middle value; of an even number, the mean of the middle two. */
+/** Returns the median; of an even number of values, the mean of the middle two. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length / 2;
   return sorted.length % 2 === 1 ? sorted[Math.floor(middle)]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** The value below which `share` (0 to 1) of the values lie. */
+/** Returns the value below which `share` (0 to 1) of the values lie. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)]!;
 }
 
 /**
- * Measures every candidate once per round, in turn and from the other end in every second round, so that what the machine
- * does meanwhile falls on all of them. Returns the values by candidate.
+ * Measures every candidate once per round, in reverse order every second round, so that other load affects all of them
+ * equally. Returns the values by candidate.
  */
 export async function alternate<Name extends string>(
   rounds: number,
@@ -36,26 +36,26 @@ export async function alternate<Name extends string>(
   return values;
 }
 
-/** Milliseconds a piece of work takes. */
+/** Returns the duration (ms) of a piece of work. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;
 }
 
-/** Kinds of work that are measured one after the other, each so many times. */
+/** Series of measurements, one kind of work after the other, each for several rounds. */
 interface Series {
-  /** The figures so far, p50 and p95 of each kind. */
+  /** Figures so far: p50 and p95 of each kind. */
   figures: BenchResult['figures'];
-  /** Every single time (ms), by kind. */
+  /** All single times (ms), by kind. */
   raw: Record<string, number[]>;
-  /** Does a kind of work, once for each round, and adds its figure. */
+  /** Runs a kind of work once per round and adds its figure. */
   measure(name: string, work: (round: number) => Promise<unknown>): Promise<void>;
-  /** The 95th percentile (ms) of all times of the kinds whose names begin so. */
+  /** Returns the 95th percentile (ms) of all times of kinds whose names have this prefix. */
   p95(prefix: string): number;
 }
 
-/** Begins with figures that are known already. */
+/** Starts a series with known figures. */
 export function openSeries(rounds: number, figures: BenchResult['figures'], log: (line: string) => void): Series {
   const raw: Record<string, number[]> = {};
   return {
@@ -76,11 +76,13 @@ export function openSeries(rounds: number, figures: BenchResult['figures'], log:
   };
 }
 
-/** How often (ms) processes are looked at until they rest, and the share of that time they may use then. */
+/** Interval (ms) between checks of processes, and the share of processor time below which they count as idle. */
 const LOOK_MS = 500;
 const AT_REST = 0.4;
 
-/** Waits until processes have next to nothing to do, so that what one measurement left behind does not fall on the next one; 20 s at most. */
+/**
+ * Waits until processes are nearly idle, at most 20 s, so that the rest of one measurement does not affect the next.
+ */
 export async function untilAtRest(pids: readonly (number | undefined)[]): Promise<void> {
   const used = (): number => pids.reduce<number>((sum, pid) => sum + ((pid && cpuMs(pid, { children: true })) || 0), 0);
   const deadline = Date.now() + 20_000;
@@ -93,11 +95,13 @@ export async function untilAtRest(pids: readonly (number | undefined)[]): Promis
 
 const MS_PER_TICK = 10;
 
-/** CPU time (ms) a process has used so far, with its children if wanted; undefined where the system does not tell. */
+/**
+ * Returns the CPU time (ms) of a process, optionally with its children; undefined if the system does not provide it.
+ */
 export function cpuMs(pid: number, { children = false } = {}): number | undefined {
   const own = readStat(String(pid));
   if (!own) return undefined;
-  // Behind the name: 11 and 12 are its own time, 13 and 14 that of children that have ended.
+  // Fields after the name: 11 and 12 are its own time, 13 and 14 that of ended children.
   let ticks = Number(own[11]) + Number(own[12]);
   if (children) {
     ticks += Number(own[13]) + Number(own[14]);
@@ -109,7 +113,9 @@ export function cpuMs(pid: number, { children = false } = {}): number | undefine
   return ticks * MS_PER_TICK;
 }
 
-/** CPU time (ms) the first thread of a process has used so far, to the microsecond; undefined where the system does not tell. */
+/**
+ * Returns the CPU time (ms, with microseconds) of a process's main thread; undefined if the system does not provide it.
+ */
 export function fineCpuMs(pid: number): number | undefined {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
@@ -118,7 +124,7 @@ export function fineCpuMs(pid: number): number | undefined {
   }
 }
 
-/** Memory (MiB) a process holds; undefined where the system does not tell. */
+/** Returns the resident memory (MiB) of a process; undefined if the system does not provide it. */
 export function rssMiB(pid: number): number | undefined {
   try {
     const line = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -128,7 +134,7 @@ export function rssMiB(pid: number): number | undefined {
   }
 }
 
-/** Fields of /proc/<pid>/stat behind the name, which may hold spaces: state first, parent second. */
+/** Returns the fields of /proc/<pid>/stat after the name, which may contain spaces: state first, parent second. */
 function readStat(pid: string): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');

@@ -7,13 +7,14 @@ import { measureMigration } from '../test/harness/migration.ts';
 import type { BenchContext, BenchResult } from './context.ts';
 import { timed } from './measure.ts';
 
-/** A stated duration was measured on another machine; up to so many times as long still counts as the stated one. */
+/** Allowed factor over a documented duration, which was measured on another machine. */
 const TOLERANCE = 3;
 const LEAST_SECONDS = 1;
 
 /**
- * Measures the making of the baseline, and for each later migration the time that it holds its locks with a million rows in every table it locks. One
- * database goes through all of them: tables are filled once, before the first migration that locks them.
+ * Measures the creation of the baseline, and for each later migration how long it holds its locks with a million rows
+ * in every locked table. One database goes through all of them; tables are filled before the first migration that locks
+ * them.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const rows = context.quick ? 10_000 : 1_000_000;
@@ -31,7 +32,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
         context.log(`${table}: filled in ${(ms / 1000).toFixed(0)} s`);
         filled.add(table);
       }
-      // Otherwise PostgreSQL would write the filled pages out during the measurement.
+      // Prevents PostgreSQL from writing the filled pages during the measurement.
       await db.raw('checkpoint');
       const seconds = (await measureMigration(db, migration)).durationMs / 1000;
       context.log(`${migration.name}: ${seconds.toFixed(2)} s`);

@@ -8,22 +8,24 @@ import { timed } from './measure.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Clocks change in America on the fourth day, in Europe on the twenty-fifth. */
+/** Start of the month. Clocks change in America on its fourth day, in Europe on its twenty-fifth. */
 const FROM = Date.parse('2026-03-05T00:00:00Z');
 const DAYS = 30;
-/** Time (ms) after which no further day is begun, and after which the oracle tries no further order of campaigns. */
+/**
+ * Time (ms) after which no further day is started, and after which the oracle tries no further order of campaigns.
+ */
 const PLAY_MS = 9 * MINUTE;
 const ALL_MS = 12 * MINUTE;
-/** Part of what the oracle finds room for that is to be sent. */
+/** Fraction of the oracle's capacity that should be sent. */
 const SHARE = 0.97;
 
 /**
- * Thirty days of a workspace, played email by email through the engine's own verbs with the clock of the simulator: whether
- * every rule is kept at every hour, and how much of the room there is is used. A slow machine plays fewer days.
+ * Plays thirty days of a workspace email by email through the engine's verbs with a simulated clock. Checks every rule
+ * at every hour, and measures the used share of the capacity. A slow machine plays fewer days.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const size = context.quick ? { mailboxes: 4, leads: 100 } : { mailboxes: 24, leads: 1_200 };
-  // Its own launchers and relay would take part.
+  // The stack's own launchers and relay would interfere.
   await context.stack.processes.worker.stop();
   const spec = drawMonth(1, size);
   const { deps } = context.assembly;
@@ -48,7 +50,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const share = letters.length / could;
   const days = Math.ceil((outcome!.spec.until - FROM) / DAY);
   const each = playedMs / letters.length;
-  // 10,000 mailboxes that send 30 emails a day for 30 days.
+  // Full size: 10,000 mailboxes with 30 emails a day for 30 days.
   const full = 10_000 * 30 * DAYS;
   return {
     figures: [
@@ -92,7 +94,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   };
 }
 
-/** A month of a workspace: four campaigns of different kinds share its mailboxes, and things happen to it every day. */
+/** Draws a random month: four campaigns of different kinds share the mailboxes, with incidents every day. */
 function drawMonth(seed: number, { mailboxes: many, leads: people }: { mailboxes: number; leads: number }): WorldSpec {
   const random = seeded(seed);
   const whole = (from: number, to: number): number => Math.floor(random.between(from, to + 1));

@@ -2,16 +2,16 @@ import { spentDay } from '../domain/sending/free-seats.ts';
 import type { RawDb, TestDeps } from '../test/harness/database.ts';
 import { createCampaign, createLabel, createTenant, type StepSpec } from '../test/harness/factories.ts';
 
-/** Monday noon, UTC: half of every mailbox's day is over. */
+/** Monday noon UTC, in the middle of every mailbox's day. */
 export const NOON = new Date('2026-03-02T12:00:00Z');
 const TODAY = '2026-03-02';
-/** Emails that the campaign with a ramp may take from a mailbox today. */
+/** Number of emails per mailbox and day that the campaign with a ramp may use. */
 const RAMP = 3;
 
-/** A workspace in the middle of its day. */
+/** Workspace in the middle of its day. */
 export interface LivingWorld {
   organizationId: string;
-  /** Campaigns by what their pool is. */
+  /** Campaigns by kind of their pool. */
   campaigns: Record<CampaignKind, { campaignId: string; stepIds: string[] }>;
   mailboxes: number;
   emailsToday: number;
@@ -25,9 +25,9 @@ const STEPS: StepSpec[] = [
 ];
 
 /**
- * Fills a database with mailboxes of different caps, gaps and providers, of which some are held, switched off, or have
- * given all they may today; campaigns of six kinds that share them; what they sent yesterday and today and have reserved; and
- * leads of the largest campaign, of whom some are through, under way, held, called for their hour or waiting for it.
+ * Fills a database with a busy workspace. Mailboxes differ in cap, gap and provider; some are held, disabled or
+ * exhausted. Six kinds of campaigns share them, with emails sent yesterday and today and reserved slots. The largest
+ * campaign has leads in every state.
  */
 export async function fillWorld(
   deps: TestDeps,
@@ -35,7 +35,7 @@ export async function fillWorld(
 ): Promise<LivingWorld> {
   const { db } = deps;
   const { organizationId } = await createTenant(deps, 'Month');
-  // Only a search for contacts reads this index, and filling it takes longer than all the rest.
+  // Only contact searches read this index, and filling it takes longer than everything else.
   await db.raw('drop index contacts_search');
   const tag = await createLabel(deps, organizationId, 'tag');
   const create = (fields: Record<string, unknown> = {}) =>
@@ -44,7 +44,7 @@ export async function fillWorld(
     everybody: await create(),
     explicit: await create({ sender_strategy: 'explicit' }),
     tag: await create({ email_tags: [tag] }),
-    // Nearly every mailbox has given it what the ramp allows today.
+    // Campaign with a ramp that nearly every mailbox has exhausted today.
     ramp: await create({
       ramp_enabled: true,
       ramp_start: RAMP,
@@ -80,7 +80,7 @@ export async function fillWorld(
   return { organizationId, campaigns, mailboxes, emailsToday: count };
 }
 
-/** One in 50 is switched off. */
+/** Inserts mailboxes, of which 1 in 50 is disabled. */
 async function fillMailboxes(db: RawDb, org: string, mailboxes: number): Promise<void> {
   await db.raw(
     `insert into mailboxes (id, organization_id, email, provider, status, smtp, credentials, min_wait_time, campaign_limit, created_at, updated_at)
@@ -111,8 +111,8 @@ async function fillPools(db: RawDb, org: string, campaigns: LivingWorld['campaig
 }
 
 /**
- * In the order in which they entered, one sixth has been mailed: of those most are through, the others wait for their second email.
- * Over all of them one in a hundred is held, one in five waits for its hour, and the hour of one in fifty has come.
+ * Inserts leads, of which the first sixth in order of entry was emailed: most of those have finished, the others wait
+ * for their second email. 1 % of all leads is held, 20 % wait for their time, and for 2 % the time has come.
  */
 async function fillLeads(
   db: RawDb,
@@ -121,7 +121,7 @@ async function fillLeads(
   leads: number,
 ): Promise<void> {
   await db.transaction(async (trx) => {
-    // Nothing to check and nothing to react to: the rows are right.
+    // Skips foreign keys and triggers, as the rows are consistent.
     await trx.raw('set local session_replication_role = replica');
     await trx.raw('set local statement_timeout = 0');
     await trx.raw('set local synchronous_commit = off');
@@ -155,8 +155,8 @@ async function fillLeads(
 }
 
 /**
- * Up to half of a mailbox's cap has left today, one gap after the other, the latest a while ago; all of it in one of ten. One in
- * three has slots to come. Of the campaign with a ramp 98 of 100 mailboxes have given three.
+ * Inserts emails. Up to half of a mailbox's cap was sent today, one per gap; for 1 in 10 mailboxes all of it. One in
+ * three has reserved slots. 98 % of the mailboxes have sent three emails of the campaign with a ramp.
  */
 async function fillSends(db: RawDb, org: string, campaigns: LivingWorld['campaigns']): Promise<void> {
   const common = `id, organization_id, campaign_id, enrollment_id, step_id, mailbox_id, state, recipient, message_id, slot_at, slot_day, sent_at, is_first, created_at, updated_at`;
@@ -204,7 +204,9 @@ async function fillSends(db: RawDb, org: string, campaigns: LivingWorld['campaig
   });
 }
 
-/** The counters of those emails and of where leads stand, and the free times that the allocator would have kept. */
+/**
+ * Sets the counters of those emails and of the leads' states, and the free times that the allocator would have stored.
+ */
 async function fillCounts(db: RawDb, org: string): Promise<void> {
   await db.raw(
     `insert into daily_counters (organization_id, scope, scope_id, day, count)
@@ -228,7 +230,7 @@ async function fillCounts(db: RawDb, org: string): Promise<void> {
   );
 }
 
-/** The allocator has noted which mailboxes have given the campaign with a ramp all that it allows them. */
+/** Marks the mailboxes that have exhausted the campaign with a ramp, as the allocator would have. */
 async function noteSpent(db: RawDb, org: string, campaign: string): Promise<void> {
   await db.raw(
     `update mailboxes m set spent_days = array[:day::uuid] from (
@@ -238,7 +240,7 @@ async function noteSpent(db: RawDb, org: string, campaign: string): Promise<void
   );
 }
 
-/** This morning one mailbox in 20 was held until the afternoon, and one in 100 until a person acts. */
+/** Holds 1 in 20 mailboxes from the morning until the afternoon, and 1 in 100 until a person acts. */
 async function holdSome(db: RawDb, org: string): Promise<void> {
   const number = `substr(email, 2, strpos(email, '@') - 2)::int`;
   await db.raw(

@@ -15,19 +15,19 @@ import { fineCpuMs, median, percentile, timed } from './measure.ts';
 import { fillWorld, NOON, type CampaignKind, type LivingWorld } from './month-world.ts';
 import type { BenchContext, BenchResult } from './context.ts';
 
-/** How far ahead (ms) the launcher reserves. */
+/** Horizon (ms) within which the launcher reserves slots. */
 const HORIZON_MS = 600_000;
-/** Time (ms) by which the world's clock moves on between two slots. */
+/** Time (ms) by which the simulated clock advances between two slots. */
 const STEP_MS = 2_000;
-/** Slots that are not measured: they find cold caches, and statements that are not prepared yet. */
+/** Number of slots that are not measured, because of cold caches and unprepared statements. */
 const WARM_UP = 8;
 
-/** Who asks for a slot: a campaign, what is particular about the contact, and how the figure is called. */
+/** Kind of slot request: a campaign, a property of the contact, and the figure's label. */
 interface Asking {
   campaign: CampaignKind;
   label: string;
   fields?: Partial<Candidate>;
-  /** The contact has a mailbox. */
+  /** True if the contact is bound to a mailbox. */
   bound?: boolean;
 }
 
@@ -42,8 +42,8 @@ const ASKING: Asking[] = [
 ];
 
 /**
- * What one slot costs with very many mailboxes in the pool, and one pick of due leads among very many that wait, in a world in the
- * middle of its day.
+ * Measures the cost of one slot with very many mailboxes, and of one pick of due leads among very many waiting ones, in
+ * the middle of a busy day.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const mailboxes = context.quick ? 1_000 : 10_000;
@@ -51,7 +51,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const rounds = context.quick ? 30 : 300;
   const clock = new ManualClock(NOON);
   const deps: TestDeps = { ...context.assembly.deps, clock };
-  // Its own launchers would take part.
+  // The stack's own launchers would interfere.
   await context.stack.processes.worker.stop();
   let world: LivingWorld | undefined;
   const filledMs = await timed(async () => (world = await fillWorld(deps, { mailboxes, leads, log: context.log })));
@@ -145,7 +145,10 @@ interface Bench {
   world: LivingWorld;
 }
 
-/** What slots took, one after the other (ms): on the clock, and of processors, by the database session and by session and this process together. */
+/**
+ * Durations of slots, one after the other (ms): elapsed time, CPU time of the database session, and of session and this
+ * process together.
+ */
 interface SlotTimes {
   clock: number[];
   session: number[];
@@ -154,16 +157,16 @@ interface SlotTimes {
 
 function tell({ clock, session, both }: SlotTimes): string {
   const of = (values: readonly number[]): string => `${ms(median(values))}, ${ms(percentile(values, 0.99))}`;
-  // Not every system tells of a single process so exactly.
+  // Not every system provides the CPU time of a single process this exactly.
   if (session.some(Number.isNaN)) return of(clock);
   return `${of(clock)}; processor time ${of(both)}, of that PostgreSQL ${of(session)}`;
 }
 
-/** Slots for one contact after another, each in a transaction of its own; what is measured is the allocator alone. */
+/** Allocates slots for one contact after another, each in its own transaction; measures only the allocator. */
 async function measureSlots({ ctx, deps, clock, world }: Bench, asking: Asking, rounds: number): Promise<SlotTimes> {
   const { campaignId, stepIds } = world.campaigns[asking.campaign];
   const bound = asking.bound ? await busyMailboxes(deps, world, rounds) : [];
-  // Those whose turn comes last.
+  // Uses the leads that are last in the queue.
   const leads = (await deps
     .db('enrollments')
     .where({ campaign_id: world.campaigns.everybody.campaignId, state: 'pending' })
@@ -211,7 +214,7 @@ async function measureSlots({ ctx, deps, clock, world }: Bench, asking: Asking, 
       took.both.push(session + (own.user + own.system) / 1000);
     });
   }
-  // Where the pool is nearly spent it may be spent meanwhile.
+  // A nearly exhausted pool may run out during the measurement.
   if (given < rounds / 3) throw new Error(`${asking.label}: ${given} of ${rounds} got a slot`);
   return took;
 }
@@ -220,7 +223,7 @@ async function campaignOf(tx: Tx, id: string): Promise<CampaignView> {
   return (await tx.org.table('campaigns').where({ id }).first()) as unknown as CampaignView;
 }
 
-/** Mailboxes that have sent today and may send on. */
+/** Returns mailboxes that have sent today and may send more. */
 async function busyMailboxes(deps: TestDeps, world: LivingWorld, count: number): Promise<string[]> {
   const rows = (await deps
     .db('mailboxes')
@@ -231,7 +234,10 @@ async function busyMailboxes(deps: TestDeps, world: LivingWorld, count: number):
   return Array.from({ length: count }, (_, index) => rows[index % rows.length]!.id);
 }
 
-/** The next leads by an order, locked and let go, and before that the turns that give leads their places in it, and that put back those whose moment has come. */
+/**
+ * Measures picking the next leads of an order (locked, then released), and before that the iterations that number the
+ * leads and requeue due ones.
+ */
 async function measurePicks(
   ctx: Ctx,
   deps: TestDeps,
@@ -253,7 +259,7 @@ async function measurePicks(
   };
   const turns = await page(orderLeads);
   const back = await page(requeueCalled);
-  // As autovacuum does it in a campaign whose leads stand for hours.
+  // Does what autovacuum does in a campaign whose leads wait for hours.
   if (turns.length > 1) await deps.db.raw('vacuum analyze enrollments');
   const took: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -271,7 +277,10 @@ async function measurePicks(
   return { took, turns, back };
 }
 
-/** Turns of the launcher that launch leads; what they reserve leaves before the next one. Turns before them free leads that were refused. */
+/**
+ * Measures launcher iterations that launch leads; their reserved emails are sent before the next one. Earlier
+ * iterations free refused leads.
+ */
 async function measureTurns(
   ctx: Ctx,
   deps: TestDeps,

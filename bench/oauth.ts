@@ -9,13 +9,13 @@ import { alternate, median } from './measure.ts';
 
 const CONNECTIONS = 10;
 
-/** A client with its own chain of refresh tokens: each answer holds what the next request sends. */
+/** Client with its chain of refresh tokens: each answer contains the next request's token. */
 interface Chain {
   clientId: string;
   refreshToken: string;
 }
 
-/** Refreshing tokens against Koa and pg alone with the very same statements, many clients at once. */
+/** Compares token refreshes of many concurrent clients to plain Koa and pg with the same statements. */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const rounds = context.quick ? 2 : 7;
   const seconds = context.quick ? 2 : 6;
@@ -80,7 +80,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   };
 }
 
-/** The statements a refresh runs, as the database gets them: the look at client and token, and the exchange. */
+/** Captures the SQL of a refresh: the lookup of client and token, and the exchange. */
 async function refreshStatements({ assembly: { deps } }: BenchContext, chain: Chain): Promise<string[]> {
   const seen: string[] = [];
   const note = (query: { sql: string }): void => void seen.push(query.sql);

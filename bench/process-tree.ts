@@ -3,22 +3,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Clock ticks per second of /proc (USER_HZ, 100 on every Linux). */
 const TICKS = 100;
 
-/** A process and everything that it has started, by Linux's /proc. */
+/** Process of a process tree, read from Linux's /proc. */
 export interface TreeProcess {
   pid: number;
   command: string;
-  /** Processor time (s) of the process and of those children that have ended. */
+  /** CPU time (s) of the process and of its ended children. */
   cpuSeconds: number;
-  /** Its share of memory (bytes): what several processes map counts in parts (PSS). */
+  /** Memory (bytes, PSS): memory shared by several processes is divided among them. */
   memoryBytes: number;
 }
 
-/** Reads a process and its descendants. Processes that end meanwhile are left out. */
+/** Reads a process and its descendants. Processes that end meanwhile are omitted. */
 export function readTree(root: number): TreeProcess[] {
   const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (readStat(Number(name)) ?? []) : []));
   const found: TreeProcess[] = [];
   const wanted = new Set([root]);
-  // A child may have a lower id than its parent, so this goes on until nothing is added.
+  // A child may have a lower pid than its parent, so this repeats until nothing is added.
   for (let before = -1; before !== wanted.size;) {
     before = wanted.size;
     for (const { pid, parent } of all) if (wanted.has(parent)) wanted.add(pid);
@@ -28,7 +28,7 @@ export function readTree(root: number): TreeProcess[] {
   return found;
 }
 
-/** Adds up processor time (s). */
+/** Sums the CPU time (s). */
 export function cpuOf(tree: readonly TreeProcess[]): number {
   return tree.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 }
@@ -36,7 +36,7 @@ export function cpuOf(tree: readonly TreeProcess[]): number {
 function readStat(pid: number): { pid: number; parent: number; cpuSeconds: number } | undefined {
   const text = read(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
-  // The name stands in brackets and may hold anything.
+  // The name is in brackets and may contain any character.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const ticks = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0);
   return { pid, parent: Number(fields[1]), cpuSeconds: ticks / TICKS };

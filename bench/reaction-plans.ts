@@ -15,7 +15,7 @@ const FOLLOWER = declareSubscriber({
   apply: () => Promise.resolve(),
 });
 
-/** Fills the stream and explains the queries of the cursor; leaves the events there. */
+/** Fills the stream and explains the cursor's queries. The events stay in the database. */
 export async function explainCursors(
   db: RawDb,
   { events, organizations, log }: { events: number; organizations: number; log: (line: string) => void },
@@ -45,7 +45,7 @@ export async function explainCursors(
       await trx.rollback();
     }
   };
-  // As many events as one turn of the fan-out gives positions, and as a subscriber that is far behind has before it.
+  // Number of events as in one fan-out iteration, and as a subscriber that is far behind has to process.
   await enter(500);
   const near = await enter(500);
   const far = await enter(Math.min(events - 1, 500_000));
@@ -100,7 +100,7 @@ async function rebuildIndex(db: RawDb): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** As the claim of a stream reads it. */
+/** Explains the read of a claimed stream. */
 async function explainNext(db: RawDb, top: number): Promise<string[]> {
   const { organization_id: org } = await db('domain_events').where({ position: top }).first('organization_id');
   const { rows } = await across(db, 'operator').run<{ 'QUERY PLAN': string }>(

@@ -25,8 +25,8 @@ const TICK_MS = 50;
 const SAMPLE_MS = 250;
 
 /**
- * Reactions: what they add to the transaction that emits, 2,000 events a second through three of them, kill -9 in the
- * middle of that, and the plans of the cursor's queries with a million events.
+ * Measures reactions: their cost in the emitting transaction, 2,000 events per second through three subscribers, kill
+ * -9 in between, and the cursor's query plans with a million events.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { quick, log, assembly } = context;
@@ -147,17 +147,17 @@ interface Drive {
   emitted: number;
   emittedRate: number;
   commitMs: number[];
-  /** Age of the oldest event that a counting subscriber had not applied, sampled. */
+  /** Sampled age (ms) of the oldest event not yet applied by a counting subscriber. */
   lagMs: number[];
   cpuMs: number | undefined;
 }
 
-/** Without the thousands of single commits. */
+/** Omits the thousands of commit times. */
 function brief({ commitMs, ...rest }: Drive): object {
   return { ...rest, commitP50Ms: percentile(commitMs, 0.5), commitP99Ms: percentile(commitMs, 0.99) };
 }
 
-/** Emits RATE events a second, in transactions of some, and samples the lag. */
+/** Emits RATE events per second in grouped transactions, and samples the lag. */
 async function drive(
   { assembly: { deps } }: BenchContext,
   tenants: readonly string[],
@@ -218,7 +218,7 @@ async function emitOnce(deps: Deps, organizationId: string): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** Waits until every event has its position and is applied. Returns how long (ms) that took. */
+/** Waits until every event has a position and is applied. Returns the duration (ms). */
 async function drain({ db, clock }: Pick<TestDeps, 'db' | 'clock'>): Promise<number> {
   const startedAt = performance.now();
   for (;;) {
@@ -229,7 +229,10 @@ async function drain({ db, clock }: Pick<TestDeps, 'db' | 'clock'>): Promise<num
   }
 }
 
-/** A bounce settled as the engine does now, and with the rates watched inside its transaction, as it was before. */
+/**
+ * Compares settling a bounce as the engine does now to the former variant, which checked the rates in the same
+ * transaction.
+ */
 async function measureBounces({ assembly: { deps }, quick, log }: BenchContext) {
   const rounds = quick ? 1 : 5;
   const perRound = quick ? 20 : 150;
@@ -245,7 +248,7 @@ async function measureBounces({ assembly: { deps }, quick, log }: BenchContext) 
     const fields = { campaignId, enrollmentId: enrollmentId!, stepId: stepIds[0]!, contactId, mailboxId, recipient };
     sends.push((await createSend(deps, org, fields)).id);
   }
-  // It warns once; then every look is the same.
+  // It warns once; all further checks do the same work.
   const bounce = (inside: boolean) => {
     const send = { id: sends.pop()! };
     return transact(ctx, async (tx) => {

@@ -13,8 +13,8 @@ const SEED = 1;
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 /**
- * Measures how people of training/people who were held out are read: as the application does it, by words and model together, and by the model alone. The
- * targets are those of the application.
+ * Measures the reading of held-out people of training/people: as the application does it (rules and model), and by the
+ * model alone. The targets apply to the application.
  */
 export async function run(): Promise<BenchResult> {
   const all = sentences();
@@ -71,7 +71,7 @@ export async function run(): Promise<BenchResult> {
   return result;
 }
 
-/** The words of the time that a sentence names, where it arrives on the first of any month. */
+/** Returns the parsed time expressions of a sentence, for messages that arrive on the first of any month. */
 function timesRead({ text, label }: Sentence): string[] {
   const read = label === 'not_now' ? laterTime : returnTime;
   for (let month = 0; month < 12; month += 1) {
@@ -81,7 +81,7 @@ function timesRead({ text, label }: Sentence): string[] {
   return [];
 }
 
-/** Share of the sentences that name something of which it is found. */
+/** Returns the share of sentences with a time or date in which it is found. */
 function found(
   of: readonly Sentence[],
   named: (sentence: Sentence) => string,
@@ -94,7 +94,7 @@ function found(
   return `${percent(right.length / naming.length)} of ${naming.length}`;
 }
 
-/** A reply as the application reads it. */
+/** Reads a reply as the application does. */
 function asApplied(text: string): ReturnType<Parameters<typeof tally>[1]> {
   const { intent, unsubscribeRequest, unsubscribeDoubtful } = replyIntent(text, 'Re: Hello');
   return { kind: intent, heard: unsubscribeRequest ? 'asked' : unsubscribeDoubtful ? 'doubtful' : null };

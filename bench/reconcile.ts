@@ -11,12 +11,15 @@ import type { RawDb } from '../test/harness/database.ts';
 import { timed } from './measure.ts';
 import type { BenchContext, BenchResult } from './context.ts';
 
-/** A batch of webhook deliveries, and of a busy endpoint. */
+/** Size of a webhook batch, and of a busy endpoint's batch. */
 const BATCH = 100;
-/** Starts per second of the part that goes to Temporal. */
+/** Number of starts per second of the part that uses Temporal. */
 const RATE = 50;
 
-/** What a look for missing runs costs with very many rows: where every run is open, where every run is missing, and its rate. */
+/**
+ * Measures the search for missing runs with very many rows: if every run is open, if every run is missing, and its
+ * rate.
+ */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const rows = context.quick ? 5_000 : 100_000;
   const { assembly, stack, log } = context;
@@ -49,7 +52,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const again = await reconcile(ask(new Map()), { dryRun: true });
   await db.raw('truncate outbox');
 
-  // With the development server: every run is asked about, as after the loss of its store.
+  // On the development server every run is queried, as after the loss of its storage.
   const workflows = createWorkflowGateway(assembly.temporal, config, silentLogger, db);
   const clear = 'truncate enrollments, campaigns, contact_imports, webhook_deliveries, webhook_endpoints cascade';
   await db.raw(clear);
@@ -127,14 +130,14 @@ const sum = (reports: readonly FamilyReport[], what: 'checked' | 'missing') =>
   reports.reduce((total, report) => total + report[what], 0);
 
 /**
- * So many rows of each family whose run must be open, among as many whose run has ended. Half of the contacts under way
- * belong to one campaign that is paused.
+ * Inserts rows of each family whose run must be open, and as many whose run has ended. Half of the active contacts
+ * belong to one paused campaign.
  */
 async function fill(db: RawDb, rows: number): Promise<void> {
   const organization = `md5('organization' || n % 10)::uuid`;
   const campaign = (n: string) => `md5('campaign' || (${n}))::uuid`;
   await db.transaction(async (trx) => {
-    // References are not checked: no people, steps and events are needed.
+    // Disables foreign keys, so that no people, steps and events are needed.
     await trx.raw('set local session_replication_role = replica');
     const insert = (sql: string, from = 0) =>
       trx.raw(`${sql} from generate_series(${from}, ${from + 2 * rows - 1}) n`.replaceAll('?', '\\?'));
@@ -189,7 +192,7 @@ async function explainPages(db: RawDb): Promise<{ family: string; ms: string; li
   return plans;
 }
 
-/** The ids of the runs that must be open, by workflow type. */
+/** Returns the ids of runs that must be open, by workflow type. */
 async function expectedRuns(db: RawDb): Promise<Map<string, string[]>> {
   const all = new Map<string, string[]>();
   for (const { contract, mustBeOpen } of reconciledFamilies({ families: FAMILIES })) {
@@ -205,7 +208,7 @@ async function expectedRuns(db: RawDb): Promise<Map<string, string[]>> {
   return all;
 }
 
-/** A Temporal that answers at once what is open. */
+/** Temporal stub that returns the open runs immediately. */
 function openRunsOnly(open: ReadonlyMap<string, readonly string[]>): WorkflowGateway {
   const all = new Set([...open.values()].flat());
   return {
@@ -219,7 +222,7 @@ function openRunsOnly(open: ReadonlyMap<string, readonly string[]>): WorkflowGat
   };
 }
 
-/** Gives the statements since the last call. */
+/** Returns a function that counts the statements since its last call. */
 async function statementCounter(db: RawDb): Promise<() => Promise<number>> {
   await db.raw('create extension if not exists pg_stat_statements');
   await db.raw('select pg_stat_statements_reset()');

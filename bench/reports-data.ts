@@ -19,14 +19,14 @@ import {
 } from './reports-emails.ts';
 import { groupTables, groupValues } from './reports-groups.ts';
 
-/** Of ten contacts one is a person of whom events are known, and of three people one converts. */
+/** One in so many contacts is a person with known events; a third of those convert. */
 const PEOPLE_EVERY = 10;
 const CONVERTS_EVERY = 3;
 const EVENTS = ['user.signed-up', 'app.opened', 'invoice.paid', 'app.opened'] as const;
 const EVENTS_EACH = 8;
 const moment = (there: boolean, ms: number): string | null => (there ? iso(ms) : null);
 
-/** The tables in the order in which they are written: what takes longest first. */
+/** Yields the tables in the order in which they are written: the slowest first. */
 export function* tablesOf(shape: Shape, office: Office): Generator<Table> {
   const org = office.organizationId;
   const now = iso(office.now.getTime());
@@ -176,7 +176,7 @@ function* conversions(people: number, office: Office, now: string): Generator<Ce
   }
 }
 
-/** The rows of a contact: of each campaign that wrote to it, and of all together. */
+/** Yields the outreach rows of a contact: one per campaign and one in total. */
 function* prospects(shape: Shape, office: Office): Generator<Cell[]> {
   const goalIds = `{${Object.values(office.goals).sort().join(',')}}`;
   for (const mine of byContact(shape, office)) {
@@ -217,7 +217,9 @@ function* prospects(shape: Shape, office: Office): Generator<Cell[]> {
   }
 }
 
-/** What is counted of an email at the hour in which it was sent: as many rows as the reaction keeps, with about their counts. */
+/**
+ * Returns the counts of an email in the hour of its sending: as many rows as the subscriber keeps, with similar counts.
+ */
 function countsOf(email: Email): number[] {
   const { opened, clicked, replied, positive, bounced } = email;
   const counted: Partial<Record<(typeof METRICS)[number], boolean>> = {
@@ -265,7 +267,7 @@ function* counts(shape: Shape, office: Office): Generator<Table> {
       summed(
         shape,
         office,
-        // Campaign, step, and the variant with one more for none.
+        // Key of campaign, step and variant, with one extra value for no variant.
         ({ campaign, step, n }) => (campaign * 3 + step) * 3 + (n % 5 < 2 ? 1 + (n % 2) : 0),
         () => 0,
       ),
@@ -284,7 +286,7 @@ function* counts(shape: Shape, office: Office): Generator<Table> {
   };
 }
 
-/** Sums by a key and a time. Emails come in the order of their moments, so that a time is done soon after it has passed. */
+/** Sums values by key and time. Emails are ordered by time, so a period is complete soon after it has passed. */
 function* summed(
   shape: Shape,
   office: Office,

@@ -6,7 +6,7 @@ import type { Cell } from './fill.ts';
  * they become more towards now, with two seasons a year, and contacts come round in turn.
  */
 
-/** How much is written. */
+/** Amount of data. */
 export interface Shape {
   contacts: number;
   sends: number;
@@ -14,7 +14,7 @@ export interface Shape {
   campaigns: number;
 }
 
-/** Whose the rows are. */
+/** Owner of the rows. */
 export interface Office {
   organizationId: string;
   campaignIds: string[];
@@ -38,7 +38,7 @@ export interface Email {
   bounced: boolean;
 }
 
-/** How far back emails go. */
+/** Age (days) of the oldest email. */
 export const DAYS = 730;
 const SPACES = {
   contact: 1,
@@ -53,14 +53,14 @@ const SPACES = {
 } as const;
 
 /**
- * Ids that sort as their numbers do, so that keys are written in order. They are of a time far ahead: what is kept for a while goes by the time in its id, and
- * would be swept away in the middle of the measurement.
+ * Returns an id that sorts like its number, so that keys are written in order. Its timestamp is far in the future:
+ * otherwise retention, which goes by the id's timestamp, would delete rows during the measurement.
  */
 export function idOf(space: keyof typeof SPACES, n: number): string {
   return `f000000${SPACES[space]}-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
 }
 
-/** A number from 0 to 1 that is drawn for `n`, the same every time. */
+/** Returns a pseudo-random number from 0 to 1 for `n`, always the same. */
 export function drawn(n: number, salt: number): number {
   let x = Math.imul(n ^ (salt * 0x9e3779b1), 0x85ebca6b);
   x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);
@@ -68,7 +68,7 @@ export function drawn(n: number, salt: number): number {
   return (x >>> 0) / 2 ** 32;
 }
 
-/** The email of a number below `shape.sends`, counted from the oldest. */
+/** Returns the email of a number below `shape.sends`, counted from the oldest. */
 export function emailOf(n: number, shape: Shape, office: Office): Email {
   const u = (n + drawn(n, 1)) / shape.sends;
   const r = drawn(n, 2);
@@ -76,7 +76,7 @@ export function emailOf(n: number, shape: Shape, office: Office): Email {
   return {
     n,
     contact,
-    // The campaign at place k of the list has k times fewer emails than the first.
+    // The k-th campaign of the list has k times fewer emails than the first.
     campaign: Math.floor(Math.exp(drawn(n, 3) * Math.log(shape.campaigns))) - 1,
     step: Math.floor(n / shape.contacts) % 3,
     mailbox: contact % office.mailboxIds.length,
@@ -89,12 +89,12 @@ export function emailOf(n: number, shape: Shape, office: Office): Email {
   };
 }
 
-/** All emails, from the oldest on. */
+/** Yields all emails, oldest first. */
 export function* emails(shape: Shape, office: Office): Generator<Email> {
   for (let n = 0; n < shape.sends; n += 1) yield emailOf(n, shape, office);
 }
 
-/** A moment as PostgreSQL reads it, to the millisecond. Days are remembered: Date writes a hundred times slower than this. */
+/** Formats a time for PostgreSQL, in milliseconds. Days are cached, because Date is a hundred times slower. */
 export function iso(ms: number): string {
   const day = Math.floor(ms / DAY_MS);
   let name = DAY_NAMES.get(day);
@@ -106,13 +106,13 @@ export function iso(ms: number): string {
 }
 const DAY_NAMES = new Map<number, string>();
 const TWO = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));
-/** One of some values, which come round in turn. */
+/** Returns one of the values, in rotation. */
 export const pick = <T>(of: readonly T[], n: number): T => of[n % of.length]!;
 
-/** A table with its rows. */
+/** Table with its rows. */
 export type Table = { table: string; columns: readonly string[]; rows: Iterable<readonly Cell[]> };
 
-/** The emails of each contact that has some. */
+/** Yields the emails of each contact that has some. */
 export function* byContact(shape: Shape, office: Office): Generator<Email[]> {
   for (let contact = 0; contact < Math.min(shape.contacts, shape.sends); contact += 1) {
     const mine: Email[] = [];
@@ -121,7 +121,7 @@ export function* byContact(shape: Shape, office: Office): Generator<Email[]> {
   }
 }
 
-/** Each row as another one. */
+/** Maps each row. */
 export function* mapped<In, Out>(rows: Iterable<In>, map: (row: In) => Out): Generator<Out> {
   for (const row of rows) yield map(row);
 }

@@ -14,17 +14,17 @@ import {
 } from './reports-emails.ts';
 
 /**
- * What the bench of reports writes of the groups of its emails. `heron facts rebuild` says the same of them, in a third of the time that the whole data set may
- * take, for it asks the database about each email.
+ * Rows of the groups of the bench's emails. `heron facts rebuild` would create the same rows, but takes a third of the
+ * data set's allowed time, because it queries the database per email.
  */
 
 type Dimension = keyof typeof GROUP_PLACES | 'category';
 
 const DIMENSIONS = [...Object.keys(GROUP_PLACES), 'category'] as Dimension[];
-/** More than the days of the data set, so that two of them and a group make one number. */
+/** Larger than the number of days, so that two days and a group fit in one number. */
 const SPAN = 1024;
 
-/** The group of an email in each dimension, as a number that is another one for each group. */
+/** Number of an email's group in each dimension, unique per group. */
 const NUMBERS: Record<Dimension, (email: Email) => number> = {
   all: () => 0,
   campaign: ({ campaign }) => campaign,
@@ -39,7 +39,7 @@ const NUMBERS: Record<Dimension, (email: Email) => number> = {
   category: ({ n }) => (n % 3 === 0 ? 1 + (n % 7) : 0),
 };
 
-/** What the number of a group stands for; null: emails without one. */
+/** Value of a group's number; null for emails without one. */
 const VALUES: Record<Dimension, (number: number, office: Office) => string | null> = {
   all: () => 'all',
   campaign: (number, { campaignIds }) => campaignIds[number]!,
@@ -54,14 +54,14 @@ const VALUES: Record<Dimension, (number: number, office: Office) => string | nul
   category: (number) => (number === 0 ? null : idOf('label', number - 1)),
 };
 
-/** The groups of an email by dimension. */
+/** Returns the groups of an email by dimension. */
 export function groupValues(email: Email, office: Office): Record<Dimension, string | null> {
   return Object.fromEntries(
     DIMENSIONS.map((dimension) => [dimension, VALUES[dimension](NUMBERS[dimension](email), office)]),
   ) as Record<Dimension, string | null>;
 }
 
-/** The groups of each email with the days of the contact's next ones, and their counts. */
+/** Yields the groups of each email with the days of the contact's next emails, and their counts. */
 export function* groupTables(shape: Shape, office: Office): Generator<Table> {
   yield {
     table: 'send_groups',
@@ -85,9 +85,9 @@ const dayText = (day: number): string => (day === Infinity ? 'infinity' : iso(da
 
 interface Grouped {
   email: Email;
-  /** By dimension. */
+  /** Group numbers by dimension. */
   numbers: number[];
-  /** By dimension the UTC day of the contact's next email in the same group; infinity: there is none. */
+  /** UTC day of the contact's next email in the same group, by dimension; infinity if there is none. */
   nextDays: number[];
 }
 

@@ -43,12 +43,14 @@ const PLANS = fileURLToPath(new URL('reporting-plans.md', import.meta.url));
 const TARGET_MS = 150;
 const TARGET_WIDE_MS = 300;
 
-/** Every route of analytics and acquisition on the facts of many emails: time, and the plan of each statement. */
+/**
+ * Measures every route of analytics and acquisition on the facts of many emails: time, and the plan of each statement.
+ */
 export async function run({ assembly, quick, scale, dataDir, log }: BenchContext): Promise<BenchResult> {
   const { deps } = assembly;
   const shape = quick ? QUICK : scaled(FULL, scale);
   const { office, filledMs } = await dataSet(deps, shape, dataDir, log);
-  // Enough that the p95 is not the slowest round.
+  // Enough rounds that the p95 is not the slowest round.
   const rounds = quick ? 3 : 60;
   const known = [
     { label: 'sends, contacts, engagement rows', value: `${shape.sends}, ${shape.contacts}, ${shape.engagements}` },
@@ -85,7 +87,7 @@ export async function run({ assembly, quick, scale, dataDir, log }: BenchContext
   };
 }
 
-/** Writes the data set, or finds it in `dataDir`, where an earlier run has left it. */
+/** Writes the data set, or reuses the one of an earlier run in `dataDir`. */
 async function dataSet(
   deps: TestDeps,
   shape: Shape,
@@ -112,7 +114,7 @@ function scaled({ campaigns, ...counts }: Shape, scale: number): Shape {
   return { contacts: of(counts.contacts), sends: of(counts.sends), engagements: of(counts.engagements), campaigns };
 }
 
-/** A workspace with the campaigns, mailboxes and goals of the data set. */
+/** Creates a workspace with the campaigns, mailboxes and goals of the data set. */
 export async function openOffice(deps: TestDeps, shape: Shape): Promise<Office> {
   const { organizationId } = await createTenant(deps);
   const [campaignIds, stepIds, mailboxIds]: [string[], string[], string[]] = [[], [], []];
@@ -142,7 +144,7 @@ async function fill(deps: TestDeps, office: Office, shape: Shape, log: (line: st
   const raw = rawDb(deps.db);
   const step = async (table: string, write: () => Promise<void>) =>
     log(`${table}: ${((await timed(write)) / 1000).toFixed(1)} s`);
-  // Three tables at a time: the indexes of one are built while the rows of the others come.
+  // Writes three tables concurrently: one builds its indexes while others receive rows.
   const tables = tablesOf(shape, office);
   const lane = async () => {
     for (const { table, columns, rows } of tables) await step(table, () => copyRows(raw, table, columns, rows));
@@ -151,7 +153,7 @@ async function fill(deps: TestDeps, office: Office, shape: Shape, log: (line: st
   await raw.raw('analyze');
   await step('visit_facts', async () => {
     const writeVisits = async () => {
-      // Two halves of the visitors, for an insert has one process.
+      // Splits the visitors in two halves, because one insert uses one process.
       const half = (n: number) =>
         raw.raw(
           `insert into visit_facts (organization_id, visitor, part, key, campaign_id, first_at)
@@ -265,7 +267,7 @@ function reports(deps: TestDeps, office: Office): Record<string, (round: number)
   };
 }
 
-/** The plans of the statements of a report, as PostgreSQL ran them. */
+/** Returns the plans of a report's statements as PostgreSQL executed them. */
 async function plansOf(deps: TestDeps, what: string, work: () => Promise<unknown>): Promise<string> {
   const { client } = rawDb(deps.db);
   const asked: { sql: string; bindings: unknown[] }[] = [];
@@ -281,7 +283,7 @@ async function plansOf(deps: TestDeps, what: string, work: () => Promise<unknown
     for (const { sql, bindings } of asked) {
       const { rows } = await connection.query(`explain (analyze, costs off, timing off, summary on) ${sql}`, bindings);
       const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
-      // Lists of ids are as long as the report.
+      // Shortens id lists, which are as long as the report.
       parts.push(plan.replaceAll(/\{[0-9a-f-]{36}(,[0-9a-f-]{36}){2,}\}/g, '{…}'));
     }
   } finally {

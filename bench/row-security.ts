@@ -8,10 +8,13 @@ import { alternate, median } from './measure.ts';
 const PAGE = 50;
 const CONNECTIONS = 10;
 const STEPS = 2;
-/** It may be on by default when it costs no more than this (percent). */
+/** Maximum cost (percent) at which it may be on by default. */
 const MOST_PERCENT = 5;
 
-/** What row-level security costs: two installations that differ in ROW_SECURITY alone, in turn, a list and a campaign each. */
+/**
+ * Measures the cost of row-level security: two installations that differ only in ROW_SECURITY, alternating, with a list
+ * and a campaign each.
+ */
 export async function run(off: BenchContext): Promise<BenchResult> {
   return withContext(
     { quick: off.quick, scale: off.scale, log: off.log, env: { ROW_SECURITY: 'true' } },
@@ -62,7 +65,8 @@ async function contacts(contexts: Sides<BenchContext>) {
     await load[side]();
   }
   const round = (side: 'off' | 'on') => async () => {
-    // How many requests there were is known afterwards: first per second, then per request.
+    // The number of requests is known only afterwards, so the CPU time is measured per second and then converted to per
+    // request.
     const rate = await cpu[side].during(seconds, load[side]!);
     for (const values of Object.values(cpu[side].values)) values.push(values.pop()! / rate);
     return rate;
@@ -100,7 +104,7 @@ function describe(values: Record<string, number[]>): string {
   return `${total(values).toFixed(2)} ms (${parts.join(', ')})`;
 }
 
-/** Of all processes together, the median of the rounds. */
+/** Returns the sum over all processes of the median over the rounds. */
 function total(values: Record<string, number[]>): number {
   return Object.values(values).reduce((sum, one) => sum + (one.length > 0 ? median(one) : 0), 0);
 }

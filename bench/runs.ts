@@ -17,15 +17,16 @@ import { alternate, median, percentile, rssMiB, timed, untilAtRest } from './mea
 import type { BenchContext, BenchResult } from './context.ts';
 import { BARE_QUEUE } from './workflows/contract.ts';
 
-/** Requests at once. */
+/** Number of concurrent requests. */
 const AT_ONCE = 32;
 const WITHIN_MS = 10_000;
-/** Runs whose histories are counted. */
+/** Number of runs whose histories are counted. */
 const SAMPLE = 20;
 
 /**
- * Runs from the accepted request to an active campaign, against a workflow with as many activities and nothing in it; how soon
- * after a person's decision the campaign is active; and how many waiting runs end how soon after their time.
+ * Measures runs from the accepted request to an active campaign, compared to an empty workflow with as many activities.
+ * Also measures the time from a person's decision to the active campaign, and how soon after their deadline waiting
+ * runs end.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { quick, log, assembly, stack } = context;
@@ -36,9 +37,9 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const { serve: api, worker, temporal, postgres } = stack.processes;
   const heronCpu = cpuSeries({ api: api.pid, worker: worker.pid, temporal: temporal?.pid, postgres: postgres?.pid });
   const bareCpu = cpuSeries({ worker: bareWorker.pid, temporal: temporal?.pid, client: process.pid });
-  // What follows a launch (launchers, counts, reactions) is paid for by neither round, and is in the processor time of its own.
+  // Work after a launch (launchers, counts, reactions) is not part of a round's duration, but of its CPU time.
   const rest = () => untilAtRest([api.pid, worker.pid, temporal?.pid, postgres?.pid]);
-  /** Runs per second, with the processor time until all has come to rest. */
+  /** Returns runs per second, with the CPU time until everything is idle. */
   const rateOf = async (cpu: typeof heronCpu, work: () => Promise<unknown>): Promise<number> => {
     let ms = 0;
     await cpu.during(count, async () => {
@@ -144,9 +145,9 @@ export async function run(context: BenchContext): Promise<BenchResult> {
 
 interface Desk {
   tenant: Tenant;
-  /** Asks for runs as a person, whose launch needs no approval, and waits until all are active. Returns their ids. */
+  /** Requests runs as a person, whose launch needs no approval, and waits until all are active. Returns their ids. */
   launch(count: number): Promise<string[]>;
-  /** Milliseconds from the decision to the active run, one run after the other. */
+  /** Returns the times (ms) from decision to active run, one run after the other. */
   decide(count: number): Promise<number[]>;
 }
 
@@ -168,7 +169,7 @@ async function openDesk({ assembly, stack }: BenchContext): Promise<Desk> {
     if (response.status !== 202) throw new Error(`POST /runs answered ${response.status}: ${JSON.stringify(answer)}`);
     return answer.id;
   };
-  // The ids as one value: a list of hundreds, planned anew at every look, would be a good part of what is measured.
+  // Passes the ids as one value, because planning a list of hundreds at every poll would distort the measurement.
   const reach = async (ids: readonly string[], state: string, everyMs: number): Promise<void> => {
     for (;;) {
       const { rows } = (await deps.db.raw(
@@ -221,15 +222,15 @@ function requestOf(mailboxId: string) {
 }
 
 /**
- * An hour of the day in which emails leave, far from now: with the hours of a working day, a bench by day would measure emails that the mail server of this bench refuses
- * beside its runs, and one by night would not.
+ * Returns sending hours far from now. With working hours, results would depend on the time of day, because emails would
+ * be refused by this bench's mail server only during the day.
  */
 function closedNow(now: Date) {
   const hour = String((now.getUTCHours() + 6) % 24).padStart(2, '0');
   return { mode: 'explicit', timezone: 'UTC', days: 127, start_time: `${hour}:00`, end_time: `${hour}:59` };
 }
 
-/** As many activities as a run that is launched at once, with nothing in them. Returns the ids of the workflows. */
+/** Runs workflows with as many empty activities as an immediately launched run. Returns their ids. */
 async function bareRound(client: Client, count: number): Promise<string[]> {
   const limit = pLimit(AT_ONCE);
   const group = newId();
@@ -251,7 +252,7 @@ async function bareRound(client: Client, count: number): Promise<string[]> {
   return handles.map(({ workflowId }) => workflowId);
 }
 
-/** Runs that wait for a person until one moment. Returns how long after it each was denied, in ms. */
+/** Lets runs wait for a person until one deadline. Returns how long after it each was denied (ms). */
 async function expireAll(
   { deps }: TestAssembly,
   { organizationId, apiKeyId }: Tenant,

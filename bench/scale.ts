@@ -18,8 +18,8 @@ const CONTACTS = 10_000;
 const SETTING: Partial<Record<ProcessName, string>> = { api: 'API_PORT', worker: 'WORKER_PORT' };
 
 /**
- * The same campaign with one worker process and with two, and the same requests with one API process and with two: on a machine whose cores they
- * share, two must cost no more per email than one, and share the work.
+ * Compares one and two worker processes on the same campaign, and one and two API processes on the same requests. On a
+ * machine whose cores they share, two must cost no more per email than one, and share the work.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { stack, quick, log } = context;
@@ -91,7 +91,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   }
 }
 
-/** A further process of the bench's installation. */
+/** Starts a further process of the bench's installation. */
 async function another(
   name: ProcessName,
   { stack }: BenchContext,
@@ -110,7 +110,7 @@ async function another(
   };
 }
 
-/** List requests per second that the processes answer together. */
+/** Returns the list requests per second that the processes answer together. */
 async function readRate(urls: readonly string[], apiKey: string, quick: boolean): Promise<number> {
   const lengthMs = quick ? 1_000 : 8_000;
   const until = performance.now() + lengthMs;

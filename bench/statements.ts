@@ -3,22 +3,22 @@ import { BY_CLOCK } from '../lib/cost-paths.ts';
 import { sumOf, type StatementCounts } from '../test/harness/statement-counter.ts';
 import type { BenchContext } from './context.ts';
 
-/** Time (ms) for which a worker with nothing to do is counted, and time that it gets before that to come to rest. */
+/** Duration (ms) of counting an idle worker, and the time before it for becoming idle. */
 const IDLE_MS = 20_000;
 const REST_MS = 3_000;
 
-/** The statements of a worker, for each piece of work. */
+/** Statement counts of a worker, per piece of work. */
 interface CountedWork {
-  /** By path and label, without those of {@link CountedWork.byClock}. */
+  /** Counts by path and label, without those of {@link CountedWork.byClock}. */
   perPiece: StatementCounts;
-  /** Statements per second of a worker with nothing to do, by path and label. */
+  /** Statements per second of an idle worker, by path and label. */
   byClock: StatementCounts;
 }
 
 /**
- * Does work once with a worker that counts its statements (test/harness/statement-counter.ts) in the place of the stack's own. The same worker is counted afterwards with nothing
- * to do; that rate is taken off the work for the time that it lasted.
- * @param pieces what the work is divided by
+ * Runs work once with a worker that counts its statements (test/harness/statement-counter.ts) in place of the stack's
+ * own. The same worker is then counted while idle, and that rate is subtracted for the duration of the work.
+ * @param pieces number of pieces that the work consists of
  */
 export async function countWorker(
   { helper, stack }: BenchContext,
@@ -60,7 +60,9 @@ function scaled(
   );
 }
 
-/** Figures of counted work: the sum with its paths, transactions apart, and what runs by the clock. */
+/**
+ * Returns the figures of counted work: the sum by paths, transactions separately, and statements that run by the clock.
+ */
 export function statementFigures(what: string, { perPiece, byClock }: CountedWork): { label: string; value: string }[] {
   const paths = Object.keys(perPiece)
     .map((path) => [path, sumOf(perPiece, (each) => each === path)] as const)
@@ -75,17 +77,20 @@ export function statementFigures(what: string, { perPiece, byClock }: CountedWor
   ];
 }
 
-/** Keeps the time that the database takes for statements of all processes. */
+/** Statistics of the database time of statements in all processes. */
 interface StatementTimes {
-  /** Begins anew. */
+  /** Restarts the statistics. */
   reset(): Promise<void>;
-  /** The statements since then that ran most often. */
+  /** Returns the most frequent statements since the reset. */
   top(pieces: number): Promise<{ perPiece: number; meanMs: number; query: string }[]>;
 }
 
 const TOP_STATEMENTS = 40;
 
-/** Opens PostgreSQL's own record of statements. It holds those of the bench as well, so it says what one takes, not how many there are. */
+/**
+ * Opens PostgreSQL's own statement statistics. They include the bench's statements, so they give the time per
+ * statement, not the number.
+ */
 export async function statementTimes({ assembly }: BenchContext): Promise<StatementTimes> {
   const { db } = assembly.deps;
   await db.raw('create extension if not exists pg_stat_statements');

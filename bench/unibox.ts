@@ -10,14 +10,17 @@ import { openSeries } from './measure.ts';
 import type { BenchContext, BenchResult } from './context.ts';
 
 const PAGE = 50;
-/** Words of the vocabulary. As in real texts, the one at place n of the list is n times rarer than the first (Zipf). */
+/** Number of words of the vocabulary. As in real texts, the n-th word is n times rarer than the first (Zipf). */
 const VOCABULARY = 50_000;
 const WORD = `'w' || floor(exp(random() * ln(${VOCABULARY})))`;
 const MAILBOXES = 20;
 const CHUNK = 50_000;
 const TARGET_MS = 100;
 
-/** Searches and lists of an inbox with many messages: words from the most frequent to those that occur once, phrases, filters, pages, counts. */
+/**
+ * Measures searches and lists of an inbox with many messages: frequent to unique words, phrases, filters, pages,
+ * counts.
+ */
 export async function run({ assembly, quick, log }: BenchContext): Promise<BenchResult> {
   const messages = quick ? 20_000 : 1_000_000;
   const filled = await fillInbox(assembly.deps, messages, log);
@@ -25,7 +28,7 @@ export async function run({ assembly, quick, log }: BenchContext): Promise<Bench
   return measureInbox(assembly.deps, filled, messages, quick ? 5 : 20, log);
 }
 
-/** Measures an inbox that {@link fillInbox} has written; each search and list so many times with other words. */
+/** Measures an inbox written by {@link fillInbox}; each search and list runs several times with different words. */
 async function measureInbox(
   deps: TestDeps,
   filled: Filled,
@@ -148,8 +151,9 @@ function pages(ctx: Ctx): () => Promise<void> {
 }
 
 /**
- * A workspace with many messages of two years in conversations of two, over 20 mailboxes: one of ten not seen, some bounces, some filed
- * elsewhere, some in which we wrote last. Written as sets, with the triggers off and the large indexes made at the end.
+ * Creates a workspace with many messages of two years in conversations of two, over 20 mailboxes: 10 % unseen, some
+ * bounces, some filed elsewhere, some with our message last. Written in bulk, with triggers off and the large indexes
+ * built at the end.
  */
 async function fillInbox(deps: TestDeps, messages: number, log: (line: string) => void): Promise<Filled> {
   const { db } = deps;
@@ -222,7 +226,7 @@ async function fillInbox(deps: TestDeps, messages: number, log: (line: string) =
   return { organizationId, mailboxIds, frequentLabel, rareLabel };
 }
 
-/** As many emails that were written here and have left, with the same vocabulary. */
+/** Adds as many sent emails that were written here, with the same vocabulary. */
 async function fillSent(
   { db }: TestDeps,
   { organizationId, mailboxIds }: Filled,

@@ -1,36 +1,39 @@
 import type { CDPSession, Page } from 'playwright-core';
 import type { TestBrowser } from '../test/harness/browser.ts';
 
-/** How many times slower than this machine the processor of a weak one is taken to be. */
+/** Factor by which a slow processor is assumed to be slower than this machine. */
 export const SLOW = 4;
-/** What a page still shows of what is to come. */
+/** Selector of elements shown while content is loading. */
 const SKELETON = '.mantine-Skeleton-root';
 
-/** Whom the visits are made as, and where. */
+/** Visitor and place of the visits. */
 export interface Visits {
   chrome: TestBrowser;
   url: string;
-  /** A fresh cookie of the person for each visit, as it is replaced when it is used; none for visits of nobody. */
+  /** Returns a fresh session cookie for each visit, as its use replaces it. Absent for anonymous visits. */
   cookie?: () => Promise<string>;
 }
 
-/** What opening an address cost. */
+/** Cost of opening an address. */
 export interface Opened {
-  /** Times (ms) since the navigation: the first text or picture, the heading, and the last shape of what is to come gone. */
+  /** Times (ms) since the navigation: first text or image, heading, and removal of the last skeleton. */
   paintMs: number;
   headingMs: number;
   allMs: number;
-  /** Processor time (ms) of the page's thread until all is shown, on the processor slowed down: other work on the machine changes it little. */
+  /**
+   * CPU time (ms) of the page's thread until everything is shown, on the slowed processor; little affected by other
+   * load.
+   */
   cpuMs: number;
-  /** Requests to the API, as `GET /v1/…` without the query; what is asked twice stands twice. */
+  /** API requests as `GET /v1/…` without query, with duplicates. */
   asked: string[];
   files: number;
-  /** Bytes as they came over the wire. */
+  /** Bytes transferred over the network. */
   fileBytes: number;
   apiBytes: number;
 }
 
-/** Opens an address in a browser that has kept nothing, on a processor so many times slower. */
+/** Opens an address in a browser with an empty cache, on a slowed processor. */
 export async function openAddress(visits: Visits, path: string, slowness: number): Promise<Opened> {
   return withPage(visits, async (page, cdp) => {
     await cdp.send('Emulation.setCPUThrottlingRate', { rate: slowness });
@@ -46,20 +49,20 @@ export async function openAddress(visits: Visits, path: string, slowness: number
   });
 }
 
-/** How a list was scrolled by so many pixels with each frame. */
+/** Result of scrolling a list by a number of pixels per frame. */
 interface Scrolled {
-  /** Times (ms) between one frame and the next. */
+  /** Times (ms) between frames. */
   frames: number[];
-  /** Processor time (ms) of the page's thread for each frame; not slowed down. */
+  /** CPU time (ms) of the page's thread per frame, not slowed. */
   cpuMsPerFrame: number;
-  /** Frames in which no row stood in the middle of the window, as those to come were not there yet. */
+  /** Number of frames without a row in the middle of the window, because it was not rendered yet. */
   empty: number;
-  /** Rows that were there at the end. */
+  /** Number of rows loaded at the end. */
   rows: number;
   asked: number;
 }
 
-/** Scrolls the list of an address to its end by turns of `pixels` with each frame, for so many frames. */
+/** Scrolls the list of an address by `pixels` per frame for a number of frames. */
 export async function scrollList(visits: Visits, path: string, pixels: number, frames: number): Promise<Scrolled> {
   return withPage(visits, async (page, cdp) => {
     await page.goto(visits.url + path);
@@ -72,7 +75,7 @@ export async function scrollList(visits: Visits, path: string, pixels: number, f
   });
 }
 
-/** Goes through rooms by a click on each of these links of the navigation: times (ms) until everything is shown, by name. */
+/** Clicks through links of the navigation. Returns the times (ms) until everything is shown, by name. */
 export async function clickThrough(visits: Visits, rooms: readonly string[]): Promise<Record<string, number>> {
   return withPage(visits, async (page) => {
     await page.goto(visits.url);
@@ -81,7 +84,7 @@ export async function clickThrough(visits: Visits, rooms: readonly string[]): Pr
     const times: Record<string, number> = {};
     for (const path of rooms) {
       const link = page.locator(`nav a[href="${path}"]`).first();
-      // The pointer is over what is about to be clicked for a moment: people are no faster.
+      // Hovers briefly before the click, as people do.
       await link.hover();
       await page.waitForTimeout(100);
       times[path] = (await page.evaluate(clickAndWait(path))) as number;
@@ -107,7 +110,7 @@ async function withPage<T>(
   }
 }
 
-/** Counts what goes over the network from now on. */
+/** Counts the network traffic from now on. */
 async function watchTraffic(
   cdp: CDPSession,
 ): Promise<() => Pick<Opened, 'asked' | 'files' | 'fileBytes' | 'apiBytes'>> {
@@ -129,7 +132,7 @@ async function watchTraffic(
   return () => ({ asked, files, fileBytes, apiBytes });
 }
 
-/** Waits until nothing of what is to come is left and nothing is under way. @returns when that was (ms since the navigation) */
+/** Waits until no skeleton is left and no request is open. @returns the time of that (ms since the navigation) */
 async function untilShown(page: Page): Promise<number> {
   await page.evaluate(until(`!document.querySelector('${SKELETON}')`));
   const at = (await page.evaluate('performance.now()')) as number;
@@ -137,15 +140,15 @@ async function untilShown(page: Page): Promise<number> {
   return at;
 }
 
-/** Processor time (ms) of the page's thread so far. */
+/** Returns the CPU time (ms) of the page's thread so far. */
 async function threadMs(cdp: CDPSession): Promise<number> {
   const { metrics } = await cdp.send('Performance.getMetrics');
   return metrics.find(({ name }) => name === 'TaskDuration')!.value * 1000;
 }
 
-/* What follows runs in the page, as text: nothing of it is a program of Node. */
+/* The following runs in the page, as text; it is not code for Node. */
 
-/** Notes when the first heading has been painted: the frame after the next one begins then. */
+/** Records when the first heading was painted, which is when the frame after the next one begins. */
 const WATCH_HEADING = `
   window.headingAt = 0;
   new MutationObserver((_, observer) => {
@@ -154,7 +157,7 @@ const WATCH_HEADING = `
     requestAnimationFrame(() => requestAnimationFrame(() => (window.headingAt = performance.now())));
   }).observe(document, { childList: true, subtree: true });`;
 
-/** Playwright's own way to wait is refused by the policy of the page. */
+/** Polls in the page, because its policy blocks Playwright's own way of waiting. */
 const until = (condition: string): string =>
   `(async () => { while (!(${condition})) await new Promise((resolve) => setTimeout(resolve, 10)); })()`;
 

@@ -17,15 +17,20 @@ const MAILBOXES = 10_000;
 const PLANNED_IN_MS = 10_000;
 const TASKS_PER_EMAIL = 2;
 const FROM = new Date('2026-05-04T00:05:00Z');
-/** Days of ramp that mailboxes have behind them: evenly from none to this many. */
+/** Maximum number of ramp days that mailboxes have behind them, evenly distributed. */
 const RAMP_DAYS = 20;
 const ZONES = ['Europe/Berlin', 'America/New_York', 'Asia/Tokyo', 'UTC'];
-/** An exchange is played this much faster than its times say: a mailbox's email every three seconds stands for one every 24 minutes. */
+/**
+ * Factor by which exchanges are accelerated: one email per mailbox every three seconds stands for one every 24 minutes.
+ */
 const FASTER = 480;
 const EVERY_MS = 3_000;
 const LEAD_MS = 6_000;
 
-/** A day of many mailboxes planned, and the workflow tasks that exchanged emails cost over SMTP and IMAP, replies included. */
+/**
+ * Measures planning a day of many mailboxes, and the workflow tasks per email exchanged over SMTP and IMAP, including
+ * replies.
+ */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { quick, log, assembly } = context;
   const count = quick ? MAILBOXES / 10 : MAILBOXES;
@@ -64,7 +69,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   };
 }
 
-/** Plans whole days for one workspace of many mailboxes, with the defaults of warmup; ms and emails of each day. */
+/** Plans whole days for one workspace with many mailboxes and default settings. Returns ms and emails of each day. */
 async function planDays(deps: TestDeps, mailboxes: number, days: number): Promise<{ ms: number; emails: number }[]> {
   const clock = new ManualClock(FROM);
   const { organizationId } = await createTenant(deps, 'Bench of plans');
@@ -92,7 +97,9 @@ async function planDays(deps: TestDeps, mailboxes: number, days: number): Promis
   return found;
 }
 
-/** Has mailboxes exchange their emails by their runs, in quick motion, and counts the workflow tasks of these runs. */
+/**
+ * Makes mailboxes exchange their emails by their runs at the accelerated pace, and counts the runs' workflow tasks.
+ */
 async function playExchange(
   { assembly: { deps, temporal } }: BenchContext,
   { mailboxes, each }: { mailboxes: number; each: number },
@@ -136,7 +143,7 @@ async function playExchange(
   }
 }
 
-/** The plan of a day, as it would be a few hours into it. */
+/** Inserts the plan of a day as of a few hours into it. */
 async function insertPlan(
   { db }: TestDeps,
   organizationId: string,
@@ -163,7 +170,7 @@ async function insertPlan(
   );
 }
 
-/** Brings planned replies forward, each by as much as everything else is played faster, with the signal that planning it gave. */
+/** Moves planned replies forward by the same factor as everything else, with the signal that planning them sends. */
 async function hurryReplies(ctx: Ctx, { db }: TestDeps): Promise<void> {
   const replies: { id: string; mailbox_id: string; slot_at: Date; created_at: Date }[] = await db('warmup_mails')
     .where({ organization_id: ctx.actor.organizationId, state: 'reserved' })

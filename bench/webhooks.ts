@@ -7,21 +7,21 @@ import { cpuMs, median, percentile } from './measure.ts';
 import type { BenchContext, BenchResult, Helper } from './context.ts';
 
 const ORGANIZATIONS = 40;
-/** Events of one emitting transaction. */
+/** Number of events in one emitting transaction. */
 const PER_TRANSACTION = 25;
-/** Emitted and not yet received, at most, while the engine is kept busy. */
+/** Maximum number of emitted and not yet received events while the engine is kept busy. */
 const AHEAD = 2_000;
 const BARE_CONCURRENCY = 100;
 const WARM_UP_EVENTS = 2_000;
 const TARGET_RATE = 1_000;
 const LATENCY_RATE = 200;
 
-/** An event every endpoint gets; its payload is of the size of most. */
+/** Event that every endpoint gets; its payload has a typical size. */
 const EVENT = 'team.member_role_changed';
 
 /**
- * Webhooks: how many deliveries a second the engine makes, against undici alone; how soon after the commit a receiver has
- * an event; what receivers that hang do to the others; what a delivery costs the database.
+ * Measures webhooks: deliveries per second, compared to undici alone; time from commit to receipt; the effect of
+ * hanging receivers on others; database cost per delivery.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { quick, log } = context;
@@ -142,7 +142,7 @@ interface Steady {
   p50: number;
   p99: number;
   receivedRate: number;
-  /** Events that had not come when waiting ended. */
+  /** Number of events not received when waiting ended. */
   late: number;
   statements: number;
 }
@@ -161,9 +161,9 @@ interface Desk {
   bodies(count: number): Promise<{ id: string; event_type: string; body: string }[]>;
   /** Emits as fast as deliveries are made. */
   busy(until: { events: number } | { forMs: number }): Promise<Busy>;
-  /** Emits at a rate, each event in a transaction of its own up to some hundred a second. */
+  /** Emits at a rate, with one transaction per event up to a few hundred per second. */
   steady(options: { rate: number; forMs: number }): Promise<Steady>;
-  /** From now on every tenth endpoint takes requests and never answers. */
+  /** Makes every tenth endpoint accept requests without answering from now on. */
   hangOneInTen(): Promise<void>;
   ledger(): Promise<Ledger>;
 }
@@ -181,7 +181,7 @@ async function openDesk(context: BenchContext): Promise<Desk> {
   }
   await db.raw('create extension if not exists pg_stat_statements');
   const hanging = new Set<string>();
-  /** When the transaction of each event had committed, by the number it carries. */
+  /** Commit time of each event's transaction, by the event's number. */
   const committed = new Map<number, number>();
   let emitted = 0;
 
@@ -203,7 +203,7 @@ async function openDesk(context: BenchContext): Promise<Desk> {
     for (let n = first; n < first + count; n += 1) committed.set(n, at);
   }
 
-  /** One question at a time: answers carry no name. */
+  /** Serializes questions, because answers have no id. */
   let asked: Promise<unknown> = Promise.resolve();
   function ask<Answer>(question: string): Promise<Answer> {
     const answer = asked.then(() => receiver.ask<Answer>(question));
@@ -354,7 +354,7 @@ async function openDesk(context: BenchContext): Promise<Desk> {
     },
   };
 
-  /** Waits until everything emitted so far has an outcome, but for endpoints that hang. */
+  /** Waits until every emitted event has an outcome, except for hanging endpoints. */
   async function settled(): Promise<void> {
     const healthy = organizations.filter((id) => !hanging.has(id));
     for (;;) {
@@ -368,7 +368,7 @@ async function openDesk(context: BenchContext): Promise<Desk> {
     }
   }
 
-  /** How many of the events from a number on are for endpoints that hang. */
+  /** Counts the events from a number on that are for hanging endpoints. */
   async function toHanging(first: number): Promise<number> {
     if (hanging.size === 0) return 0;
     const { rows } = (await db.raw(
@@ -378,7 +378,7 @@ async function openDesk(context: BenchContext): Promise<Desk> {
     return rows[0]!.n;
   }
 
-  /** The number each event carries, by its id. */
+  /** Returns the number of each event, by id. */
   async function readNumbers(first: number): Promise<Map<string, number>> {
     const rows = (await db('domain_events')
       .where({ type: EVENT })

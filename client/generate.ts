@@ -1,6 +1,6 @@
 /**
- * `npm run client`: writes src/schema.ts, the types of every endpoint, from the API's own OpenAPI document. The file is not in git. Its first line
- * names the sources that it was made from; where they are today's, nothing is made.
+ * `npm run client`: writes src/schema.ts, the types of every endpoint, from the API's own OpenAPI document. The file is
+ * not in git. Its first line names the sources it was made from; if they are unchanged, nothing is generated.
  */
 import { execFile } from 'node:child_process';
 import { readFile, rename, writeFile } from 'node:fs/promises';
@@ -21,14 +21,17 @@ if (!(await readFile(FILE, 'utf8').catch(() => '')).startsWith(firstLine)) {
     maxBuffer: MAX_OUTPUT,
   });
   const text = await typesOf(JSON.parse(stdout) as ApiDocument);
-  // A compiler that runs meanwhile reads the former file or this one, never a part.
+  // A concurrent compiler reads the old file or the new one, never a part.
   const writing = join(ROOT, '.heron', 'cache', `client-types.${process.pid}`);
   await writeFile(writing, firstLine + text);
   await rename(writing, FILE);
   process.stdout.write('client/src/schema.ts is written.\n');
 }
 
-/** Key of the sources of the API's document and of this program: their bundles are named after what they are made from. */
+/**
+ * Returns a key of the sources of the API's document and of this program: the names of their bundles, which depend on
+ * their content.
+ */
 async function sourcesKey(): Promise<string> {
   const bundles = await Promise.all(
     ['../deploy/heron.ts', 'generate.ts'].map((path) => bundleEntries([new URL(path, import.meta.url)])),

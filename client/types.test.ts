@@ -2,7 +2,7 @@ import test from 'ava';
 import { apiDocument } from '../api/servers/api.ts';
 import { typesOf, type ApiDocument } from './types.ts';
 
-/** Bytes of all types together. */
+/** Maximum size (bytes) of all types together. */
 const MAX_BYTES = 300_000;
 
 test('the types of the client are small, and say what an endpoint takes and answers', async (t) => {

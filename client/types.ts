@@ -4,22 +4,22 @@ interface Operation {
   responses: Record<string, { content?: object }>;
 }
 
-/** The API's OpenAPI document, as far as types are made of it. */
+/** Parts of the API's OpenAPI document from which types are made. */
 export interface ApiDocument {
   paths: Record<string, Record<string, Operation>>;
   components: Record<string, object>;
   webhooks?: unknown;
 }
 
-/** The types of every endpoint below /v1, by path and method. */
+/** Generates the types of every endpoint below /v1, by path and method. */
 export async function typesOf(document: ApiDocument): Promise<string> {
-  // It loads a TypeScript compiler, which a file that is fresh does not need.
+  // Loaded lazily, because it loads a TypeScript compiler, which is not needed if the file is current.
   const { default: openapiTS, astToString } = await import('openapi-typescript');
   const options = { defaultNonNullable: false };
   return withoutNeedless(astToString(await openapiTS(shortened(document) as unknown as OpenAPI3, options)));
 }
 
-/** The document without what types do not need: webhooks, examples, headers, and the same error at each status of each endpoint. */
+/** Removes parts that types do not need: webhooks, examples, headers, and repeated errors of each endpoint. */
 function shortened({ webhooks: _, ...document }: ApiDocument): ApiDocument {
   const paths = Object.entries(document.paths)
     .filter(([path]) => path.startsWith('/v1/'))
@@ -41,7 +41,10 @@ function shortened({ webhooks: _, ...document }: ApiDocument): ApiDocument {
   } as ApiDocument);
 }
 
-/** Without an operationId the types of an operation stand where its path and method are; of its words the summary is enough. */
+/**
+ * Without an operationId the types of an operation are placed at its path and method. Of its texts only the summary is
+ * kept.
+ */
 function shortenedOperation({ responses, ...operation }: Operation): object {
   const { operationId: _, description: __, ...rest } = operation as Operation & Record<string, unknown>;
   const successes = Object.entries(responses)
@@ -53,7 +56,7 @@ function shortenedOperation({ responses, ...operation }: Operation): object {
   };
 }
 
-/** Keywords that make comments which say less than the type does, or nothing. */
+/** Keywords that would become useless comments. */
 const WORDLESS = ['default', 'format'];
 
 function withoutExamples<T>(value: T): T {
@@ -66,8 +69,7 @@ function withoutExamples<T>(value: T): T {
 }
 
 /**
- * Lines of openapi-typescript that say what an endpoint does not have, or again what a type says. `query` stays, so that
- * an unknown one does not compile.
+ * Lines of openapi-typescript without information. `query` is kept, so that an unknown parameter does not compile.
  */
 const NEEDLESS = [
   /^ +/gm,

@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: e01c8e5fbd5cd773. Types: fbf6ba38ec85a6a0. */
+/* Written by `npm run db:types`; do not edit. Sources: f0bf6f16ad7d91ff. Types: fbf6ba38ec85a6a0. */
 
 import type {
   ApprovalContent,

@@ -1,4 +1,6 @@
-/** Whether a process runs under this pid. One that belongs to another user and may not be signalled counts as running. */
+/**
+ * Returns true if a process with this pid runs. A process of another user that may not be signalled counts as running.
+ */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -8,46 +8,51 @@ import { manage, type Managed } from './managed.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 interface BackingOptions {
-  /** Holds all data; a temporary folder, removed on stop, when not given. */
+  /** Folder of all data. Default: a temporary folder, removed on stop. */
   dataDir?: string;
-  /** False trades durability for speed: nothing outlives the stop, and Temporal keeps its state in memory. */
+  /** False trades durability for speed: nothing survives the stop, and Temporal keeps its state in memory. */
   persistent: boolean;
-  /** True keeps the temporary folder in memory, where the machine has plenty. */
+  /** True places the temporary folder in memory, if the machine has enough. */
   inMemory?: boolean;
-  /** Where both listen; free ports when not given. */
+  /** Ports of both servers. Default: free ones. */
   ports?: { postgres?: number; temporal?: number; temporalUi?: number };
-  /** True leaves Temporal's web UI out. */
+  /** True disables Temporal's web UI. */
   headless?: boolean;
   /** Servers to use instead: PRIMARY_DB, TEMPORAL_ADDRESS. */
   given?: { PRIMARY_DB?: string | undefined; TEMPORAL_ADDRESS?: string | undefined };
-  /** True starts a server again that ends unasked. */
+  /** True restarts a server that ends unexpectedly. */
   supervise?: boolean;
-  /** True moves Temporal's state on to the pinned server version, and begins with an empty one where that cannot read it. */
+  /**
+   * True upgrades Temporal's state to the pinned server version, or starts with an empty state if that cannot read it.
+   */
   upgradeTemporal?: boolean;
   /** Receives one line per step. */
   log: (line: string) => void;
 }
 
-/** PostgreSQL and Temporal, up and answering. */
+/** PostgreSQL and Temporal, running and answering. */
 export interface Backing {
   dataDir: string;
   /** PRIMARY_DB as given, or the administrator's URL of the embedded server's database `postgres`. */
   databaseUrl: string;
   temporalAddress: string;
-  /** Of the embedded server, when it has one. */
+  /** Web UI of the embedded server, if it has one. */
   temporalUiUrl: string | undefined;
-  /** True when Temporal begins with an empty state in place of one that the pinned version cannot read: runs have to be reconciled. */
+  /**
+   * True if Temporal starts with an empty state because the pinned version cannot read the old one: runs must be
+   * reconciled.
+   */
   temporalReplaced: boolean;
-  /** Undefined when the server was given. */
+  /** Undefined if the server was given. */
   postgres: Managed | undefined;
   temporal: Managed | undefined;
-  /** Stops what was started; safe to call twice. */
+  /** Stops the started servers; safe to call twice. */
   stop(): Promise<void>;
 }
 
 /**
- * Brings up what Heron stands on, on a machine with Node only.
- * @throws when another process uses the folder, or either server cannot be started; the other is stopped first
+ * Starts the servers that Heron needs, on a machine with only Node.
+ * @throws Error when another process uses the folder, or a server cannot be started; the other is stopped first
  */
 export async function startBacking(options: BackingOptions): Promise<Backing> {
   const { given = {}, log } = options;
@@ -79,7 +84,7 @@ export async function startBacking(options: BackingOptions): Promise<Backing> {
     postgres: postgres.value?.managed,
     temporal: temporal.value?.managed,
     async stop() {
-      // Temporal's last writes go to its own file, so neither waits for the other.
+      // Temporal writes to its own file, so neither has to wait for the other.
       await Promise.all([postgres.value?.managed.stop(), temporal.value?.managed.stop()]);
       await leave();
     },

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import test from 'ava';
 import { startChild } from './child.ts';
 
-/** Options of a child that runs the given program instead of Heron. It stands where the runner of the sources is looked for. */
+/**
+ * Returns options of a child that runs the given program instead of Heron. It is placed where the runner of the sources
+ * is expected.
+ */
 async function childOf(t: { teardown: (undo: () => Promise<void>) => void }, program: string) {
   const root = await mkdtemp(join(tmpdir(), 'heron-child-'));
   t.teardown(() => rm(root, { recursive: true }));
@@ -25,7 +28,7 @@ test('a child that is slow is waited for while it reports stages or writes lines
     process.send({ ready: { url: 'http://127.0.0.1:1', setupUrl: null } });
     await sleep(1e8);`;
   const stages: string[] = [];
-  // The start takes longer than the patience, each pause in it less.
+  // The start takes longer than the allowed silence, but each pause in it is shorter.
   const child = await startChild('worker', {
     ...(await childOf(t, program)),
     silenceMs: 4_000,

@@ -10,31 +10,32 @@ import type { Incarnation } from './managed.ts';
 import type { ProcessMessage, ProcessName, ReadyMessage } from '../deploy/processes.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** A starting process that shows no sign of life for this long (ms) is given up. */
+/** Silence (ms) after which a starting process is given up. */
 const SILENCE_MS = 120_000;
-/** What a process gets beyond its own grace before it is killed (ms). */
+/** Time (ms) in addition to the process's own grace before it is killed. */
 const EXTRA_GRACE_MS = 5_000;
 const KEPT_LINES = 15;
 
 interface ChildOptions {
   env: NodeJS.ProcessEnv;
-  /** Everything it says is appended here. */
+  /** File that receives all its output. */
   logFile: string;
-  /** Receives every line it says: JSON log lines, and whatever else. */
+  /** Receives every line of output: JSON log lines and others. */
   onLine?: ((line: string) => void) | undefined;
   /** Receives each stage of its start, such as "waiting for the database". */
   onStage?: ((stage: string) => void) | undefined;
-  /** Longest silence (ms) while it starts: each stage and each line counts anew. Two minutes if not given. */
+  /** Maximum silence (ms) during its start; each stage and line restarts it. Default: two minutes. */
   silenceMs?: number | undefined;
-  /** How long (ms) it may take to stop. */
+  /** Time (ms) that it may take to stop. */
   graceMs: number;
-  /** The sources that it runs: those of this process unless said. */
+  /** Folder of the sources that it runs. Default: those of this process. */
   root?: string | undefined;
 }
 
 /**
- * Runs one of Heron's processes as a child, and resolves once it serves. A slow start is waited for as long as it shows signs of life.
- * @throws Error with the reason it gave when it ends before that, or with its last stage when it was silent for `silenceMs`
+ * Runs one of Heron's processes as a child, and resolves once it serves. A slow start is tolerated as long as it
+ * produces output.
+ * @throws Error with its reason when it ends before that, or with its last stage when it was silent for `silenceMs`
  */
 export async function startChild(
   name: ProcessName,
@@ -45,7 +46,7 @@ export async function startChild(
   const runner = join(root, 'bundle', 'run.mjs');
   const server = await spawnServer(process.execPath, [runner, join(root, 'deploy', 'heron.ts'), name], {
     cwd: root,
-    // The C library of most Linux systems keeps a heap per thread, which stays with a process that has nothing to do.
+    // The C library of most Linux systems keeps a heap per thread even in idle processes.
     env: { MALLOC_ARENA_MAX: '2', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     stopSignal: 'SIGTERM',
@@ -102,8 +103,8 @@ export async function startChild(
 const run = promisify(execFile);
 
 /**
- * Runs one of the operator's commands (`heron migrate`) and returns what it prints as its result.
- * @throws Error with what it said on standard error when it fails
+ * Runs one of the operator's commands (`heron migrate`) and returns its output.
+ * @throws Error with its standard error output when it fails
  */
 export async function runCommand(args: readonly string[], env: Record<string, string>): Promise<string> {
   try {
@@ -119,7 +120,7 @@ export async function runCommand(args: readonly string[], env: Record<string, st
   }
 }
 
-/** The message of the last fatal log line, or else everything it said last. */
+/** Returns the message of the last fatal log line, or else the last output. */
 function reasonIn(lines: readonly string[]): string {
   const fatal = lines.map(readLogLine).findLast((entry) => entry && entry.level >= 60);
   if (fatal) return [fatal.msg, fatal.err?.message].filter(Boolean).join(': ');

@@ -7,10 +7,10 @@ import { TYPESCRIPT } from './typescript.ts';
 const BUILD = fileURLToPath(new URL('../web/ensure-dashboard.ts', import.meta.url));
 
 /**
- * Builds the dashboard unless the build is of these sources, in a process of its own: a process that stays up would keep the hundreds of megabytes
- * that a build takes.
- * @returns whether it was built
- * @throws Error with what the build said when it fails
+ * Builds the dashboard in a separate process unless it is current. A build in a long-running process would keep
+ * hundreds of megabytes of memory.
+ * @returns true if it was built
+ * @throws Error with the build's output when it fails
  */
 export async function ensureDashboardApart(): Promise<boolean> {
   if (await isDashboardFresh()) return false;

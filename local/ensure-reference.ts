@@ -1,4 +1,4 @@
-/** Puts the browser bundle of the API reference beside its page, as a program: a build needs it there. */
+/** Program that places the browser bundle of the API reference beside its page, as builds need it there. */
 import { ensureReference } from './reference.ts';
 
 try {

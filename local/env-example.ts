@@ -1,16 +1,16 @@
 /**
- * `npm run env-example`: writes deploy/.env.example, the settings that deploy/compose.yaml passes on, from the comments and
- * the defaults in lib/config/settings.ts. A test compares.
+ * `npm run env-example`: writes deploy/.env.example, the settings that deploy/compose.yaml passes on, from the comments
+ * and defaults in lib/config/settings.ts. A test compares.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { PUBLISHED_DEFAULTS, settingsSchema, type SettingName } from '../lib/config/settings.ts';
 
 const SETTINGS = fileURLToPath(new URL('../lib/config/settings.ts', import.meta.url));
-/** Where the example stands. */
+/** Path of the example. */
 export const ENV_EXAMPLE = fileURLToPath(new URL('../deploy/.env.example', import.meta.url));
 
-/** What compose.yaml decides by itself: the servers it brings, and where processes listen inside their containers. */
+/** Settings that compose.yaml defines itself: its own servers, and the listening addresses inside containers. */
 export const SET_BY_COMPOSE: ReadonlySet<SettingName> = new Set([
   'PRIMARY_DB',
   'TEMPORAL_ADDRESS',
@@ -22,7 +22,7 @@ export const SET_BY_COMPOSE: ReadonlySet<SettingName> = new Set([
   'WORKER_PORT',
 ]);
 
-/** Settings that compose.yaml has a default of its own for, or needs. */
+/** Settings for which compose.yaml has its own default or that it requires. */
 const OWN_DEFAULTS: Partial<Record<SettingName, string>> = { TEMPORAL_UI_URL: 'http://127.0.0.1:8233' };
 
 const HEAD = `# Settings of deploy/compose.yaml. Copy this file to .env, fill in the first three, and take the # away from what you
@@ -32,7 +32,7 @@ const HEAD = `# Settings of deploy/compose.yaml. Copy this file to .env, fill in
 POSTGRES_PASSWORD=
 `;
 
-/** The text of deploy/.env.example. */
+/** Returns the text of deploy/.env.example. */
 export function envExample(): string {
   const comments = readComments();
   const lines = (Object.keys(settingsSchema.shape) as SettingName[])
@@ -47,7 +47,7 @@ export function envExample(): string {
   return HEAD + lines.join('');
 }
 
-/** The comment above each setting, as lines. */
+/** Reads the comment lines above each setting. */
 function readComments(): Map<string, string[]> {
   const source = readFileSync(SETTINGS, 'utf8');
   const found = source.matchAll(/\n {2}\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n {2}([A-Z][A-Z0-9_]*):/g);
@@ -62,7 +62,7 @@ function readComments(): Map<string, string[]> {
   );
 }
 
-/** The default as it would be written; empty where there is none. */
+/** Returns the default as written in an environment; empty if there is none. */
 function defaultOf(name: SettingName): string {
   if (OWN_DEFAULTS[name] !== undefined) return OWN_DEFAULTS[name];
   const { data } = settingsSchema.shape[name].safeParse(undefined);

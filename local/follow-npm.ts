@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { isAlive } from './alive.ts';
 
-/** How often (ms) it is looked whether npm, which started this process, is still there. */
+/** Interval (ms) of checking that the npm process that started this one is still running. */
 const LOOK_MS = 1_000;
 
 /**
- * Asks this process to stop (SIGTERM) once npm is gone that runs it as a script. npm that is killed passes no signal on, and one
- * that passes it on reaches the shell it runs scripts in, which may end alone; what was started would stay behind.
+ * Sends this process SIGTERM once the npm that runs it as a script has ended. A killed npm passes no signal on. A
+ * signal that it passes on may end only the script's shell and leave this process running.
  */
 export function followNpm(): void {
   const parent = process.ppid;
@@ -20,7 +20,10 @@ export function followNpm(): void {
   look.unref();
 }
 
-/** The parent itself, or what started it where that is the shell of a script: not every shell makes way for its command. */
+/**
+ * Returns the pid of npm: the parent, or the parent's parent if that is the script's shell, which not every shell
+ * replaces by its command.
+ */
 function npmAbove(parent: number): number {
   const { stdout } = spawnSync('ps', ['-o', 'ppid=,args=', '-p', String(parent)], { encoding: 'utf8' });
   const [, above, command = ''] = /^\s*(\d+)\s+(.*)/.exec(stdout ?? '') ?? [];

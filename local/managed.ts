@@ -1,41 +1,41 @@
 import type { ProcessEnd } from './servers.ts';
 
-/** One life of a process: started, and some time ended. */
+/** One started process of a managed program. */
 export interface Incarnation {
   pid: number;
-  /** Settles when it has ended, for whatever reason. */
+  /** Settles when it has ended for any reason. */
   exited: Promise<ProcessEnd>;
-  /** An orderly stop; safe on one that has ended. */
+  /** Stops it in an orderly way; safe if it has ended. */
   stop(): Promise<void>;
 }
 
-/** A process that can be killed and comes back at the same address. */
+/** Process that can be killed and is restarted at the same address. */
 export interface Managed {
   readonly name: string;
-  /** Undefined while it is down. */
+  /** Undefined while it is not running. */
   readonly pid: number | undefined;
-  /** Sends the signal and waits for the process to end. Nothing happens to one that is down. */
+  /** Sends the signal and waits for the process to end. Does nothing if it is not running. */
   kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<void>;
-  /** Starts it again, and resolves when it serves; one that still runs is killed (SIGKILL) first. */
+  /** Starts it again and resolves when it serves. A running one is killed (SIGKILL) first. */
   restart(): Promise<void>;
-  /** An orderly stop, for good. */
+  /** Stops it permanently in an orderly way. */
   stop(): Promise<void>;
 }
 
 interface ManageOptions {
-  /** True starts it again, with a growing pause, whenever it ends unasked. */
+  /** True restarts it, with a growing pause, whenever it ends unexpectedly. */
   supervise: boolean;
   log: (line: string) => void;
 }
 
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 30_000;
-/** Having lived this long (ms), a process is taken to be well again. */
+/** Run time (ms) after which a process counts as healthy again. */
 const WELL_MS = 60_000;
 
 /**
- * Starts a process and keeps hold of it.
- * @param start begins one life of it; every life has the same address
+ * Starts a process and manages its restarts.
+ * @param start starts one process; each one has the same address
  */
 export async function manage(
   name: string,
@@ -77,7 +77,7 @@ export async function manage(
     try {
       process.kill(incarnation.pid, signal);
     } catch (error) {
-      // It has just ended by itself; `exited` settles in a moment.
+      // It has just ended by itself; `exited` settles soon.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
     await incarnation.exited;

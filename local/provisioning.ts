@@ -1,7 +1,7 @@
 /**
- * A sandbox of a company that rents out mailboxes and registers domains: a real HTTP server that speaks the protocol of
- * docs/mailbox-orders.md, checks signatures, keeps its promises about idempotency keys, and can be told to behave badly. For tests and for
- * trying orders on one machine: `node bundle/run.mjs local/provisioning.ts`.
+ * Sandbox of a company that rents out mailboxes and registers domains: a real HTTP server with the protocol of
+ * docs/mailbox-orders.md. It checks signatures, honours idempotency keys, and can be made to misbehave. For tests and
+ * for trying orders locally: `node bundle/run.mjs local/provisioning.ts`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,51 +10,51 @@ import { newSecret } from '../lib/crypto.ts';
 import { verifySignature } from '../lib/signature.ts';
 
 /**
- * How requests are answered that match, instead of at once and well. `slow`: after `ms`. `fail`: with 503 before anything is done. `half`: it is done,
- * and answered with 500. `lost`: it is done, and the connection breaks. `twice`: the request is taken twice, and answered twice. `late`: it is
- * done after `ms`, when the caller may have given up. `refuse`: with 422 and the code.
+ * Misbehaviour for matching requests. `slow`: answers after `ms`. `fail`: 503 before acting. `half`: acts and answers
+ * 500. `lost`: acts and breaks the connection. `twice`: handles and answers the request twice. `late`: acts after `ms`,
+ * when the caller may have given up. `refuse`: 422 with the code.
  */
 export interface Behaviour {
   does: 'slow' | 'fail' | 'half' | 'lost' | 'twice' | 'late' | 'refuse';
-  /** Start of the operation, such as `mailboxes/create`; any when left out. */
+  /** Prefix of the operation, such as `mailboxes/create`. Default: any. */
   operation?: string;
-  /** Part of the idempotency key; any when left out. */
+  /** Part of the idempotency key. Default: any. */
   key?: string;
   ms?: number;
   code?: string;
-  /** How many requests it is for; 1 when left out. */
+  /** Number of requests that it applies to. Default: 1. */
   times?: number;
 }
 
-/** Something that was really done, once for each key. */
+/** Completed operation, once for each key. */
 interface Effect {
   operation: string;
   key: string;
-  /** The domain or address, or the key whose work was undone. */
+  /** Domain or address, or the key whose operation was undone. */
   about: string;
 }
 
-/** A running sandbox. */
+/** Running sandbox. */
 export interface ProvisioningSandbox {
-  /** Settings under which Heron orders here. */
+  /** Settings that make Heron order from this sandbox. */
   env: { PROVISIONING_URL: string; PROVISIONING_SECRET: string };
-  /** Behaves so from now on; the first that matches a request counts. */
+  /** Adds misbehaviours; the first that matches a request applies. */
   behave(...behaviours: Behaviour[]): void;
-  /** Everything that was really done, in its order. */
+  /** All completed operations in order. */
   readonly effects: readonly Effect[];
-  /** Requests that were taken, as `operation key`. */
+  /** Handled requests, as `operation key`. */
   readonly requests: readonly string[];
-  /** Promises of the protocol that a caller has broken: an unsigned request, a key used for two things. */
+  /** Protocol violations of callers: an unsigned request, or a key used for two operations. */
   readonly violations: readonly string[];
-  /** Mailboxes and domains that exist and cost money. */
+  /** Returns mailboxes and domains that exist and cost money. */
   alive(): { mailboxes: string[]; domains: string[] };
-  /** Domains that somebody else has. */
+  /** Domains that somebody else owns. */
   readonly foreign: Set<string>;
-  /** Where mailboxes of new orders live; the default is a server that is not there. */
+  /** Mail servers of newly ordered mailboxes. Default: a server that does not exist. */
   mailServers: Record<'smtp' | 'imap', { host: string; port: number; security: 'tls' | 'starttls' | 'none' }>;
-  /** Called with every new mailbox, so that a mail server can take its password. */
+  /** Calls the listener for every new mailbox, so that a mail server can register its password. */
   onMailbox(listener: (mailbox: { email: string; password: string }) => void): void;
-  /** Resolves when no request is being worked on. */
+  /** Resolves when no request is being handled. */
   idle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -139,7 +139,7 @@ export async function startProvisioning(
   };
 }
 
-/** Answers a request as the sandbox was told to: at once and well without a behaviour. */
+/** Answers a request with a misbehaviour, or normally without one. */
 async function misbehave(how: Behaviour | undefined, take: () => Answer, response: ServerResponse): Promise<void> {
   switch (how?.does) {
     case 'fail':
@@ -159,7 +159,7 @@ async function misbehave(how: Behaviour | undefined, take: () => Answer, respons
       const text = JSON.stringify(answer.body);
       const { socket } = response;
       send(response, answer);
-      // A second answer that nobody asked for, on the connection that is kept.
+      // Sends an unrequested second answer on the kept connection.
       response.once('finish', () =>
         socket?.write(`HTTP/1.1 ${answer.status} OK\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`),
       );
@@ -172,7 +172,7 @@ async function misbehave(how: Behaviour | undefined, take: () => Answer, respons
   send(response, take());
 }
 
-/** What the company knows. Every operation happens at once, so two requests never interleave inside of one. */
+/** State of the company. Operations are synchronous, so two requests never interleave within one. */
 class Provider {
   readonly effects: Effect[] = [];
   readonly requests: string[] = [];
@@ -180,7 +180,7 @@ class Provider {
   readonly foreign = new Set<string>();
   readonly mailboxes = new Map<string, { name: string; madeBy: string; alive: boolean }>();
   readonly domains = new Map<string, { name: string; madeBy: string; alive: boolean; expiresAt: Date }>();
-  /** What each key was answered with, and the request it was for. Refusals are not kept: nothing was done. */
+  /** Stored answer and request of each key. Refusals are not stored, because nothing was done. */
   readonly #done = new Map<string, { raw: string; answer: Answer }>();
   readonly #undone = new Set<string>();
   readonly #now: () => Date;

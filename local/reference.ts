@@ -1,6 +1,6 @@
 /**
- * The browser bundle of Scalar, which draws the API reference. The package is no dependency: it would bring 270 others, and all that is used of
- * them is in this one file.
+ * Browser bundle of Scalar, which renders the API reference. The package is no dependency, because it would bring 270
+ * others and only this one file is used.
  */
 import { createHash } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import { cachedProgram } from './packages/cached.ts';
 import { fromNpm } from './packages/npm.ts';
 
-/** Pin of the bundle: the package's file by its integrity, the script in it by its hash. */
+/** Pin of the bundle: the integrity of the package's file, and the hash of the script in it. */
 interface Pin {
   package: string;
   version: string;
@@ -20,15 +20,14 @@ interface Pin {
 }
 
 const FOLDER = fileURLToPath(new URL('../api/operations/system/reference/', import.meta.url));
-/** Place from which the API serves the bundle, and from which a build copies it. */
+/** Path from which the API serves the bundle and a build copies it. */
 const SCRIPT = join(FOLDER, 'scalar.js.br');
-/** Reason why there is none, which the API shows in its place. */
+/** File with the reason why the bundle is missing, shown by the API instead. */
 const REASON = join(FOLDER, 'scalar.missing.txt');
 
 /**
- * Puts the pinned bundle, compressed, beside the page that loads it, unless it is there. It is fetched once per machine. A failure is kept in a file
- * that the page shows.
- *
+ * Places the pinned bundle, compressed, beside the page that loads it, unless it exists. It is fetched once per
+ * machine. A failure is stored in a file that the page shows.
  * @throws PackageMismatchError when the download is not the pinned package
  * @throws Error with the reason when the registry does not answer
  */
@@ -37,7 +36,7 @@ export async function ensureReference(log: (line: string) => void): Promise<void
   if (await isPinned(pin)) return;
   try {
     const cached = await cachedProgram(bundleOf(pin), { log });
-    // The API may read it just now, so it appears in one step.
+    // Written atomically, because the API may be reading it.
     const writing = `${SCRIPT}.${process.pid}`;
     await writeFile(writing, await readFile(cached));
     await rename(writing, SCRIPT);
@@ -48,12 +47,12 @@ export async function ensureReference(log: (line: string) => void): Promise<void
   }
 }
 
-/** Tells whether the bundle beside the page is the pinned one. */
+/** Returns true if the bundle beside the page is the pinned one. */
 async function isPinned({ script }: Pin): Promise<boolean> {
   try {
     return hashOf(await promisify(brotliDecompress)(await readFile(SCRIPT))) === script;
   } catch {
-    // It is not there, or only a part of it.
+    // It is missing or incomplete.
     return false;
   }
 }

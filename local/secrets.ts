@@ -8,7 +8,10 @@ interface LocalSecrets {
   CREDENTIALS_ENCRYPTION_KEY: string;
 }
 
-/** The secrets kept in a data folder, made at the first start; readable by their owner only. Without them its mailbox passwords are lost. */
+/**
+ * Returns the secrets of a data folder, created at the first start and readable only by their owner. Without them
+ * stored mailbox passwords are lost.
+ */
 export async function localSecrets(dataDir: string): Promise<LocalSecrets> {
   const file = join(dataDir, 'secrets.json');
   const kept = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -20,7 +23,7 @@ export async function localSecrets(dataDir: string): Promise<LocalSecrets> {
     AUTH_SECRET: randomBytes(32).toString('base64url'),
     CREDENTIALS_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
   };
-  // `wx`: two first starts at once must not each keep their own.
+  // `wx` prevents two concurrent first starts from each keeping their own secrets.
   await writeFile(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
   return made;
 }

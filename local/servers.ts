@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 const WINDOWS = process.platform === 'win32';
 
-/** Sends the signal and, after ten seconds of being ignored, SIGKILL, once standard input closes. */
+/** Script that waits for its standard input to close, then sends the signal and, after ten seconds, SIGKILL. */
 const REAPER = `
 read -r _
 kill -"$2" "$1" 2>/dev/null
@@ -15,30 +15,29 @@ while kill -0 "$1" 2>/dev/null; do
   sleep 0.1
 done`;
 
-/** How a process ended: its exit code, or the signal that ended it. */
+/** End of a process: its exit code or the signal that ended it. */
 export interface ProcessEnd {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
 
-/** A server process that cannot outlive the process that started it. */
+/** Server process that cannot outlive the process that started it. */
 export interface ServerProcess {
   pid: number;
-  /** For its streams and its messages, where `stdio` asked for them. */
+  /** Child process, for its streams and messages if `stdio` requested them. */
   child: ChildProcess;
-  /** Settles when the process has ended, for whatever reason; never rejects. */
+  /** Settles when the process has ended for any reason; never rejects. */
   exited: Promise<ProcessEnd>;
   /** True once it has ended. */
   readonly ended: boolean;
-  /** Asks it to stop, insists with SIGKILL after `graceMs`, and waits for its end. Safe to call twice. */
+  /** Asks it to stop, sends SIGKILL after `graceMs`, and waits for its end. Safe to call twice. */
   stop(): Promise<void>;
 }
 
 /**
- * A TCP port on 127.0.0.1 that no other caller of this function gets for the next minute.
- *
- * The port is left in TIME_WAIT, which keeps the system from choosing it again while a server that asks
- * for it by number still gets it. Two test runs side by side would otherwise be given the same one.
+ * Returns a TCP port on 127.0.0.1 that no other caller gets for the next minute. The port is left in TIME_WAIT: the
+ * system does not choose it again, but a server can still bind it by number. Otherwise two concurrent test runs could
+ * get the same port.
  */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -48,7 +47,7 @@ export async function freePort(): Promise<number> {
     const accepted = once(server, 'connection') as Promise<[Socket]>;
     const client = connect(port, '127.0.0.1').on('error', () => undefined);
     const [socket] = await accepted;
-    // The side that closes first is the side that waits.
+    // The side that closes first enters TIME_WAIT.
     socket.on('error', () => undefined).end();
     socket.resume();
     await once(client.resume(), 'end');
@@ -58,7 +57,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Whether no program listens on a TCP port of this machine. */
+/** Returns true if no program listens on a TCP port of this machine. */
 export async function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   const server = createServer();
   return new Promise((resolve) => {
@@ -68,15 +67,13 @@ export async function isPortFree(port: number, host = '127.0.0.1'): Promise<bool
 }
 
 /**
- * Starts a server in a process group of its own and ties its life to this process.
- *
- * Its own group, because Ctrl-C reaches every process of the terminal's group at once: a database that
- * stops before the programs that are still draining turns an orderly shutdown into a row of errors. Tied by
- * a small shell that waits for a pipe to close, which happens however this process ends, kill -9 included.
- *
- * @param options.stopSignal the signal that asks this server for an orderly stop
- * @param options.graceMs milliseconds to wait for it before SIGKILL
- * @throws when the program cannot be started
+ * Starts a server in its own process group and ties its lifetime to this process.
+ * Its own group, because Ctrl-C reaches all processes of the terminal's group at once: a database that stops before its
+ * clients have drained causes errors. A small shell waits for a pipe to close, which happens however this process ends,
+ * including kill -9.
+ * @param options.stopSignal signal that asks this server for an orderly stop
+ * @param options.graceMs time (ms) to wait for it before SIGKILL
+ * @throws Error when the program cannot be started
  */
 export async function spawnServer(
   command: string,

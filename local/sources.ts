@@ -3,7 +3,10 @@ import { extname, join } from 'node:path';
 
 const NOT_OURS = new Set(['node_modules', 'dist', 'coverage', '.git', '.heron']);
 
-/** Paths of the files below a folder that end in one of `extensions` (such as `.ts`); what is installed or built is left out. */
+/**
+ * Returns the paths of files below a folder with one of the `extensions` (such as `.ts`), without installed and built
+ * files.
+ */
 export async function filesBelow(folder: string, extensions: ReadonlySet<string>): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const nested = await Promise.all(

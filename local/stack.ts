@@ -12,10 +12,10 @@ import type { ProcessName } from '../deploy/processes.ts';
 const DATABASE = 'heron';
 const HOST = '127.0.0.1';
 const DEFAULT_GRACE_MS = 25_000;
-/** Time (ms) that a given database may take to come up. */
+/** Time (ms) that a given database may take to start. */
 const DATABASE_PATIENCE_MS = 60_000;
 
-/** Where the parts of a stack listen. */
+/** Ports of the parts of a stack. */
 export interface StackPorts {
   api: number;
   tracking: number;
@@ -28,28 +28,28 @@ export interface StackPorts {
 }
 
 interface LocalStackOptions {
-  /** Holds all data, secrets and logs; a temporary folder, removed on stop, when not given. */
+  /** Folder of all data, secrets and logs. Default: a temporary folder, removed on stop. */
   dataDir?: string;
-  /** False trades durability for speed: nothing outlives the stop, and a killed Temporal forgets. */
+  /** False trades durability for speed: nothing survives the stop, and a killed Temporal loses its state. */
   persistent: boolean;
   /**
-   * Settings of the processes, above what the stack chooses. PRIMARY_DB and TEMPORAL_ADDRESS name servers to use
-   * instead of bringing them.
+   * Settings of the processes, which override those of the stack. PRIMARY_DB and TEMPORAL_ADDRESS name servers to use
+   * instead of starting them.
    */
   env?: Record<string, string | undefined>;
-  /** Ports to prefer; one that is taken is replaced, and the log says so. Free ones where not given. */
+  /** Preferred ports; one in use is replaced, which the log reports. Default: free ones. */
   ports?: Partial<StackPorts>;
-  /** Ports that were asked for, with the setting that did: one that is taken is an error. */
+  /** Required ports with the setting that requires them; one in use is an error. */
   fixedPorts?: Partial<Record<keyof StackPorts, { port: number; setting: string }>>;
-  /** True starts a process again that ends unasked; false leaves that to {@link Managed.restart}. */
+  /** True restarts a process that ends unexpectedly; false leaves that to {@link Managed.restart}. */
   supervise?: boolean;
-  /** True leaves Temporal's web UI out. */
+  /** True disables Temporal's web UI. */
   headless?: boolean;
-  /** True moves Temporal's state on to the pinned server version, at the price of starting its runs again where need be. */
+  /** True upgrades Temporal's state to the pinned server version, restarting its runs if necessary. */
   upgradeTemporal?: boolean;
   /** Receives one line per step. */
   log: (line: string) => void;
-  /** Receives every line the processes say. */
+  /** Receives every line of the processes' output. */
   onLine?: (from: ProcessName, line: string) => void;
 }
 
@@ -59,18 +59,18 @@ export interface LocalStack {
     docs: string;
     tracking: string;
     forms: string;
-    /** The event stream, as a ws:// address. */
+    /** Event stream, as a ws:// URL. */
     realtime: string;
     apiMetrics: string;
     workerMetrics: string;
     temporalUi: string | undefined;
-    /** The first-run setup link; null once an account exists. */
+    /** First-run setup link; null once an account exists. */
     setup: string | null;
   };
-  /** The settings of the processes; with them the operator's command line meets the same installation. */
+  /** Settings of the processes. The operator's command line reaches the same installation with them. */
   env: Record<string, string>;
   dataDir: string;
-  /** PostgreSQL and Temporal are undefined when they were given. */
+  /** PostgreSQL and Temporal are undefined if they were given. */
   processes: {
     /** The servers: api, tracking, forms and realtime. */
     serve: Managed;
@@ -78,14 +78,14 @@ export interface LocalStack {
     postgres: Managed | undefined;
     temporal: Managed | undefined;
   };
-  /** Stops everything in order: servers, worker, then what they stand on. Safe to call twice. */
+  /** Stops everything in order: servers, worker, then PostgreSQL and Temporal. Safe to call twice. */
   stop(): Promise<void>;
 }
 
 /**
- * Brings a whole installation up on this machine: PostgreSQL, Temporal, then all servers in one child process and a worker in
- * another, each able to end without taking the other along. The schema is brought up to date on the way.
- * @throws when a part does not start; what was started is stopped first
+ * Starts a whole installation on this machine: PostgreSQL, Temporal, then all servers in one child process and a worker
+ * in another, so that one can end without the other. Migrates the schema first.
+ * @throws Error when a part does not start; started parts are stopped first
  */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   const { env: given = {}, log } = options;
@@ -103,7 +103,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   });
   const started: Managed[] = [];
   const stop = async (): Promise<void> => {
-    // The servers finish their requests while the worker still carries what those ask of it.
+    // The servers finish their requests while the worker still processes work that these create.
     await Promise.all(started.filter(({ name }) => name !== 'worker').map((managed) => managed.stop()));
     await Promise.all(started.map((managed) => managed.stop()));
     await backing.stop();
@@ -165,7 +165,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   }
 }
 
-/** @throws Error naming every port that was asked for and is taken */
+/** @throws Error naming every required port that is in use */
 async function choosePorts(options: LocalStackOptions, log: (line: string) => void): Promise<StackPorts> {
   const { ports: preferred = {}, fixedPorts: fixed = {}, env = {} } = options;
   const taken: string[] = [];
@@ -197,13 +197,13 @@ async function choosePorts(options: LocalStackOptions, log: (line: string) => vo
   return ports;
 }
 
-/** Whether a server is given, so that the port of one of ours does not matter. */
+/** Returns true if a server is given, so that the port of the stack's own does not matter. */
 function isGiven(what: keyof StackPorts, env: Record<string, string | undefined>): boolean {
   if (what === 'postgres') return Boolean(env.PRIMARY_DB);
   return (what === 'temporal' || what === 'temporalUi') && Boolean(env.TEMPORAL_ADDRESS);
 }
 
-/** What the stack chooses, then what was given, then the addresses, which are facts. */
+/** Merges the stack's settings, the given ones, and the actual addresses. */
 async function settings(
   backing: Backing,
   ports: StackPorts,
@@ -234,7 +234,7 @@ async function settings(
   };
 }
 
-/** Starts the runs again that PostgreSQL says must be open. The worker is there already, and with it the search attributes. */
+/** Restarts the runs that PostgreSQL says must be open. The worker and the search attributes exist already. */
 async function reconcileRuns(env: Record<string, string>, log: (line: string) => void): Promise<void> {
   const { families } = JSON.parse(await runCommand(['reconcile', '--json'], env)) as {
     families: { family: string; missing: number }[];
@@ -244,7 +244,7 @@ async function reconcileRuns(env: Record<string, string>, log: (line: string) =>
   log(`Temporal: ${counts ? `started again: ${counts}` : 'no run had to be started again'}`);
 }
 
-/** Brings the schema up to date in a process of its own: what that loads would otherwise stay in the memory of this one. */
+/** Migrates the schema in a separate process, whose modules would otherwise stay in this one's memory. */
 async function prepareDatabase(
   backing: Backing,
   env: Record<string, string>,
@@ -265,8 +265,8 @@ async function prepareDatabase(
 }
 
 /**
- * Connects to a database that may still be coming up.
- * @throws when it cannot be reached for a minute, or refuses
+ * Connects to a database that may still be starting.
+ * @throws Error when it cannot be reached for a minute, or refuses
  */
 async function connectPatiently(url: string, log: (line: string) => void): Promise<pg.Client> {
   const deadline = performance.now() + DATABASE_PATIENCE_MS;

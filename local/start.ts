@@ -1,9 +1,9 @@
 /**
- * `npm start`: a whole installation on this machine that stays up until Ctrl-C and keeps its data in one folder
- * (HERON_DATA_DIR, by default .heron/data). PRIMARY_DB and TEMPORAL_ADDRESS, when set, name servers to use instead of the ones it
- * would bring. A port that is set (API_PORT, …, HERON_POSTGRES_PORT, HERON_TEMPORAL_PORT, HERON_TEMPORAL_UI_PORT) is used or
- * refused; where none is set, a usual one or the next free one. `--upgrade-temporal` moves Temporal's state on to the
- * pinned server version.
+ * `npm start`: runs a whole installation on this machine until Ctrl-C and keeps its data in one folder (HERON_DATA_DIR,
+ * by default .heron/data). PRIMARY_DB and TEMPORAL_ADDRESS, if set, name servers to use instead of starting them. A
+ * port that is set (API_PORT, …, HERON_POSTGRES_PORT, HERON_TEMPORAL_PORT, HERON_TEMPORAL_UI_PORT) is used or refused;
+ * otherwise a usual one or the next free one. `--upgrade-temporal` upgrades Temporal's state to the pinned server
+ * version.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -24,10 +24,10 @@ import type { ProcessName } from '../deploy/processes.ts';
 import { startLocalStack, type LocalStack, type StackPorts } from './stack.ts';
 
 const WARN = 40;
-/** Time (ms) for everything together to stop; each process has its own SHUTDOWN_GRACE_MS within it. */
+/** Time (ms) for everything to stop; each process has its own SHUTDOWN_GRACE_MS within it. */
 const GRACE_MS = 90_000;
 
-/** Every port with the setting that asks for it, and the one that is used where nothing does. */
+/** Setting and usual value of every port. */
 const PORTS: Record<keyof StackPorts, { setting: string; usual: number }> = {
   api: { setting: 'API_PORT', usual: 8080 },
   tracking: { setting: 'TRACKING_PORT', usual: 3000 },
@@ -51,7 +51,7 @@ followNpm();
 try {
   const { upgradeTemporal } = askedFlags();
   const env = loadedSettings();
-  // Nothing waits for it, and Heron runs without it.
+  // Not awaited, because Heron runs without it.
   ensureReference((line) => print(`  ${line}`)).catch((error: Error) =>
     print(`  The API reference could not be fetched: ${error.message}`),
   );
@@ -73,7 +73,7 @@ try {
   process.exit(1);
 }
 
-/** Exits with 2 on a flag that is not known. */
+/** Parses the flags. Exits with 2 on an unknown one. */
 function askedFlags(): { upgradeTemporal: boolean } {
   try {
     const { values } = parseArgs({ options: { 'upgrade-temporal': { type: 'boolean', default: false } } });
@@ -84,7 +84,7 @@ function askedFlags(): { upgradeTemporal: boolean } {
   }
 }
 
-/** @throws Error naming every setting that is no port */
+/** @throws Error naming every setting that is no valid port */
 function askedPorts(env: NodeJS.ProcessEnv): {
   ports: Partial<StackPorts>;
   fixedPorts: Partial<Record<keyof StackPorts, { port: number; setting: string }>>;
@@ -97,18 +97,18 @@ function askedPorts(env: NodeJS.ProcessEnv): {
     const port = Number(given);
     if (!given) ports[name] = usual;
     else if (!/^\d+$/.test(given) || port > 65_535) faults.push(`${setting}: needs a port, not ${given}.`);
-    // 0 asks for any free port.
+    // 0 requests any free port.
     else if (port > 0) fixedPorts[name] = { port, setting };
   }
   if (faults.length > 0) throw new Error(faults.join('\n'));
   return { ports, fixedPorts };
 }
 
-/** Checked here as well, so that a faulty setting is reported before anything is started. */
+/** Validates the settings here too, so that a fault is reported before anything is started. */
 function loadedSettings(): NodeJS.ProcessEnv {
   try {
     const { APP_ENV } = loadConfig();
-    // Mail servers on this machine, such as those of `npm run mailbox`, are what a local installation is tried with.
+    // A local installation is usually tried with local mail servers, such as those of `npm run mailbox`.
     return APP_ENV === 'dev' ? { ALLOW_PRIVATE_MAIL_HOSTS: 'true', ...process.env } : process.env;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -117,12 +117,12 @@ function loadedSettings(): NodeJS.ProcessEnv {
   }
 }
 
-/** Heron's settings among everything else that an environment holds. */
+/** Returns only Heron's settings of an environment. */
 function settingsIn(env: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => name in settingsSchema.shape));
 }
 
-/** Of what the processes say, what a person at the terminal should see: trouble, and system mail, which carries sign-in codes. */
+/** Shows output that a person at the terminal needs: problems, and system mail with sign-in codes. */
 function show(from: ProcessName, line: string): void {
   const entry = readLogLine(line);
   if (!entry) print(`[${from}] ${line}`);

@@ -5,19 +5,18 @@ import { join } from 'node:path';
 import { lockFolder } from '../lib/folder-lock.ts';
 
 const PREFIX = 'heron-stack-';
-/** The file system in memory of Linux. */
+/** In-memory file system of Linux. */
 const MEMORY = '/dev/shm';
-/** What the databases of a run of all tests take, and what must be left of the machine's memory (bytes). */
+/** Size of the databases of a full test run, and the memory (bytes) that must remain free. */
 const NEEDED = 4 * 2 ** 30;
 const LEFT_FREE = 4 * 2 ** 30;
-/** A younger folder (ms) may be one whose process has not locked it yet. */
+/** Age (ms) below which a folder may belong to a process that has not locked it yet. */
 const SETTLED_MS = 60_000;
 
 /**
- * Makes a folder for the data of a stack that does not outlive its process. `inMemory` asks for one in memory, which is given
- * where there is plenty: every test file has a database of its own, of more than a thousand files, and making and deleting them
- * on a disk takes longer than many a test. Everyone may enter it, its owner alone may list it: PostgreSQL runs under an
- * account of its own when this process is root.
+ * Creates a folder for the data of a temporary stack. `inMemory` requests one in memory, which is granted if there is
+ * enough: each test file's database has over a thousand files, which are slow to create and delete on disk. Everyone
+ * may enter it, only its owner may list it, because PostgreSQL runs under its own account if this process is root.
  */
 export async function temporaryFolder({ inMemory }: { inMemory: boolean }): Promise<string> {
   const parent = inMemory && (await hasRoom(MEMORY)) ? MEMORY : tmpdir();
@@ -36,7 +35,7 @@ async function hasRoom(folder: string): Promise<boolean> {
   }
 }
 
-/** Removes what processes left that were killed: in memory it would stay until the machine starts again. */
+/** Removes folders left by killed processes, which would otherwise occupy memory until a reboot. */
 export async function removeAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     if (!name.startsWith(PREFIX)) continue;
@@ -47,7 +46,7 @@ export async function removeAbandoned(parent: string): Promise<void> {
       await rm(folder, { recursive: true, force: true });
       await unlock();
     } catch {
-      // In use, removed by another process meanwhile, or of another user.
+      // In use, already removed by another process, or owned by another user.
     }
   }
 }

@@ -1,4 +1,7 @@
-/** `npm run trigger-docs`: writes docs/triggers.md, every trigger with its data, from domain/connect/triggers. A test compares. */
+/**
+ * `npm run trigger-docs`: writes docs/triggers.md, every trigger with its data, from domain/connect/triggers. A test
+ * compares.
+ */
 import { writeFileSync } from 'node:fs';
 import { triggersPage } from '../domain/connect/triggers/page.ts';
 

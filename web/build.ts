@@ -1,6 +1,6 @@
 /**
- * Builds the dashboard into web/dist, with compressed copies of what compresses. `ensureDashboard` builds only when a source changed since
- * the last time, so that starting from source costs nothing the second time.
+ * Builds the dashboard into web/dist, with compressed copies. `ensureDashboard` builds only if a source has changed
+ * since the last build, so that later starts from source cost nothing.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -15,7 +15,7 @@ const WEB = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = join(WEB, '..');
 const DIST = join(WEB, 'dist');
 const STAMP = '.stamp';
-/** Held by the process that builds: others wait for what it makes. */
+/** Lock held by the building process. Others wait for its result. */
 const LOCK = join(ROOT, '.heron', 'dashboard.lock');
 const SOURCES = [
   'web/build.ts',
@@ -32,13 +32,16 @@ const SOURCES = [
 const COMPRESSIBLE = new Set(['.js', '.css', '.svg', '.json']);
 const CLIENT_TYPES = join(ROOT, 'client', 'src', 'schema.ts');
 
-/** Builds the dashboard; the answer says where it is. One process builds at a time. */
+/** Builds the dashboard and returns the folder. Only one process builds at a time. */
 export async function buildDashboard(): Promise<string> {
   await withFileLock(LOCK, () => undefined, build);
   return DIST;
 }
 
-/** Builds the dashboard unless the build is of these sources. @returns whether it was built by this process */
+/**
+ * Builds the dashboard unless the existing build matches the sources.
+ * @returns true if this process built it
+ */
 export async function ensureDashboard(): Promise<boolean> {
   if (await isDashboardFresh()) return false;
   return withFileLock(
@@ -53,13 +56,13 @@ export async function ensureDashboard(): Promise<boolean> {
   );
 }
 
-/** Tells whether the build is of the sources as they are. */
+/** Returns true if the build matches the current sources. */
 export async function isDashboardFresh(): Promise<boolean> {
   const stamp = await readFile(join(DIST, STAMP), 'utf8').catch(() => undefined);
   return stamp !== undefined && stamp === (await stampOfSources());
 }
 
-/** Builds beside the last build and then puts it in its place: nobody is served a part of one. */
+/** Builds beside the existing build and then replaces it, so that no partial build is served. */
 async function build(): Promise<void> {
   const stamp = await stampOfSources();
   const made = join(ROOT, '.heron', `dashboard-${process.pid}`);
@@ -79,7 +82,7 @@ async function build(): Promise<void> {
 export async function bundleDashboard(sources: string, folder: string): Promise<void> {
   const { build: bundle } = await import('vite');
   const { NODE_ENV } = process.env;
-  // React is another one in tests and development, whoever asks for the build.
+  // Selects React's production build, whatever the caller's environment is.
   process.env.NODE_ENV = 'production';
   await bundle({
     configFile: join(sources, 'vite.config.ts'),
@@ -112,7 +115,7 @@ async function stampOfSources(): Promise<string> {
       extname(source) === ''
         ? names.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name))
         : [path];
-    // Types are erased, and these are made only when a compiler needs them.
+    // Skipped because types are erased and this file is generated only for the compiler.
     for (const file of files.filter((one) => one !== CLIENT_TYPES).toSorted())
       hash.update(file.slice(ROOT.length)).update(await readFile(file));
   }

@@ -1,4 +1,4 @@
-/** Builds the dashboard unless the build is of these sources, as a program. */
+/** Program that builds the dashboard unless the build matches the sources. */
 import { ensureDashboard } from './build.ts';
 
 await ensureDashboard();

@@ -1,13 +1,13 @@
 import type { Plugin } from 'vite';
 import { parseSentence } from '../messages/parse.ts';
 
-/** Files of sentences: of the server's rooms, and of areas of the dashboard. Those that list them are left out. */
+/** Message files of the server and of the dashboard's areas, without index files. */
 const FILES = /\/messages\/[\w-]+\/(?:dashboard\/)?(?!index\.)[\w-]+\.ts$/;
 
 /**
- * Parses the sentences of `messages/` when the dashboard is built, so that the browser loads no parser. What a file exports becomes parsed
- * sentences by their keys.
- * @throws Error that names the key of a sentence that is no ICU MessageFormat
+ * Vite plugin that parses the messages of `messages/` at build time, so that the browser loads no parser. The exports
+ * of a file become parsed messages by key.
+ * @throws Error that names the key of a message that is not valid ICU MessageFormat
  */
 export function sentences(): Plugin {
   return {
@@ -15,7 +15,7 @@ export function sentences(): Plugin {
     transform: {
       filter: { id: FILES },
       async handler(code) {
-        // The files import nothing, and their types are gone by now: they can be run as they stand.
+        // The files have no imports, and their types are already erased, so they can be evaluated directly.
         const texts = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as Record<string, Texts>;
         const lines = Object.entries(texts).map(
           ([name, sentencesByKey]) => `export const ${name} = ${JSON.stringify(parseAll(sentencesByKey))};`,

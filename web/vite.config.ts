@@ -3,18 +3,18 @@ import { defineConfig } from 'vite';
 import { tablerIcons } from './icons.ts';
 import { sentences } from './sentences.ts';
 
-/** Where `npm run dev:web` finds the API; its pages for signing in are there too. */
+/** URL of the API for `npm run dev:web`, including its sign-in pages. */
 const API = process.env.HERON_URL ?? 'http://127.0.0.1:8080';
 const OF_THE_API = ['/v1', '/account', '/setup', '/invitations', '/approvals', '/oauth', '/docs', '/openapi.json'];
 
-/** What the pages of every room are made of, beside the frame around them; and what two rooms share and is too little for a file of its own. */
+/** Modules that every room uses, and small ones that two rooms share. */
 const PARTS =
   /src\/parts\/(act|figure|focus|page|section|sub-pages|time|to)\.|messages\/hours\.|components\/(Progress|SimpleGrid|Table|ThemeIcon)\//;
 
 export default defineConfig({
   plugins: [react(), tablerIcons(), sentences()],
   resolve: {
-    // Sentences are parsed here (sentences.ts): the browser gets no parser.
+    // Messages are parsed at build time (sentences.ts), so the browser needs no parser.
     alias: [
       { find: /^@formatjs\/icu-messageformat-parser$/, replacement: '@formatjs/icu-messageformat-parser/no-parser.js' },
     ],
@@ -26,13 +26,14 @@ export default defineConfig({
     sourcemap: false,
     assetsInlineLimit: 0,
     reportCompressedSize: false,
-    // Every browser of that target preloads modules by itself.
+    // Every browser of the build target supports modulepreload.
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,
     rolldownOptions: {
       output: {
         codeSplitting: {
-          // The first page is one file, and what rooms share a few: by itself the bundler makes one for each set of rooms that share something.
+          // Builds the first page as one file and shared modules as a few. By default the bundler creates one file for
+          // each set of rooms that share something.
           groups: [
             { name: 'first', tags: ['$initial'], priority: 2 },
             { name: 'parts', test: PARTS, priority: 1 },
@@ -46,7 +47,7 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      // The API takes a browser's session only from its own origin.
+      // Sets the API's own origin, because the API accepts a browser session only from there.
       OF_THE_API.map((path) => [path, { target: API, changeOrigin: true, headers: { origin: new URL(API).origin } }]),
     ),
   },

@@ -3,14 +3,14 @@ import { systemCtx, type Deps } from '../domain/platform/kernel/context.ts';
 import { findExpiringAccess, refreshAhead } from '../domain/sending/control/access-token.ts';
 import { startLoop, type Loop } from './loop.ts';
 
-/** Mailboxes asked for in one look, and at once. */
+/** Maximum number of mailboxes per query, and of concurrent token requests. */
 const BATCH = 100;
 const AT_ONCE = 10;
 
 /**
- * Renews access tokens of mailboxes that were connected by consent before they run out, so that no email waits for one. Every
- * process may look; of each mailbox one at a time asks the provider.
- * @param everyMs how often it looks
+ * Renews access tokens of mailboxes connected by consent before they expire, so that no email waits for one. Every
+ * process may run it; only one at a time asks the provider for a mailbox.
+ * @param everyMs interval of the search for expiring tokens
  */
 export function startAccess(deps: Deps, everyMs = 30_000): Loop {
   const { db, log, clock } = deps;

@@ -7,7 +7,7 @@ import { createSmtpSender } from '../lib/smtp/index.ts';
 import { TargetLimits } from '../lib/target-limits.ts';
 import { RESOURCES, type Queue } from '../workflows/queues.ts';
 
-/** The activities that a process serves on each queue. */
+/** Activities that a process serves, by queue. */
 interface ServedActivities {
   activities: Record<Queue, Served>;
   /** Closes the connections that activities have kept open. */
@@ -15,9 +15,9 @@ interface ServedActivities {
 }
 
 /**
- * Creates the activities of all families, each on the queues that its family names. All queues of a process share one SMTP
+ * Creates the activities of all families on the queues that each family names. All queues of a process share one SMTP
  * sender and one delivery engine.
- * @throws Error when two families serve an activity of one name on one queue
+ * @throws Error when two families serve activities of the same name on one queue
  */
 export async function createActivities(deps: Deps, metrics: Metrics): Promise<ServedActivities> {
   const { config } = deps;

@@ -3,9 +3,9 @@ import { moveBlobs, removeBlobs } from '../domain/operations/system/move-blobs.t
 import { startLoop, type Loop } from './loop.ts';
 
 /**
- * Keeps files where BLOB_PROVIDER says: moves new ones there, and deletes the bytes of those that are gone. Every process may; of each file one
- * at a time does.
- * @param everyMs how often it looks
+ * Moves new files to the store of BLOB_PROVIDER and deletes the bytes of deleted files. Every process may run it; only
+ * one at a time handles a file.
+ * @param everyMs interval of the search for files
  */
 export function startBlobs(deps: Deps, everyMs = 15_000): Loop {
   const look = async () => (await removeBlobs(deps)) + (await moveBlobs(deps)) > 0;

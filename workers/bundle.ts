@@ -8,13 +8,13 @@ import type { Logger } from '../lib/log.ts';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const WORKFLOWS = join(HERE, '..', 'workflows');
-/** Where a production build leaves the bundle. */
+/** Path of the bundle in a production build. */
 const BUILT_BUNDLE = join(HERE, 'workflow-bundle.js');
 const CACHE = join(HERE, '..', '.heron', 'cache');
 
 /**
- * The workflow bundle a worker runs: the built one, or (from source) one bundled now and kept by a hash of its sources,
- * so that many workers of a test run bundle once. Returns the file's path.
+ * Returns the path of the workflow bundle. In a production build it exists already. From source it is bundled now and
+ * cached by a hash of its sources, so that the many workers of a test run bundle once.
  */
 export async function workflowBundle(log: Logger): Promise<{ codePath: string }> {
   if (existsSync(BUILT_BUNDLE)) return { codePath: BUILT_BUNDLE };
@@ -28,7 +28,7 @@ export async function workflowBundle(log: Logger): Promise<{ codePath: string }>
   return { codePath };
 }
 
-/** Bundles workflows/index with webpack, as code. */
+/** Bundles workflows/index with webpack and returns the code. */
 export async function bundleWorkflows(log: Logger): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(WORKFLOWS, 'index.ts'),

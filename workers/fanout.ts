@@ -8,22 +8,28 @@ import type { Metrics } from '../lib/metrics.ts';
 import { onPath } from '../lib/cost-paths.ts';
 import { createWakeable } from '../lib/wakeable.ts';
 
-/** Events that are committed within this time (ms) share a turn. */
+/** Time (ms) in which committed events are collected for one iteration. */
 const GATHER_MS = 4;
-/** The same while no organization has an endpoint for them: then only the realtime gateway waits for their positions. */
+/**
+ * Collection time (ms) while no organization has an endpoint for the events, so that only the realtime gateway waits
+ * for their positions.
+ */
 const QUIET_GATHER_MS = 50;
-/** How often (ms) the fan-out reads without a wake-up, because a notification is lost with the connection that carried it. */
+/** Interval (ms) of reads without a wake-up, because a notification is lost with the connection that carried it. */
 const SWEEP_MS = 5_000;
-/** The pause (ms) while another process has the lock, or after a failure. */
+/** Pause (ms) while another process holds the lock, or after a failure. */
 const AGAIN_MS = 50;
 const FAILED_MS = 500;
 
 interface FanOut {
-  /** Stops after the current turn. */
+  /** Stops after the current iteration. */
   stop(): Promise<void>;
 }
 
-/** Assigns stream positions to committed events and creates their deliveries. Any number of processes may run it; a lock lets one at a time work. */
+/**
+ * Assigns stream positions to committed events and creates their deliveries. Any number of processes may run it; a lock
+ * lets only one work at a time.
+ */
 export async function startFanOut(deps: Deps, metrics: Metrics): Promise<FanOut> {
   const memory: FanOutMemory = { open: undefined };
   let running = true;

@@ -1,16 +1,16 @@
 import { createWakeable } from '../lib/wakeable.ts';
 
-/** A loop of a worker process. */
+/** Background loop of a worker process. */
 export interface Loop {
-  /** Stops after the look that is under way. */
+  /** Stops after the current iteration. */
   stop(): Promise<void>;
 }
 
 /**
- * Looks for work again and again: at once while there is more, else after a pause.
- * @param look does what it finds; whether there is more to do at once
- * @param everyMs the pause (ms)
- * @param onError called with what a look throws; the next one is made after the pause
+ * Repeats an iteration: immediately while there is more work, else after a pause.
+ * @param look does the work that it finds and returns true if there is more
+ * @param everyMs pause (ms) without further work
+ * @param onError called with an error of `look`, which runs again after the pause
  */
 export function startLoop(look: () => Promise<boolean>, everyMs: number, onError: (error: unknown) => void): Loop {
   const wakeable = createWakeable();

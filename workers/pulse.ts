@@ -6,12 +6,12 @@ import type { Metrics } from '../lib/metrics.ts';
 import { codecKeyIds } from '../temporal/codec.ts';
 import { PRESENCE_MS, recordPresence, removePresence } from '../temporal/presence.ts';
 
-/** Pulses between two readings of gauges that are counted in PostgreSQL. */
+/** Number of pulses between two readings of gauges that are counted in PostgreSQL. */
 const PULSES_PER_READING = 8;
 
 /**
- * Records every two seconds that this worker process is alive, for readiness and for callers that wait for a worker, and
- * updates the gauge of missing runs.
+ * Records every two seconds that this worker process is alive, for readiness checks and for callers that wait for a
+ * worker. Also updates the gauge of missing runs.
  */
 export async function startPulse(deps: Deps, metrics: Metrics): Promise<{ stop(): Promise<void> }> {
   const { db, config, log, blobs } = deps;
@@ -19,7 +19,7 @@ export async function startPulse(deps: Deps, metrics: Metrics): Promise<{ stop()
   let blobPlace: string | null = null;
   let pulses = 0;
   const beat = async () => {
-    // A folder that is not mounted yet has no mark, and may get one later.
+    // A folder that is not mounted yet has no marker file, and may get one later.
     blobPlace ??= (await blobs.current?.place(true).catch(() => null)) ?? null;
     await recordPresence(db, id, { roles: config.WORKER_ROLES, blobPlace, codecKeys: codecKeyIds(config) });
     if (pulses++ % PULSES_PER_READING === 0)

@@ -15,35 +15,38 @@ import { workflowBundle } from './bundle.ts';
 
 const QUEUES: readonly Queue[] = ['workflows', ...RESOURCES];
 
-/** Parts with which task queues are served. */
+/** Dependencies for serving task queues. */
 export interface QueueParts {
   deps: Deps;
   metrics: Metrics;
-  /** Wraps every activity, local ones too, outside of Heron's own interceptors. */
+  /** Wraps every activity, including local ones, outside of Heron's own interceptors. */
   aroundActivity?: ActivityInboundCallsInterceptor | undefined;
 }
 
-/** The Temporal workers of this process. */
+/** Temporal workers of this process. */
 interface RunningQueues {
   queues: readonly Queue[];
-  /** Stops polling on every queue, waits for running activities (for most of SHUTDOWN_GRACE_MS), then closes what they used. */
+  /**
+   * Stops polling all queues, waits for running activities (for most of SHUTDOWN_GRACE_MS), then closes their
+   * resources.
+   */
   stop(): Promise<void>;
 }
 
-/** The queues that the roles of a process name; `temporal` stands for all of them. */
+/** Returns the queues that the roles of a process name. `temporal` stands for all of them. */
 export function queuesOfRoles(roles: readonly string[]): Queue[] {
   return QUEUES.filter((queue) => roles.includes('temporal') || roles.includes(queue));
 }
 
-/** The task queue of the installation that holds a queue's work. */
+/** Returns the installation's task queue for a queue of the code. */
 export function taskQueueOf(config: Config, queue: Queue): string {
   return queue === 'workflows' ? config.TEMPORAL_TASK_QUEUE : resourceQueue(config.TEMPORAL_TASK_QUEUE, queue);
 }
 
 /**
- * Serves task queues in this process: one Temporal worker each, with slots of its own, over one connection. Only the
- * worker of the workflows loads the workflow bundle.
- * @param onFailure called when one of the workers has failed and will not run again
+ * Serves task queues in this process over one connection: one Temporal worker per queue, with its own slots. Only the
+ * `workflows` worker loads the workflow bundle.
+ * @param onFailure called when a worker has failed and will not run again
  */
 export async function startQueues(
   { deps, metrics, aroundActivity }: QueueParts,
@@ -96,8 +99,8 @@ export async function startQueues(
 }
 
 /**
- * Worker Versioning, where WORKER_BUILD_ID asks for it. Runs move to the current build: they can last for months, so
- * no build could be removed if they stayed with theirs, and `patched` keeps their histories replayable.
+ * Returns the options of Worker Versioning, if WORKER_BUILD_ID is set. Runs move to the current build: they can last
+ * for months, so a build that kept its runs could never be removed. `patched` keeps their histories replayable.
  */
 function versioning(config: Config): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   if (!config.WORKER_BUILD_ID) return {};
@@ -110,7 +113,9 @@ function versioning(config: Config): Pick<WorkerOptions, 'workerDeploymentOption
   };
 }
 
-/** Errors of database statements name rows and values; the error of an activity is kept in the history of its run. */
+/**
+ * Removes row data from errors of database statements, because the error of an activity is stored in its run's history.
+ */
 const WITHOUT_ROW_DATA: ActivityInboundCallsInterceptor = {
   async execute(input, next) {
     try {
@@ -121,7 +126,7 @@ const WITHOUT_ROW_DATA: ActivityInboundCallsInterceptor = {
   },
 };
 
-/** An activity is a span of the trace that its run was moved by. */
+/** Records an activity as a span of the trace that caused it. */
 function traced({
   activityType,
   workflowExecution,
@@ -145,7 +150,7 @@ function traced({
   };
 }
 
-/** Activities that a worker runs at once on a queue. */
+/** Returns the number of activities that a worker runs concurrently on a queue. */
 function slots(config: Config, queue: Queue): number {
   switch (queue) {
     case 'workflows':

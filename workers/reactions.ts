@@ -12,28 +12,28 @@ import { every } from '../lib/every.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { createWakeable } from '../lib/wakeable.ts';
 
-/** Events that get their positions within this time (ms) are processed in one turn. */
+/** Time (ms) in which positioned events are collected for one iteration. */
 const GATHER_MS = 20;
 /**
- * Interval (ms) at which the streams are read without a wake-up: for notifications that were lost, and for what a process that died has left. A failed event has
- * a time of its own, at which they are read as well.
+ * Interval (ms) at which the streams are read without a wake-up, for lost notifications and for work of a dead process.
+ * A failed event has its own time, at which the streams are read too.
  */
 const SWEEP_MS = 5_000;
-/** The shortest pause (ms) before the next attempt at a failed event. */
+/** Minimum pause (ms) before the next attempt at a failed event. */
 const LEAST_PAUSE_MS = 100;
 const FAILED_MS = 500;
-/** Organizations that one process works for at once, per subscriber: a slow one delays no other subscriber. */
+/** Number of organizations per subscriber that a process handles at once. A slow subscriber delays no other. */
 const LANES = 2;
 const STATUS_MS = 10_000;
 
 interface Reactions {
-  /** Stops after the transactions that are open. */
+  /** Stops after the open transactions. */
   stop(): Promise<void>;
 }
 
 /**
- * Applies domain events to the subscribers. Any number of processes may run it: the database says what each has to do, so
- * after one that dies another continues.
+ * Applies domain events to the subscribers. Any number of processes may run it. The database records each subscriber's
+ * progress, so another process continues after one that dies.
  */
 export async function startReactions(
   deps: Deps,
@@ -63,7 +63,7 @@ export async function startReactions(
         const entered = await onPath('reactions', () => enterEvents(deps, subscribers));
         work(entered.streams);
         if (performance.now() >= sweepAt) {
-          // Set before the rows are read: one that fails meanwhile asks for another sweep.
+          // Set before the rows are read, because an event that fails meanwhile requests another sweep.
           sweepAt = performance.now() + SWEEP_MS;
           const { due, nextAttemptMs } = await onPath('reactions', () => findDueStreams(deps, subscribers));
           work(due);
@@ -97,12 +97,12 @@ export async function startReactions(
   };
 }
 
-/** The organizations with events for one subscriber, a few at a time. */
+/** Queue of the organizations with events for one subscriber, a few processed at once. */
 class Lanes {
   readonly #deps: Deps;
   readonly #metrics: Metrics;
   readonly #subscriber: Subscriber;
-  /** Called when an event has failed, and has got the time of its next attempt. */
+  /** Called when an event has failed and the time of its next attempt is set. */
   readonly #onFailed: () => void;
   readonly #queue = new Set<string>();
   readonly #active = new Map<string, Promise<void>>();
@@ -128,7 +128,7 @@ class Lanes {
   #fill(): void {
     for (const organizationId of this.#queue) {
       if (!this.#running || this.#active.size >= LANES) return;
-      // Its turn is under way and will read the new events too.
+      // The running batch of this organization will read the new events too.
       if (this.#active.has(organizationId)) continue;
       this.#queue.delete(organizationId);
       const turn = this.#turn(organizationId).finally(() => {
@@ -139,7 +139,7 @@ class Lanes {
     }
   }
 
-  /** One batch; an organization that has more goes to the end of the queue. */
+  /** Applies one batch. An organization with more events goes to the end of the queue. */
   async #turn(organizationId: string): Promise<void> {
     const { name } = this.#subscriber;
     try {
@@ -152,7 +152,7 @@ class Lanes {
       if (outcome === 'failed') this.#onFailed();
       if (more) this.#queue.add(organizationId);
     } catch (error) {
-      // The database is away, or the transaction could not commit: the next sweep tries the stream again.
+      // The database is unreachable or the transaction could not commit. The next sweep tries the stream again.
       this.#deps.log.warn(
         { err: error, subscriber: name, organizationId },
         'reactions: a batch failed, will try again',

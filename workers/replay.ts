@@ -9,7 +9,7 @@ import { RESOURCES, resourceQueue } from '../workflows/queues.ts';
 import * as workflows from '../workflows/index.ts';
 import { installRuntime } from './runtime.ts';
 
-/** A run whose history the build cannot replay: it would be stuck after the release. */
+/** Run whose history the build cannot replay. It would be stuck after the release. */
 interface ReplayFailure {
   workflowId: string;
   runId: string;
@@ -17,26 +17,26 @@ interface ReplayFailure {
 }
 
 interface ReplayReport {
-  /** Histories replayed, by workflow type. */
+  /** Number of replayed histories by workflow type. */
   replayed: Record<string, number>;
   failures: ReplayFailure[];
 }
 
 interface ReplayOptions {
-  /** The bundle to replay with: the one of the build that is to be released. */
+  /** Workflow bundle of the build to be released. */
   bundle: { codePath: string };
-  /** Besides open runs, those that closed within this time (ms). */
+  /** Includes runs that closed within this time (ms), besides open runs. */
   recentMs: number;
-  /** Runs per workflow type, open ones first. */
+  /** Maximum number of runs per workflow type, open ones first. */
   perType: number;
-  /** Called with each history that was replayed. */
+  /** Called with the workflow id of each replayed history. */
   onReplayed?: (workflowId: string) => void;
 }
 
 /**
- * Replays the histories of runs of this installation with a bundle of workflows. A failure means that the code decides
+ * Replays histories of this installation's runs with a workflow bundle. A failure means that the new code decides
  * differently from the code that began the run: the change needs `patched`.
- * @throws when Temporal does not answer
+ * @throws Error when Temporal does not answer
  */
 export async function replayNamespace(
   client: Client,
@@ -70,7 +70,7 @@ export async function replayNamespace(
   return report;
 }
 
-/** Open runs of a type, then those that closed last, `perType` at most. */
+/** Yields open runs of a type, then the most recently closed ones, at most `perType` in total. */
 async function* chosenRuns(
   client: Client,
   config: Config,
@@ -93,7 +93,7 @@ async function* chosenRuns(
   }
 }
 
-/** A run's history; undefined when it was removed in the meantime. Retried while Temporal is busy. */
+/** Fetches a run's history; undefined if it was removed meanwhile. Retries while Temporal is busy. */
 async function fetchHistory(client: Client, workflowId: string, runId: string): Promise<History | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     try {

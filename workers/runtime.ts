@@ -4,12 +4,13 @@ import { ApplicationFailure, IllegalStateError } from '@temporalio/common';
 import { DefaultLogger, Runtime, type LogLevel } from '@temporalio/worker';
 import type { Logger } from '../lib/log.ts';
 
-/** Where the Temporal core of this process serves its metrics, loopback only; undefined before it is installed. */
+/** Loopback port on which this process's Temporal core serves its metrics; undefined before it is installed. */
 let metricsPort: number | undefined;
 
 /**
- * Routes the log lines and metrics of the Temporal core into ours, unless that was done: its runtime is global. The SDK ends the runtime with
- * the last worker of the process; the next worker gets a new one, on another port, as the old one may be taken. Heron handles signals of the process itself.
+ * Routes log lines and metrics of the Temporal core into ours, once: its runtime is global. The SDK shuts the runtime
+ * down with the last worker of the process. The next worker gets a new one on another port, as the old port may be
+ * taken. Heron handles signals of the process itself.
  */
 export async function installRuntime(log: Logger): Promise<void> {
   const port = await unusedPort();
@@ -22,9 +23,9 @@ export async function installRuntime(log: Logger): Promise<void> {
 }
 
 /**
- * The metrics of the Temporal core in Prometheus' text format: task failures, latencies from schedule to start, slots,
- * the cache of workflows, requests to the server. Empty where no task queue is served, and when they cannot be read.
- * @param port where the core serves them
+ * Returns the Temporal core's metrics in Prometheus' text format: task failures, schedule-to-start latencies, slots,
+ * workflow cache, requests to the server. Empty if no task queue is served or the metrics cannot be read.
+ * @param port port on which the core serves them
  */
 export async function coreMetrics(port = metricsPort): Promise<string> {
   if (port === undefined) return '';
@@ -33,7 +34,7 @@ export async function coreMetrics(port = metricsPort): Promise<string> {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
-      // An answer that breaks off has no end.
+      // An interrupted response emits `close` but no `end`.
       response.on('close', () => resolve(''));
     });
     request.on('timeout', () => request.destroy());
@@ -41,7 +42,7 @@ export async function coreMetrics(port = metricsPort): Promise<string> {
   });
 }
 
-/** Buckets (s) of the times that tasks wait and take: from an empty queue to a backlog of minutes. */
+/** Histogram buckets (s) for waiting and running times of tasks, from an empty queue to a backlog of minutes. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 function install(log: Logger, port: number): void {
@@ -87,15 +88,15 @@ function install(log: Logger, port: number): void {
 }
 
 /**
- * Warnings of the SDK that need no attention: a queue that has activities alone, and an activity that asks for another
- * attempt or has said by itself why it ends. Whatever else an activity throws stays a warning.
+ * Returns true for SDK warnings that need no attention: a queue with activities only, and an activity that requests
+ * another attempt or has stated its own failure. Any other error of an activity stays a warning.
  */
 function isOrdinary(message: string, meta: Record<string, unknown>): boolean {
   if (message.startsWith('No workflows registered')) return true;
   return message === 'Activity failed' && meta.error instanceof ApplicationFailure;
 }
 
-/** A port of the loopback interface that is free at this moment. */
+/** Returns a currently free port of the loopback interface. */
 function unusedPort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

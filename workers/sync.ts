@@ -10,48 +10,52 @@ import { createWakeable } from '../lib/wakeable.ts';
 import { watchMailbox, type WatchParts } from './sync/watch.ts';
 
 export interface SyncOptions {
-  /** Names this process in leases; must be its own. */
+  /** Name of this process in leases. Must be unique. */
   workerId?: string;
   metrics?: Metrics;
-  /** Mailboxes of a process that died are free after this long (ms). */
+  /** Duration (ms) of a lease, after which the mailboxes of a dead process are free. */
   leaseMs?: number;
-  /** How often (ms) free mailboxes are looked for without a wake-up. */
+  /** Interval (ms) of the search for free mailboxes without a wake-up. */
   sweepMs?: number;
-  /** First wait (ms) after a mailbox failed. */
+  /** First pause (ms) after a mailbox failed. */
   retryMs?: number;
-  /** For the TCP connection to a server, the TLS handshake and the greeting, each (ms). */
+  /** Timeout (ms) each for the TCP connection, the TLS handshake and the greeting. */
   connectMs?: number;
-  /** Silence (ms) in the middle of a command after which a server is given up. */
+  /** Silence (ms) within a command after which a server is given up. */
   commandMs?: number;
 }
 
 export interface Sync {
-  /** Stops watching every mailbox, after the message that is being recorded. */
+  /** Stops watching every mailbox, after the messages that are being recorded. */
   stop(): Promise<void>;
 }
 
-/** Mailboxes opened in one sweep at most, so that a starting process does not connect to all servers at once. */
+/**
+ * Maximum number of mailboxes opened in one sweep, so that a starting process does not connect to all servers at once.
+ */
 const CLAIM_BATCH = 25;
-/** Servers dialled at once, and at one host. */
+/** Maximum number of servers dialled at once, in total and at one host. */
 const DIALS = { total: 50, perTarget: 10 };
-/** Messages read at once, and from one host. Each may be 16 MiB. */
+/** Maximum number of messages read at once, in total and from one host. Each may be 16 MiB. */
 const READS = { total: 16, perTarget: 8 };
-/** Messages recorded at once. */
+/** Maximum number of messages recorded at once. */
 const RECORDS = 8;
-/** How long (ms) a host that hangs is not dialled, the first time. It doubles up to 5 minutes. */
+/** First pause (ms) without dialling a host that hangs. It doubles up to 5 minutes. */
 const HOST_REST_MS = 5_000;
-/** A process gives mailboxes away only when it has this much more than its share; otherwise they would move back and forth. */
+/**
+ * Excess over its share at which a process gives mailboxes away. Without this margin they would move back and forth.
+ */
 const SLACK_SHARE = 0.1;
 
 /**
- * Watches mailboxes over IMAP. Processes share them by leases in PostgreSQL: each takes its share of all, one that dies
- * loses its leases in time, one that joins gets some. A mailbox has one connection in the whole installation.
+ * Watches mailboxes over IMAP. Processes share them by leases in PostgreSQL: each takes its share, a process that dies
+ * loses its leases after a while, and one that joins gets some. A mailbox has one connection in the whole installation.
  */
 export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<Sync> {
   const { db, log, config } = deps;
   const { workerId = newId(), metrics, leaseMs = 30_000, sweepMs = 2_000 } = options;
   const wakeable = createWakeable();
-  // A mailbox whose watcher ended on purpose (new credentials) is free again at once.
+  // Wakes the loop when a watcher ended on purpose (new credentials), so that its mailbox is watched again at once.
   const watchers = new Watchers(watchParts(deps, workerId, options), metrics, () => wakeable.wake());
   let running = true;
   let renewAt = 0;
@@ -103,7 +107,7 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
   };
 }
 
-/** What all watchers of the process share: limits per host and over all hosts, timeouts, the metrics they count in. */
+/** Returns the parts that all watchers of the process share: limits per host and in total, timeouts, metrics. */
 function watchParts(deps: Deps, workerId: string, options: SyncOptions): WatchParts {
   const { metrics, retryMs = 5_000, connectMs = 10_000, commandMs = 30_000 } = options;
   const record = pLimit(RECORDS);
@@ -129,7 +133,7 @@ interface Watcher {
   done: Promise<void>;
 }
 
-/** The mailboxes this process watches now, one watcher each. */
+/** Mailboxes that this process watches now, one watcher each. */
 class Watchers {
   readonly #watchers = new Map<string, Watcher>();
   readonly #parts: WatchParts;
@@ -162,20 +166,23 @@ class Watchers {
     this.#metrics?.mailboxesWatched.set(this.#watchers.size);
   }
 
-  /** Stops the watchers whose lease is lost, or whose mailbox has other credentials now. `valid`: mailbox id -> credentials version. */
+  /**
+   * Stops the watchers whose lease was lost or whose mailbox has new credentials. `valid`: mailbox id -> credentials
+   * version.
+   */
   stopAllBut(valid: ReadonlyMap<string, number>): void {
     for (const [mailboxId, watcher] of this.#watchers) {
       if (valid.get(mailboxId) !== watcher.credentialsVersion) watcher.abort.abort();
     }
   }
 
-  /** Stops the latest watchers beyond `allowed`; their leases go to other processes. */
+  /** Stops the most recent watchers beyond `allowed`. Their leases go to other processes. */
   stopBeyond(allowed: number): void {
     const watching = [...this.#watchers.values()].filter(({ abort }) => !abort.signal.aborted);
     for (const { abort } of watching.slice(allowed)) abort.abort();
   }
 
-  /** Stops all watchers and waits until the messages they are reading are recorded. */
+  /** Stops all watchers and waits until the messages being read are recorded. */
   async stopAll(): Promise<void> {
     const watchers = [...this.#watchers.values()];
     for (const { abort } of watchers) abort.abort();

@@ -15,20 +15,23 @@ import { startSync } from './sync.ts';
 
 export interface WorkerParts extends QueueParts {
   temporal: Client;
-  /** Port for /health and /metrics; none is opened without it. */
+  /** Port of /health and /metrics. Without it none is opened. */
   httpPort?: number;
 }
 
-/** The running roles of a worker process. */
+/** Running roles of a worker process. */
 export interface RunningWorker {
   http: Listening | undefined;
   /** Rejects when a role has failed and will not run again. */
   failed: Promise<never>;
-  /** Stops taking work and waits for open work. */
+  /** Stops accepting work and waits for open work. */
   stop(): Promise<void>;
 }
 
-/** Starts the roles of WORKER_ROLES in this process: task queues, outbox relay, fan-out of events, reactions, mailbox sync. */
+/**
+ * Starts the roles of WORKER_ROLES in this process: task queues, outbox relay, fan-out of events, reactions, mailbox
+ * sync.
+ */
 export async function startWorker({
   deps,
   temporal,
@@ -111,7 +114,7 @@ function serveHealth(deps: Deps, metrics: Metrics, port: number): Promise<Listen
             response.end(texts.join('\n'));
           },
           (error: unknown) => {
-            // An error that nobody catches would end the process.
+            // An uncaught error would end the process.
             deps.log.warn({ err: error }, 'the metrics could not be read');
             response.statusCode = 500;
             response.end();

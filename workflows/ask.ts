@@ -7,7 +7,7 @@ const local = proxyLocalActivities({
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '2s', maximumAttempts: 5 },
 });
 
-// While the database is away, the server retries without an event in the history, for any length of time.
+// While the database is unreachable, the server retries without writing events to the history, for any length of time.
 const patient = proxyActivities({
   startToCloseTimeout: '30s',
   summary: 'what comes next? (asked again)',
@@ -15,8 +15,9 @@ const patient = proxyActivities({
 });
 
 /**
- * Asks PostgreSQL what comes next. When that keeps failing, other than by an absent database, the run is blocked.
- * @param question asks by the activities it gets: local ones first, which leave one event, then normal ones
+ * Asks PostgreSQL for the next step. Blocks the run if that keeps failing for another reason than an unreachable
+ * database.
+ * @param question asks through the activities that it gets: local ones first, which leave one event, then normal ones
  */
 export async function ask<Activities, Answer>(
   question: (activities: Activities) => Promise<Answer>,

@@ -3,24 +3,29 @@ import { BLOCKED } from './contract.ts';
 import type { Hints } from './hints.ts';
 import { waitUntil } from './interruptible.ts';
 
-/** Work that kept failing: PostgreSQL shows the run as blocked, for the reason in `where`. */
+/** Result of work that kept failing: PostgreSQL shows the run as blocked, for the reason in `where`. */
 export interface Blocked {
   kind: 'blocked';
   where: string;
 }
 
-/** The reason with which an activity blocked its run, for people. Rethrows any other error. */
+/** Returns the reason with which an activity blocked its run, for people. Rethrows any other error. */
 export function blockedReason(error: unknown): string {
   if (isBlocked(error)) return error.cause.message;
   throw error;
 }
 
-/** An activity that blocked its run, as a result: `.catch(asBlocked)`. Rethrows any other error. */
+/**
+ * Converts the failure of an activity that blocked its run to a result: `.catch(asBlocked)`. Rethrows any other error.
+ */
 export function asBlocked(error: unknown): Blocked {
   return { kind: 'blocked', where: blockedReason(error) };
 }
 
-/** Does work by activities. When they kept failing, shows why, and waits for a signal: the run asks again what comes next. */
+/**
+ * Runs work by activities. If it blocked the run, shows the reason and waits for a signal, after which the run asks for
+ * the next step again.
+ */
 export async function orBlocked(
   work: () => Promise<unknown>,
   hints: Hints,

@@ -2,7 +2,9 @@ import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { EnrollmentActivities } from './enrollment/contract.ts';
 import { resourceQueue } from './queues.ts';
 
-/** Sends one email. Call it in a scope that is not cancelled with the run, because nothing else would settle the email. */
+/**
+ * Sends one email. Call it in a scope that is not cancelled with the run, because nothing else would settle the email.
+ */
 export function deliver(
   args: { organizationId: string; sendId: string },
   summary: string,
@@ -11,7 +13,8 @@ export function deliver(
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'mail'),
     summary,
     startToCloseTimeout: '5m',
-    // A task that never reached its worker is retried this soon; if the worker is only slow, the retry finds the email claimed.
+    // Retries early a task that never reached its worker. If the worker is only slow, the retry finds the email
+    // claimed.
     heartbeatTimeout: '10s',
     retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m' },
   });

@@ -1,14 +1,16 @@
 import { setHandler, type SignalDefinition } from '@temporalio/workflow';
 
-/** Signals that came since the run last asked what comes next. */
+/** Signals received since the run last asked for its next step. */
 export interface Hints {
-  /** Whether there was one. */
+  /** Returns true if there was a signal. */
   any(): boolean;
-  /** Forgets the signals so far: the run asks now. */
+  /** Clears the signals so far. Called when the run asks. */
   take(): void;
 }
 
-/** Receives signals of which only matters that they came: each says that something has changed, and PostgreSQL says what. */
+/**
+ * Receives signals whose arrival alone matters: each says that something has changed, and PostgreSQL holds the details.
+ */
 export function listenForHints(...signals: SignalDefinition<any>[]): Hints {
   let came = false;
   for (const signal of signals)

@@ -1,4 +1,4 @@
-/** Every workflow of Heron; a worker bundles exactly this. */
+/** All workflows of Heron. A worker bundles exactly these. */
 export { approvalMail } from './approval-mail/workflow.ts';
 export { automationRun } from './automation/workflow.ts';
 export { campaign } from './campaign/workflow.ts';

@@ -1,8 +1,8 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 
 /**
- * Waits until `until` (epoch ms, null for ever) or until `interrupted` holds, whichever is first. The timer carries a
- * summary, so the Temporal UI shows what the run waits for.
+ * Waits until `until` (epoch ms; null means indefinitely) or until `interrupted` holds, whichever is first. The timer
+ * has a summary, so the Temporal UI shows what the run waits for.
  */
 export async function waitUntil(until: number | null, interrupted: () => boolean, summary: string): Promise<void> {
   if (interrupted()) return;
@@ -19,12 +19,16 @@ export async function waitUntil(until: number | null, interrupted: () => boolean
   }
 }
 
-/** How long (ms) a run waits for a time that a worker says is to come, and that is over by the run's own clock. */
+/**
+ * Pause (ms) before a run asks again whose next time is still ahead for a worker but already past by the run's own
+ * clock.
+ */
 const BEHIND_MS = 1_000;
 
 /**
- * Waits like {@link waitUntil} for a time that a worker has just said is still to come. Where it is over by the clock of Temporal, the clock of the worker
- * is behind: the run asks again after a second, and not at once, which would go on as fast as workers can answer until their clocks are as far.
+ * Like {@link waitUntil}, for a time that a worker considers to be in the future. If it is past by Temporal's clock,
+ * the worker's clock is behind. The run then asks again after a second, as asking at once would repeat in a tight loop
+ * until the clocks agree.
  */
 export function waitAsTold(until: number | null, interrupted: () => boolean, summary: string): Promise<void> {
   const isBehind = until !== null && until <= Date.now() && !interrupted();

@@ -7,7 +7,7 @@ const campaignAttribute = defineSearchAttributeKey('CampaignId', 'KEYWORD');
 const deadlineAttribute = defineSearchAttributeKey('Deadline', 'DATETIME');
 const stateAttribute = defineSearchAttributeKey('State', 'KEYWORD');
 
-/** What a run does next, as much of it as is shown; times are epoch milliseconds. */
+/** Parts of a run's next step that are shown. Times are epoch milliseconds. */
 type ShownDecision =
   | { kind: 'wait'; state: string; until: number | null; where: string }
   | { kind: 'send'; at: number; where: string }
@@ -15,22 +15,22 @@ type ShownDecision =
   | Blocked
   | { kind: 'done'; outcome: string };
 
-/** By what operators filter runs. `until` is epoch milliseconds. */
+/** Search attributes by which operators filter runs. `until` is epoch milliseconds. */
 interface ShownState {
   state: string;
-  /** The end of the wait; shown as Deadline where the run waits for a person's decision. */
+  /** End of the wait; shown as Deadline if the run waits for a person's decision. */
   until?: number | null | undefined;
-  /** The campaign of a run whose arguments do not name it. */
+  /** Campaign of a run whose arguments do not name it. */
   campaignId?: string | undefined;
 }
 
-/** Shows what an open run does in the Temporal UI, and below it what Cancel and Terminate would do. */
+/** Shows in the Temporal UI what an open run does, and the effects of Cancel and Terminate. */
 export function showOpen({ cancel, terminate }: Stops, what: string, until: number | null = null): void {
   const end = until === null ? '' : ` until ${new Date(until).toISOString()}`;
   setCurrentDetails(`${what}${end}\n\nCancel: ${cancel}\n\nTerminate: ${terminate}`);
 }
 
-/** Writes the search attributes State, Deadline and CampaignId when they change; a run is `active` until then. */
+/** Writes the search attributes State, Deadline and CampaignId when they change. A run is `active` until then. */
 export function showState(): (shown: ShownState) => void {
   const { typedSearchAttributes: before } = workflowInfo();
   let state = before.get(stateAttribute) || 'active';

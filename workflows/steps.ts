@@ -22,8 +22,8 @@ export async function sendAt(
 }
 
 /**
- * Sends an email now. Cancelling the run does not cancel this activity, because nothing else would settle the email; where
- * it is blocked there is nothing to settle any more, and the run ends.
+ * Sends an email now. Cancelling the run does not cancel this activity, because nothing else would settle the email. If
+ * the activity is blocked there is nothing left to settle, and the run ends.
  */
 export async function send(
   { hints, show }: Sequence,
@@ -33,7 +33,7 @@ export async function send(
   await orBlocked(() => CancellationScope.nonCancellable(() => deliver(email, where)), hints, show);
 }
 
-/** Calls a customer's app; its answer is stored with the step. */
+/** Calls a customer's app and stores its answer with the step. */
 export async function call<Activities>(
   { hints, show }: Sequence,
   where: string,

@@ -1,11 +1,11 @@
 import type { Headers, WorkflowInterceptors } from '@temporalio/workflow';
 
-/** The header that carries the span which caused a run, a signal or an activity; set by processes that record traces. */
+/** Header with the span that caused a run, a signal or an activity. Set by processes that record traces. */
 const HEADER = 'traceparent';
 
 /**
- * Hands the trace of what moved a run on to what the run does: a start or the latest signal to activities and to the run that continues it. It
- * adds a header where there is one, and commands stay what they are, so that recorded histories replay.
+ * Passes the trace of a start or of the latest signal on to activities and to the run that continues this one. It only
+ * adds a header and leaves commands unchanged, so that recorded histories replay.
  */
 export function interceptors(): WorkflowInterceptors {
   let cause: Headers[string] | undefined;

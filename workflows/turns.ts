@@ -6,22 +6,25 @@ import type { Hints } from './hints.ts';
 import { waitUntil } from './interruptible.ts';
 import { showOpen, showState } from './show.ts';
 
-/** Result of one turn: more to do at once (`why` says how far it is), a wait until then (epoch ms, null for a signal alone), or nothing. */
+/**
+ * Result of one iteration: `more` to do at once (`why` shows the progress), a wait until a time (epoch ms; null for a
+ * signal alone), or nothing left.
+ */
 export type Turn = (
   | { kind: 'more'; why?: string }
   | { kind: 'wait'; wakeAt: number | null; why: string }
   | { kind: 'done'; why: string }
 ) & {
-  /** The search attribute State. Default: active. */
+  /** Value of the search attribute State. Default: active. */
   state?: string;
-  /** The campaign of a run whose arguments do not name it. */
+  /** Campaign of a run whose arguments do not name it. */
   campaignId?: string;
 };
 
 /**
- * Takes turns, each an activity that does what is due, until one says that nothing is left and no signal came meanwhile. A turn
- * that kept failing has blocked the run: it waits until it is retried.
- * @returns why it is over
+ * Repeats an activity that does the due work, until nothing is left and no signal came meanwhile. If the activity
+ * blocked the run, waits until it is retried.
+ * @returns the reason why the run is over
  */
 export async function runTurns<Args extends object>(
   stops: Stops,

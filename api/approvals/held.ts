@@ -6,18 +6,18 @@ import { iso, resource, timestamp, uuid } from '../http/schemas.ts';
 import type { Language } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
 
-/** The body of a 202 of an action that waits for a person. */
+/** Body of the 202 for an action that waits for a person's decision. */
 export const heldAnswer = resource('AwaitingApproval', {
   result: z.literal('awaiting_approval'),
   reasons: z
     .array(z.strictObject({ code: z.string(), message: z.string() }))
-    .meta({ description: 'Why it waits for a person' }),
+    .meta({ description: 'Reasons why it waits for a person' }),
   approval_id: uuid,
-  approval_url: z.string().meta({ format: 'uri', description: 'Where a person signs in, sees it and decides' }),
+  approval_url: z.string().meta({ format: 'uri', description: 'Page where a person signs in and decides' }),
   approval_expires_at: timestamp,
 });
 
-/** An action that waits, as its caller is answered. */
+/** Returns the 202 body for a held action. */
 export function presentHeld(
   { config, language }: Pick<Ctx, 'config' | 'language'>,
   approval: ApprovalRow,
@@ -31,7 +31,7 @@ export function presentHeld(
   };
 }
 
-/** Reasons why an action waits for a person, in a language. */
+/** Returns the reasons for a held action as text in a language. */
 export function presentReasons(
   reasons: ApprovalRow['reasons'],
   language: Language | undefined,

@@ -8,7 +8,7 @@ import { iso } from '../http/schemas.ts';
 import type { approval } from './schemas.ts';
 import { render } from '../../messages/render.ts';
 
-/** An approval as it reads at a moment: one that is out of time is expired. */
+/** Returns an approval as the API shows it at a given time: one past its expiry is `expired`. */
 export function presentApproval(
   { config, now, language }: { config: Pick<Config, 'APP_URL'>; now: Date; language: Language | undefined },
   row: ApprovalRow,

@@ -8,16 +8,16 @@ import * as schemas from './schemas.ts';
 
 const people = { area: 'approvals', scope: 'session', permission: 'send_campaigns' } as const;
 
-/** Actions that keys and applications ask for and a person decides on. */
+/** Routes of approvals: actions that keys and applications request and a person decides on. */
 export const approvalRoutes: readonly AnyRoute[] = [
   route({
     ...people,
     operationId: 'approvals.list',
     method: 'get',
     path: '/approvals',
-    summary: 'What waits, or waited, for a decision, newest first',
+    summary: 'List pending and decided approvals, newest first',
     description:
-      'With what an approver sees: recipients, template, samples, senders and schedule, as they were when it was asked for. One that is out of time reads as `expired` at once.',
+      'Contains everything that an approver sees: recipients, template, samples, senders and schedule as of the request. An approval past its time is `expired` at once.',
     query: schemas.approvalQuery,
     success: { status: 200, body: paged(schemas.approval) },
     handler: async (ctx, { query }) => {
@@ -32,9 +32,7 @@ export const approvalRoutes: readonly AnyRoute[] = [
     path: '/approvals/:id/decision',
     summary: 'Approve or deny, once and within 30 minutes',
     description:
-      'What was approved is checked once more and then carried out; if it has changed since it was asked for, it is not, and needs another approval. ' +
-      '409 when it was decided before or its time has passed. A start of a campaign, an email and an order of mailboxes are carried out before this answers; what refuses them ' +
-      'then refuses the approval, which stays open. A run is `approved`, and launched a moment later.',
+      'On approval the action is checked again and carried out. If it has changed since the request, it is not carried out and needs another approval. Answers 409 if it was decided before or its time has passed. A campaign start, an email and an order of mailboxes are carried out before the answer; if one is refused, the answer is that error and the approval stays open. A run becomes `approved` and is launched a moment later.',
     params: idParams,
     body: schemas.decisionBody,
     success: { status: 200, body: schemas.approval },

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { pageQuery, resource, timestamp, uuid } from '../http/schemas.ts';
 
-/** States of an approval. */
 const status = z.enum(['pending', 'approved', 'denied', 'expired', 'executed']);
 
 export const approvalQuery = z.object({
@@ -11,15 +10,15 @@ export const approvalQuery = z.object({
 
 export const decisionBody = z.strictObject({
   decision: z.enum(['approved', 'denied']),
-  reason: z.string().trim().max(2000).optional().meta({ description: 'For the record, and for who asked' }),
+  reason: z.string().trim().max(2000).optional().meta({ description: 'Shown in the audit log and to the requester' }),
 });
 
-/** Why an action waits for a person: a sentence each. */
+/** Reasons why an action waits for a person's decision, one sentence each. */
 const reasons = z.array(z.string());
 
 export const approval = resource('Approval', {
   id: uuid,
-  run_id: uuid.nullable().meta({ description: 'The run that waits; null where another subject does' }),
+  run_id: uuid.nullable().meta({ description: 'Run that waits; null for another subject' }),
   subject_type: z.enum(['run', 'campaign', 'direct_send', 'mailbox_order']),
   subject_id: uuid,
   action_type: z.enum(['campaign.launch', 'email.compose', 'inbox.reply', 'mailbox.provision']),
@@ -27,23 +26,26 @@ export const approval = resource('Approval', {
   requested_by: z.strictObject({
     api_key_id: uuid.nullable(),
     oauth_grant_id: uuid.nullable(),
-    name: z.string().meta({ description: 'Of the key or application, when it asked' }),
+    name: z.string().meta({ description: 'Name of the requesting key or application; null for a person' }),
   }),
   title: z.string().meta({ description: 'The action in one line' }),
   reasons,
   payload: z.looseObject({}).meta({
     description:
-      'What will happen, frozen: `title` (the code of a sentence and its values), `recipients`, `senders`, `schedule`, `steps` (the whole template) and up to three `samples` as their recipients would see them',
+      'What will happen, frozen: `title` (message code and values), `recipients`, `senders`, `schedule`, `steps` (the whole template) and up to three `samples` as their recipients would see them',
   }),
   payload_hash: z
     .string()
-    .meta({ description: 'SHA-256 of `payload` with sorted keys; compared when it is carried out' }),
-  preflight: z.looseObject({}).nullable().meta({ description: 'What the checks found when it was asked for' }),
-  approval_url: z.string().meta({ format: 'uri', description: 'Where a person sees it and decides' }),
+    .meta({ description: 'SHA-256 of `payload` with sorted keys; compared again before the action is carried out' }),
+  preflight: z.looseObject({}).nullable().meta({ description: 'Findings of the checks at the time of the request' }),
+  approval_url: z.string().meta({ format: 'uri', description: 'Page where a person sees the action and decides' }),
   created_at: timestamp,
   expires_at: timestamp,
   decided_by: uuid.nullable(),
   decided_at: timestamp.nullable(),
-  reason: z.string().nullable().meta({ description: 'Of the person who decided, or why it ended without a decision' }),
+  reason: z
+    .string()
+    .nullable()
+    .meta({ description: 'Reason given by the person who decided, or why the approval ended without a decision' }),
   executed_at: timestamp.nullable(),
 });

@@ -9,7 +9,7 @@ import { idParams, iso, resource, timestamp, uuid } from '../http/schemas.ts';
 
 const validation = resource('CampaignValidation', {
   campaign_id: uuid,
-  valid: z.boolean().meta({ description: 'No problem is an error' }),
+  valid: z.boolean().meta({ description: 'True if no problem is an error' }),
   problems: z.array(z.strictObject({ ...saidFinding, step_id: uuid.optional() })),
 });
 
@@ -17,25 +17,25 @@ const preflightReport = resource('PreflightReport', {
   id: uuid,
   organization_id: uuid,
   campaign_id: uuid,
-  passed: z.boolean().meta({ description: 'No finding is an error' }),
-  score: z.int().min(0).max(100).meta({ description: 'Higher is better; at most 40 with an error' }),
+  passed: z.boolean().meta({ description: 'True if no finding is an error' }),
+  score: z.int().min(0).max(100).meta({ description: '0 to 100, higher is better; at most 40 with an error' }),
   checks: z.array(
     z.strictObject({
       key: z.string(),
       passed: z.boolean(),
-      severity: severity.meta({ description: 'Of its worst finding' }),
+      severity: severity.meta({ description: 'Severity of its worst finding' }),
       message: z.string(),
       remediation: z.string(),
     }),
   ),
   findings: z
     .array(z.strictObject({ check: z.string(), ...saidFinding, step_id: uuid.optional() }))
-    .meta({ description: 'Worst first' }),
+    .meta({ description: 'Findings, worst first' }),
   recommendations: z.array(z.string()),
   created_at: timestamp,
 });
 
-/** Checks before a launch. */
+/** Routes of checks before a launch. */
 export const campaignCheckRoutes = [
   route({
     area: 'campaigns',
@@ -45,7 +45,7 @@ export const campaignCheckRoutes = [
     method: 'post',
     path: '/campaigns/:id/validate',
     readOnly: true,
-    summary: 'What keeps a campaign from starting, and what is wrong with its steps',
+    summary: 'Validate a campaign and its steps',
     description: 'Always 200, with every problem at once and a fix for each. Stores nothing.',
     params: idParams,
     success: { status: 200, body: validation },
@@ -69,11 +69,9 @@ export const campaignCheckRoutes = [
     operationId: 'campaigns.preflight',
     method: 'post',
     path: '/campaigns/:id/preflight',
-    summary: 'A scored report on whether a campaign is ready',
+    summary: "Report on a campaign's readiness, with a score",
     description:
-      'Everything that validation looks at, and the real world: DNS of the sending domains and the tracking domain, the copy, ' +
-      'merge fields over the actual leads, the risk of the list, volume, windows and dates. Sends nothing; the report is stored. ' +
-      'Settings of the block `preflight` switch checks off.',
+      'Includes everything that validation checks, and the DNS of the sending domains and the tracking domain, the copy, merge fields over the actual leads, the risk of the list, volume, windows and dates. Sends nothing; stores the report. The settings in `preflight` disable checks.',
     params: idParams,
     success: { status: 200, body: preflightReport },
     errors: ['not_found'],

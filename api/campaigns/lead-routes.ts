@@ -21,15 +21,15 @@ const area = 'campaigns';
 const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } as const;
 const write = { area, scope: ['WRITE_CAMPAIGNS'], permission: 'manage_campaigns' } as const;
 
-/** Leads of a campaign and their holds. */
+/** Routes of a campaign's leads and their holds. */
 export const campaignLeadRoutes = [
   route({
     ...read,
     operationId: 'campaigns.listLeads',
     method: 'get',
     path: '/campaigns/:id/leads',
-    summary: 'Leads of a campaign, newest first: how far each is and what it waits for',
-    description: 'How far each contact is: status, counts of what was sent and done, the current step, a hold.',
+    summary: 'List the leads of a campaign with their progress, newest first',
+    description: 'Includes the status of each lead, counts of emails and responses, the current step and a hold.',
     params: idParams,
     query: leadListQuery,
     success: { status: 200, body: leadPage },
@@ -43,9 +43,9 @@ export const campaignLeadRoutes = [
     operationId: 'campaigns.addLeads',
     method: 'post',
     path: '/campaigns/:id/leads',
-    summary: 'Make contacts, and everybody in segments, leads of a campaign',
+    summary: 'Add contacts, or all contacts of segments, to a campaign as leads',
     description:
-      'A completed campaign starts again when its launch checks pass; a refusal is written to its activity log. A contact that was removed and comes back is not sent a step that it has got in this campaign already, unless `restart` asks for it anew.',
+      'A completed campaign starts again if its launch checks pass; a refusal is written to its activity log. A contact that was removed and added again does not get steps again that it already got in this campaign, unless `restart` is set.',
     params: idParams,
     body: leadsBody,
     furtherProblems: (ctx, { contact_ids: contactIds = [], segment_ids: segmentIds = [] }) =>
@@ -63,9 +63,9 @@ export const campaignLeadRoutes = [
     operationId: 'campaigns.getLead',
     method: 'get',
     path: '/campaigns/:id/leads/:contactId',
-    summary: "One contact's way through a campaign",
+    summary: "Get one contact's progress in a campaign",
     description:
-      'How far the contact is and what it waits for, each step it has come to with its email or wait, and what the activity log says of it. `thread_id` of an email names its conversation (`GET /v1/unibox/thread`).',
+      'Includes the current wait of the contact, each step it has reached with its email or wait, and its lines of the activity log. `thread_id` of an email names its conversation (`GET /v1/unibox/thread`).',
     params: leadParams,
     success: { status: 200, body: leadWay },
     errors: ['not_found'],
@@ -76,8 +76,8 @@ export const campaignLeadRoutes = [
     operationId: 'campaigns.removeLead',
     method: 'delete',
     path: '/campaigns/:id/leads/:contactId',
-    summary: 'Take a contact out of a campaign',
-    description: 'The contact leaves this campaign and stays in the workspace; nothing more is sent to them from it.',
+    summary: 'Remove a contact from a campaign',
+    description: 'The contact stays in the workspace. The campaign sends it nothing more.',
     params: leadParams,
     success: { status: 204 },
     handler: (ctx, { params }) => removeLead(ctx, params.id, params.contactId),
@@ -87,7 +87,7 @@ export const campaignLeadRoutes = [
     operationId: 'campaigns.getLeadHold',
     method: 'get',
     path: '/campaigns/:id/leads/:contactId/hold',
-    summary: 'Whether a lead is held',
+    summary: 'Get the hold of a lead',
     params: leadParams,
     success: { status: 200, body: heldLead },
     handler: async (ctx, { params }) => presentHold(await getLeadHold(ctx, params.id, params.contactId), ctx),
@@ -111,7 +111,7 @@ export const campaignLeadRoutes = [
     method: 'post',
     path: '/campaigns/:id/leads/:contactId/resume',
     idempotency: 'none',
-    summary: 'Lift the hold of a lead',
+    summary: 'Release the hold of a lead',
     params: leadParams,
     success: { status: 200, body: heldLead },
     handler: async (ctx, { params }) => presentHold(await resumeLead(ctx, params.id, params.contactId), ctx),

@@ -21,7 +21,7 @@ import { presentMessage, reasonIn } from '../http/said.ts';
 
 type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;
 
-/** A campaign, alone or in a list, with all of its settings. Its run in the Temporal UI is named once it has one: a draft was never started. */
+/** Returns a campaign with all its settings. The link to its Temporal run is present once it was started. */
 export function presentCampaign(row: CampaignRow, { config }: Pick<Ctx, 'config'>): z.input<typeof campaign> {
   return {
     id: row.id,
@@ -82,12 +82,12 @@ export function presentCampaign(row: CampaignRow, { config }: Pick<Ctx, 'config'
   };
 }
 
-/** What a write lets pass and warns of, to be spread into its answer; nothing where there is none. */
+/** Returns the warnings of a write, to be spread into its answer. Empty object if there are none. */
 export function presentWarnings(warnings: readonly string[]): { warnings?: string[] } {
   return warnings.length > 0 ? { warnings: [...warnings] } : {};
 }
 
-/** A step with what it sends or does; its variants have a list of their own. */
+/** Returns a step with its action. Its variants are listed by their own route. */
 export function presentStep(row: CampaignStepRow): z.input<typeof step> {
   return {
     id: row.id,
@@ -111,7 +111,9 @@ export function presentStep(row: CampaignStepRow): z.input<typeof step> {
   };
 }
 
-/** The leads at each step and on each way between two steps, and how the wordings of each email compare. */
+/**
+ * Returns the lead counts at each step and on each link between two steps, and the results of each email's variants.
+ */
 export function presentFlow({ campaignId, pending, steps, links, wordings }: CampaignFlow): z.input<typeof flow> {
   return {
     campaign_id: campaignId,
@@ -133,7 +135,7 @@ export function presentFlow({ campaignId, pending, steps, links, wordings }: Cam
   };
 }
 
-/** A wording of a step's email that is tried against the others. */
+/** Returns a variant of a step's email, for the comparison with the others. */
 export function presentVariant(row: CampaignVariantRow): Item<typeof variantList> {
   return {
     id: row.id,
@@ -156,7 +158,7 @@ export function presentVariant(row: CampaignVariantRow): Item<typeof variantList
   };
 }
 
-/** The mailboxes that were chosen for a campaign by name, each with its weight in the rotation. */
+/** Returns the mailboxes explicitly selected for a campaign, each with its weight in the rotation. */
 export function presentPool({ senders, updatedAt }: SenderPool): z.input<typeof senderList> {
   return {
     data: senders.map((row) => ({
@@ -169,12 +171,12 @@ export function presentPool({ senders, updatedAt }: SenderPool): z.input<typeof 
   };
 }
 
-/** A line of the campaign's activity log: what was done with it or what befell it, and when. */
+/** Returns one line of the campaign's activity log. */
 export function presentLog(row: CampaignLogRow, { language }: Pick<Ctx, 'language'>): Item<typeof logPage> {
   return { ...row, ...presentMessage(row.message, language), created_at: iso(row.created_at) };
 }
 
-/** The answer to pausing, resuming and asking after the hold of one lead. */
+/** Returns the hold of one lead, for the routes that pause, resume and read it. */
 export function presentHold(
   { campaign_id, contact_id, hold }: LeadHoldResult,
   { language }: Pick<Ctx, 'language'>,
@@ -191,7 +193,10 @@ export function presentHold(
   };
 }
 
-/** A lead of a campaign: where it stands, what it waits for, why it is held. Its run in the Temporal UI is named once it was launched. */
+/**
+ * Returns a lead of a campaign: its step, what it waits for, why it is held. The link to its Temporal run is present
+ * once it was launched.
+ */
 export function presentLead(
   row: LeadRow,
   { config, language, campaignId }: Pick<Ctx, 'config' | 'language'> & { campaignId: string },
@@ -215,7 +220,7 @@ export function presentLead(
   };
 }
 
-/** A lead with every step it has come through, its emails and waits, and the lines of its log. */
+/** Returns a lead with its completed steps, its emails and waits, and its log lines. */
 export function presentWay({ lead, story }: LeadWay, ctx: Pick<Ctx, 'config' | 'language'>): z.input<typeof leadWay> {
   return {
     ...presentLead(lead, { ...ctx, campaignId: story.campaign.id }),

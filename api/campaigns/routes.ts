@@ -50,7 +50,7 @@ const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } a
 const write = { area, scope: ['WRITE_CAMPAIGNS'], permission: 'manage_campaigns' } as const;
 const send = { area, scope: ['SEND_CAMPAIGNS'], permission: 'send_campaigns' } as const;
 
-/** Campaigns: settings, statuses, activity. */
+/** Routes of campaigns: settings, status changes, activity. */
 export const campaignRoutes = [
   route({
     ...read,
@@ -58,7 +58,7 @@ export const campaignRoutes = [
     method: 'get',
     path: '/campaigns',
     summary: 'Campaigns, newest first',
-    description: 'By name, folder, status or kind.',
+    description: 'Filter by name, folder, status or kind.',
     query: campaignListQuery,
     success: { status: 200, body: campaignPage },
     handler: async (ctx, { query: { limit, cursor, ...filters } }) =>
@@ -69,8 +69,8 @@ export const campaignRoutes = [
     operationId: 'campaigns.overview',
     method: 'get',
     path: '/campaigns-overview',
-    summary: 'How many campaigns stand where',
-    description: 'How many campaigns there are per status and folder.',
+    summary: 'Count campaigns by status and folder',
+    description: 'Returns the number of campaigns per status and per folder.',
     success: { status: 200, body: overview },
     handler: (ctx) => campaignsOverview(ctx),
   }),
@@ -80,9 +80,9 @@ export const campaignRoutes = [
     method: 'post',
     path: '/campaigns-estimate',
     readOnly: true,
-    summary: 'How long sending to an audience, or the rest of a campaign, would take',
+    summary: 'Estimate the duration of sending to an audience, or of the rest of a campaign',
     description:
-      'With `campaign_id`: every email that its leads may still get, on its own mailboxes and by its schedule, or another one that the request tries. Waits between steps come on top.',
+      'With `campaign_id`: estimates every email that its leads may still get, from its own mailboxes and with its schedule, unless the request overrides them. Waits between steps are not included.',
     body: estimateBody,
     furtherProblems: (ctx, body) => estimateProblems(reader(ctx), body),
     success: { status: 200, body: estimate },
@@ -102,7 +102,7 @@ export const campaignRoutes = [
     path: '/campaigns',
     summary: 'Create a campaign',
     description:
-      'Only `name` is required. Steps are connected in order; a step may name the target of a branch by its index in `steps`, from 0.',
+      'Only `name` is required. Steps are connected in order. A step may name the target of a branch by its index in `steps`, from 0.',
     bodyLimit: 8 * 1024 * 1024,
     body: createCampaignSchema,
     furtherProblems: (ctx, body) => newCampaignProblems(reader(ctx), ctx.actor, body, ctx.clock.now()),
@@ -130,9 +130,7 @@ export const campaignRoutes = [
     path: '/campaigns/:id',
     summary: 'Change a campaign',
     description:
-      'Fields left out stay; with `expected_updated_at` nobody else’s change is overwritten. A changed schedule of an active campaign moves its next send at once. ' +
-      '`status` takes `active` and `paused` and needs the right to send; with `active` a key or application answers 202 where its policy does not let it start the campaign: ' +
-      'the other changes are made, and the start waits for a person.',
+      'Omitted fields keep their values. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409. A new schedule of an active campaign moves its next send at once. `status` accepts `active` and `paused` and needs the right to send. If the policy of a key or application does not allow `active`, the answer is 202: the other changes are made, and the start waits for a person.',
     params: idParams,
     body: updateCampaignSchema.extend(asSeen),
     furtherProblems: async (ctx, { expected_updated_at: _, ...body }, { id }) =>
@@ -151,7 +149,7 @@ export const campaignRoutes = [
     operationId: 'campaigns.delete',
     method: 'delete',
     path: '/campaigns/:id',
-    summary: 'Delete a campaign, running or not',
+    summary: 'Delete a campaign, even a running one',
     params: idParams,
     success: { status: 204 },
     handler: (ctx, { params }) => deleteCampaign(ctx, params.id),
@@ -162,7 +160,7 @@ export const campaignRoutes = [
     method: 'post',
     path: '/campaigns/:id/duplicate',
     summary: 'Copy a campaign into a new draft',
-    description: 'Copies steps, settings and senders into a new draft; leads and what was sent stay behind.',
+    description: 'Copies steps, settings and senders, without leads and sent emails.',
     params: idParams,
     body: duplicateBody,
     success: { status: 201, body: campaign },
@@ -173,7 +171,7 @@ export const campaignRoutes = [
     operationId: 'campaigns.getAdvanced',
     method: 'get',
     path: '/campaigns/:id/advanced',
-    summary: 'What a campaign overrides of the outreach settings',
+    summary: "Get a campaign's overrides of the outreach settings",
     params: idParams,
     success: { status: 200, body: advanced },
     handler: async (ctx, { params }) => {
@@ -187,9 +185,9 @@ export const campaignRoutes = [
     operationId: 'campaigns.updateAdvanced',
     method: 'patch',
     path: '/campaigns/:id/advanced',
-    summary: 'Replace what a campaign overrides of the outreach settings',
+    summary: "Replace a campaign's overrides of the outreach settings",
     description:
-      'All of it: what is left out is no longer overridden. With `expected_updated_at` nobody else’s change is overwritten.',
+      'Omitted settings are no longer overridden. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
     body: advancedBody.extend(asSeenIfAny),
     furtherProblems: async (_ctx, { settings }) => settingProblems(settings, 'body.settings'),
@@ -205,10 +203,9 @@ export const campaignRoutes = [
     operationId: 'campaigns.start',
     method: 'post',
     path: '/campaigns/:id/start',
-    summary: 'Start or resume a campaign; real mail leaves',
+    summary: 'Start or resume a campaign; sends real email',
     description:
-      'Checks the campaign as `validate` does, then lets leads begin. A paused campaign goes on where it stood. A key or application starts it within its policy; ' +
-      'otherwise the answer is 202 with the link at which a person sees everything that would be sent, and decides within 30 minutes. An approved campaign starts at once.',
+      'Checks the campaign as `validate` does, then starts its leads. A paused campaign resumes where it stopped. A key or application starts it within its policy. Otherwise the answer is 202 with a link where a person sees everything that would be sent and decides within 30 minutes. An approved campaign starts at once.',
     params: idParams,
     body: startBody,
     success: { status: 200, body: started },
@@ -229,7 +226,7 @@ export const campaignRoutes = [
     path: '/campaigns/:id/stop',
     summary: 'Pause an active campaign',
     description:
-      'Pauses: slots that were reserved go back, emails that a worker has in its hands still leave. Starting again goes on.',
+      'Reserved slots are released. Emails already being sent by a worker are still sent. Start the campaign again to resume.',
     params: idParams,
     success: { status: 200, body: stopped },
     handler: async (ctx, { params }) => {
@@ -242,9 +239,9 @@ export const campaignRoutes = [
     operationId: 'campaigns.listLogs',
     method: 'get',
     path: '/campaigns/:id/logs',
-    summary: 'What happened to a campaign, newest first',
+    summary: "List a campaign's activity log, newest first",
     description:
-      'What happened to the campaign and why: starts, pauses, holds of mailboxes, edits. `campaign_start_refused`: a person denied a start that waited for approval, nobody decided in time, or the campaign had changed when they approved it.',
+      'Contains starts, pauses, holds of mailboxes and edits with their reasons. `campaign_start_refused`: a person denied a start that waited for approval, nobody decided in time, or the campaign had changed when they approved it.',
     params: idParams,
     query: z.object(pageQuery(100)),
     success: { status: 200, body: logPage },
@@ -258,8 +255,7 @@ export const campaignRoutes = [
     path: '/campaigns/:id/tracking-domain/verify',
     summary: "Check the DNS records of the campaign's tracking domain",
     description:
-      'The domain must be a CNAME of the tracking host, and the first time a workspace uses it, `_heron.<domain>` must have the TXT record ' +
-      '`heron-workspace=<organization id>`. The answer to a failed check names the records that are missing.',
+      'The domain must be a CNAME of the tracking host. Its first use in a workspace also needs a TXT record `heron-workspace=<organization id>` at `_heron.<domain>`. The answer to a failed check names the missing records.',
     params: idParams,
     success: { status: 200, body: trackingDomain },
     prepare: (ctx, { params }) => checkTrackingDomain(ctx, params.id),
@@ -279,7 +275,7 @@ export const campaignRoutes = [
     path: '/campaign-template-preview',
     readOnly: true,
     summary: 'Render copy for a sample or a contact',
-    description: 'Reports parse errors and placeholders that stay open. `contact_id` needs READ_CONTACTS as well.',
+    description: 'Reports parse errors and placeholders without a value. `contact_id` needs READ_CONTACTS as well.',
     bodyLimit: 2 * 1024 * 1024,
     body: previewBody,
     success: { status: 200, body: preview },

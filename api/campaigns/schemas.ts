@@ -38,7 +38,7 @@ named('StepBranches', conditionsSchema);
 named('StepCreate', stepInputSchema);
 for (const action of stepActionSchema.options) named(actionName(action.shape.type.value), action);
 
-/** `wait_for_event` is WaitForEventStep. */
+/** Returns the schema name of an action, such as WaitForEventStep for `wait_for_event`. */
 function actionName(type: string): string {
   return `${type.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Step`;
 }
@@ -47,7 +47,7 @@ const json = z.record(z.string(), z.unknown());
 const warnings = z
   .array(z.string())
   .optional()
-  .meta({ description: 'Template faults of the copy, one line each; absent when there are none' });
+  .meta({ description: 'Template problems of the copy, one line each; absent if there are none' });
 
 const campaignFields = {
   id: uuid,
@@ -116,9 +116,9 @@ export const campaignPage = paged(campaign);
 export const campaignListQuery = z.object({
   ...pageQuery(100),
   q: z.string().max(255).optional().meta({ description: 'Part of the name' }),
-  folder: z.string().optional().meta({ description: 'Id of a folder: only its campaigns' }),
+  folder: z.string().optional().meta({ description: 'Only campaigns in this folder, by its id' }),
   status: z.enum(STATUS_FILTERS).optional().meta({ description: 'Only campaigns in this state' }),
-  kind: z.enum(['sequence', 'one_time']).optional().meta({ description: 'one_time: campaigns of a single email' }),
+  kind: z.enum(['sequence', 'one_time']).optional().meta({ description: 'one_time: campaigns with a single email' }),
 });
 
 export const overview = resource('CampaignOverview', {
@@ -131,7 +131,7 @@ export const overview = resource('CampaignOverview', {
   folders: z.array(z.strictObject({ folder_id: uuid, total: z.int() })),
 });
 
-/** What a projection takes beside these of a campaign alone. */
+/** Campaign fields that a projection accepts in addition to its own. */
 const campaignPlan = {
   end_date: updateCampaignSchema.shape.end_date,
   start_time: updateCampaignSchema.shape.start_time,
@@ -139,19 +139,19 @@ const campaignPlan = {
   schedule_windows: updateCampaignSchema.shape.schedule_windows,
 };
 
-/** Where a step is put. */
+/** Position of a new or moved step. */
 export const placed = {
   place: z
     .strictObject({
-      after: z.uuid().nullable().meta({ description: 'Null: at the beginning' }),
+      after: z.uuid().nullable().meta({ description: 'Step to insert after; null inserts at the beginning' }),
       branch: z.int().min(0).optional().meta({
-        description: 'Index of the branch of that step into which it is put; left out: its normal way',
+        description: 'Index of the branch of that step to insert into. Default: its normal link',
       }),
     })
     .optional()
     .meta({
       description:
-        'Puts the step behind another one: it takes over the link there and goes on to where that went. Links to its old place lead on.',
+        'Moves the step behind another one: it takes over the link there, and its own link continues to the previous target. Links to its old position continue to the step after it.',
     }),
 };
 
@@ -159,7 +159,7 @@ export const estimateBody = z
   .strictObject({
     campaign_id: z.string().optional().meta({
       description:
-        'Everything that a campaign has still to send, from its own senders: fields left out are those of the campaign, and segments and tags are not looked at',
+        'Estimates everything that a campaign still has to send, from its own senders. Omitted fields are taken from the campaign; segments and tags are ignored',
     }),
     segment_ids: z.array(z.string()).max(MAX_SEGMENTS).optional(),
     email_tag_ids: z.array(z.string()).max(200).default([]),
@@ -193,9 +193,9 @@ export const advanced = resource('CampaignSettings', {
 });
 
 const labels = {
-  offer: z.string().meta({ description: 'What the email offers, in reports of acquisition; empty: unnamed' }),
-  angle: z.string().meta({ description: 'How it argues, in reports of acquisition' }),
-  cta: z.string().meta({ description: 'What it asks for, in reports of acquisition' }),
+  offer: z.string().meta({ description: 'Offer of the email, for acquisition reports; empty for none' }),
+  angle: z.string().meta({ description: 'Angle of the argument, for acquisition reports' }),
+  cta: z.string().meta({ description: 'Call to action, for acquisition reports' }),
 };
 
 const stepFields = {
@@ -221,25 +221,27 @@ export const writtenStep = resource('WrittenStep', { ...stepFields, warnings });
 const percentage = z.number().min(0).meta({ description: 'Percent of the emails sent' });
 export const flow = resource('CampaignFlow', {
   campaign_id: uuid,
-  pending: z.int().meta({ description: 'Leads who have not begun' }),
+  pending: z.int().meta({ description: 'Number of leads that have not started' }),
   steps: z
     .array(
       z.strictObject({
         step_id: uuid,
-        standing: z.int().meta({ description: 'Leads under way who are at this step now' }),
-        ended: z.int().meta({ description: 'Leads whose way ended here, whatever ended it' }),
-        reached: z.int().meta({ description: 'Leads who have been here, those who are here now included' }),
+        standing: z.int().meta({ description: 'Number of active leads currently at this step' }),
+        ended: z.int().meta({ description: 'Number of leads that ended at this step, for whatever reason' }),
+        reached: z
+          .int()
+          .meta({ description: 'Number of leads that have reached this step, including those at it now' }),
       }),
     )
-    .meta({ description: 'Steps that a lead has met; those that were removed since, too' }),
+    .meta({ description: 'Steps that a lead has reached, including steps removed since' }),
   links: z
     .array(z.strictObject({ from: uuid, to: uuid, leads: z.int() }))
-    .meta({ description: 'How many leads went from a step to the next one they met' }),
+    .meta({ description: 'Number of leads that went from a step to the next' }),
   wordings: z
     .array(
       z.strictObject({
         step_id: uuid,
-        variant_id: uuid.nullable().meta({ description: "Null: the step's own wording" }),
+        variant_id: uuid.nullable().meta({ description: "Null: the step's own text" }),
         emails_sent: z.int(),
         opens: z.int(),
         clicks: z.int(),
@@ -249,7 +251,7 @@ export const flow = resource('CampaignFlow', {
         reply_rate: percentage,
       }),
     )
-    .meta({ description: 'What became of the emails of each step, by A/B variant' }),
+    .meta({ description: 'Outcomes of the emails of each step, by A/B variant' }),
 });
 
 export const stepParams = z.object({ id: z.string(), sid: z.string() });
@@ -269,7 +271,7 @@ const variantFields = {
   metadata: json,
   promoted_at: timestamp
     .nullable()
-    .describe('When it was chosen for all further emails of its step (ab_testing.auto_promote_winner)'),
+    .describe('Time of its promotion to all further emails of its step (ab_testing.auto_promote_winner)'),
   created_at: timestamp,
   updated_at: timestamp,
 };
@@ -287,7 +289,7 @@ export const senderList = z.strictObject({
       last_sent_at: timestamp.nullable(),
     }),
   ),
-  updated_at: timestamp.meta({ description: 'Of the campaign: its pool is a part of it' }),
+  updated_at: timestamp.meta({ description: 'Last change of the campaign, which includes its sender pool' }),
 });
 
 export const leadsBody = z
@@ -295,7 +297,7 @@ export const leadsBody = z
     contact_ids: z.array(z.string()).max(MAX_CONTACT_IDS).default([]),
     segment_ids: z.array(z.string()).max(MAX_SEGMENTS).default([]),
     restart: z.boolean().default(false).meta({
-      description: 'Contacts that were leads of the campaign before and were removed are sent every step anew',
+      description: 'Send every step again to contacts that were leads of the campaign before and were removed',
     }),
   })
   .refine(({ contact_ids: contacts, segment_ids: segments }) => contacts?.length !== 0 || segments?.length !== 0, {
@@ -305,7 +307,7 @@ export const leadsBody = z
   });
 export const leadsAdded = z.strictObject({
   added: z.int(),
-  already: z.int().meta({ description: 'Were leads of the campaign before' }),
+  already: z.int().meta({ description: 'Number of contacts that were leads of the campaign before' }),
 });
 
 export const leadParams = z.object({ id: z.string(), contactId: z.string() });
@@ -325,7 +327,7 @@ const leadFields = {
   contact: z
     .strictObject({ email: z.string(), first_name: z.string(), last_name: z.string(), company: z.string() })
     .nullable()
-    .meta({ description: 'Null for callers who may not see contacts' }),
+    .meta({ description: 'Null for callers who may not read contacts' }),
   status: z.enum(LEAD_STATUSES),
   current_step_id: uuid.nullable(),
   current_step: z.string().nullable(),
@@ -346,30 +348,27 @@ const waySend = z
   .strictObject({
     id: uuid,
     state: z.string().meta({
-      description: 'reserved: it has a time; sending; sent; uncertain: it may have left; bounced; failed; skipped',
+      description: 'reserved: has a time. sending. sent. uncertain: may have been sent. bounced. failed. skipped',
     }),
-    email_id: uuid.nullable().meta({ description: 'The mailbox; null when it has been removed' }),
-    slot_at: timestamp.meta({ description: 'The time it was given' }),
+    email_id: uuid.nullable().meta({ description: 'Mailbox; null if it was removed' }),
+    slot_at: timestamp.meta({ description: 'Reserved time of the email' }),
     sent_at: timestamp.nullable(),
     message_id: z.string().nullable(),
-    thread_id: z
-      .string()
-      .nullable()
-      .meta({ description: 'Its conversation, for GET /v1/unibox/thread: the email as it is read, and the replies' }),
+    thread_id: z.string().nullable().meta({ description: 'Conversation of the email, for GET /v1/unibox/thread' }),
     attempts: z.int(),
     error: z.string().nullable(),
   })
-  .meta({ id: 'LeadSend', description: 'An email' });
+  .meta({ id: 'LeadSend', description: 'Email of the step' });
 const wayWait = resource('LeadWait', {
   event_name: z.string(),
   state: z.string(),
   opened_at: timestamp,
   deadline: timestamp.nullable(),
   settled_at: timestamp.nullable(),
-  event_id: uuid.nullable().meta({ description: 'The product event that ended it' }),
+  event_id: uuid.nullable().meta({ description: 'Product event that ended the wait' }),
 });
 
-/** GET /campaigns/:id/leads/:contactId */
+/** Answer of GET /campaigns/:id/leads/:contactId. */
 export const leadWay = resource('LeadDetail', {
   ...leadFields,
   campaign: z.strictObject({ id: uuid, name: z.string(), status: z.string(), steps: z.int(), timezone: z.string() }),
@@ -377,7 +376,7 @@ export const leadWay = resource('LeadDetail', {
     .array(
       resource('LeadStep', {
         seq: z.int(),
-        position: z.int().nullable().meta({ description: 'Its place in the campaign; null when the step was deleted' }),
+        position: z.int().nullable().meta({ description: 'Position in the campaign; null if the step was deleted' }),
         name: z.string(),
         kind: z.string(),
         state: z.string(),
@@ -390,10 +389,12 @@ export const leadWay = resource('LeadDetail', {
         wait: wayWait.nullable(),
       }),
     )
-    .meta({ description: 'Steps the contact has come to, in their order' }),
-  reserved: waySend.nullable().meta({ description: 'The first email, when it has a time before the run has begun' }),
+    .meta({ description: 'Steps that the contact has reached, in order' }),
+  reserved: waySend
+    .nullable()
+    .meta({ description: 'First email, if it has a reserved time before the run has started' }),
   log: z.array(z.strictObject({ at: timestamp, type: z.string(), ...storedMessage })).meta({
-    description: 'What the activity log of the campaign says of this contact, at most 100 lines, oldest first',
+    description: "Lines of the campaign's activity log about this contact, at most 100, oldest first",
   }),
 });
 

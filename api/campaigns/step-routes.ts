@@ -35,14 +35,14 @@ const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } a
 const write = { area, scope: ['WRITE_CAMPAIGNS'], permission: 'manage_campaigns' } as const;
 const tune = { area, scope: ['WRITE_CAMPAIGNS'], permission: 'manage_settings' } as const;
 
-/** What a campaign sends and from where: steps, A/B variants, explicit senders. */
+/** Routes of a campaign's steps, A/B variants and explicit senders. */
 export const campaignStepRoutes = [
   route({
     ...read,
     operationId: 'campaigns.listSteps',
     method: 'get',
     path: '/campaigns/:id/steps',
-    summary: 'Steps of a campaign in order; a bare array',
+    summary: 'List the steps of a campaign in order, as a bare array',
     params: idParams,
     success: { status: 200, body: z.array(step) },
     handler: async (ctx, { params }) => (await listSteps(ctx, params.id)).map(presentStep),
@@ -52,8 +52,8 @@ export const campaignStepRoutes = [
     operationId: 'campaigns.createStep',
     method: 'post',
     path: '/campaigns/:id/steps',
-    summary: 'Append a step, or put it behind another one; without a body, an empty email to edit by PATCH',
-    description: 'Contacts who have not come to this place yet meet the new step.',
+    summary: 'Append a step, or insert it behind another one; without a body, an empty email is added',
+    description: 'Contacts who have not reached this position yet get the new step.',
     bodyLimit: COPY_LIMIT,
     params: idParams,
     body: stepUpdateSchema.extend(placed),
@@ -69,9 +69,9 @@ export const campaignStepRoutes = [
     operationId: 'campaigns.updateStep',
     method: 'patch',
     path: '/campaigns/:id/steps/:sid',
-    summary: 'Change a step: copy, spacing, kind, action, branches, place',
+    summary: 'Change a step: copy, spacing, kind, action, branches, position',
     description:
-      'Contacts who have not passed the step follow the new one. With `expected_updated_at` nobody else’s change is overwritten. Branches with a condition use `when`: a list of field, operator and value that must all hold.',
+      'Contacts who have not passed the step follow the changed one. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409. Branches with a condition use `when`: a list of field, operator and value that must all match.',
     bodyLimit: COPY_LIMIT,
     params: stepParams,
     body: stepUpdateSchema.extend({ ...asSeen, ...placed }),
@@ -89,8 +89,8 @@ export const campaignStepRoutes = [
     operationId: 'campaigns.deleteStep',
     method: 'delete',
     path: '/campaigns/:id/steps/:sid',
-    summary: 'Remove a step; links to it lead on to where it went',
-    description: 'Who stands at it goes on to the step it led to.',
+    summary: 'Remove a step; links to it continue to the step after it',
+    description: 'Contacts at this step continue with the next one.',
     params: stepParams,
     success: { status: 200, description: 'Removed; no body' },
     handler: (ctx, { params }) => deleteStep(ctx, params.id, params.sid),
@@ -100,9 +100,9 @@ export const campaignStepRoutes = [
     operationId: 'campaigns.flow',
     method: 'get',
     path: '/campaigns/:id/flow',
-    summary: 'Where the leads of a campaign stand, and which ways they went',
+    summary: "Count a campaign's leads by step and by link",
     description:
-      'Counts by step and by link between steps, and what became of the emails of each A/B variant. Who has replied or left for another reason counts as `ended` where they stood.',
+      'Includes the outcomes of the emails of each A/B variant. Leads that replied or ended for another reason count as `ended` at their last step.',
     params: idParams,
     success: { status: 200, body: flow },
     handler: async (ctx, { params }) => presentFlow(await readCampaignFlow(ctx, params.id)),
@@ -139,7 +139,7 @@ export const campaignStepRoutes = [
     path: '/campaigns/:id/ab-variants/:variantId',
     summary: 'Change an A/B variant',
     description:
-      'Fields that are left out stay as they are. With `expected_updated_at` nobody else’s change is overwritten.',
+      'Omitted fields keep their values. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     bodyLimit: COPY_LIMIT,
     params: variantParams,
     body: variantUpdateSchema.extend(asSeen),
@@ -165,8 +165,8 @@ export const campaignStepRoutes = [
     operationId: 'campaigns.listSenders',
     method: 'get',
     path: '/campaigns/:id/senders',
-    summary: 'The explicit sender pool',
-    description: 'The mailboxes of the pool, with their weights.',
+    summary: 'List the explicit sender pool',
+    description: 'Lists the mailboxes with their weights.',
     params: idParams,
     success: { status: 200, body: senderList },
     handler: async (ctx, { params }) => presentPool(await listSenders(ctx, params.id)),
@@ -178,7 +178,7 @@ export const campaignStepRoutes = [
     path: '/campaigns/:id/senders',
     summary: 'Replace the explicit sender pool',
     description:
-      'The whole list; mailboxes that are not named leave the pool. An empty pool pauses a running campaign. With `expected_updated_at` nobody else’s change is overwritten.',
+      'Send the whole list; mailboxes not in it leave the pool. An empty pool pauses a running campaign. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
     body: sendersBody.extend(asSeen),
     furtherProblems: (ctx, { senders = [] }) => senderProblems(reader(ctx), ctx.actor, senders, 'body.senders'),

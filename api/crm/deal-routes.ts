@@ -21,7 +21,7 @@ const area = 'crm';
 const read = { area, scope: ['READ_CRM'], permission: 'view_contacts' } as const;
 const write = { area, scope: ['WRITE_CRM'], permission: 'manage_contacts' } as const;
 
-/** Deals, and what was done about a contact. */
+/** Routes of deals and of the activities of a contact. */
 export const dealRoutes = [
   route({
     ...read,
@@ -29,7 +29,7 @@ export const dealRoutes = [
     method: 'get',
     path: '/crm/deals',
     summary: 'Deals, newest first',
-    description: 'For other conditions and orders, use the search.',
+    description: 'Use POST /crm/deals/search for other conditions and orders.',
     query: z.object({
       pipeline_id: z.uuid().optional().meta({ description: 'Only deals of this pipeline' }),
       stage_id: z.uuid().optional().meta({ description: 'Only deals in this stage' }),
@@ -47,7 +47,7 @@ export const dealRoutes = [
     path: '/crm/deals',
     summary: 'Create a deal',
     description:
-      'It is open. A value that is more precise than its currency is refused, never rounded. The contact, the campaign and the mailbox may be deleted later: the deal stays.',
+      'It is created open. A value with more decimals than its currency is refused, never rounded. The deal remains if its contact, campaign or mailbox is deleted.',
     body: dealCreate,
     furtherProblems: (ctx, body) => newDealProblems(reader(ctx), body),
     success: { status: 201, body: deal },
@@ -60,7 +60,7 @@ export const dealRoutes = [
     path: '/crm/deals/search',
     readOnly: true,
     summary: 'Deals that match filters',
-    description: 'With their exact number in `total`. The cursor is bound to the filters and the order.',
+    description: '`total` is their exact number. A cursor is valid only with the same filters and order.',
     query: z.object(pageQuery(200)),
     body: dealFilters,
     success: { status: 200, body: paged(foundDeal) },
@@ -73,9 +73,9 @@ export const dealRoutes = [
     method: 'post',
     path: '/crm/deals/summary',
     readOnly: true,
-    summary: 'How many deals match, and what they are worth',
+    summary: 'Count matching deals and sum their values',
     description:
-      'By state, and by stage. Where they are in several currencies, `mixed_currency` is true and the sums add their numbers.',
+      'By state and by stage. If they have several currencies, `mixed_currency` is true and the sums add amounts of different currencies.',
     body: dealFilters,
     success: { status: 200, body: dealsSummary },
     handler: (ctx, { body: { sort_by: _sort, reverse: _reverse, ...filters } }) => summarizeDeals(ctx, filters),
@@ -86,7 +86,7 @@ export const dealRoutes = [
     method: 'get',
     path: '/crm/deals/:id',
     summary: 'One deal',
-    description: 'Without what it names; lists and searches have that.',
+    description: 'Related records are given by id only; lists and searches include their names.',
     params: idParams,
     success: { status: 200, body: deal },
     handler: async (ctx, { params }) => presentDeal(await readDeal(ctx, params.id)),
@@ -98,7 +98,7 @@ export const dealRoutes = [
     path: '/crm/deals/:id',
     summary: 'Change a deal',
     description:
-      'Fields that are left out stay as they are; null empties one. won and lost stamp when; a deal that is open again has no stamp. The stage is one of its pipeline. With `expected_updated_at` nobody else’s change is overwritten.',
+      "Omitted fields keep their values; null clears one. `won` and `lost` set a timestamp; reopening clears it. The stage must belong to the deal's pipeline. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.",
     params: idParams,
     body: dealUpdate.extend(asSeen),
     furtherProblems: (ctx, { expected_updated_at: _seen, ...body }, params) => dealEditProblems(ctx, params.id!, body),
@@ -113,7 +113,7 @@ export const dealRoutes = [
     method: 'delete',
     path: '/crm/deals/:id',
     summary: 'Delete a deal',
-    description: 'Its tasks stay, without it.',
+    description: 'Its tasks are kept without it.',
     params: idParams,
     success: { status: 204 },
     handler: (ctx, { params }) => deleteDeal(ctx, params.id),
@@ -123,7 +123,7 @@ export const dealRoutes = [
     operationId: 'contacts.listDeals',
     method: 'get',
     path: '/contacts/:id/deals',
-    summary: 'The deals of a contact',
+    summary: 'List the deals of a contact',
     description: 'Newest first, at most 1000.',
     params: idParams,
     success: { status: 200, body: z.array(deal) },
@@ -136,8 +136,8 @@ export const dealRoutes = [
     operationId: 'contacts.listActivities',
     method: 'get',
     path: '/contacts/:id/activities',
-    summary: 'What was done about a contact',
-    description: 'Deals and tasks that were made, moved and closed, newest first. It goes with the contact.',
+    summary: 'List the CRM activities of a contact',
+    description: 'Creations, moves and closings of deals and tasks, newest first. They are deleted with the contact.',
     params: idParams,
     query: z.object(pageQuery(100)),
     success: { status: 200, body: paged(activity) },

@@ -17,15 +17,15 @@ const read = { area, scope: ['READ_CRM'], permission: 'view_contacts' } as const
 const write = { area, scope: ['WRITE_CRM'], permission: 'manage_contacts' } as const;
 const stageParams = z.object({ id: z.string(), stageId: z.string() });
 
-/** Pipelines and their stages. */
+/** Routes of pipelines and their stages. */
 export const pipelineRoutes = [
   route({
     ...read,
     operationId: 'crm.listPipelines',
     method: 'get',
     path: '/crm/pipelines',
-    summary: 'Pipelines with their stages',
-    description: 'All of them in their order, each stage with how many deals stand in it.',
+    summary: 'List pipelines with their stages',
+    description: 'In their order, each stage with its number of deals.',
     success: { status: 200, body: z.array(pipeline) },
     handler: async (ctx) => (await listPipelines(ctx)).map(presentPipeline),
   }),
@@ -35,7 +35,7 @@ export const pipelineRoutes = [
     method: 'post',
     path: '/crm/pipelines',
     summary: 'Create a pipeline',
-    description: 'At the end of the list, with its stages in the order in which they are named.',
+    description: 'It is added at the end of the list, with its stages in the given order.',
     body: pipelineCreate,
     success: { status: 201, body: pipeline },
     handler: async (ctx, { body }) => presentPipeline(await createPipeline(ctx, body.name, body.stages)),
@@ -46,7 +46,7 @@ export const pipelineRoutes = [
     method: 'get',
     path: '/crm/pipelines/:id',
     summary: 'One pipeline',
-    description: 'With its stages, and how many deals stand in each.',
+    description: 'Includes its stages with their numbers of deals.',
     params: idParams,
     success: { status: 200, body: pipeline },
     handler: async (ctx, { params }) => presentPipeline(await readPipeline(ctx, params.id)),
@@ -57,7 +57,7 @@ export const pipelineRoutes = [
     method: 'patch',
     path: '/crm/pipelines/:id',
     summary: 'Rename a pipeline',
-    description: 'Its stages are changed one by one.',
+    description: 'Change its stages individually.',
     params: idParams,
     body: pipelineUpdate,
     success: { status: 200, body: pipeline },
@@ -69,7 +69,7 @@ export const pipelineRoutes = [
     method: 'delete',
     path: '/crm/pipelines/:id',
     summary: 'Delete a pipeline with its stages',
-    description: 'Refused while deals stand in it.',
+    description: 'Refused while it contains deals.',
     params: idParams,
     errors: ['conflict'],
     success: { status: 204 },
@@ -81,7 +81,7 @@ export const pipelineRoutes = [
     method: 'post',
     path: '/crm/pipelines/:id/stages',
     summary: 'Append a stage',
-    description: 'It is the last one of its pipeline.',
+    description: 'It becomes the last stage of its pipeline.',
     params: idParams,
     body: stageCreate,
     success: { status: 201, body: stage },
@@ -94,7 +94,7 @@ export const pipelineRoutes = [
     path: '/crm/pipelines/:id/stages/:stageId',
     summary: 'Rename, recolour or move a stage',
     description:
-      'With a position the others make room: positions run from 1 without gaps, whoever else moves one at the same time.',
+      'Setting a position shifts the other stages: positions run from 1 without gaps, even with concurrent moves.',
     params: stageParams,
     body: stageUpdate,
     success: { status: 200, body: stage },
@@ -106,7 +106,7 @@ export const pipelineRoutes = [
     method: 'delete',
     path: '/crm/pipelines/:id/stages/:stageId',
     summary: 'Delete a stage',
-    description: 'Refused while deals stand in it. Those behind it move up.',
+    description: 'Refused while it contains deals. The following stages move up.',
     params: stageParams,
     errors: ['conflict'],
     success: { status: 204 },

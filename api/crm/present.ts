@@ -8,7 +8,7 @@ import type { TaskRow } from '../../domain/crm/tasks.ts';
 import { iso } from '../http/schemas.ts';
 import type { activity, deal, foundDeal, pipeline, stage, task, taskType } from './schemas.ts';
 
-/** A stage of a pipeline; `deal_count` only where a whole pipeline is read. */
+/** Returns a stage of a pipeline. `deal_count` is set only in the answer for a whole pipeline. */
 export function presentStage(row: StageRow): z.input<typeof stage> {
   return {
     id: row.id,
@@ -22,7 +22,7 @@ export function presentStage(row: StageRow): z.input<typeof stage> {
   };
 }
 
-/** A pipeline with its stages in order. */
+/** Returns a pipeline with its stages in order. */
 export function presentPipeline(row: Pipeline): z.input<typeof pipeline> {
   return {
     id: row.id,
@@ -35,7 +35,7 @@ export function presentPipeline(row: Pipeline): z.input<typeof pipeline> {
   };
 }
 
-/** A deal, as writes answer it; `value` is in major units of its currency. */
+/** Returns a deal for the answers of writes. `value` is in major units of its currency. */
 export function presentDeal(row: DealRow): z.input<typeof deal> {
   return {
     id: row.id,
@@ -59,13 +59,16 @@ export function presentDeal(row: DealRow): z.input<typeof deal> {
   };
 }
 
-/** A deal of a list or search, with contact, stage and campaign by name, so that a list needs no further requests. */
+/**
+ * Returns a deal of a list or search with the names of its contact, stage and campaign, so that clients need no further
+ * requests.
+ */
 export function presentFoundDeal(row: FoundDeal): z.input<typeof foundDeal> {
   const { contact, stage: place, campaign_name } = row;
   return { ...presentDeal(row), contact, stage: place, campaign_name };
 }
 
-/** A kind of task that the workspace has made for itself. */
+/** Returns a custom task type of the workspace. */
 export function presentTaskType(row: TaskTypeRow): z.input<typeof taskType> {
   return {
     id: row.id,
@@ -78,7 +81,7 @@ export function presentTaskType(row: TaskTypeRow): z.input<typeof taskType> {
   };
 }
 
-/** A task of a person or a team, about a contact, a deal, or neither. */
+/** Returns a task of a person or a team. It may refer to a contact or a deal. */
 export function presentTask(row: TaskRow): z.input<typeof task> {
   return {
     id: row.id,
@@ -100,7 +103,7 @@ export function presentTask(row: TaskRow): z.input<typeof task> {
   };
 }
 
-/** The person of an activity; null for what Heron did, and where the account is gone. */
+/** Returns the author of an activity; null for Heron's own actions and for deleted accounts. */
 export function presentActivity(row: ActivityRow): z.input<typeof activity> {
   const { id, contact_id, organization_id, user_id, activity_type, metadata, created_at } = row;
   const user =

@@ -17,7 +17,7 @@ export const color = z
   .toLowerCase();
 const id = z.uuid().toLowerCase();
 const ids = z.array(id).max(1000);
-const position = z.int().min(1).max(1000).meta({ description: 'From 1; behind the last is the last' });
+const position = z.int().min(1).max(1000).meta({ description: 'Position, from 1; larger values move it to the end' });
 
 export const stageCreate = z.strictObject({ name, color });
 export const stageUpdate = z.strictObject({
@@ -27,7 +27,7 @@ export const stageUpdate = z.strictObject({
 });
 export const pipelineCreate = z.strictObject({
   name,
-  stages: z.array(stageCreate).max(MAX_STAGES).default([]).meta({ description: 'In this order' }),
+  stages: z.array(stageCreate).max(MAX_STAGES).default([]).meta({ description: 'Stages in this order' }),
 });
 export const pipelineUpdate = z.strictObject({ name: name.optional() });
 
@@ -37,7 +37,11 @@ export const stage = resource('Stage', {
   name: z.string(),
   color: z.string(),
   position: z.int().min(1),
-  deal_count: z.int().min(0).optional().meta({ description: 'Deals that stand in it; where a pipeline is read' }),
+  deal_count: z
+    .int()
+    .min(0)
+    .optional()
+    .meta({ description: 'Number of deals in the stage; present if a pipeline is read' }),
   created_at: timestamp,
   updated_at: timestamp,
 });
@@ -46,7 +50,7 @@ export const pipeline = resource('Pipeline', {
   organization_id: uuid,
   name: z.string(),
   position: z.int().min(1),
-  stages: z.array(stage).meta({ description: 'In their order' }),
+  stages: z.array(stage).meta({ description: 'Stages in their order' }),
   created_at: timestamp,
   updated_at: timestamp,
 });
@@ -56,17 +60,17 @@ const currency = z
   .length(3)
   .toUpperCase()
   .refine(isCurrency, says('directory.currency'))
-  .meta({ description: `ISO 4217; ${DEFAULT_CURRENCY} where a new deal names none` });
+  .meta({ description: `ISO 4217. Default for a new deal: ${DEFAULT_CURRENCY}` });
 const value = z
   .number()
   .min(0)
   .max(MAX_MINOR_UNITS)
-  .meta({ description: `In units of the currency, such as 19.99; no more decimal places than the currency has` });
+  .meta({ description: 'In units of the currency, such as 19.99; no more decimal places than the currency has' });
 
-/** A value that is more precise than its currency is refused, never rounded. */
+/** Checks that an amount is no more precise than its currency allows. Amounts are refused, never rounded. */
 function fits({ value: amount, currency: code = DEFAULT_CURRENCY }: { value?: unknown; currency?: unknown }): boolean {
   if (typeof amount !== 'number' || typeof code !== 'string' || !isCurrency(code)) return true;
-  // What is out of range has its fault already.
+  // A value out of range has its own error already.
   if (amount < 0 || amount > MAX_MINOR_UNITS) return true;
   return exactMinorUnits(amount, code) !== null;
 }
@@ -84,7 +88,7 @@ const newDeal = {
   value: value.nullable().optional(),
   currency: currency.optional(),
   expected_close_date: inputTimestamp.nullable().optional(),
-  assigned_to: id.nullable().optional().meta({ description: 'A member of the workspace' }),
+  assigned_to: id.nullable().optional().meta({ description: 'Member of the workspace' }),
 };
 export const dealCreate = z
   .strictObject({
@@ -92,7 +96,7 @@ export const dealCreate = z
     stage_id: id,
     ...newDeal,
     campaign_id: id.nullable().optional(),
-    source_mailbox_id: id.nullable().optional().meta({ description: 'The mailbox of the reply that it came from' }),
+    source_mailbox_id: id.nullable().optional().meta({ description: 'Mailbox of the reply that the deal came from' }),
   })
   .refine(fits, { ...misfit, ...besideFaults });
 export const dealUpdate = z.strictObject({
@@ -104,7 +108,7 @@ export const dealUpdate = z.strictObject({
 });
 
 export const dealFilters = resource('DealSearch', {
-  query: z.string().max(255).optional().meta({ description: 'Part of the name, in any case' }),
+  query: z.string().max(255).optional().meta({ description: 'Part of the name, ignoring case' }),
   statuses: z.array(z.enum(DEAL_STATUSES)).optional(),
   pipeline_ids: ids.optional(),
   stage_ids: ids.optional(),
@@ -117,7 +121,7 @@ export const dealFilters = resource('DealSearch', {
   created_after: inputTimestamp.optional(),
   created_before: inputTimestamp.optional(),
   sort_by: z.enum(DEAL_SORTS).optional(),
-  reverse: z.boolean().optional().meta({ description: 'True is ascending' }),
+  reverse: z.boolean().optional().meta({ description: 'True sorts ascending' }),
 });
 
 const dealFields = {
@@ -165,11 +169,11 @@ export const dealsSummary = resource('DealsSummary', {
   won_value: sum,
   lost_count: count,
   lost_value: sum,
-  currency: z.string().meta({ description: 'Of the sums; of several, the one that most deals have' }),
-  stages: z.array(
-    z.strictObject({ stage_id: uuid, count, value: sum.meta({ description: 'Of the deals that are open' }) }),
-  ),
-  mixed_currency: z.boolean().meta({ description: 'The sums add numbers of several currencies, and are approximate' }),
+  currency: z.string().meta({ description: 'Currency of the sums; if there are several, the most common one' }),
+  stages: z.array(z.strictObject({ stage_id: uuid, count, value: sum.meta({ description: 'Sums of open deals' }) })),
+  mixed_currency: z
+    .boolean()
+    .meta({ description: 'True if the sums add amounts of several currencies and are approximate' }),
 });
 
 const typeName = z.string().trim().min(1).max(60);
@@ -190,7 +194,7 @@ export const taskType = resource('TaskType', {
 });
 
 const taskEdit = {
-  assigned_to: id.nullable().optional().meta({ description: 'A member of the workspace' }),
+  assigned_to: id.nullable().optional().meta({ description: 'Member of the workspace' }),
   assigned_team_id: id.nullable().optional(),
   description: z.string().max(10_000).nullable().optional(),
   due_date: inputTimestamp.nullable().optional(),
@@ -210,26 +214,26 @@ export const taskUpdate = z.strictObject({
 });
 
 export const taskSearch = resource('TaskSearch', {
-  query: z.string().max(255).optional().meta({ description: 'Part of the title, in any case' }),
+  query: z.string().max(255).optional().meta({ description: 'Part of the title, ignoring case' }),
   statuses: z.array(z.enum(TASK_STATUSES)).optional(),
   priorities: z.array(z.enum(TASK_PRIORITIES)).optional(),
   types: z.array(z.string().max(60)).max(100).optional().meta({ description: 'Names of task types' }),
   assigned_to: z.array(z.string()).max(1000).optional(),
-  team_ids: ids.optional().meta({ description: 'Tasks of these teams, and of their members' }),
+  team_ids: ids.optional().meta({ description: 'Tasks of these teams and of their members' }),
   contact_id: z.string().optional(),
   deal_id: z.string().optional(),
   due_after: inputTimestamp.optional(),
   due_before: inputTimestamp.optional(),
   overdue: z.boolean().optional().meta({ description: 'Past due, and neither completed nor cancelled' }),
   sort_by: z.enum(TASK_SORTS).optional(),
-  reverse: z.boolean().optional().meta({ description: 'True is ascending' }),
+  reverse: z.boolean().optional().meta({ description: 'True sorts ascending' }),
 });
 
 const selection = {
-  tasks: z.array(z.string()).optional().meta({ description: 'At most 1000 ids' }),
+  tasks: z.array(z.string()).optional().meta({ description: 'Task ids, at most 1000' }),
   all: z.boolean().optional(),
-  filters: taskSearch.optional().meta({ description: 'With all; {} means every task' }),
-  exclude: z.array(z.string()).optional().meta({ description: 'With all: at most 50000 ids' }),
+  filters: taskSearch.optional().meta({ description: 'Filters of `all`; {} selects every task' }),
+  exclude: z.array(z.string()).optional().meta({ description: 'Ids excluded from `all`; at most 50000' }),
 };
 interface Selection {
   tasks?: unknown;
@@ -262,12 +266,12 @@ export const task = resource('Task', {
   deal_id: uuid.nullable(),
   assigned_to: uuid.nullable(),
   assigned_team_id: uuid.nullable(),
-  created_by: uuid.nullable().meta({ description: 'Null for a task that a reply made' }),
+  created_by: uuid.nullable().meta({ description: 'Null for a task created by a reply' }),
   title: z.string(),
   description: z.string().nullable(),
   due_date: timestamp.nullable(),
   priority: z.enum(TASK_PRIORITIES),
-  type: z.string().meta({ description: 'Name of a task type; the type may be gone' }),
+  type: z.string().meta({ description: 'Name of a task type, which may have been deleted' }),
   status: z.enum(TASK_STATUSES),
   completed_at: timestamp.nullable(),
   created_at: timestamp,
@@ -280,7 +284,7 @@ export const tasksSummary = resource('TasksSummary', {
   completed_count: count,
   cancelled_count: count,
   overdue_count: count,
-  high_priority_count: count.meta({ description: 'Of high and urgent priority' }),
+  high_priority_count: count.meta({ description: 'Tasks of high and urgent priority' }),
 });
 
 export const activity = resource('Activity', {

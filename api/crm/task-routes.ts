@@ -22,7 +22,7 @@ import {
 } from './schemas.ts';
 
 const area = 'crm';
-/** Holds 50,000 exclusions. */
+/** Maximum size (bytes) of a selection; enough for 50,000 exclusions. */
 const SELECTION_BODY = 4 * 1024 * 1024;
 const read = { area, scope: ['READ_CRM'], permission: 'view_contacts' } as const;
 const write = { area, scope: ['WRITE_CRM'], permission: 'manage_contacts' } as const;
@@ -34,8 +34,8 @@ const taskTypeRoutes = [
     operationId: 'crm.listTaskTypes',
     method: 'get',
     path: '/crm/task-types',
-    summary: 'Task types, in their order',
-    description: 'The first time, a workspace gets To-do, Call, Email, Meeting and Follow-up.',
+    summary: 'List task types in their order',
+    description: 'A workspace starts with To-do, Call, Email, Meeting and Follow-up.',
     success: { status: 200, body: z.strictObject({ data: z.array(taskType) }) },
     handler: async (ctx) => ({ data: (await listTaskTypes(ctx)).map(presentTaskType) }),
   }),
@@ -45,7 +45,7 @@ const taskTypeRoutes = [
     method: 'post',
     path: '/crm/task-types',
     summary: 'Append a task type',
-    description: 'Its name is its own, in any case.',
+    description: 'Its name must be unique, ignoring case.',
     body: taskTypeCreate,
     errors: ['conflict'],
     success: { status: 201, body: taskType },
@@ -58,7 +58,7 @@ const taskTypeRoutes = [
     path: '/crm/task-types/:id',
     summary: 'Rename, recolour or move a task type',
     description:
-      'Tasks keep the name that they have. With a position the others make room: positions run from 1 without gaps.',
+      'Tasks keep the old name. Setting a position shifts the other types: positions run from 1 without gaps.',
     params: idParams,
     body: taskTypeUpdate,
     errors: ['conflict'],
@@ -84,9 +84,9 @@ const bulkRoutes = [
     operationId: 'crm.updateTasks',
     method: 'patch',
     path: '/crm/tasks',
-    summary: 'State or priority of many tasks',
+    summary: 'Change state or priority of many tasks',
     description:
-      'Select with `tasks` (at most 1000 ids) or with `all` and `filters` (at most 50000 matches), less `exclude`. Answers how many were selected.',
+      'Select tasks with `tasks` (at most 1000 ids) or with `all` and `filters` (at most 50000 matches), minus `exclude`. Returns the number of selected tasks.',
     body: tasksUpdate,
     bodyLimit: SELECTION_BODY,
     furtherProblems: async (_ctx, body) => selectionProblems(body),
@@ -102,7 +102,7 @@ const bulkRoutes = [
     method: 'delete',
     path: '/crm/tasks',
     summary: 'Delete many tasks',
-    description: 'Selects as the change of many does.',
+    description: 'Select tasks as in the bulk change.',
     body: tasksDelete,
     bodyLimit: SELECTION_BODY,
     furtherProblems: async (_ctx, body) => selectionProblems(body),
@@ -112,7 +112,7 @@ const bulkRoutes = [
   }),
 ];
 
-/** Tasks and their types. */
+/** Routes of tasks and their types. */
 export const crmTaskRoutes = [
   ...taskTypeRoutes,
   ...bulkRoutes,
@@ -122,7 +122,7 @@ export const crmTaskRoutes = [
     method: 'get',
     path: '/crm/tasks',
     summary: 'Tasks, newest first',
-    description: 'For other conditions and orders, use the search.',
+    description: 'Use POST /crm/tasks/search for other conditions and orders.',
     query: z.object({
       contact_id: z.string().optional().meta({ description: 'Only tasks about this contact' }),
       deal_id: z.string().optional().meta({ description: 'Only tasks about this deal' }),
@@ -141,8 +141,7 @@ export const crmTaskRoutes = [
     method: 'post',
     path: '/crm/tasks',
     summary: 'Create a task',
-    description:
-      'It is pending, of medium priority and of the first task type, unless it says more. It outlives its contact and its deal.',
+    description: 'Default: pending, medium priority, first task type. It remains if its contact or deal is deleted.',
     body: taskCreate,
     furtherProblems: (ctx, body) => taskProblems(ctx, body),
     success: { status: 201, body: task },
@@ -155,7 +154,7 @@ export const crmTaskRoutes = [
     path: '/crm/tasks/search',
     readOnly: true,
     summary: 'Tasks that match filters',
-    description: 'With their exact number in `total`. The cursor is bound to the filters and the order.',
+    description: '`total` is their exact number. A cursor is valid only with the same filters and order.',
     query: z.object(pageQuery(200)),
     body: taskSearch,
     furtherProblems: async (_ctx, body) => taskFilterProblems(body, 'body'),
@@ -170,8 +169,8 @@ export const crmTaskRoutes = [
     method: 'post',
     path: '/crm/tasks/summary',
     readOnly: true,
-    summary: 'How many tasks match',
-    description: 'By state, with those that are past due and those of high priority.',
+    summary: 'Count matching tasks',
+    description: 'By state, with the numbers of overdue and high-priority tasks.',
     body: taskSearch,
     furtherProblems: async (_ctx, body) => taskFilterProblems(body, 'body'),
     errors: ['invalid_filter'],
@@ -184,7 +183,7 @@ export const crmTaskRoutes = [
     method: 'get',
     path: '/crm/tasks/:id',
     summary: 'One task',
-    description: 'Its type is a name; the type itself may be gone.',
+    description: 'Its type is a name; the type itself may have been deleted.',
     params: idParams,
     success: { status: 200, body: task },
     handler: async (ctx, { params }) => presentTask(await readTask(ctx, params.id)),
@@ -196,7 +195,7 @@ export const crmTaskRoutes = [
     path: '/crm/tasks/:id',
     summary: 'Change a task',
     description:
-      'Fields that are left out stay as they are; null empties one. completed stamps when; a task that is taken up again has no stamp. With `expected_updated_at` nobody else’s change is overwritten.',
+      'Omitted fields keep their values; null clears one. `completed` sets a timestamp; reopening clears it. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
     body: taskUpdate.extend(asSeen),
     furtherProblems: (ctx, body) => taskProblems(ctx, body),
@@ -211,7 +210,7 @@ export const crmTaskRoutes = [
     method: 'delete',
     path: '/crm/tasks/:id',
     summary: 'Delete a task',
-    description: 'What stands of it in the log of its contact stays.',
+    description: "Its entries in the contact's log are kept.",
     params: idParams,
     success: { status: 204 },
     handler: (ctx, { params }) => deleteTask(ctx, params.id),

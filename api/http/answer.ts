@@ -3,8 +3,8 @@ import type { GuardParts } from './guard-parts.ts';
 import { Awaiting, type AnyRoute, type RouteAnswer, type StreamReply } from './route.ts';
 
 /**
- * The bytes that go out for what a handler has returned.
- * @throws Error (a 500) with strictResponses, when it does not fit the schema of the route's answer
+ * Serializes a handler's result as the bytes of the answer.
+ * @throws Error (a 500) with strictResponses, when the result does not fit the route's schema
  */
 export function answer(spec: AnyRoute, parts: GuardParts, ctx: Ctx, result: unknown): RouteAnswer {
   const isAwaiting = result instanceof Awaiting;
@@ -36,8 +36,8 @@ export function answer(spec: AnyRoute, parts: GuardParts, ctx: Ctx, result: unkn
 }
 
 /**
- * An answer that does not fit its schema is a fault of code and repeats, so outside of tests it is enough to check the
- * first answers of a route and then a sample.
+ * An answer that does not fit its schema is a bug and occurs again. Outside of tests it is enough to check the first
+ * answers of a route and then a sample.
  */
 const CHECK_FIRST = 50;
 const CHECK_EVERY = 20;

@@ -34,13 +34,13 @@ export interface AppOptions {
   actors?: ActorResolver;
   /** Records every request made with an API key. */
   usage: UsageLog;
-  /** Served before the routes: documents, metrics. */
+  /** Middleware that runs before the routes, such as documents and metrics. */
   middleware?: readonly Middleware[];
-  /** Asked for what no route answers. */
+  /** Middleware for requests that no route matches. */
   fallback?: Middleware;
 }
 
-/** The Koa application of a set of routes. */
+/** Creates the Koa application of a set of routes. */
 export function createApp(options: AppOptions): Koa {
   const { deps, routes, metrics } = options;
   const app = new Koa();
@@ -51,7 +51,7 @@ export function createApp(options: AppOptions): Koa {
     strictResponses: options.strictResponses ?? false,
   };
   const router = new Router({ strict: false });
-  // A fixed path segment wins over a parameter, in whatever order the routes are declared.
+  // A fixed path segment takes precedence over a parameter, in whatever order the routes are declared.
   for (const spec of [...routes].sort(byParameterPosition)) {
     router[spec.method](
       spec.operationId,
@@ -74,7 +74,7 @@ export function createApp(options: AppOptions): Koa {
       fix: methods.length > 0 ? message('request.methods.fix', { methods }) : message('request.no_endpoint.fix'),
     });
   });
-  // Koa's own handler writes to stderr what `envelope` has already logged.
+  // Prevents Koa's own handler from printing to stderr what `envelope` has already logged.
   app.silent = true;
   return app;
 }
@@ -104,7 +104,7 @@ function parseBody(spec: AnyRoute, config: Config): Middleware {
   if (consumes === 'raw') return unreadBody;
   const limit = (typeof spec.bodyLimit === 'function' ? spec.bodyLimit(config) : spec.bodyLimit) ?? DEFAULT_BODY_LIMIT;
   const read = consumes === 'multipart' ? parseMultipart(limit, spec.files?.length ?? 0) : parseFields(consumes, limit);
-  // Forms come from browsers and, with one click, from mail programs, in either of their types.
+  // Forms come from browsers and, with one-click unsubscribe, from mail programs. Both send either content type.
   if (!spec.body || consumes === 'form') return read;
   return (koa, next) => {
     refuseOtherType(koa, consumes);
@@ -112,14 +112,15 @@ function parseBody(spec: AnyRoute, config: Config): Middleware {
   };
 }
 
-/** The types of body that a route reads. */
+/** Content types that a route accepts. */
 const READ_TYPES = {
   json: ['application/json', '+json'],
   multipart: ['multipart/form-data'],
 } as const;
 
 /**
- * Refuses a body that the route does not read: it would act as if nothing had been sent. What `curl -d` sends is a form unless it is told otherwise.
+ * Refuses a body of a type that the route does not read, which would otherwise be ignored silently. `curl -d` sends a
+ * form by default.
  * @throws AppError bad_request
  */
 function refuseOtherType(koa: ParameterizedContext, consumes: keyof typeof READ_TYPES): void {
@@ -162,7 +163,7 @@ function unreadable(status: number, cause: unknown): AppError {
   return new AppError(errorCodeOf(status), said, { cause });
 }
 
-/** The fault of a text that is no JSON, and its place when the parser says it; of the text itself nothing is repeated. */
+/** Builds the message for invalid JSON, with the position if the parser names it. Never repeats the text itself. */
 function jsonFault({ message: said }: SyntaxError): Message {
   if (/only supports object and array/.test(said)) return message('request.body_no_object');
   const position = /position (\d+)/.exec(said)?.[1];
@@ -171,16 +172,16 @@ function jsonFault({ message: said }: SyntaxError): Message {
     : message('request.body_no_json_at', { position: Number(position) + 1 });
 }
 
-/** Leaves the body unread: the route reads the request's stream, and bounds it. */
+/** Leaves the body unread. The route reads the request's stream itself and limits its size. */
 const unreadBody: Middleware = (koa, next) => {
   (koa.request as { body?: unknown }).body = koa.req;
   return next();
 };
 
-/** Room for the boundaries and headers of parts, beside the files. */
+/** Allowance (bytes) for the boundaries and headers of multipart parts, in addition to the files. */
 const MULTIPART_FRAME_BYTES = 64 * 1024;
 
-/** Reads a multipart body; deletes uploaded files when their request ends, with an answer or an error. */
+/** Parses a multipart body. Deletes uploaded files when their request ends, in success or error. */
 function parseMultipart(fileBytes: number, files: number): Middleware {
   return async (koa, next) => {
     if (!koa.is('multipart/form-data')) return next();
@@ -203,7 +204,10 @@ function parseMultipart(fileBytes: number, files: number): Middleware {
   };
 }
 
-/** Request id, timing, one log line per request, the usage of API keys, and the error envelope for everything thrown below. */
+/**
+ * Assigns the request id, measures and logs each request, records API key usage, and turns every error thrown below
+ * into the error envelope.
+ */
 function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
   const trust = deps.config.TRUSTED_PROXIES.length > 0 ? proxyAddr.compile(deps.config.TRUSTED_PROXIES) : () => false;
   const hsts = strictTransport(deps.config.API_PUBLIC_URL);
@@ -216,7 +220,7 @@ function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
     koa.request.ip = proxyAddr(koa.req, trust);
     koa.set('X-Request-Id', requestId);
     koa.set('X-Content-Type-Options', 'nosniff');
-    // Answers are of one caller, and some hold secrets: nothing between keeps them, unless a route says so.
+    // Answers belong to one caller and may hold secrets, so caches must not store them unless a route says so.
     koa.set('Cache-Control', 'no-store');
     if (hsts) koa.set('Strict-Transport-Security', hsts);
     try {
@@ -256,14 +260,17 @@ function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
       });
     }
   };
-  // The path is not in it: some hold addresses and tokens.
+  // The path is omitted because some paths hold addresses and tokens.
   return (koa, next) =>
     inRequest(deps.config, { method: koa.method, traceparent: koa.get('traceparent') }, () =>
       Promise.resolve(answer(koa, next)),
     );
 }
 
-/** Allows cross-origin requests from the listed origins only. Credentials travel in a header, so cookies are never allowed. */
+/**
+ * Allows cross-origin requests from the listed origins only. Credentials are sent in a header, so cookies are never
+ * allowed.
+ */
 function cors(origins: readonly string[]): Middleware {
   return (koa, next) => {
     const origin = koa.get('origin');

@@ -11,8 +11,9 @@ import { message } from '../../messages/index.ts';
 
 /**
  * Refuses a caller who may not use a route, or whose workspace writes too often.
- * @param asked the route that the client called; a refusal carries its challenge
- * @throws AppError no_organization, forbidden, rate_limit_exceeded, not_found where the installation does not serve it
+ * @param asked the route that the client called; its challenge is sent with a refusal
+ * @throws AppError no_organization, forbidden, rate_limit_exceeded; not_found if the installation does not serve the
+ * route
  */
 export async function authorize(
   spec: AnyRoute,
@@ -37,10 +38,13 @@ export async function authorize(
     await countWrite(limiter, actor.organizationId, deps.config.ORG_WRITES_PER_MINUTE);
 }
 
-/** Areas that EXTENDED_SURFACES switches. */
+/** Areas that the setting EXTENDED_SURFACES enables. */
 const EXTENDED: ReadonlySet<string> = new Set(['automations', 'crm', 'integrations', 'templates']);
 
-/** @throws AppError not_found for a route of an area that the installation does not serve, as for a path that there is not */
+/**
+ * Refuses a route of an area that is disabled in this installation, as if its path did not exist.
+ * @throws AppError not_found
+ */
 export function assertServed(spec: Pick<AnyRoute, 'area'>, config: Pick<Config, 'EXTENDED_SURFACES'>): void {
   if (config.EXTENDED_SURFACES || !EXTENDED.has(spec.area)) return;
   throw new AppError('not_found', message('request.not_served'), {
@@ -48,7 +52,7 @@ export function assertServed(spec: Pick<AnyRoute, 'area'>, config: Pick<Config, 
   });
 }
 
-/** Whether the scope (key, token) or the permission (session) of a route is held. */
+/** Returns true if the caller has the route's scope (key, token) or permission (session). */
 export function isPermitted(spec: AnyRoute, actor: Actor): boolean {
   if (spec.scope === 'public') return true;
   if (actor.kind === 'anonymous') return false;
@@ -83,7 +87,7 @@ function allows(actor: Actor, rule: PermissionRule): boolean {
   return 'anyOf' in rule ? rule.anyOf.some(has) : rule.allOf.every(has);
 }
 
-/** A permission rule as one word, for the OpenAPI document: `a|b` is any of them, `a+b` all of them. */
+/** Formats a permission rule for the OpenAPI document: `a|b` for any of them, `a+b` for all of them. */
 export function permissionText(rule: PermissionRule | null): string {
   if (rule === null) return '-';
   if (typeof rule === 'string') return rule;

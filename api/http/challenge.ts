@@ -6,12 +6,12 @@ import { maskOf, type Permission } from '../../lib/permissions.ts';
 import type { AnyRoute } from './route.ts';
 import { message } from '../../messages/index.ts';
 
-/** Where the metadata of the protected resource "this API" lies (RFC 9728). */
+/** Path of the protected resource metadata (RFC 9728) of the API. */
 const API_METADATA = '/.well-known/oauth-protected-resource';
 
 /**
- * The WWW-Authenticate value of a refusal (RFC 6750, section 3; RFC 9728, section 5.1): from it a client without a
- * credential finds the authorization server, and one with too small a credential what to ask for.
+ * Returns the WWW-Authenticate value of a refusal (RFC 6750, section 3; RFC 9728, section 5.1). It tells a client where
+ * the authorization server is and which scopes to request.
  */
 function challenge(spec: AnyRoute, config: Config, parameters: Record<string, string> = {}): string {
   const all = {
@@ -23,7 +23,7 @@ function challenge(spec: AnyRoute, config: Config, parameters: Record<string, st
     .join(', ')}`;
 }
 
-/** 401 for a request without a credential. */
+/** Creates the 401 for a request without a credential. */
 export function needsCredential(spec: AnyRoute, config: Config): AppError {
   return new AppError('unauthorized', message('access.needs_credential'), {
     fix: message('access.needs_credential.fix'),
@@ -31,7 +31,9 @@ export function needsCredential(spec: AnyRoute, config: Config): AppError {
   });
 }
 
-/** What resolving a credential threw; a 401 gets the challenge `invalid_token`. */
+/**
+ * Adds the challenge `invalid_token` to a 401 thrown while a credential was resolved. Returns other errors unchanged.
+ */
 export function refusedCredential(spec: AnyRoute, config: Config, error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== 'unauthorized') return error;
   return new AppError('unauthorized', error.said, {
@@ -44,8 +46,8 @@ export function refusedCredential(spec: AnyRoute, config: Config, error: unknown
 }
 
 /**
- * 403 for a key or token that lacks one of the needed scopes. For an OAuth client the challenge lists the scopes it has
- * together with those it lacks, because the token that it then asks for replaces this one.
+ * Creates the 403 for a key or token without a required scope. For an OAuth client the challenge lists both the granted
+ * and the missing scopes, because the token it requests next replaces the current one.
  * @param spec the route that the client called
  */
 export function insufficientScope(

@@ -7,7 +7,7 @@ import { preferredLanguage } from './language.ts';
 import { oauthBody } from './oauth-errors.ts';
 import type { ErrorStyle } from './route.ts';
 
-/** A fault of a request as it is shown: in words, and as the code of a sentence with its values. */
+/** Problem of a request as shown to a client: as text, and as a message code with values. */
 export interface ShownProblem {
   path: string;
   message: string;
@@ -15,13 +15,13 @@ export interface ShownProblem {
   values?: Message['values'];
 }
 
-/** The envelope of every error. */
+/** JSON envelope of every error. */
 interface ErrorEnvelope {
   error: string;
   message: string;
   code: ErrorCode;
   request_id: string;
-  /** The code of `message` and its values, for who says it in words of their own. */
+  /** Code and values of `message`, for clients that write their own text. */
   message_code?: string;
   message_values?: Message['values'];
   fix?: string;
@@ -44,8 +44,8 @@ const BY_STATUS: Record<number, ErrorCode> = {
 };
 
 /**
- * Any thrown value as an {@link AppError}: what Koa and its parsers throw keeps its status; a statement that took too long and a
- * database that cannot be reached are a 503 with Retry-After; everything else is a 500 that says nothing.
+ * Converts any thrown value to an {@link AppError}. Errors of Koa and its parsers keep their status. A statement
+ * timeout or an unreachable database becomes a 503 with Retry-After, everything else a 500 without details.
  */
 export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
@@ -59,12 +59,12 @@ export function asAppError(error: unknown): AppError {
   return new AppError('internal_error', message('request.failed'), { cause: error });
 }
 
-/** The code of an error of which only the HTTP status is known. */
+/** Returns the error code for an HTTP status when nothing else is known of the error. */
 export function errorCodeOf(status: number): ErrorCode {
   return BY_STATUS[status] ?? 'bad_request';
 }
 
-/** The public part of an error, in the language of its reader. */
+/** Returns the public part of an error in the reader's language. */
 export function errorEnvelope(error: AppError, requestId: string, language?: Language): ErrorEnvelope {
   const { said, fix, problems } = error;
   return {
@@ -80,19 +80,19 @@ export function errorEnvelope(error: AppError, requestId: string, language?: Lan
   };
 }
 
-/** A fault of a request in a language. */
+/** Returns a problem of a request in a language. */
 export function shownProblem({ path, message: said }: Problem, language?: Language): ShownProblem {
   if (typeof said === 'string') return { path, message: said };
   return { path, message: inWords(said, language), code: said.code, values: said.values };
 }
 
-/** The trace of the request, where traces are recorded; for every form of an error. */
+/** Returns the trace id of the request, if traces are recorded, for every form of an error. */
 export function traceOf(): { trace_id?: string } {
   const ids = traceIds();
   return ids ? { trace_id: ids.trace_id } : {};
 }
 
-/** Writes an error as the answer, in the form of its route. */
+/** Sends an error as the answer, in the error format of its route. */
 export function sendError(ctx: Context, error: AppError, requestId: string, style?: ErrorStyle): void {
   ctx.status = ERROR_CODES[error.code];
   for (const [name, value] of Object.entries(error.headers ?? {})) ctx.set(name, value);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** One true call of an operation, as a suite has made it. */
+/** One real call of an operation, recorded from a test suite. */
 export interface OperationExample {
   request?: unknown;
   response?: unknown;
@@ -9,11 +9,11 @@ export interface OperationExample {
   query?: Record<string, string>;
 }
 
-/** The examples of the API reference; `npm run record-examples` writes them. */
+/** Examples of the API reference, written by `npm run record-examples`. */
 export interface Examples {
-  /** By operationId. */
+  /** Example calls by operationId. */
   operations: Record<string, OperationExample>;
-  /** A refusal per error code. */
+  /** One recorded error answer per error code. */
   errors: Record<string, object>;
 }
 

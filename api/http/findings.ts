@@ -5,22 +5,22 @@ import { render } from '../../messages/render.ts';
 
 export const severity = z.enum(['error', 'warning', 'info']);
 
-/** The fields of a finding in an answer. */
+/** Fields of a finding in an answer. */
 export const saidFinding = {
   code: z.string(),
   severity,
   message: z.string(),
-  fix: z.string().meta({ description: 'What to do about it; empty where there is nothing to do' }),
-  values: z.record(z.string(), z.unknown()).meta({ description: 'The values in `message`, by name' }),
+  fix: z.string().meta({ description: 'Action that fixes it; empty if none is needed' }),
+  values: z.record(z.string(), z.unknown()).meta({ description: 'Values in `message`, by name' }),
 };
 
-/** A preflight report as it is stored, alone or with a run or an approval. */
+/** Stored preflight report, of its own or part of a run or an approval. */
 interface StoredReport {
   checks?: PreflightCheck[];
   findings?: PreflightFinding[];
 }
 
-/** A stored preflight report in the words of a language. */
+/** Returns a stored preflight report with its texts in a language. */
 export function presentReport<Report extends StoredReport>(report: Report, language: Language | undefined) {
   const { checks = [], findings = [], ...rest } = report;
   return {
@@ -49,7 +49,7 @@ export function presentReport<Report extends StoredReport>(report: Report, langu
   };
 }
 
-/** A check in a line: its worst finding, or what its passing means. */
+/** Summarizes a check in one line: its worst finding, or what passing it means. */
 function summaryOf({ key }: PreflightCheck, [worst, ...others]: PreflightFinding[], language: Language | undefined) {
   if (!worst) {
     const passes = { code: `preflight.passes.${key}` as MessageCode, values: {} };

@@ -21,7 +21,7 @@ import type { AnyRoute, RouteAnswer, RouteRequest } from './route.ts';
  *   answer     the handler's result, checked against the schema, as bytes
  */
 
-/** The steps before the body is read. */
+/** Runs the steps before the body is read. */
 export function admission(spec: AnyRoute, parts: GuardParts): Middleware {
   return async (koa, next) => {
     assertServed(spec, parts.deps.config);
@@ -32,7 +32,10 @@ export function admission(spec: AnyRoute, parts: GuardParts): Middleware {
   };
 }
 
-/** The steps from the body on: reads it, runs the handler once per Idempotency-Key, and checks and sends its answer. */
+/**
+ * Runs the steps from the body on: reads it, runs the handler once per Idempotency-Key, and checks and sends its
+ * answer.
+ */
 export function guard(spec: AnyRoute, parts: GuardParts): Middleware {
   return async (koa) => {
     const actor = koa.state.actor as Actor;
@@ -47,7 +50,9 @@ export function guard(spec: AnyRoute, parts: GuardParts): Middleware {
   };
 }
 
-/** Runs a route for an admitted and authorized caller: the only way to a handler, over HTTP and in process. */
+/**
+ * Runs a route for an admitted and authorized caller. Handlers are reached only through here, over HTTP and in process.
+ */
 async function invoke(spec: AnyRoute, parts: GuardParts, ctx: Ctx, request: RouteRequest): Promise<RouteAnswer> {
   const input: Input = {
     ...(await readInput(spec, ctx, request)),

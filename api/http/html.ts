@@ -1,6 +1,6 @@
 import { escapeHtml } from '../../domain/mail/messages/text.ts';
 
-/** HTML that is safe to send: only {@link html} makes it, so every value in it is escaped. */
+/** HTML that is safe to send. Only {@link html} creates it, so every value in it is escaped. */
 export class Html {
   readonly text: string;
 
@@ -11,7 +11,10 @@ export class Html {
 
 export type Part = string | number | Html | null | undefined | false | readonly Part[];
 
-/** A template whose values are escaped, for content and for quoted attributes. Lists are joined; null, undefined and false are nothing. */
+/**
+ * Template tag that escapes its values, for content and for quoted attributes. Joins lists; renders null, undefined and
+ * false as nothing.
+ */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.reduce((text, string, index) => text + written(parts[index - 1]) + string));
 }

@@ -10,10 +10,10 @@ import { message } from '../../messages/index.ts';
 import { keyProblems } from './once.ts';
 import type { AnyRoute, RouteInput, RouteRequest, UploadedFile } from './route.ts';
 
-/** The checked parts of a request, as a handler gets them. */
+/** Checked parts of a request, as passed to a handler. */
 export type Input = RouteInput<unknown, unknown, unknown, undefined>;
 
-/** A request over HTTP whose body is parsed. */
+/** Returns the route request of an HTTP request whose body is parsed. */
 export function requestOf(koa: Context): RouteRequest {
   return {
     params: koa.params,
@@ -25,10 +25,10 @@ export function requestOf(koa: Context): RouteRequest {
 }
 
 /**
- * Params, query and body as the schemas of a route read them, text in composed form (NFC). Text that PostgreSQL cannot
- * keep (NUL, half of a surrogate pair), whole numbers beyond 2^53 and endless nesting are refused here, for every route,
- * and so is a missing Idempotency-Key.
- * @throws AppError bad_request, or the code of the route, with all faults at once
+ * Reads params, query and body with the schemas of a route, text normalized to NFC. For every route, refuses text that
+ * PostgreSQL cannot store (NUL, unpaired surrogates), integers beyond 2^53, too deep nesting and a missing
+ * Idempotency-Key.
+ * @throws AppError bad_request, or the code of the route, with all problems at once
  */
 export async function readInput(
   spec: AnyRoute,
@@ -43,12 +43,14 @@ export async function readInput(
   return values;
 }
 
-/** Every fault that keeps a request from being well-formed for a route, and those of its sound fields, each with its path. */
+/**
+ * Returns every problem of a request: of its form, and of the content of its well-formed fields, each with its path.
+ */
 export async function requestProblems(spec: AnyRoute, ctx: Ctx, request: RouteRequest): Promise<readonly Problem[]> {
   return withFurther(spec, ctx, request, parse(spec, request).problems);
 }
 
-/** The known faults, and what the route finds in the fields of the body that its schema does not refuse. */
+/** Adds the problems that the route itself finds in the well-formed fields of the body. */
 async function withFurther(
   spec: AnyRoute,
   ctx: Ctx,
@@ -65,7 +67,10 @@ async function withFurther(
   return [...known, ...found];
 }
 
-/** The fields of an object that its schema does not refuse; of a list of objects, of each. Undefined for anything else. */
+/**
+ * Returns the fields of an object that its schema accepts; for a list of objects, those of each. Undefined for any
+ * other value.
+ */
 function soundPart(schema: z.ZodType, value: unknown, path: string, isFaulty: (path: string) => boolean): unknown {
   if (schema instanceof z.ZodArray && Array.isArray(value) && schema.element instanceof z.ZodObject) {
     const { element } = schema;
@@ -81,7 +86,7 @@ function soundPart(schema: z.ZodType, value: unknown, path: string, isFaulty: (p
   return sound;
 }
 
-/** Ids of a path in the form in which rows have them: handlers compare them, and name runs after them. */
+/** Lower-cases the ids of a path, as stored in rows: handlers compare them and build workflow ids of them. */
 function withIdsAsStored(params: RouteRequest['params']): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries((params ?? {}) as Record<string, unknown>).map(([name, value]) => [
@@ -91,7 +96,7 @@ function withIdsAsStored(params: RouteRequest['params']): Record<string, unknown
   );
 }
 
-/** The parts of a request as its route's schemas read them, and every fault of them, each with its path. */
+/** Parses the parts of a request with the route's schemas and collects every problem with its path. */
 function parse(
   spec: AnyRoute,
   request: RouteRequest,
@@ -112,7 +117,7 @@ function parse(
     if (!schema) return undefined;
     const parsed = schema.safeParse(value, { reportInput: true });
     if (parsed.success) return parsed.data;
-    // What is nested without end is not copied.
+    // A value with a structural problem may be nested too deeply to be copied.
     const { issues } = parsed.error;
     for (const issue of known.size > 0 ? issues : allIssues(schema, value, issues)) {
       const keys = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
@@ -124,7 +129,7 @@ function parse(
     }
     return undefined;
   };
-  // A value that is nested without end is not walked.
+  // A value with a structural problem may be nested too deeply to be walked.
   const given = (value: unknown) => (known.size > 0 ? value : composed(value));
   const values = {
     params: read('params', spec.params, withIdsAsStored(given(request.params))) ?? {},
@@ -134,21 +139,21 @@ function parse(
   return { values, problems };
 }
 
-/** The sentence of a fault; a rule's own English where it has no message yet. */
+/** Returns the message of a zod issue; the rule's own English text if it has no message code yet. */
 function saidOf(issue: z.core.$ZodIssue): Said {
   const usual = z.config().localeError?.(issue as z.core.$ZodRawIssue);
   const isUsual = issue.message === (typeof usual === 'object' ? usual?.message : usual);
   return isUsual || issue.message.startsWith('{') ? issueMessage(issue) : issue.message;
 }
 
-/** Whether a fault is of a parameter that a query names several times. */
+/** Returns true if the issue is of a query parameter that was sent several times. */
 function isRepeated(where: string, value: unknown, [name]: readonly PropertyKey[]): boolean {
   return where === 'query' && name !== undefined && Array.isArray((value as Record<PropertyKey, unknown>)[name]);
 }
 
 /**
- * The faults of a value, those of rules about several fields included. zod passes over such rules once a number is not whole, so the value is
- * read again with whole numbers.
+ * Returns all issues of a value, including rules about several fields. zod skips such rules once a number is not an
+ * integer, so the value is parsed again with truncated numbers.
  */
 function allIssues(
   schema: z.ZodType,

@@ -4,13 +4,13 @@ import type { Config } from '../../lib/config/index.ts';
 import { safeEqual } from '../../lib/crypto.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 
-/** What a proxy adds to a request. */
+/** Request headers that proxies add. */
 const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
 
 /**
- * Serves /metrics: to a bearer of METRICS_TOKEN; when none is set, to loopback. Behind a proxy on the same machine everybody
- * comes from there, so without a token nothing is served when APP_ENV is prod, proxies are named, or the request went
- * through one.
+ * Serves /metrics to bearers of METRICS_TOKEN, or to loopback if no token is set. Behind a proxy on the same machine
+ * every client looks like loopback. So without a token nothing is served in APP_ENV prod, with configured proxies, or
+ * through a proxy.
  */
 export function metricsEndpoint(
   metrics: Metrics,

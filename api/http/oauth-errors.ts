@@ -2,19 +2,19 @@ import { OAUTH_CODES, OAuthError, type OAuthCode } from '../../domain/identity/o
 import { inWords, type AppError } from '../../lib/errors.ts';
 import type { ErrorStyle } from './route.ts';
 
-/** The form of an error of OAuth's endpoints (RFC 6749, section 5.2; RFC 7591, section 3.2.2), in the OpenAPI document. */
+/** Error body of OAuth's endpoints (RFC 6749, section 5.2; RFC 7591, section 3.2.2), in the OpenAPI document. */
 export const oauthErrorSchema = {
   type: 'object',
   required: ['error', 'error_description', 'request_id'],
   properties: {
-    error: { type: 'string', enum: OAUTH_CODES, description: 'Machine code; branch on this' },
-    error_description: { type: 'string', description: 'What went wrong, in words; every fault of a bad request' },
+    error: { type: 'string', enum: OAUTH_CODES, description: 'Error code for programs' },
+    error_description: { type: 'string', description: 'Error description; names every problem of a bad request' },
     request_id: { type: 'string', description: 'Also in the X-Request-Id header' },
-    trace_id: { type: 'string', description: 'Where traces are recorded' },
+    trace_id: { type: 'string', description: 'Present if traces are recorded' },
   },
 };
 
-/** An error as OAuth's endpoints answer it. */
+/** Returns an error in the format of OAuth's endpoints. */
 export function oauthBody(
   error: AppError,
   style: ErrorStyle,
@@ -40,7 +40,7 @@ function codeOf(error: AppError, style: ErrorStyle): OAuthCode {
     : 'invalid_client_metadata';
 }
 
-/** What RFC 6749 lets a description consist of. */
+/** Removes characters that RFC 6749 does not allow in a description. */
 function printable(text: string): string {
   return text
     .replaceAll('"', "'")

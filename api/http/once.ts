@@ -4,21 +4,23 @@ import { AppError, type Problem } from '../../lib/errors.ts';
 import { idempotencyOf, type AnyRoute, type RouteAnswer, type RouteRequest } from './route.ts';
 import { message } from '../../messages/index.ts';
 
-/** Characters of an Idempotency-Key. */
+/** Maximum number of characters of an Idempotency-Key. */
 export const MAX_KEY_LENGTH = 255;
 
-/** The two parts of what a route does. */
+/** Two parts of a route's work, before and inside the transaction. */
 interface Work {
-  /** Slow calls to outside services, before any transaction; undefined where there are none. */
+  /** Makes slow calls to outside services before any transaction; undefined if there are none. */
   prepare: (() => Promise<unknown>) | undefined;
-  /** The handler, up to its checked answer, or an error with which what it has written stays. */
+  /**
+   * Runs the handler and checks its answer. A returned error keeps the handler's writes; a thrown one rolls them back.
+   */
   run(ctx: Ctx, prepared: unknown): Promise<RouteAnswer | AppError>;
 }
 
 /**
- * Does a route's work at most once per Idempotency-Key. With a key, a transaction opens here: the handler's verbs join it,
- * and what they changed commits together with the answer that a repeated request gets. Without one, each verb opens its own.
- * The key has been looked at by {@link keyProblems}.
+ * Does a route's work at most once per Idempotency-Key. With a key, opens a transaction that the handler's verbs join.
+ * Their changes commit together with the stored answer, which repeated requests get. Without a key, each verb opens its
+ * own transaction. {@link keyProblems} has already checked the key.
  * @throws AppError conflict, and what the handler throws or returns
  */
 export async function once(spec: AnyRoute, ctx: Ctx, request: RouteRequest, work: Work): Promise<RouteAnswer> {
@@ -45,7 +47,7 @@ function orThrow(done: RouteAnswer | AppError): RouteAnswer {
   return done;
 }
 
-/** Faults of the Idempotency-Key of a request: missing where the route requires one, or too long. */
+/** Returns the problems of a request's Idempotency-Key: missing although required, or too long. */
 export function keyProblems(spec: AnyRoute, request: RouteRequest): Problem[] {
   const path = 'headers.Idempotency-Key';
   const key = idempotencyKey(spec, request);
@@ -53,7 +55,7 @@ export function keyProblems(spec: AnyRoute, request: RouteRequest): Problem[] {
   return key.length > MAX_KEY_LENGTH ? [{ path, message: message('field.text_longer', { max: MAX_KEY_LENGTH }) }] : [];
 }
 
-/** The key of a request; empty where the route takes none, or the request has none. */
+/** Returns the Idempotency-Key of a request; empty if it has none or the route takes none. */
 function idempotencyKey(spec: AnyRoute, request: RouteRequest): string {
   return idempotencyOf(spec) === 'none' ? '' : (request.headers['idempotency-key'] ?? '');
 }

@@ -4,7 +4,7 @@ import type { DocumentSchemas } from './openapi-schema.ts';
 import type { SharedComponents } from './openapi-shared.ts';
 import { fullPath, idempotencyOf, type AnyRoute } from './route.ts';
 
-/** What an id of a path is of, by the part of the path before it. */
+/** Names the record of a path id, by the path segment before it. */
 const OF_PART: Readonly<Record<string, string>> = {
   'ab-variants': 'variant',
   accounts: 'mailbox',
@@ -62,14 +62,14 @@ const OF_PART: Readonly<Record<string, string>> = {
   webhooks: 'endpoint',
 };
 
-/** Other parameters of paths: the name of their component, and words. */
+/** Component name and description of the other path parameters. */
 const BY_NAME: Readonly<Record<string, [component: string, words: string]>> = {
   eventId: ['SubscriptionId', 'Id of the subscription'],
   name: ['ToolName', 'Name of the tool, as GET /v1/ai/tools lists it'],
   token: ['Token', 'The secret part of the address'],
 };
 
-/** @throws Error for a parameter without words */
+/** @throws Error for a path parameter without a description */
 function pathParameter(spec: AnyRoute, name: string): [component: string, words: string] {
   if (Object.hasOwn(BY_NAME, name)) return BY_NAME[name]!;
   const parts = fullPath(spec).split('/');
@@ -80,8 +80,8 @@ function pathParameter(spec: AnyRoute, name: string): [component: string, words:
 }
 
 /**
- * The parameters of an operation. Words about one stand beside its schema and not in it: that is where generators of clients and
- * readers of the document look for them.
+ * Returns the parameters of an operation. Descriptions are set beside the schemas, not inside them, because client
+ * generators and readers look for them there.
  */
 export function parameters(
   spec: AnyRoute,
@@ -130,7 +130,7 @@ interface QuerySchema {
   required?: string[];
 }
 
-/** Words as a name: `step run` is StepRun. */
+/** Converts words to a component name: `step run` becomes StepRun. */
 function pascal(words: string): string {
   return words
     .split(' ')
@@ -138,7 +138,7 @@ function pascal(words: string): string {
     .join('');
 }
 
-/** The value of a recorded request, with the type that the schema names. */
+/** Returns the value from the recorded request, converted to the schema's type. */
 function queryExample(name: string, type: string | undefined, query: OperationExample['query']): { example?: unknown } {
   const given = query?.[name];
   if (given === undefined) return {};

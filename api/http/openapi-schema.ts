@@ -3,7 +3,7 @@ import { z } from 'zod';
 type Io = 'input' | 'output';
 type JsonSchema = Record<string, unknown>;
 
-/** Metadata of schemas without their names, so that a schema is written out wherever it is used. */
+/** Metadata of schemas without their names, so that every use writes the schema out in full. */
 const NAMELESS = z.registry<Record<string, unknown>>();
 NAMELESS.get = (schema) => {
   const { id: _name, ...meta } = z.globalRegistry.get(schema) ?? {};
@@ -11,7 +11,7 @@ NAMELESS.get = (schema) => {
 };
 
 /**
- * The JSON Schema of a zod schema, without its dialect. It refers to no other document.
+ * Returns the JSON Schema of a zod schema without `$schema`. It refers to no other document.
  * @param change edits each part in place
  */
 export function toSchema(schema: z.ZodType, io: Io, change?: (part: JsonSchema) => void): object {
@@ -25,16 +25,16 @@ export function toSchema(schema: z.ZodType, io: Io, change?: (part: JsonSchema) 
   return rest;
 }
 
-/** Schemas of a document: its components by name, and each root as the document shows it. */
+/** Schemas of a document: its components by name, and a lookup for root schemas. */
 export interface DocumentSchemas {
   components: Record<string, JsonSchema>;
-  /** Schema of a root, with references to components. */
+  /** Returns the schema of a root, with references to components. */
   of(schema: z.ZodType, io: Io): JsonSchema;
 }
 
 /**
- * The JSON Schemas of a document. Each named schema is a component (`named` in schemas.ts). One that is read otherwise
- * than it is written, because of defaults for example, is two: the form of requests has Input behind its name.
+ * Builds the JSON Schemas of a document. Each named schema (`named` in schemas.ts) becomes a component. A schema whose
+ * request and answer forms differ, for example by defaults, becomes two: the request form has the suffix Input.
  * @throws Error when two schemas have one name
  */
 export function documentSchemas(roots: Record<Io, readonly z.ZodType[]>): DocumentSchemas {
@@ -68,7 +68,7 @@ export function documentSchemas(roots: Record<Io, readonly z.ZodType[]>): Docume
 
 const DEFINITION = /"#\/\$defs\/([^"]+)"/g;
 
-/** JSON Schemas as text, whose references to named schemas lead to $defs. */
+/** JSON Schemas as text. References to named schemas point to $defs. */
 interface Converted {
   named: Map<string, string>;
   roots: Map<z.ZodType, string>;
@@ -78,7 +78,7 @@ interface Converted {
 function convert(list: readonly z.ZodType[], io: Io): Converted {
   const roots = [...new Set(list)];
   const registry = z.registry<{ id: string }>();
-  // Behind a wrapper a root with a name becomes a definition as any other part does.
+  // The lazy wrapper makes a named root a definition, like any other named part.
   for (const [index, root] of roots.entries())
     registry.add(
       z.lazy(() => root),
@@ -104,15 +104,15 @@ function convert(list: readonly z.ZodType[], io: Io): Converted {
   };
 }
 
-/** Formats that say all that their pattern says. */
+/** Formats that make their `pattern` redundant. */
 const FORMATS: ReadonlySet<unknown> = new Set(['date', 'date-time', 'email', 'uuid']);
 
-/** Leaves out what repeats itself in every field of a kind and tells a client nothing more. */
+/** Removes keywords that repeat in every field of a kind and tell a client nothing more. */
 export function shorten(schema: JsonSchema): void {
   if (FORMATS.has(schema.format)) delete schema.pattern;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
-  // Generators refuse objects as defaults; a list or null says no more than that the field may be left out.
+  // Client generators refuse objects as defaults. A list or null as default only says that the field is optional.
   if (typeof schema.default === 'object') delete schema.default;
   const [value, nothing, ...others] = (schema.anyOf ?? []) as JsonSchema[];
   const isNullable = nothing?.type === 'null' && others.length === 0;
@@ -123,7 +123,7 @@ export function shorten(schema: JsonSchema): void {
 }
 const SCALARS: ReadonlySet<unknown> = new Set(['boolean', 'integer', 'number', 'string']);
 
-/** Names whose schema is another in requests than in answers, itself or in a part of it. */
+/** Returns the names whose schema, or a part of it, differs between requests and answers. */
 function differing(input: Converted['named'], output: Converted['named']): ReadonlySet<string> {
   const found = new Set([...input.keys()].filter((name) => output.has(name) && output.get(name) !== input.get(name)));
   for (let before = -1; before !== found.size;) {

@@ -2,26 +2,27 @@ import { ERROR_CODES, statusLabel, type ErrorCode } from '../../lib/errors.ts';
 import { EXAMPLES } from './examples.ts';
 import { oauthErrorSchema } from './oauth-errors.ts';
 
-/** Schemas of errors. */
+/** Names of the error schemas. */
 export type ErrorForm = 'Error' | 'OAuthError';
 
-/** A reference to a component of the document. */
+/** Reference to a component of the document. */
 interface Reference {
   $ref: string;
 }
 
-/** Headers of answers that a client can act on. */
+/** Headers of answers that a client can use. */
 const HEADERS = {
   'X-Request-Id': {
-    description: 'Id of the request; quote it when you ask for help',
+    description: 'Id of the request; include it in support requests',
     schema: { type: 'string' },
   },
   'Retry-After': {
-    description: 'Seconds to wait before the request is sent again; on a 503 only where that is known',
+    description: 'Seconds to wait before repeating the request; on a 503 only if known',
     schema: { type: 'integer', minimum: 1 },
   },
   'Idempotent-Replayed': {
-    description: '`true` on the stored answer of an earlier request with this Idempotency-Key: nothing was done again',
+    description:
+      '`true` if this is the stored answer of an earlier request with this Idempotency-Key: nothing was done again',
     schema: { type: 'string', const: 'true' },
   },
 } as const;
@@ -29,18 +30,18 @@ const HEADERS = {
 const SCHEMAS = {
   Error: {
     type: 'object',
-    description: 'The envelope of every error',
+    description: 'Envelope of every error',
     required: ['error', 'message', 'code', 'request_id'],
     properties: {
-      error: { type: 'string', description: 'Human label of the status' },
-      message: { type: 'string', description: 'What went wrong, in words' },
-      code: { type: 'string', enum: Object.keys(ERROR_CODES), description: 'Machine code; branch on this' },
+      error: { type: 'string', description: 'Text of the HTTP status' },
+      message: { type: 'string', description: 'Error description' },
+      code: { type: 'string', enum: Object.keys(ERROR_CODES), description: 'Error code for programs' },
       request_id: { type: 'string', description: 'Also in the X-Request-Id header' },
-      trace_id: { type: 'string', description: 'The trace of the request, where the installation records traces' },
-      fix: { type: 'string', description: 'One-line remedy, when one is known' },
+      trace_id: { type: 'string', description: 'Trace id of the request, if the installation records traces' },
+      fix: { type: 'string', description: 'How to fix it, in one line, if known' },
       problems: {
         type: 'array',
-        description: 'Every fault of a bad request',
+        description: 'All problems of a bad request',
         items: { $ref: '#/components/schemas/Problem' },
       },
       retry_after: { type: 'integer', description: 'Seconds to wait, on 429' },
@@ -48,7 +49,7 @@ const SCHEMAS = {
   },
   Problem: {
     type: 'object',
-    description: 'One fault of a bad request',
+    description: 'One problem of a bad request',
     required: ['path', 'message'],
     properties: {
       path: { type: 'string', description: 'Dotted path of the field, from `body`, `query` or `params`' },
@@ -58,21 +59,21 @@ const SCHEMAS = {
   OAuthError: oauthErrorSchema,
 } as const;
 
-/** Statuses of refusals that pass. */
+/** Statuses of temporary refusals. */
 const PASSING = [429, 503];
 
-/** References to headers of answers, beside X-Request-Id, which every answer has. */
+/** Returns references to answer headers, in addition to X-Request-Id, which every answer has. */
 export function headersOf(...names: (keyof typeof HEADERS)[]): Record<string, Reference> {
   const all = ['X-Request-Id', ...names];
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** Parameters, headers and refusals that operations share, of one document. */
+/** Collects the parameters, headers and error answers that operations of a document share. */
 export class SharedComponents {
   readonly #parameters = new Map<string, object>();
   readonly #responses = new Map<string, object>();
 
-  /** A reference to a parameter that other operations have too; the parameter itself where the name is another one's. */
+  /** Returns a reference to a shared parameter, or the parameter itself if another one has its name. */
   parameter(name: string, parameter: object): object {
     const known = this.#parameters.get(name) ?? parameter;
     this.#parameters.set(name, known);
@@ -81,14 +82,14 @@ export class SharedComponents {
       : parameter;
   }
 
-  /** A reference to the refusal of a status, in the envelope or in OAuth's form. */
+  /** Returns a reference to the error answer of a status, in the envelope or in OAuth's format. */
   refusal(status: number, form: ErrorForm): Reference {
     const name = `${form === 'OAuthError' ? 'OAuth' : ''}${statusLabel(status).replaceAll(' ', '')}`;
     if (!this.#responses.has(name)) this.#responses.set(name, refusal(status, form));
     return { $ref: `#/components/responses/${name}` };
   }
 
-  /** The sections of the document's components, those of schemas with the given ones. */
+  /** Returns the `components` section of the document, with the given schemas. */
   sections(schemas: Record<string, object>): Record<string, object> {
     return {
       headers: HEADERS,
@@ -99,7 +100,7 @@ export class SharedComponents {
   }
 }
 
-/** The refusals of a status, with a recorded one for each of its codes. */
+/** Builds the error answer of a status, with a recorded example for each of its codes. */
 export function refusal(
   status: number,
   form: ErrorForm,

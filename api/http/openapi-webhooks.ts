@@ -10,16 +10,16 @@ const HEADERS = [
     name: 'X-Service-Signature',
     pattern: '^t=\\d+,v1=[0-9a-f]{64}$',
     description:
-      '`t=<unix>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>`, keyed with the endpoint secret. Compare in constant time, refuse a `t` more than 5 minutes away, ignore other schemes.',
+      '`t=<unix>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>`, keyed with the endpoint secret. Compare in constant time, refuse a `t` that differs by more than 5 minutes, ignore other schemes.',
   },
   { name: 'X-Service-Event', description: 'The event type' },
   {
     name: 'X-Service-Event-Id',
-    description: 'The event id, the same however often it is sent; dedupe on it',
+    description: 'Event id, the same for every attempt; use it to deduplicate',
   },
 ] as const;
 
-/** Requests of the service to webhook endpoints: one entry per event. */
+/** Builds the `webhooks` section of the document: one request to endpoints per event. */
 export function webhooksSection(): Record<string, object> {
   const types = Object.keys(EVENT_TYPES) as EventType[];
   return {
@@ -35,8 +35,7 @@ export function webhooksSection(): Record<string, object> {
     ),
     [TEST_EVENT]: delivery(TEST_EVENT, {
       description:
-        'The verification challenge of an endpoint, and its later test. It needs no subscription. A dashboard endpoint answers 2xx; ' +
-        "an application's endpoint also echoes the challenge, as `challenge` in a JSON body or in the header X-Service-Webhook-Challenge.",
+        "Verification challenge of an endpoint, or a later test. It needs no subscription. A workspace's endpoint answers 2xx; an application's endpoint must also echo the challenge, as `challenge` in a JSON body or in the header X-Service-Webhook-Challenge.",
       payload: TEST_PAYLOAD,
       extra: {},
     }),
@@ -55,7 +54,7 @@ function delivery(
       description,
       security: [],
       ...extra,
-      // Written out: oapi-codegen drops a component that only webhooks refer to.
+      // Parameters are written inline because oapi-codegen drops components to which only webhooks refer.
       parameters: HEADERS.map(({ name, description: meaning, ...rest }) => ({
         name,
         in: 'header',
@@ -68,7 +67,7 @@ function delivery(
         '2XX': { description: 'Delivered' },
         '4XX': {
           description:
-            'The attempt has failed and is made again, as for any other answer, a redirect included: 8 attempts in all',
+            'The attempt failed and is retried, as for any other answer including redirects: 8 attempts in total',
         },
       },
     },
@@ -87,13 +86,13 @@ function envelope(type: string, payload: z.ZodType): object {
         format: 'uuid',
         description: 'Source organization; for an application it identifies the install',
       },
-      created_at: { type: 'string', format: 'date-time', description: 'When it was dispatched' },
+      created_at: { type: 'string', format: 'date-time', description: 'Time of dispatch' },
       data: dataSchema(payload),
     },
   };
 }
 
-/** The published form of a payload. Fields may be added later, so the schema does not exclude further properties. */
+/** Returns the published schema of a payload. Fields may be added later, so it allows additional properties. */
 function dataSchema(payload: z.ZodType): object {
   return toSchema(payload, 'input', (schema) => {
     shorten(schema);

@@ -8,7 +8,7 @@ import { headersOf, refusal, SharedComponents, type ErrorForm } from './openapi-
 import { webhooksSection } from './openapi-webhooks.ts';
 import { fullPath, idempotencyOf, type AnyRoute, type OtherAnswer } from './route.ts';
 
-/** Codes any authenticated endpoint can answer, beside its own. */
+/** Error codes that any authenticated endpoint can return, in addition to its own. */
 const COMMON: ErrorCode[] = [
   'bad_request',
   'unauthorized',
@@ -25,7 +25,9 @@ interface Shared {
   components: SharedComponents;
 }
 
-/** The OpenAPI 3.1 document of a set of routes: their declarations, the words of openapi-guide.ts, and recorded examples. */
+/**
+ * Builds the OpenAPI 3.1 document from the routes' declarations, the texts of openapi-guide.ts and recorded examples.
+ */
 export function openApiDocument(routes: readonly AnyRoute[], options: { version: string; serverUrl: string }): object {
   const schemas = documentSchemas({
     input: routes.flatMap(({ query, body }) => [query, body]).filter(isSchema),
@@ -50,7 +52,7 @@ export function openApiDocument(routes: readonly AnyRoute[], options: { version:
         url: '{installation}',
         description: 'An installation of Heron',
         variables: {
-          installation: { default: options.serverUrl, description: 'Its API_PUBLIC_URL, without a slash at the end' },
+          installation: { default: options.serverUrl, description: 'Its API_PUBLIC_URL, without a trailing slash' },
         },
       },
     ],
@@ -129,7 +131,7 @@ function successes(spec: AnyRoute, { schemas }: Shared, { response }: OperationE
     ...(spec.awaiting
       ? {
           202: {
-            description: 'Nothing has happened yet: a person decides',
+            description: 'Nothing was done yet: a person decides',
             headers: headersOf(),
             ...json(spec.awaiting),
           },
@@ -157,7 +159,7 @@ interface DocumentedAnswer {
   content?: Record<string, { schema: object; examples?: object }>;
 }
 
-/** An answer of a status, beside what the document says of that status already. */
+/** Adds an answer to the documentation of a status that may be documented already. */
 function withAnswer(
   before: DocumentedAnswer | undefined,
   { description, contentType, schema }: OtherAnswer,

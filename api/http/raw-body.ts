@@ -3,8 +3,8 @@ import { AppError } from '../../lib/errors.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * The bytes of a body that is left unread for its route, such as one whose signature is over them.
- * @throws AppError bad_request for a body that is too large; the rest of it is read and dropped
+ * Reads the bytes of a body that was left unparsed, for example because its signature covers them.
+ * @throws AppError bad_request for a body that is too large; the rest of it is read and discarded
  */
 export async function readBytes(body: Readable, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];

@@ -5,18 +5,18 @@ import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import type { AppError, ErrorCode, Problem } from '../../lib/errors.ts';
 import type { OrgPermission, Permission } from '../../lib/permissions.ts';
 
-/** What a session caller's role must allow. `owner` is the organization's owner. */
+/** Permission that a session's role must have. `owner` is the organization's owner. */
 export type PermissionRule =
   | OrgPermission
   | { anyOf: readonly (OrgPermission | 'owner')[] }
   | { allOf: readonly OrgPermission[] };
 
-/** A file of a multipart body, already on disk. */
+/** File of a multipart body, already on disk. */
 export interface UploadedFile {
   path: string;
   filename: string;
   size: number;
-  /** SHA-256 of its bytes, hex; part of the request hash of an Idempotency-Key. */
+  /** SHA-256 of the file's bytes (hex). Part of the request hash of an Idempotency-Key. */
   sha256: string;
 }
 
@@ -31,7 +31,7 @@ export interface RouteInput<P, Q, B, Prepared> {
   invoke: Invoke;
 }
 
-/** A request to a route, before anything of it is checked. */
+/** Request to a route before any check. */
 export interface RouteRequest {
   params: unknown;
   query: unknown;
@@ -40,7 +40,7 @@ export interface RouteRequest {
   headers: Record<string, string | undefined>;
 }
 
-/** What a route answers. */
+/** Answer of a route. */
 export interface RouteAnswer {
   status: number;
   headers: Record<string, string>;
@@ -49,24 +49,24 @@ export interface RouteAnswer {
 }
 
 /**
- * Runs a route in process, for the caller who has been admitted already, under all its own rules: scope or permission,
- * write limit, mailbox restriction, validation, idempotency. The credential's request rate was counted at admission.
- * @throws AppError what the route answers with an error
+ * Runs a route in process for the already admitted caller, under all its own rules: scope or permission, write limit,
+ * mailbox restriction, validation, idempotency. The credential's request rate was counted at admission.
+ * @throws AppError the route's error answer
  */
 export type Invoke = (spec: AnyRoute, request: RouteRequest) => Promise<RouteAnswer>;
 
-/** A body that is not JSON, or not in every case. */
+/** Answer whose body is not JSON, or not always. */
 export interface StreamReply {
   stream: Readable | string;
   contentType: string;
   headers?: Record<string, string>;
-  /** For routes that speak a protocol of their own, and for pages; else the declared status. */
+  /** Status for routes with their own protocol and for pages. Default: the declared status. */
   status?: number;
   /** Set-Cookie lines. */
   cookies?: readonly string[];
 }
 
-/** An answer of a handler that waits for a person: 202 with what `awaiting` of the route declares. */
+/** Answer of a handler whose action waits for a person: 202 with the body declared in the route's `awaiting`. */
 export class Awaiting<Body = unknown> {
   readonly body: Body;
 
@@ -77,23 +77,24 @@ export class Awaiting<Body = unknown> {
 
 type Out<S> = S extends z.ZodType ? z.input<S> : S extends 'stream' ? StreamReply : void;
 
-/** An answer in the OpenAPI document that is no envelope. */
+/** Answer in the OpenAPI document that does not use the envelope. */
 export interface OtherAnswer {
   description: string;
-  /** Without one the answer has no body. */
+  /** Omit for an answer without a body. */
   contentType?: string;
   schema?: object;
 }
 
-/** Errors in OAuth's own form: of the token and revocation endpoints, or of client registration. */
+/** Errors in OAuth's own format: of the token and revocation endpoints, or of client registration. */
 export type ErrorStyle = 'oauth' | 'registration';
 
-/** A body of which only the fields are there that are well-formed; of a list of objects, those of each. */
+/** Body with its well-formed fields only; for a list of objects, those of each. */
 type Sound<B> = B extends readonly (infer Element)[] ? Partial<Element>[] : Partial<B>;
 
 /**
- * One endpoint. Router, validation, authorization, idempotency, rate limits, OpenAPI and the suites that walk every
- * route are all derived from it. `scope` and `permission` have no default: an endpoint that says nothing does not compile.
+ * Declaration of one endpoint. Router, validation, authorization, idempotency, rate limits, OpenAPI and the suites that
+ * walk every route are derived from it. `scope` and `permission` have no default, so an endpoint without them does not
+ * compile.
  */
 interface RouteSpec<
   P extends z.ZodType,
@@ -104,81 +105,84 @@ interface RouteSpec<
 > {
   operationId: string;
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** Relative to /v1; with `atRoot`, from the root. Parameters as `:id`. */
+  /** Path relative to /v1, or to the root with `atRoot`. Parameters as `:id`. */
   path: string;
   atRoot?: true;
   area: string;
   summary: string;
   description?: string;
-  /** Permission bits a key or token needs (all of them), or who else may call. */
+  /** Permission bits that a key or token needs (all of them), or another group of callers. */
   scope: readonly Permission[] | 'public' | 'session' | 'any';
-  /** What a session needs; null where any signed-in person may call. */
+  /** Permission that a session needs; null if any signed-in person may call. */
   permission: PermissionRule | null;
-  /** For administrators of the installation; the permission is needed besides. */
+  /** Restricts the route to administrators of the installation, in addition to `permission`. */
   platformAdmin?: true;
-  /** Refused for workspaces on the free plan, where the installation has plans that are paid for (REQUIRE_PAID_PLAN). */
+  /** Refuses workspaces on the free plan if the installation requires paid plans (REQUIRE_PAID_PLAN). */
   needsPaidPlan?: true;
   /**
-   * Refused for keys that are restricted to mailboxes: it shows, hands on or changes what happens in all mailboxes of the
-   * workspace, and cannot be narrowed to some.
+   * Refuses keys that are restricted to mailboxes, because the route concerns all mailboxes of the workspace and cannot
+   * be narrowed to some.
    */
   everyMailbox?: true;
-  /** False where no workspace needs to be selected (sign-in, choosing one). */
+  /** False if no workspace must be selected (sign-in, choosing one). */
   organization?: false;
-  /** Name of the path parameter that is a mailbox id: a key restricted to mailboxes must have that mailbox. */
+  /** Name of the path parameter that is a mailbox id. A key restricted to mailboxes must have that mailbox. */
   mailboxParam?: string;
-  /** Mutating routes accept an Idempotency-Key unless they say `none`. */
+  /** Idempotency-Key handling. Mutating routes accept a key unless they say `none`. */
   idempotency?: 'none' | 'required';
-  /** Reads that are POSTs (searches) are not writes: no organization write limit, no idempotency. */
+  /** Set for reads that are POSTs (searches): no organization write limit, no idempotency. */
   readOnly?: true;
-  /** Path of this route's own protected resource metadata (RFC 9728), where it is not the API's. */
+  /** Path of this route's own protected resource metadata (RFC 9728), if it differs from the API's. */
   resourceMetadata?: string;
   params?: P;
   query?: Q;
   body?: B;
   /**
-   * Faults of a body beyond its schema, of the fields that are well-formed. Asked when others are not, so that one answer
-   * names them all; the verb looks at a body that is well-formed throughout.
+   * Finds problems of well-formed fields that the schema cannot express. Called only if other fields are malformed, so
+   * that one answer names all problems. The verb checks a body that is entirely well-formed.
    */
   furtherProblems?: (
     ctx: Ctx,
     body: Sound<z.output<B>>,
     params: { [name: string]: string },
   ) => Promise<readonly Problem[]>;
-  /** The code of a bad request by its first fault, of a route that has codes of its own for it; bad_request unless said. */
+  /**
+   * Returns the error code of a bad request from its first problem, for routes with specific codes. Default:
+   * bad_request.
+   */
   refusal?: (first: Problem) => ErrorCode;
-  /** Parts of a multipart body that must be files. */
+  /** Names of the multipart parts that must be files. */
   files?: readonly string[];
-  /** `raw` leaves the body unread: the handler gets the request's stream as its body. */
+  /** Body format. `raw` leaves the body unread: the handler gets the request's stream as its body. */
   consumes?: 'json' | 'form' | 'multipart' | 'raw';
-  /** Bytes of the largest accepted body, or the setting that says so; 1 MiB unless said. */
+  /** Maximum body size (bytes), or the setting that holds it. Default: 1 MiB. */
   bodyLimit?: number | ((config: Config) => number);
   success: {
     status: 200 | 201 | 202 | 204;
     body?: R;
     description?: string;
     contentType?: string;
-    /** JSON Schema of a streamed body that is JSON; any text unless said. */
+    /** JSON Schema of a streamed JSON body. Default: any text. */
     schema?: object;
-    /** Headers of a streamed answer that say something of it, as OpenAPI writes them. */
+    /** Headers of a streamed answer, as OpenAPI describes them. */
     headers?: Readonly<Record<string, { description: string; schema: object }>>;
   };
-  /** Body of the 202 with which it answers an {@link Awaiting}: what was asked for waits for a person. */
+  /** Body of the 202 for an {@link Awaiting}: the requested action waits for a person. */
   awaiting?: z.ZodType;
-  /** What a route that speaks a protocol of its own, or to people, answers beyond `success` and `errors`. */
+  /** Answers beyond `success` and `errors`, for routes with their own protocol and for pages. */
   otherAnswers?: Readonly<Record<number, OtherAnswer>>;
-  /** Cache-Control of every answer, errors too. */
+  /** Cache-Control of every answer, including errors. */
   cacheControl?: 'no-store' | 'public, max-age=300';
-  /** The form of errors; the envelope by default. */
+  /** Format of errors. Default: the envelope. */
   errorStyle?: ErrorStyle;
-  /** Codes this endpoint can answer beyond those every endpoint can. */
+  /** Error codes of this endpoint beyond the common ones. */
   errors?: readonly ErrorCode[];
-  /** Slow calls to outside services (dialing a mail server), before the transaction opens. */
+  /** Makes slow calls to outside services (such as dialling a mail server) before the transaction opens. */
   prepare?: (ctx: Ctx, input: RouteInput<z.output<P>, z.output<Q>, z.output<B>, undefined>) => Promise<Prepared>;
   /**
-   * Calls the verb and presents what it returns. The verb opens the transaction of a write (`transact`); with an
-   * Idempotency-Key the guard has opened it already, and the stored answer commits with it. An error that it throws
-   * rolls that back; one that it returns is answered in the same way, and what the verb has written stays.
+   * Calls the verb and presents its result. The verb opens the transaction of a write (`transact`). With an
+   * Idempotency-Key the guard has opened it already, and the stored answer commits with it. A thrown error rolls it
+   * back. A returned error keeps the verb's writes and is answered like a thrown one.
    */
   handler: (
     ctx: Ctx,
@@ -186,10 +190,13 @@ interface RouteSpec<
   ) => Promise<Out<R> | Awaiting | AppError>;
 }
 
-/** A route without its type parameters, as the router and the walking test suites use it. */
+/** Route without its type parameters, as the router and the walking test suites use it. */
 export type AnyRoute = RouteSpec<z.ZodType, z.ZodType, z.ZodType, z.ZodType | 'stream' | undefined, unknown>;
 
-/** Declares an endpoint: router, guard, OpenAPI, client and the walking suites are all derived from what is given here. It does nothing by itself. */
+/**
+ * Declares an endpoint. Router, guard, OpenAPI, client and the walking suites are derived from the declaration. Has no
+ * side effects.
+ */
 export function route<
   P extends z.ZodType = z.ZodType<Record<string, never>>,
   Q extends z.ZodType = z.ZodType<Record<string, never>>,
@@ -200,18 +207,18 @@ export function route<
   return spec as unknown as AnyRoute;
 }
 
-/** Whether the route changes something. */
+/** Returns true if the route changes data. */
 export function isWrite(spec: AnyRoute): boolean {
   return spec.method !== 'get' && !spec.readOnly;
 }
 
-/** How the route treats an Idempotency-Key. */
+/** Returns how the route treats an Idempotency-Key. */
 export function idempotencyOf(spec: AnyRoute): 'none' | 'supported' | 'required' {
   if (!isWrite(spec) || spec.scope === 'public' || spec.organization === false) return 'none';
   return spec.idempotency ?? 'supported';
 }
 
-/** The full path from the server's root. */
+/** Returns the full path from the server's root. */
 export function fullPath(spec: AnyRoute): string {
   return spec.atRoot ? spec.path : `/v1${spec.path}`;
 }

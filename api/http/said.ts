@@ -4,25 +4,25 @@ import { render } from '../../messages/render.ts';
 
 /** Fields of a stored message in an answer. */
 export const storedMessage = {
-  message: z.string().meta({ description: 'In the language of the request' }),
-  code: z.string().meta({ description: 'Names the sentence; stable' }),
-  values: z.record(z.string(), z.unknown()).meta({ description: 'The values in `message`, by name' }),
+  message: z.string().meta({ description: 'Text in the language of the request' }),
+  code: z.string().meta({ description: 'Stable code of the message' }),
+  values: z.record(z.string(), z.unknown()).meta({ description: 'Values in `message`, by name' }),
 };
 
-/** A stored message as answers show it: in words, and as its code and values. */
+/** Returns a stored message as text, with its code and values. */
 export function presentMessage({ code, values }: Message, language: Language | undefined) {
   return { message: render({ code, values }, language), code, values };
 }
 
-/** A stored reason in words; null where there is none. */
+/** Returns the text of a stored reason, or null. */
 export function reasonIn(reason: Message | null, language: Language | undefined): string | null {
   return reason && render(reason, language);
 }
 
-/** An error of a record and its remedy, in the language of the request. */
+/** Error of a record and its fix, in the language of the request. */
 export const issue = z.strictObject({ code: z.string(), message: z.string(), fix: z.string() });
 
-/** A stored issue in words. */
+/** Returns the texts of a stored issue in a language. */
 export function presentIssue(
   { code, message, fix }: { code: string; message: Message; fix: Message },
   language: Language | undefined,

@@ -5,37 +5,40 @@ import type { Page } from '../../lib/cursor.ts';
 import { says } from '../../lib/issue-message.ts';
 
 /**
- * Of a rule about several fields of an object: it is looked at also when a field is faulty or unknown, so that one answer
- * names all faults. Fields may then be missing or of another type.
+ * Option for a rule about several fields of an object. The rule also runs when a field is invalid or unknown, so that
+ * one answer names all problems. Fields may then be missing or of another type.
  */
 export const besideFaults = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
 
-/** RFC 3339 UTC, as answers carry it. */
+/** RFC 3339 time in UTC, for answers. */
 export const timestamp = z.iso.datetime({ offset: true });
 const YEARS = says('field.years');
-/** RFC 3339 as clients send it; read as a Date. An offset must not lead out of the years that answers and cursors can carry. */
+/** RFC 3339 time from clients, parsed to a Date. Its UTC year must be one that answers and cursors can represent. */
 export const inputTimestamp = z.iso
   .datetime({ offset: true, local: false })
   .transform((value) => new Date(value))
   .refine(isWritable, YEARS);
-/** A day as clients send it, `YYYY-MM-DD`. */
+/** Day from clients, `YYYY-MM-DD`. */
 export const inputDay = z.iso.date().refine((day) => !day.startsWith('0000'), YEARS);
 
-/** For a change that must not overwrite what somebody else changed meanwhile. */
+/** Field that makes a change fail if somebody else changed the record meanwhile. */
 export const asSeen = {
   expected_updated_at: inputTimestamp.optional().meta({
-    description: 'The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed',
+    description:
+      'The `updated_at` that you have read. If it has changed since, the answer is 409 and nothing is changed',
   }),
 };
-/** {@link asSeen} of what may never have been written. */
+/** Like {@link asSeen}, for a record that may not exist yet. */
 export const asSeenIfAny = {
   expected_updated_at: inputTimestamp.nullable().optional().meta({
     description:
-      'The `updated_at` you have read, null included; with another one by now the answer is 409 and nothing is changed',
+      'The `updated_at` that you have read, which may be null. If it has changed since, the answer is 409 and nothing is changed',
   }),
 };
 export const uuid = z.uuid();
-/** An address that Heron will call. Checks what needs neither DNS nor the installation's settings; the verb checks the rest. */
+/**
+ * URL that Heron will call. Checks what needs neither DNS nor the installation's settings; the verb checks the rest.
+ */
 export function outboundUrl(description: string) {
   return z
     .string()
@@ -48,30 +51,30 @@ export function outboundUrl(description: string) {
     })
     .meta({ format: 'uri', description });
 }
-/** Fields of a record that has a workflow run; absent where there is nothing to show. */
+/** Fields of a record with a workflow run. Absent if there is nothing to show. */
 export const runFields = {
   blocked_reason: z
     .string()
     .optional()
-    .meta({ description: 'Why the run is blocked after it kept failing; absent while it is not blocked' }),
+    .meta({ description: 'Reason why the run is blocked after repeated failures; absent if it is not blocked' }),
   temporal_url: z
     .string()
     .optional()
-    .meta({ description: 'The run in the Temporal UI; absent without TEMPORAL_UI_URL, and while there is no run' }),
+    .meta({ description: 'Run in the Temporal UI; absent without TEMPORAL_UI_URL or without a run' }),
 };
-/** Path ids are strings here: a malformed one is the same 404 as an unknown one. */
+/** Path ids are plain strings, so that a malformed id gives the same 404 as an unknown one. */
 export const idParams = z.object({ id: z.string() });
 
 /**
- * Gives a schema its name among the components of the OpenAPI document, where every use of it becomes a reference.
- * A schema that is derived from a named one has no name. Two schemas of one name fail the document.
+ * Names a schema among the components of the OpenAPI document, where every use becomes a reference. A schema derived
+ * from a named one has no name. Two schemas of one name make the document fail.
  */
 export function named<T extends z.ZodType>(name: string, schema: T): T {
   z.globalRegistry.add(schema, { ...z.globalRegistry.get(schema), id: name });
   return schema;
 }
 
-/** A closed object of these fields under a name of the OpenAPI document; see {@link named}. */
+/** Creates a closed object schema with a name in the OpenAPI document; see {@link named}. */
 export function resource<Shape extends z.core.$ZodLooseShape>(
   name: string,
   shape: Shape,
@@ -80,15 +83,18 @@ export function resource<Shape extends z.core.$ZodLooseShape>(
 }
 
 const pagination = resource('Pagination', {
-  total: z.int().nullable().meta({ description: 'Rows on all pages together; null in lists that do not count' }),
-  next_cursor: z.string().nullable().meta({ description: 'Send it as `cursor`; null on the last page' }),
-  has_more: z.boolean().meta({ description: 'Whether there is another page' }),
+  total: z.int().nullable().meta({ description: 'Number of rows on all pages; null in lists that do not count' }),
+  next_cursor: z
+    .string()
+    .nullable()
+    .meta({ description: 'Send it as `cursor` for the next page; null on the last page' }),
+  has_more: z.boolean().meta({ description: 'True if there is another page' }),
 });
 
 const pageOf = <T extends z.ZodType>(row: T) => z.strictObject({ data: z.array(row), pagination });
 const pages = new WeakMap<z.ZodType, ReturnType<typeof pageOf>>();
 
-/** The envelope of a paged list, one per schema of its rows. It is named after the rows, with Page behind it. */
+/** Returns the envelope of a paged list, one per row schema. Its name is the rows' name with the suffix Page. */
 export function paged<T extends z.ZodType>(row: T): ReturnType<typeof pageOf<T>> {
   const known = pages.get(row);
   const page = known ?? pageOf(row);
@@ -100,7 +106,7 @@ export function paged<T extends z.ZodType>(row: T): ReturnType<typeof pageOf<T>>
   return page as ReturnType<typeof pageOf<T>>;
 }
 
-/** Fills the paged envelope from a verb's page. */
+/** Converts a verb's page to the paged envelope. */
 export function presentPage<Row, Out>(
   page: Page<Row>,
   present: (row: Row) => Out,
@@ -111,13 +117,13 @@ export function presentPage<Row, Out>(
   };
 }
 
-/** Words about `limit` and `cursor`, the same in every list. */
+/** Descriptions of `limit` and `cursor`, the same in every list. */
 export const pageWords = {
-  limit: 'Rows of a page, at most',
-  cursor: '`pagination.next_cursor` of the page before, with the same filters; left out for the first page',
+  limit: 'Maximum number of rows of a page',
+  cursor: '`pagination.next_cursor` of the previous page, with the same filters; omit for the first page',
 };
 
-/** `limit` and `cursor` of a list that answers 400 to a limit out of range. */
+/** Returns the `limit` and `cursor` parameters of a list that answers 400 to a limit out of range. */
 export function pageQuery(max = 100, fallback = 50, min = 1) {
   return {
     limit: z.coerce.number().int().min(min).max(max).default(fallback).meta({ description: pageWords.limit }),
@@ -125,14 +131,16 @@ export function pageQuery(max = 100, fallback = 50, min = 1) {
   };
 }
 
-/** An email address in its one form (lib/address.ts); refuses whatever a mail server could read differently. */
+/**
+ * Email address in canonical form (lib/address.ts). Refuses addresses that mail servers could interpret differently.
+ */
 export const emailAddress = z
   .string()
   .overwrite(addressKey)
   .pipe(z.email().max(254))
   .meta({ format: 'email', maxLength: 254 });
 
-/** A Date of a row as answers carry it. */
+/** Formats a row's Date for answers. */
 export function iso(date: Date): string;
 export function iso(date: Date | null): string | null;
 export function iso(date: Date | null): string | null {

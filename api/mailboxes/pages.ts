@@ -16,7 +16,10 @@ import { says } from '../../lib/issue-message.ts';
 
 const PATH = '/mailboxes/consent';
 const text = z.string().max(4096).default('');
-/** What a provider sends along: visible ASCII, so that the longest URL that is taken is one that the server reads. */
+/**
+ * Text that a provider sends in a redirect. Only visible ASCII is accepted, so that the maximum length keeps the URL
+ * within the server's limit.
+ */
 const visible = (most: number, description: string) =>
   z
     .string()
@@ -27,12 +30,12 @@ const visible = (most: number, description: string) =>
 
 type Shown = Pick<OfferedConsent, 'secret'> & Partial<OfferedConsent>;
 
-/** The pages on which a person confirms that their mailbox may be used, after the provider has sent them back. */
+/** Pages on which a person confirms the use of their mailbox after the provider's redirect. */
 export const consentPageRoutes: readonly AnyRoute[] = [
   shownPage({
     operationId: 'pages.mailboxConsent',
     path: PATH,
-    summary: 'Where a mail provider sends people back: shows the workspace that the mailbox would be connected to',
+    summary: 'OAuth callback of mail providers: shows the workspace that the mailbox would be connected to',
     query: z.object({
       state: visible(200, 'As Heron sent it'),
       code: visible(4096, 'The code that the provider gives for the consent'),
@@ -44,7 +47,7 @@ export const consentPageRoutes: readonly AnyRoute[] = [
   sentForm({
     operationId: 'pages.confirmMailboxConsent',
     path: PATH,
-    summary: 'Connects the mailbox, or forgets the consent',
+    summary: 'Connect the mailbox, or discard the consent',
     fields: { consent: text, answer: z.enum(['connect', 'decline']).default('decline') },
     errors: ['mailbox_consent_expired', 'mailbox_auth_failed', 'mailbox_allowance_reached', 'service_unavailable'],
     act: async (visit, { consent, answer }) => {
@@ -62,7 +65,7 @@ export const consentPageRoutes: readonly AnyRoute[] = [
           html`<div class="note good"><p>${words.usable(email)}</p></div>`,
         );
       } catch (error) {
-        // Nothing is lost while no worker answers: the person can try again.
+        // Nothing is lost while no worker responds: the person can try again.
         if (error instanceof AppError && error.code === 'service_unavailable')
           return confirmPage(visit, { secret: consent }, error);
         throw error;

@@ -23,10 +23,10 @@ import { mailboxErrorTitle } from '../../domain/sending/control/mailbox-hold.ts'
 import { inWords } from '../../lib/errors.ts';
 import { presentIssue } from '../http/said.ts';
 
-/** The language in which an answer is read. */
+/** Context that holds the reader's language. */
 type Reader = Pick<Ctx, 'language'>;
 
-/** A mailbox as answers carry it; passwords are not among what can be read. */
+/** Returns a mailbox for answers, without passwords. */
 export function presentMailbox(
   { mailbox: row, tags, lastUid, lastSyncedAt }: MailboxView,
   { language }: Reader,
@@ -80,7 +80,7 @@ export function presentMailbox(
   };
 }
 
-/** A mailbox with what it is used for and what went wrong lately. */
+/** Returns a mailbox with its uses and its latest errors. */
 export function presentDetail(detail: MailboxDetail, reader: Reader): z.input<typeof mailboxDetail> {
   return {
     ...presentMailbox(detail, reader),
@@ -102,12 +102,18 @@ function presentError(
   };
 }
 
-/** How many mailboxes the workspace may still connect; there are no requests for more, so `pending_request` is null. */
+/**
+ * Returns how many more mailboxes the workspace may connect. `pending_request` is always null, as raises cannot be
+ * requested.
+ */
 export function presentAllowance({ limit, used, remaining }: Allowance): z.input<typeof allowance> {
   return { remaining, limit, used, pending_request: null };
 }
 
-/** What a live check found of sending, reading and DNS, with everything else that decides whether the mailbox sends. */
+/**
+ * Returns the results of a live check of sending, reading and DNS, with everything else that decides whether the
+ * mailbox sends.
+ */
 export function presentLiveCheck(check: LiveCheck, warmup: WarmupStanding, reader: Reader): z.input<typeof liveCheck> {
   const { mailbox: row } = check;
   return {
@@ -129,7 +135,7 @@ export function presentLiveCheck(check: LiveCheck, warmup: WarmupStanding, reade
   };
 }
 
-/** The SPF, DKIM and DMARC records of the sending domain; records that are missing are left out. */
+/** Returns the SPF, DKIM and DMARC records of the sending domain. Missing records are omitted. */
 export function presentAuthCheck(check: AuthCheck, { language }: Reader): z.input<typeof authCheck> {
   return {
     domain: check.domain,
@@ -144,12 +150,15 @@ export function presentAuthCheck(check: AuthCheck, { language }: Reader): z.inpu
   };
 }
 
-/** Where to send a person for the consent to their mailbox, and the session to ask after it with; `expires_in` is seconds. */
+/**
+ * Returns the URL where a person grants access to their mailbox, and the session id to poll. `expires_in` is in
+ * seconds.
+ */
 export function presentStartedConsent({ url, session, expiresInMs }: StartedConsent): z.input<typeof startedConsent> {
   return { url, session, expires_in: Math.round(expiresInMs / 1000) };
 }
 
-/** How far a consent is; with the mailbox once it is connected, or with what went wrong. */
+/** Returns the state of a consent: with the mailbox once it is connected, or with the error. */
 export function presentConsent(
   { status, provider, mailbox: detail, error }: ConsentResult,
   reader: Reader,

@@ -37,7 +37,7 @@ function smtpOnly(body: z.output<typeof schemas.connectMailbox>): ConnectInput {
   });
 }
 
-/** Mailboxes. */
+/** Routes of mailboxes. */
 export const mailboxRoutes = [
   route({
     ...read,
@@ -45,7 +45,7 @@ export const mailboxRoutes = [
     method: 'get',
     path: '/emails',
     summary: 'Mailboxes, newest first',
-    description: 'With status, hold and daily cap; never a password.',
+    description: 'Includes status, hold and daily cap; never a password.',
     query: z.object({
       ...pageQuery(100),
       q: z.string().max(200).optional().meta({ description: 'Part of the address or name' }),
@@ -62,7 +62,7 @@ export const mailboxRoutes = [
     path: '/emails',
     summary: 'Connect an SMTP/IMAP mailbox',
     description:
-      'A worker signs in to both servers before anything is stored; a failure names side and stage in `problems`. A known address is reconnected: it gets the new credentials and keeps everything else.',
+      'A worker signs in to both servers before anything is stored; `problems` names the server and stage of a failure. A known address is reconnected: it gets the new credentials and keeps everything else.',
     body: schemas.connectMailbox,
     success: { status: 201, body: schemas.mailbox },
     errors: [
@@ -81,8 +81,8 @@ export const mailboxRoutes = [
     operationId: 'mailboxes.allowance',
     method: 'get',
     path: '/emails/allowance',
-    summary: 'How many more mailboxes the workspace may connect',
-    description: 'How many mailboxes the workspace may connect, and how many it has.',
+    summary: 'Get the number of mailboxes the workspace may still connect',
+    description: 'Returns the limit and the number of mailboxes.',
     success: { status: 200, body: schemas.allowance },
     handler: async (ctx) => presentAllowance(await mailboxAllowance(ctx)),
   }),
@@ -91,9 +91,9 @@ export const mailboxRoutes = [
     operationId: 'mailboxes.startConsent',
     method: 'post',
     path: '/emails/onboarding/oauth/cli-start',
-    summary: 'Begin to connect a Gmail or Outlook mailbox by consent',
+    summary: 'Start connecting a Gmail or Outlook mailbox by consent',
     description:
-      'Open `url` in a browser, consent there and confirm the workspace on the page that follows; meanwhile ask for the result with `session`. The link is good for 15 minutes. With a used-up allowance it is refused, unless the workspace has a mailbox of this provider that could be connected anew.',
+      'Open `url` in a browser, grant access there and confirm the workspace on the following page. Meanwhile poll the result with `session`. The link is valid for 15 minutes. With an exhausted limit it is refused, unless the workspace has a mailbox of this provider that could be reconnected.',
     body: schemas.startConsent,
     success: { status: 200, body: schemas.startedConsent },
     errors: ['mailbox_provider_not_configured', 'mailbox_allowance_reached'],
@@ -104,9 +104,9 @@ export const mailboxRoutes = [
     operationId: 'mailboxes.readConsent',
     method: 'get',
     path: '/emails/onboarding/oauth/session/:session',
-    summary: 'What became of a consent',
+    summary: 'Get the result of a consent',
     description:
-      'Ask every two seconds or so until it is `done` or `failed`. A failure says why in `error`; nothing is connected then.',
+      'Poll about every two seconds until it is `done` or `failed`. After a failure `error` has the reason, and nothing is connected.',
     params: schemas.consentParams,
     success: { status: 200, body: schemas.consentResult },
     errors: ['mailbox_consent_expired'],
@@ -119,7 +119,7 @@ export const mailboxRoutes = [
     method: 'get',
     path: '/emails/:id',
     summary: 'One mailbox with the campaigns it sends for and recent errors',
-    description: 'With the servers it uses and the hold it is under; never a password.',
+    description: 'Includes its servers and its hold; never a password.',
     success: { status: 200, body: schemas.mailboxDetail },
     handler: async (ctx, { params }) => presentDetail(await getMailbox(ctx, params.id), ctx),
   }),
@@ -131,7 +131,7 @@ export const mailboxRoutes = [
     path: '/emails/:id',
     summary: 'Change a mailbox',
     description:
-      'Only sent fields change. New servers are dialed before anything is stored. Switched off, a mailbox gives its reserved slots back. `warmup` starts and stops its warmup; with other settings of warmup the rest of its day is planned anew. With `expected_updated_at` nobody else’s change is overwritten.',
+      'Omitted fields keep their values. New servers are dialled before anything is stored. Disabling a mailbox releases its reserved slots. `warmup` starts and stops its warmup; new warmup settings replan the rest of its day. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     body: schemas.updateMailbox.extend(asSeen),
     furtherProblems: (ctx, { tags = [] }) => tagProblems(reader(ctx), tags),
     success: { status: 200, body: schemas.mailboxDetail },
@@ -154,9 +154,9 @@ export const mailboxRoutes = [
     operationId: 'mailboxes.delete',
     method: 'delete',
     path: '/emails/:id',
-    summary: 'Disconnect and erase a mailbox',
+    summary: 'Disconnect and delete a mailbox',
     description:
-      "Removes its credentials, imported mail, warmup history and sender links. Emails already sent stay on record; one in a worker's hands finishes. A consent at Google is ended there a little later, and tried until that has worked.",
+      'Deletes its credentials, imported mail, warmup history and sender links. Records of sent emails are kept; an email being sent is completed. A consent at Google is revoked a little later, with retries until that succeeds.',
     success: { status: 204 },
     handler: (ctx, { params }) => removeMailbox(ctx, params.id),
   }),
@@ -166,9 +166,9 @@ export const mailboxRoutes = [
     operationId: 'mailboxes.test',
     method: 'post',
     path: '/emails/:id/test',
-    summary: 'Dial the stored credentials',
+    summary: 'Test the stored credentials',
     description:
-      'Always 200 with a checklist; `error` says what is wrong. Refused credentials hold the mailbox, working ones lift such a hold.',
+      'Always 200 with a checklist; `error` names the problem. Refused credentials hold the mailbox, working ones release such a hold.',
     success: { status: 200, body: schemas.liveCheck },
     prepare: (ctx, { params }) => dialMailbox(ctx, params.id),
     handler: async (ctx, { params, prepared }) =>
@@ -180,8 +180,8 @@ export const mailboxRoutes = [
     operationId: 'mailboxes.authCheck',
     method: 'get',
     path: '/emails/:id/auth-check',
-    summary: 'SPF, DKIM and DMARC of the sending domain',
-    description: 'DKIM is looked for under usual selectors; DNS cannot list them.',
+    summary: 'Check SPF, DKIM and DMARC of the sending domain',
+    description: 'DKIM is searched under common selectors, because DNS cannot list them.',
     success: { status: 200, body: schemas.authCheck },
     handler: async (ctx, { params }) => presentAuthCheck(await checkAuthentication(ctx, params.id), ctx),
   }),

@@ -5,7 +5,7 @@ import { emailAddress, paged, resource, timestamp, uuid } from '../http/schemas.
 import { says } from '../../lib/issue-message.ts';
 import { issue } from '../http/said.ts';
 
-/** Text that stands in a header: no line breaks, no control characters. */
+/** Text for a mail header: no line breaks or control characters. */
 const headerLine = z
   .string()
   .trim()
@@ -33,9 +33,12 @@ const mailService = z
       .refine((text) => !/[\r\n\0]/.test(text), says('mailboxes.line_break')),
     security: z
       .enum(['tls', 'starttls', 'none'])
-      .meta({ description: 'tls from the first byte, starttls required, or none' }),
+      .meta({ description: 'tls: encrypted from the first byte. starttls: required. none: unencrypted' }),
   })
-  .meta({ id: 'MailServerInput', description: 'Password included: servers are never changed without dialing them' });
+  .meta({
+    id: 'MailServerInput',
+    description: 'Includes the password: servers are never changed without testing them',
+  });
 
 const limits = {
   campaign_limit: z
@@ -56,12 +59,14 @@ const connectSmtp = z.strictObject({
   ...limits,
 });
 
-/** POST /emails. The other providers are accepted only to answer that they are connected another way. */
+/**
+ * Body of POST /emails. Other providers are accepted only to return the error that they are connected differently.
+ */
 export const connectMailbox = z.discriminatedUnion('provider', [
   connectSmtp,
   z
     .looseObject({ provider: z.enum(['gmail', 'google', 'outlook', 'microsoft']) })
-    .meta({ description: 'Answers mailbox_provider_requires_oauth' }),
+    .meta({ description: 'Refused with mailbox_provider_requires_oauth' }),
 ]);
 
 const perDay = (description: string) => z.int().min(0).max(100).optional().meta({ description });
@@ -74,14 +79,14 @@ const timeOfDay = (description: string) =>
 
 export const updateMailbox = z.strictObject({
   name: headerLine.optional(),
-  status: z.enum(['active', 'inactive', 'revoked']).optional().meta({ description: 'active also lifts a hold' }),
+  status: z.enum(['active', 'inactive', 'revoked']).optional().meta({ description: 'active also releases a hold' }),
   ...limits,
   reply_to: z.union([z.literal(''), emailAddress]).optional(),
   save_to_sent: z.boolean().optional().meta({ description: 'Keep a copy of campaign emails in the Sent folder' }),
   send_as_email: z
     .union([z.literal(''), emailAddress])
     .optional()
-    .meta({ description: 'An address that Gmail has verified for the mailbox; empty is its own' }),
+    .meta({ description: 'Send-as address verified by Gmail for the mailbox; empty for its own' }),
   signature_plain: body(10_000).optional(),
   signature_html: body(100_000).optional(),
   signature_sync: z.boolean().optional(),
@@ -89,7 +94,7 @@ export const updateMailbox = z.strictObject({
   warmup: z
     .boolean()
     .optional()
-    .meta({ description: 'true starts its warmup, or goes on with a paused one; false stops it and forgets the ramp' }),
+    .meta({ description: 'true starts its warmup or resumes a paused one; false stops it and resets the ramp' }),
   warmup_base: perDay('Warmup emails on the first day of the ramp'),
   warmup_max: perDay('Warmup emails a day at most'),
   warmup_increase: perDay('Warmup emails more on every further day'),
@@ -98,7 +103,7 @@ export const updateMailbox = z.strictObject({
     .min(0)
     .max(100)
     .optional()
-    .meta({ description: 'Percent of received warmup emails that it replies to' }),
+    .meta({ description: 'Percent of received warmup emails that the mailbox replies to' }),
   warmup_tag: headerLine.optional(),
   warmup_start_time: timeOfDay('Warmup emails leave from this time on, in the time zone of the mailbox'),
   warmup_end_time: timeOfDay('They leave before this time; equal times are the whole day'),
@@ -107,8 +112,8 @@ export const updateMailbox = z.strictObject({
     .min(0)
     .max(127)
     .optional()
-    .meta({ description: 'Weekdays on which they leave, as bits: Monday 1, Tuesday 2, Wednesday 4, to Sunday 64' }),
-  tags: z.array(z.string()).max(100).optional().meta({ description: 'Replaces the tags' }),
+    .meta({ description: 'Sending weekdays as bits: Monday 1, Tuesday 2, Wednesday 4, to Sunday 64' }),
+  tags: z.array(z.string()).max(100).optional().meta({ description: 'Replaces all tags' }),
   smtp: mailService.optional(),
   imap: mailService.optional(),
 });
@@ -135,7 +140,7 @@ const mailboxFields = {
     .nullable()
     .meta({
       description:
-        'Set while the mailbox must not send, although it is active. With `order_unpaid` or `domain_lapsed` it was ordered, and lasts until the order is paid or the domain renewed',
+        'Set while an active mailbox must not send. `order_unpaid` and `domain_lapsed` last until the order is paid or the domain renewed',
     }),
   signature_plain: z.string(),
   signature_html: z.string(),
@@ -143,7 +148,7 @@ const mailboxFields = {
   signature_code: z.boolean(),
   send_as_email: z.string(),
   last_synced_at: timestamp.nullable(),
-  last_id: z.int().meta({ description: 'Highest IMAP uid read of the INBOX' }),
+  last_id: z.int().meta({ description: 'Highest IMAP UID read in the INBOX' }),
   campaign_limit: z.int(),
   min_wait_time: z.int(),
   reply_to: z.string(),
@@ -188,10 +193,10 @@ export const mailboxDetail = resource('MailboxDetail', {
 export const mailboxPage = paged(mailbox);
 
 export const allowance = resource('MailboxAllowance', {
-  remaining: z.int().nullable().meta({ description: 'null without a limit' }),
+  remaining: z.int().nullable().meta({ description: 'Null if there is no limit' }),
   limit: z.int().nullable(),
   used: z.int(),
-  pending_request: z.null().meta({ description: 'A request for more; a self-hosted installation has none' }),
+  pending_request: z.null().meta({ description: 'Always null: a self-hosted installation has no requests for more' }),
 });
 
 export const liveCheck = resource('MailboxCheck', {
@@ -224,12 +229,12 @@ export const authCheck = resource('DomainAuthentication', {
   summary: z.string(),
 });
 
-/** POST /emails/onboarding/oauth/cli-start. */
+/** Body of POST /emails/onboarding/oauth/cli-start. */
 export const startConsent = z.strictObject({ provider: z.enum(['gmail', 'outlook']) });
 
 export const startedConsent = z.strictObject({
-  url: z.url().meta({ description: 'Where a person consents, at the provider' }),
-  session: z.string().meta({ description: 'A secret; names the consent when asking for its result' }),
+  url: z.url().meta({ description: 'Consent page of the provider' }),
+  session: z.string().meta({ description: 'Secret id of the consent, for polling its result' }),
   expires_in: z.int().meta({ description: 'Seconds' }),
 });
 
@@ -238,6 +243,8 @@ export const consentParams = z.object({ session: z.string().max(200) });
 export const consentResult = resource('ConsentResult', {
   status: z.enum(['pending', 'done', 'failed']),
   provider: z.enum(['gmail', 'outlook']),
-  account: mailboxDetail.optional().meta({ description: 'The mailbox, when done and not removed since' }),
+  account: mailboxDetail
+    .optional()
+    .meta({ description: 'The mailbox, if the consent is done and it was not removed since' }),
   error: issue.optional(),
 });

@@ -1,23 +1,26 @@
 import type { Config } from '../../lib/config/index.ts';
 
-/** What the pages keep in a browser. */
+/** Cookie names of the pages. */
 export interface CookieNames {
-  /** The session of the person who signed in. */
+  /** Session of the signed-in person. */
   session: string;
-  /** Random; binds a form to this browser before anyone has signed in. */
+  /** Random value that binds a form to this browser before sign-in. */
   visitor: string;
-  /** The handle of a sign-in that waits for its mailed code. */
+  /** Handle of a sign-in that waits for its mailed code. */
   challenge: string;
-  /** Makes the mailed code unnecessary on this device (AUTH_LOGIN_CODE=new_device). */
+  /** Token that makes the mailed code unnecessary on this device (AUTH_LOGIN_CODE=new_device). */
   device: string;
 }
 
-/** Whether people reach the pages over TLS. */
+/** Returns true if people reach the pages over TLS. */
 function isSecure(config: Config): boolean {
   return config.APP_URL.startsWith('https:');
 }
 
-/** The names. `__Host-` makes browsers refuse one that was set over http, by a sibling host or for a path. */
+/**
+ * Returns the cookie names. The prefix `__Host-` makes browsers refuse a cookie set over http, by a sibling host or for
+ * a path.
+ */
 export function cookieNames(config: Config): CookieNames {
   const prefix = isSecure(config) ? '__Host-heron_' : 'heron_';
   return {
@@ -28,7 +31,9 @@ export function cookieNames(config: Config): CookieNames {
   };
 }
 
-/** The cookies of a request; of a name sent twice the first counts, which browsers send for the narrowest path. */
+/**
+ * Parses the cookies of a request. Of a name sent twice the first counts, which browsers send for the narrowest path.
+ */
 export function readCookies(header: string | undefined): Map<string, string> {
   const cookies = new Map<string, string>();
   for (const pair of (header ?? '').split(';')) {
@@ -40,10 +45,10 @@ export function readCookies(header: string | undefined): Map<string, string> {
 }
 
 /**
- * A Set-Cookie line. No script reads it, no other site's form or frame sends it; a link from elsewhere does (Lax), as
- * applications lead people here.
+ * Returns a Set-Cookie line. Scripts cannot read the cookie, and other sites' forms and frames do not send it. A link
+ * from elsewhere does (Lax), as applications lead people here.
  * @param value base64url or a token: nothing that would need quoting
- * @param maxAgeMs how long the browser keeps it; 0 removes it, undefined keeps it while the browser runs
+ * @param maxAgeMs lifetime in the browser; 0 removes the cookie, undefined keeps it for the browser session
  */
 export function setCookie(config: Config, name: string, value: string, maxAgeMs?: number): string {
   const age = maxAgeMs === undefined ? '' : `; Max-Age=${Math.floor(maxAgeMs / 1000)}`;

@@ -7,7 +7,7 @@ import type { Config } from '../../lib/config/index.ts';
 import { newSecret } from '../../lib/crypto.ts';
 import type { StreamReply } from '../http/route.ts';
 
-/** What `npm run build`, or `npm start`, made of web/: beside the sources, and beside the compiled code. */
+/** Build of web/ by `npm run build` or `npm start`. The path fits both the sources and the compiled code. */
 const BUILD = fileURLToPath(new URL('../../web/dist', import.meta.url));
 
 const TYPES: Record<string, string> = {
@@ -22,12 +22,12 @@ const TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
-/** Paths that belong to the API and its pages: what is not found there is not found. */
+/** Paths that belong to the API and its pages. An unknown path below them is a 404. */
 const NOT_OURS = /^\/(v1|oauth|account|\.well-known|mcp|docs|assets|metrics|health|setup|invitations|approvals)(\/|$)/;
 
 interface AssetFile {
   type: string;
-  /** The bytes by content encoding; `identity` is always there. */
+  /** Bytes by content encoding; `identity` is always present. */
   bytes: Record<string, Buffer>;
   etag: string;
 }
@@ -40,8 +40,8 @@ interface Build {
 const builds = new Map<string, Build | null>();
 
 /**
- * The page of the dashboard, which is the same for every address of it; null when web/ was not built. A nonce lets the styles in that its
- * libraries make while they run; scripts are files of this server, without exception.
+ * Returns the dashboard's page, which is the same for each of its addresses; null if web/ was not built. A nonce admits
+ * the styles that its libraries create at run time. Scripts must be files of this server.
  */
 export function dashboardPage(config: Config, directory = BUILD): StreamReply | null {
   const build = readBuild(directory);
@@ -63,7 +63,7 @@ export function dashboardPage(config: Config, directory = BUILD): StreamReply | 
   };
 }
 
-/** Everything comes from this server, but for the event stream. */
+/** Allows resources of this server only, except for the event stream. */
 function policy(nonce: string, realtime: string): string {
   return [
     "default-src 'none'",
@@ -104,7 +104,9 @@ export function dashboardFiles(directory = BUILD): Middleware {
   };
 }
 
-/** Answers browsers that open an address of the dashboard itself, such as a link to a campaign; what the API owns stays with it. */
+/**
+ * Serves the dashboard's page for its own addresses, such as a link to a campaign. Paths of the API are not affected.
+ */
 export function dashboardFallback(config: Config, directory = BUILD): Middleware {
   return (koa, next) => {
     const isPage =
@@ -122,7 +124,7 @@ export function dashboardFallback(config: Config, directory = BUILD): Middleware
   };
 }
 
-/** Read once: a process serves the build it started with. */
+/** Read once, as a process serves the build it started with. */
 function readBuild(directory: string): Build | null {
   if (!builds.has(directory)) builds.set(directory, loadBuild(directory));
   return builds.get(directory)!;

@@ -9,21 +9,21 @@ import { messagePage } from './layout.ts';
 import { returnTo } from './return-to.ts';
 import { assertOwnForm, readVisit, type Visit } from './visit.ts';
 
-/** A form is a few short fields and the authorization request it continues. */
+/** Maximum size (bytes) of a form: a few short fields and the authorization request it continues. */
 const FORM_BYTES = 32 * 1024;
 
-/** What every form of the pages carries. */
+/** Fields of every form of the pages. */
 const formFields = {
-  csrf: z.string().default('').meta({ description: 'Made for this browser by the page the form is on' }),
+  csrf: z.string().default('').meta({ description: 'CSRF token that the page of the form issued to this browser' }),
   request: z
     .string()
     .default('')
-    .meta({ description: 'The query of the authorization request to return to; empty for the authorized apps' }),
+    .meta({ description: 'Query of the authorization request to return to; empty for the authorized apps' }),
 };
 
 type FormBody<S extends z.ZodRawShape> = z.output<ReturnType<typeof form<S>>>;
 
-/** The body of a form; checkboxes come as fields of their own. */
+/** Returns the body schema of a form. Each checkbox is sent as a field of its own. */
 function form<S extends z.ZodRawShape>(fields: S) {
   return z.looseObject({ ...formFields, ...fields });
 }
@@ -31,7 +31,7 @@ function form<S extends z.ZodRawShape>(fields: S) {
 interface Declaration {
   operationId: string;
   path: string;
-  /** Of a path with `:token`: the secret part of a mailed link. */
+  /** Parameters of a path with `:token`, the secret part of a mailed link. */
   params?: z.ZodType;
   summary: string;
   description?: string;
@@ -41,14 +41,17 @@ interface Declaration {
 const browsers = { atRoot: true, area: 'pages', scope: 'public', permission: null, organization: false } as const;
 const success = { status: 200, body: 'stream', contentType: 'text/html' } as const;
 
-const inWords = { description: 'A page that says what is wrong', contentType: 'text/html' };
-/** What every page may answer besides: on to another address, or why not, in words. */
+const inWords = { description: 'Error page', contentType: 'text/html' };
+/** Answers of every page besides its content: a redirect or an error page. */
 const otherAnswers: Record<number, OtherAnswer> = {
-  303: { description: 'On to the next page, or back to the application' },
+  303: { description: 'Redirect to the next page or back to the application' },
   ...Object.fromEntries([400, 401, 403, 404, 409, 429, 500].map((status) => [status, inWords])),
 };
 
-/** A page, or a picture in one: a GET that changes nothing. Its query documents itself and is checked by the page, which refuses in words. */
+/**
+ * Declares a page, or an image in one: a GET that changes nothing. Its query is only documented here; the page checks
+ * it and shows problems as text.
+ */
 export function shownPage<Q extends z.ZodType>(
   spec: Declaration & {
     query?: Q;
@@ -68,12 +71,12 @@ export function shownPage<Q extends z.ZodType>(
   });
 }
 
-/** The action of a form. It is refused unless it was sent from our own page, in this browser. */
+/** Declares the action of a form. Refuses forms that were not sent from our own page in this browser. */
 export function sentForm<S extends z.ZodRawShape>(
   spec: Declaration & {
     fields: S;
     act: (visit: Visit, body: FormBody<S>, token: string) => Promise<StreamReply>;
-    /** Where the page of a refusal leads back to; the request that the form carries, when not given. */
+    /** Target of the link on an error page. Default: the request that the form carries. */
     back?: (token: string) => string;
   },
 ): AnyRoute {
@@ -119,7 +122,9 @@ async function answered(
   }
 }
 
-/** An error as a page. Internal errors are logged here, because they do not pass through the error envelope. */
+/**
+ * Renders an error as a page. Internal errors are logged here, because they do not pass through the error envelope.
+ */
 function refusal(ctx: Ctx, text: PageTexts, thrown: unknown, back?: string): StreamReply {
   const error = asAppError(thrown);
   if (error.status >= 500) ctx.log.error({ err: error, cause: error.cause, requestId: ctx.requestId }, 'page failed');

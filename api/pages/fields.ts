@@ -7,28 +7,28 @@ import { emailAddress } from '../http/schemas.ts';
 import { html, type Html } from '../http/html.ts';
 import { message } from '../../messages/index.ts';
 
-/** The path parameter of a link with a secret in it. */
+/** Path parameter of a link with a secret. */
 export const tokenParams = z.object({ token: z.string() });
 
-/** The field of a new password, with the rule that can be said beforehand. */
+/** Renders the field of a new password, with the rule that can be stated in advance. */
 export function passwordField({ field }: PageTexts, label = field.password): Html {
   return html`<label class="field">${label}<input class="text" type="password" name="password" autocomplete="new-password" required minlength="${PASSWORD_LENGTH.min}" maxlength="${PASSWORD_LENGTH.max}"></label>
 <p class="soft">${field.passwordRule(PASSWORD_LENGTH.min)}</p>`;
 }
 
-/** The field of a person's name. */
+/** Renders the field of a person's name. */
 export function nameField({ field }: PageTexts, name: string, autofocus: Html | null = null): Html {
   return html`<label class="field">${field.name}<input class="text" name="name" value="${name}" autocomplete="name" maxlength="200"${autofocus}></label>`;
 }
 
-/** A name as a person writes it into one field: the first word, and the rest. */
+/** Splits a full name into its first word and the rest. */
 export function splitName(name: string): { firstName: string; lastName: string } {
   const [first = '', ...rest] = name.trim().split(/\s+/);
   return { firstName: first.slice(0, 100), lastName: rest.join(' ').slice(0, 100) };
 }
 
 /**
- * An address of a form.
+ * Parses an email address of a form.
  * @throws AppError bad_request
  */
 export function addressIn(value: string): string {
@@ -38,12 +38,12 @@ export function addressIn(value: string): string {
   return parsed.data;
 }
 
-/** Faults of a form, in words of its fields. */
+/** Creates the error for a form's problems, described by its fields. */
 export function refusedForm(problems: Problem[]): AppError {
   return new AppError('bad_request', message('form.faults'), { problems });
 }
 
-/** Does what a form asks; what the person can mend comes back as `again`, the same form. */
+/** Runs a form's action. Shows the form again (`again`) for errors that the person can correct. */
 export async function orAgain(
   again: (refused: AppError) => StreamReply | Promise<StreamReply>,
   work: () => Promise<StreamReply>,

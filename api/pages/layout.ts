@@ -4,7 +4,10 @@ import type { PageTexts } from './texts.ts';
 import { Html, html } from '../http/html.ts';
 import { STYLE } from './style.ts';
 
-/** What a page may load: its own style, images of this server, forms that post to this server. No script, no frame, nothing from other sites. */
+/**
+ * Content-Security-Policy: the page's own style, images of this server, forms that post to this server. No scripts, no
+ * frames, nothing from other sites.
+ */
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -15,8 +18,8 @@ const POLICY = [
 ].join('; ');
 
 /**
- * Headers of every page. The referrer policy is `same-origin`: other sites learn nothing, as with
- * `no-referrer`, but with that one browsers would send our own forms with `Origin: null`, and the origin is checked.
+ * Headers of every page. The referrer policy is `same-origin`: it tells other sites as little as `no-referrer`. With
+ * `no-referrer` browsers would send our own forms with `Origin: null`, and the origin is checked.
  */
 export const PAGE_HEADERS: Record<string, string> = {
   'Cache-Control': 'no-store',
@@ -32,18 +35,21 @@ interface PageOptions {
   title: string;
   body: Html;
   status?: number;
-  /** Shown at the right of the top line. */
+  /** Content at the right of the top line. */
   top?: Html;
   wide?: boolean;
-  /** It shows other pages of this server in frames. */
+  /** True if the page shows other pages of this server in frames. */
   frames?: boolean;
-  /** Where the browser is sent at once by a refresh; the page also has a link. */
+  /** URL to which the browser is sent at once by a refresh. The page also has a link. */
   refreshTo?: string;
-  /** Beside {@link PAGE_HEADERS}. */
+  /** Headers in addition to {@link PAGE_HEADERS}. */
   headers?: Record<string, string> | undefined;
 }
 
-/** A whole page as the answer of a route: head, style and frame around `body`, in the language of `text`. It runs no script. */
+/**
+ * Renders a whole page as the answer of a route: head, style and layout around `body`, in the language of `text`. It
+ * runs no script.
+ */
 export function page({ lang }: PageTexts, options: PageOptions): StreamReply {
   const refresh =
     options.refreshTo === undefined ? null : html`<meta http-equiv="refresh" content="0;url=${options.refreshTo}">`;
@@ -58,7 +64,9 @@ export function page({ lang }: PageTexts, options: PageOptions): StreamReply {
   return reply(options.status ?? 200, document.text, { Vary: 'Accept-Language', ...frames, ...options.headers });
 }
 
-/** Sends the browser on with a GET. `location` is a path of ours, or an address that was checked against its application. */
+/**
+ * Redirects the browser with a GET. `location` is a path of this server, or a URL checked against its application.
+ */
 export function redirect(location: string): StreamReply {
   return reply(303, '', { Location: location });
 }
@@ -67,7 +75,7 @@ function reply(status: number, text: string, headers: Record<string, string> = {
   return { stream: text, contentType: 'text/html; charset=utf-8', status, headers: { ...PAGE_HEADERS, ...headers } };
 }
 
-/** A page that says one thing, such as why a request cannot go on. */
+/** Renders a page with one message, such as why a request cannot continue. */
 export function messagePage(
   text: PageTexts,
   status: number,

@@ -1,20 +1,23 @@
-/** The page to which applications send people. */
+/** Page to which applications send people for authorization. */
 export const AUTHORIZE_PATH = '/oauth/authorize';
-/** The page of a person's authorized apps. */
+/** Page of a person's authorized apps. */
 export const APPS_PATH = '/account/apps';
 
-/** The sign-in form that stands by itself. */
+/** Sign-in form without another request to continue. */
 export const SIGN_IN_PATH = '/account/sign-in';
 
-/** Any origin: paths are resolved against it to see that they stay on it. */
+/** Placeholder origin: paths are resolved against it to check that they stay on it. */
 const NOWHERE = 'http://heron.invalid';
 
-/** A form's request that leads to a page of the dashboard; to its first page where `path` is none of this server. */
+/**
+ * Returns the form request that leads to a page of the dashboard, or to its first page if `path` is not a path of this
+ * server.
+ */
 export function dashboardRequest(path: string): string {
   return new URLSearchParams({ to: ownPath(path) ?? '/' }).toString();
 }
 
-/** The path of {@link dashboardRequest}; undefined for any other request. */
+/** Returns the path of a {@link dashboardRequest}; undefined for any other request. */
 export function dashboardIn(request: string): string | undefined {
   const params = [...new URLSearchParams(request)];
   return params.length === 1 && params[0]![0] === 'to' ? ownPath(params[0]![1]) : undefined;
@@ -23,39 +26,40 @@ export function dashboardIn(request: string): string | undefined {
 function ownPath(path: string): string | undefined {
   if (!path.startsWith('/') || path.length > 2_000 || !URL.canParse(path, NOWHERE)) return undefined;
   const url = new URL(path, NOWHERE);
-  // A path such as //evil.example or /\evil.example is another host to a browser.
+  // Browsers read a path such as //evil.example or /\evil.example as another host.
   return url.origin === NOWHERE && !url.pathname.startsWith('//') ? url.pathname + url.search : undefined;
 }
 
-/** The page of a mailed invitation, before its token. */
+/** Path of the invitation page, without its token. */
 export const INVITATION_PATH = '/invitations';
 
-/** A form's request that leads back to the page of an invitation. */
+/** Returns the form request that leads back to the page of an invitation. */
 export function invitationRequest(token: string): string {
   return new URLSearchParams({ invitation: token }).toString();
 }
 
-/** The token of {@link invitationRequest}; undefined for any other request. */
+/** Returns the token of an {@link invitationRequest}; undefined for any other request. */
 export function invitationIn(request: string): string | undefined {
   return /^invitation=([\w-]{1,128})$/.exec(request)?.[1];
 }
 
-/** The page on which a person decides on an approval, before its id. */
+/** Path of the page that decides an approval, without its id. */
 export const APPROVAL_PATH = '/approvals';
 
-/** A form's request that leads back to the page of an approval. */
+/** Returns the form request that leads back to the page of an approval. */
 export function approvalRequest(id: string): string {
   return new URLSearchParams({ approval: id }).toString();
 }
 
-/** The id of {@link approvalRequest}; undefined for any other request. */
+/** Returns the id of an {@link approvalRequest}; undefined for any other request. */
 export function approvalIn(request: string): string | undefined {
   return /^approval=([\w-]{1,128})$/.exec(request)?.[1];
 }
 
 /**
- * Where a form leads when it is done: the invitation, the approval, the page of the dashboard or the authorization request it came from, or the authorized apps. The
- * path is always ours; only query parameters of the form's value are used, encoded anew.
+ * Returns the path that follows a completed form: invitation, approval, dashboard page or authorization request; by
+ * default the authorized apps. The path is always one of this server. Only the query parameters of `request` are used,
+ * and encoded again.
  */
 export function returnTo(request: string): string {
   const invitation = invitationIn(request);
@@ -67,7 +71,7 @@ export function returnTo(request: string): string {
   return request === '' ? APPS_PATH : `${AUTHORIZE_PATH}?${new URLSearchParams(request).toString()}`;
 }
 
-/** An authorization request's parameters as a form carries them, repeated ones repeated. */
+/** Encodes an authorization request's parameters for a form, including repeated ones. */
 export function requestText(query: Record<string, unknown>): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

@@ -13,20 +13,20 @@ import { approvalIn, dashboardIn, dashboardRequest, invitationIn, returnTo, SIGN
 import type { Visit } from './visit.ts';
 
 interface SignInOptions {
-  /** The authorization request to come back to; empty for the authorized apps. */
+  /** Authorization request to return to; empty for the authorized apps. */
   request: string;
-  /** The error that the form shows, with its status and headers. */
+  /** Error that the form shows, with its status and headers. */
   refused?: AppError;
-  /** The address that was typed, so that it can be corrected. */
+  /** Address typed before, so that it can be corrected. */
   email?: string;
 }
 
-/** What every form carries: the token that it is ours, and the request that it continues. */
+/** Renders the hidden fields of every form: its CSRF token and the request that it continues. */
 export function hiddenFields(visit: Visit, request: string): Html {
   return html`<input type="hidden" name="csrf" value="${visit.csrf}"><input type="hidden" name="request" value="${request}">`;
 }
 
-/** Asks for address and password, or for the mailed code when a sign-in waits for it. */
+/** Renders the sign-in form: email and password, or the mailed code if a sign-in waits for it. */
 export function signInPage(visit: Visit, options: SignInOptions): StreamReply {
   return visit.cookie('challenge') ? codePage(visit, options) : passwordPage(visit, options);
 }
@@ -46,7 +46,7 @@ ${problem(visit, refused)}<form method="post" action="${SIGN_IN_PATH}">${hiddenF
   );
 }
 
-/** Which text says what one signs in for. */
+/** Returns the key of the text that names the purpose of the sign-in. */
 function purposeOf(request: string) {
   if (dashboardIn(request) !== undefined) return 'toDashboard';
   if (request === '') return 'toApps';
@@ -68,7 +68,10 @@ ${problem(visit, refused)}<form method="post" action="/account/sign-in/code">${h
   );
 }
 
-/** An installation without a mail server writes its mail to its log, which `npm start` shows. */
+/**
+ * Names the place of the code: an installation without a mail server writes its mail to its log, which `npm start`
+ * shows.
+ */
 function whereTheCodeIs({ ctx: { config }, text: { code } }: Visit): string {
   return config.MAIL_TRANSPORT === 'log' ? code.inLog : code.mailed;
 }
@@ -84,14 +87,14 @@ function asked({ text }: Visit, title: string, refused: AppError | undefined, bo
   });
 }
 
-/** What was refused about a form, above it: the message, every fault of a field, and the fix. */
+/** Renders the error above a form: the message, every field problem, and the fix. */
 export function problem({ text }: Pick<Visit, 'text'>, refused: AppError | undefined): Html | null {
   if (!refused) return null;
   const faults = (refused.problems ?? []).map(({ message }) => html` ${text.plainly(message)}.`);
   return html`<div class="note bad" role="alert">${text.plainly(refused.said)}.${faults}${refused.fix ? html` ${text.plainly(refused.fix)}` : null}</div>`;
 }
 
-/** Runs a step of the sign-in; an error that the person can correct is shown in the same form. */
+/** Runs a step of the sign-in. Shows the same form again for an error that the person can correct. */
 async function step(visit: Visit, options: SignInOptions, work: () => Promise<void>): Promise<StreamReply> {
   try {
     await work();
@@ -112,18 +115,15 @@ export async function enter(visit: Visit, tokens: TokenPair): Promise<void> {
   if (tokens.deviceToken) visit.keep('device', tokens.deviceToken, DEVICE_MS);
 }
 
-/** Signing in and out of the pages, over the verbs of the API's own sign-in. */
+/** Routes for signing in and out of the pages, using the same verbs as the API's sign-in. */
 export const signInRoutes = [
   shownPage({
     operationId: 'pages.showSignIn',
     path: SIGN_IN_PATH,
     summary: 'The sign-in form of the dashboard',
-    description: 'Leads on to the address in `to`, a path of this server, for a person who is signed in.',
+    description: 'Redirects a signed-in person to the path `to` of this server.',
     query: z.looseObject({
-      to: z
-        .string()
-        .optional()
-        .meta({ description: 'Path of the dashboard to come back to; its first page unless given' }),
+      to: z.string().optional().meta({ description: 'Path of the dashboard to return to. Default: its first page' }),
     }),
     show: async (visit, { to }) => {
       const request = dashboardRequest(typeof to === 'string' ? to : '/');
@@ -135,7 +135,7 @@ export const signInRoutes = [
     path: SIGN_IN_PATH,
     summary: 'The sign-in form: address and password',
     description:
-      'Opens a browser session, or mails a code first, as AUTH_LOGIN_CODE says. The attempts are limited as those of POST /v1/auth/login.',
+      'Opens a browser session, or mails a code first, depending on AUTH_LOGIN_CODE. Attempts are limited as for POST /v1/auth/login.',
     fields: { email: z.string().default(''), password: z.string().default('') },
     act: async (visit, { request, email, password }) =>
       step(visit, { request, email }, async () => {
@@ -160,7 +160,7 @@ export const signInRoutes = [
   sentForm({
     operationId: 'pages.restartSignIn',
     path: '/account/sign-in/restart',
-    summary: 'Gives up a sign-in that waits for its code',
+    summary: 'Abort a sign-in that waits for its code',
     fields: {},
     act: async (visit, { request }) => {
       visit.keep('challenge', '', 0);
@@ -170,7 +170,7 @@ export const signInRoutes = [
   sentForm({
     operationId: 'pages.signOut',
     path: '/account/sign-out',
-    summary: 'Ends the browser session',
+    summary: 'End the browser session',
     fields: {},
     act: async (visit, { request }) => {
       if (visit.signedIn) await signOut(visit.ctx);

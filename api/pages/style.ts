@@ -1,4 +1,4 @@
-/** The style sheet of the pages. It is inlined, and the content security policy allows it by its hash. */
+/** Style sheet of the pages. It is inlined, and the content security policy allows it by its hash. */
 export const STYLE = `
 :root{color-scheme:light dark;--bg:#f3f5f8;--card:#fff;--text:#16202c;--soft:#566578;--line:#d9e0e8;--brand:#1c5fb8;--brand-text:#fff;
 --brand-soft:#e8f0fb;--warn:#8a5200;--warn-bg:#fff4e0;--warn-line:#f0cf94;--bad:#a61b1b;--bad-bg:#fdeceb;--bad-line:#f2bcb8;--good:#17663a;--good-bg:#e7f6ed;--good-line:#b0dcc2;

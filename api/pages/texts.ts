@@ -6,12 +6,12 @@ import { render } from '../../messages/render.ts';
 import { Html } from '../http/html.ts';
 import { preferredLanguage } from '../http/language.ts';
 
-/** The texts of the server-rendered pages in one language: plain text, or HTML whose values are escaped. */
+/** Texts of the server-rendered pages in one language: plain text, or HTML whose values are escaped. */
 export type PageTexts = ReturnType<typeof textsIn>;
 
 const known = new Map<Language, PageTexts>();
 
-/** The texts in the language that a reader's browser prefers; see {@link preferredLanguage}. */
+/** Returns the texts in the language that a reader's browser prefers; see {@link preferredLanguage}. */
 export function textsFor(acceptLanguage: string | undefined): PageTexts {
   const language = preferredLanguage(acceptLanguage);
   const texts = known.get(language) ?? textsIn(language);
@@ -19,20 +19,20 @@ export function textsFor(acceptLanguage: string | undefined): PageTexts {
   return texts;
 }
 
-/** Values of the sentence of a code; HTML stands as it is in one that is HTML itself. */
+/** Values of a message. Html values are inserted unescaped into messages that are HTML. */
 type Markup<Code extends MessageCode> =
   Parameters<typeof message<Code>> extends [unknown, infer Given]
     ? [values: { [Name in keyof Given]: Given[Name] | Html }]
     : [];
 
-/** The ways in which a language says a sentence. */
+/** Functions that render messages in one language. */
 type Speech = ReturnType<typeof speechIn>;
 
 function speechIn(language: Language) {
   const say = (said: Message): string => render(said, language);
   const rich = <Code extends MessageCode>(code: Code, ...[values = {}]: Markup<Code>): Html =>
     new Html(say({ code, values: Object.fromEntries(Object.entries(values).map(escaped)) }));
-  /** The sentence of a name that others choose; the name itself where there is none. */
+  /** Returns the message of `list` for a name from outside; `otherwise` if there is none. */
   const named = (list: string, name: string, otherwise = name.replaceAll('_', ' ')): string => {
     const code = `${list}.${name}`;
     return code in SENTENCES.en ? say({ code: code as MessageCode, values: {} }) : otherwise;
@@ -47,7 +47,7 @@ function textsIn(language: Language) {
     lang: language,
     plainly: (words: Said): string => inWords(words, language),
     day: (date: Date): string => date.toLocaleDateString(language === 'en' ? 'en-GB' : language, DAY),
-    /** A moment as people read it; the pages run no script that could know their time zone. */
+    /** Formats a time in UTC. The pages run no script, so the reader's time zone is unknown. */
     moment: (date: Date): string => say(message('mail.moment', { at: date.toISOString() })),
     permission: (name: Permission): string => say({ code: `permission.${name}`, values: {} }),
     refused: refusedTexts(speech),
@@ -287,9 +287,9 @@ function approvalTexts({ say, rich, named }: Speech) {
     atOnce: say(message('page.approval.at_once')),
     yes: say(message('page.approval.yes')),
     no: say(message('page.approval.no')),
-    /** The label of a field; its name where only its writer knows it. */
+    /** Returns the label of a field; its own name if there is no label. */
     fact: (name: string) => named('page.fact', name),
-    /** A value as people read it. @param name its field; empty for a part of a list */
+    /** Returns a value as text. @param name its field; empty for an entry of a list */
     value: (value: string, name: string) => named(`page.choice.${name}`, value, value),
     checks: say(message('page.approval.checks')),
     faults: (score: number) => say(message('page.approval.faults', { score })),
@@ -301,7 +301,10 @@ function approvalTexts({ say, rich, named }: Speech) {
     emailTo: (to: string) => say(message('page.approval.email_to', { to })),
     textVersion: say(message('page.approval.text_version')),
     step: (type: string) => named('page.step', type),
-    /** A way out of a step. @param step its number; empty where the sequence ends @param when conditions; empty: always */
+    /**
+     * Describes a link out of a step. @param step number of the target; empty for the end of the sequence @param when
+     * conditions; empty means always
+     */
     link: (step: string, when: string) => say(linkOf(step, when)),
     later: (days: number) => say(message('page.approval.later', { days })),
     sameConversation: say(message('page.approval.same_conversation')),

@@ -7,24 +7,27 @@ import { textsFor, type PageTexts } from './texts.ts';
 import { cookieNames, readCookies, setCookie, type CookieNames } from './cookies.ts';
 import { message } from '../../messages/index.ts';
 
-/** One request of a browser: who is signed in, what its forms must carry, which cookies the answer sets. */
+/** One request of a browser: its signed-in person, the CSRF token of its forms, the cookies of the answer. */
 export interface Visit {
-  /** Acts as the person who is signed in, in the workspace of their session; anonymous before sign-in. */
+  /** Context of the signed-in person in the workspace of their session; anonymous before sign-in. */
   ctx: Ctx;
   signedIn: boolean;
-  /** The texts of the pages in the language of the browser. */
+  /** Texts of the pages in the browser's language. */
   text: PageTexts;
-  /** Proves that a form was made for this browser: a keyed hash of its session, or of its visitor cookie. */
+  /** CSRF token: a keyed hash of this browser's session or of its visitor cookie. */
   csrf: string;
   names: CookieNames;
   cookie(name: keyof CookieNames): string | undefined;
-  /** Collects a cookie for the answer; see {@link setCookie}. */
+  /** Adds a cookie to the answer; see {@link setCookie}. */
   keep(name: keyof CookieNames, value: string, maxAgeMs?: number): void;
   /** Set-Cookie lines collected so far. */
   cookies: readonly string[];
 }
 
-/** Reads the session of a request. A browser without one gets a visitor cookie, so that the sign-in form is bound to the browser too. */
+/**
+ * Reads the session of a request. A browser without one gets a visitor cookie, so that the sign-in form is bound to the
+ * browser too.
+ */
 export async function readVisit(ctx: Ctx, headers: Record<string, string | undefined>): Promise<Visit> {
   const names = cookieNames(ctx.config);
   const sent = readCookies(headers.cookie);
@@ -56,8 +59,8 @@ function csrfToken(config: Config, binding: string): string {
 }
 
 /**
- * Refuses a form that does not come from our own pages, by its Origin and Sec-Fetch-Site headers and by the token in it.
- * A browser that sends no Origin is refused.
+ * Refuses a form that was not sent from our own pages. Checks its Origin and Sec-Fetch-Site headers and its token. A
+ * browser that sends no Origin is refused.
  * @throws AppError forbidden
  */
 export function assertOwnForm(visit: Visit, headers: Record<string, string | undefined>, token: string): void {

@@ -14,17 +14,17 @@ import { metricsEndpoint } from '../http/metrics.ts';
 import { documents } from '../operations/system/documents.ts';
 import { VERSION } from '../../lib/version.ts';
 
-/** Areas that the document leaves out: pages are for people, and MCP describes itself to its clients. */
+/** Areas that the document omits: pages are for people, and MCP describes itself to its clients. */
 const UNDOCUMENTED: ReadonlySet<string> = new Set(['mcp', 'pages']);
 
-/** The API's OpenAPI document, without a server running. */
+/** Builds the API's OpenAPI document without a running server. */
 export function apiDocument(serverUrl: string): object {
   const documented = routes.filter(({ area }) => !UNDOCUMENTED.has(area));
   return openApiDocument(documented, { version: VERSION, serverUrl });
 }
 
 interface RunningApi extends Listening {
-  /** Makes the OpenAPI document, which takes some 300 ms of processor time. The first who asks for it would wait for that. */
+  /** Builds the OpenAPI document in advance (about 300 ms of processor time), so that no request waits for it. */
   prepare(): void;
 }
 

@@ -11,8 +11,8 @@ import { metricsEndpoint } from '../http/metrics.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Starts the forms service (8090 by default). The API has no way to make a form, so that there is none to serve: it answers its health, its
- * metrics, and 404 to everything else, and stands where balancers and firewalls expect it.
+ * Starts the forms service (8090 by default). The API cannot create forms yet, so this server only answers its health
+ * and metrics, and 404 to everything else. Load balancers and firewalls can already be set up for it.
  */
 export async function startForms(
   { config }: Pick<Deps, 'config'>,

@@ -21,8 +21,8 @@ export interface RealtimeOptions extends Partial<GatewayTimes> {
 }
 
 /**
- * Starts the realtime gateway (4000 by default): the stream at /v1/realtime and at /, beside /health and /metrics.
- * Closing it asks open sockets to reconnect (close code 1012) and waits until they have closed.
+ * Starts the realtime gateway (4000 by default): the stream at /v1/realtime and at /, in addition to /health and
+ * /metrics. Closing it asks open sockets to reconnect (close code 1012) and waits until they have closed.
  */
 export async function startRealtime(deps: Deps, metrics: Metrics, options: RealtimeOptions = {}): Promise<Listening> {
   const { port = deps.config.REALTIME_PORT, actors = createActorResolver(deps), ...times } = options;
@@ -56,7 +56,7 @@ export async function startRealtime(deps: Deps, metrics: Metrics, options: Realt
   }
 }
 
-/** What the gateway's port answers to plain HTTP. */
+/** Creates the app that answers plain HTTP requests on the gateway's port. */
 function createRealtimeApp(deps: Deps, metrics: Metrics): Koa {
   const app = new Koa();
   app.use((koa, next) =>

@@ -8,11 +8,11 @@ import { createWakeable } from '../../lib/wakeable.ts';
 import { createTrackingApp } from '../campaigns/tracking/app.ts';
 
 /**
- * Pause (ms) between two looks for clicks that wait to be announced, when this process has recorded none: those of a process that died. A click of its
- * own ends the pause.
+ * Interval (ms) of the search for unannounced clicks, such as those of a process that died. A click of this process
+ * ends the pause.
  */
 const SWEEP_MS = 10_000;
-/** The shortest pause (ms) between two announcements: clicks that come together are announced together. */
+/** Minimum pause (ms) between two announcements, so that clicks close together are announced together. */
 const GATHER_MS = 1_000;
 
 /** Starts the tracking service (3000 by default). Closing it finishes open requests and announcements. */
@@ -32,7 +32,7 @@ export async function startTracking(deps: Deps, metrics: Metrics, options: { por
   };
 }
 
-/** Announces clicks as they become due. Returns what ends it, after the announcement that is under way. */
+/** Announces clicks as they become due. Returns a function that stops it after the current announcement. */
 function startAnnouncing(deps: Deps, clicks: ReturnType<typeof createWakeable>): () => Promise<void> {
   const stopping = createWakeable();
   let running = true;

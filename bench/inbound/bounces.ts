@@ -3,13 +3,13 @@ import type { InboundClassification } from '../../domain/mail/inbound/classify.t
 import { parseInbound } from '../../domain/mail/inbound/parse.ts';
 import type { BounceCase, BounceTruth } from './corpus.ts';
 
-/** What Heron says of a message. A notice of delay is no bounce yet and has its own column. */
+/** Heron's classification of a message. A delay notice is no bounce yet and is counted separately. */
 type BounceReading = 'hard' | 'soft' | 'delay notice' | 'complaint' | 'automatic' | 'reply';
 
 export const READINGS: readonly BounceReading[] = ['hard', 'soft', 'delay notice', 'complaint', 'automatic', 'reply'];
 export const TRUTHS: readonly BounceTruth[] = ['hard', 'soft', 'no bounce'];
 
-/** How a set of messages was read. Shares are 0 to 1. */
+/** Score of a set of messages. Shares are 0 to 1. */
 export interface BounceScore {
   messages: number;
   table: Record<BounceTruth, Record<BounceReading, number>>;
@@ -26,8 +26,8 @@ export interface BounceScore {
 }
 
 /**
- * Reads every message and counts. A reading is right when it is hard or soft as the corpus has it, or no bounce where the
- * corpus has none. A notice of delay counts as soft: the corpus has no kind for it and files it under the soft reasons.
+ * Classifies every message and counts. A result is correct if it is hard or soft like the corpus, or no bounce if the
+ * corpus has none. A delay notice counts as soft: the corpus has no kind for it and files it under soft reasons.
  */
 export async function scoreBounces(cases: readonly BounceCase[]): Promise<BounceScore> {
   const row = () => Object.fromEntries(READINGS.map((reading) => [reading, 0])) as Record<BounceReading, number>;

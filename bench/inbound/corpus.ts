@@ -1,27 +1,27 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a message of the bounce corpus is, as the corpus has it. */
+/** The corpus' classification of a message. */
 export type BounceTruth = 'hard' | 'soft' | 'no bounce';
 
-/** One message of the corpus with what is expected of it. */
+/** Message of the corpus with its expected result. */
 export interface BounceCase {
-  /** File name without its ending, such as `lhost-postfix-07`. */
+  /** File name without extension, such as `lhost-postfix-07`. */
   name: string;
-  /** The number at the end of the name; odd ones are the exam. */
+  /** Number at the end of the name; odd ones are the test set. */
   number: number;
   raw: Buffer;
   truth: BounceTruth;
-  /** The corpus's own names for the reasons, one for each recipient. */
+  /** The corpus' names of the reasons, one for each recipient. */
   reasons: string[];
 }
 
-/** Reasons of the corpus that are no bounces: feedback reports, away messages, reports of success. */
+/** Reasons of the corpus that are no bounces: feedback reports, automatic replies, delivery confirmations. */
 const NO_BOUNCE: ReadonlySet<string> = new Set(['feedback', 'vacation', 'delivered']);
 
 /**
- * Reads the bounce corpus: `set-of-emails` (the messages) and `go-sisimai` (the expectations, in the tables of its tests)
- * are checkouts of the sisimai project's repositories below `folder`. Null where one of them is missing.
+ * Reads the bounce corpus: `set-of-emails` (messages) and `go-sisimai` (expectations, in its tests' tables), checkouts
+ * of the sisimai project below `folder`. Returns null if one is missing.
  */
 export function readBounces(folder: string): BounceCase[] | null {
   const mails = join(folder, 'set-of-emails/maildir/bsd');
@@ -53,7 +53,7 @@ export function readBounces(folder: string): BounceCase[] | null {
   return cases;
 }
 
-/** The rows `{"07", 1, "5.1.1", "550", "userunknown", true, ""}` of one table, by label. */
+/** Parses the rows `{"07", 1, "5.1.1", "550", "userunknown", true, ""}` of one table, by label. */
 function expectations(text: string): Map<string, { reason: string; hard: boolean }[]> {
   const byLabel = new Map<string, { reason: string; hard: boolean }[]>();
   for (const match of text.matchAll(/\{"(\d+)",\s*\d+,\s*"[^"]*",\s*"[^"]*",\s*"([^"]*)",\s*(true|false)/g)) {

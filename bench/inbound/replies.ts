@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stripQuoted } from '../../domain/mail/inbound/quotes.ts';
 
-/** One reply of the corpus: every line that is not empty is the writer's own, quoted, or neither (a signature). */
+/** Reply of the corpus: every non-empty line is the writer's own, quoted, or neither (a signature). */
 interface ReplyCase {
   name: string;
-  /** Place in the sorted list, from 1; odd ones are the exam. */
+  /** Position in the sorted list, from 1; odd ones are the test set. */
   number: number;
   text: string;
   own: ReadonlySet<string>;
   quoted: ReadonlySet<string>;
 }
 
-/** How a set of replies was read. */
+/** Score of a set of replies. */
 export interface ReplyScore {
   replies: number;
-  /** Replies in which a quoted line was left, or an own line lost. */
+  /** Replies in which a quoted line remained or an own line was lost. */
   leaking: { name: string; lines: string[] }[];
   losing: { name: string; lines: string[] }[];
 }
@@ -28,8 +28,8 @@ interface Fragment {
 }
 
 /**
- * Reads the reply corpus: `email-reply-parser` below `folder` is a checkout of crisp-oss/email-reply-parser. What is own and
- * what is quoted comes from that project's parser, whose tests are about these texts. Null where it is missing.
+ * Reads the reply corpus: `email-reply-parser` below `folder` is a checkout of crisp-oss/email-reply-parser. That
+ * project's parser, whose tests use these texts, decides which lines are own or quoted. Returns null if it is missing.
  */
 export async function readReplies(folder: string): Promise<ReplyCase[] | null> {
   const root = join(folder, 'email-reply-parser');
@@ -47,7 +47,7 @@ export async function readReplies(folder: string): Promise<ReplyCase[] | null> {
       const linesOf = (wanted: (fragment: Fragment) => boolean): string[] =>
         fragments.filter(wanted).flatMap((fragment) => comparable(fragment.getContent()));
       const all = new Set(linesOf((fragment) => !fragment.isQuoted() && !fragment.isSignature()));
-      // Lines of headers that the parser overlooks, wrapped ones and those of forwarded mail, are not the writer's own words.
+      // Header lines that the parser misses (wrapped ones and those of forwarded mail) are not the writer's own words.
       const own = new Set([...all].filter((line) => !HEADER_LINE.test(line)));
       const quoted = new Set(linesOf((fragment) => fragment.isQuoted()).filter((line) => !all.has(line)));
       return { name, number: at + 1, text, own, quoted };
@@ -57,7 +57,7 @@ export async function readReplies(folder: string): Promise<ReplyCase[] | null> {
 const HEADER_LINE =
   /^-{2,}|^(?:from|to|date|sent|subject|cc|reply-to):\s|^on \w{3} \d{1,2}, \d{4},$|^at \d{1,2}:\d{2},$|<[^<>\s]+@[^<>\s]+> wrote:$/i;
 
-/** Strips every reply and compares. */
+/** Strips every reply and compares the result. */
 export function scoreReplies(cases: readonly ReplyCase[]): ReplyScore {
   const score: ReplyScore = { replies: cases.length, leaking: [], losing: [] };
   for (const { name, text, own, quoted } of cases) {

@@ -1,4 +1,4 @@
-/** Koa and pg and nothing else: runs the query of QUERY and answers with its rows. */
+/** Server of plain Koa and pg: runs the query of QUERY and answers with its rows. */
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import pg from 'pg';

@@ -1,4 +1,7 @@
-/** Koa and pg and nothing else: exchanges refresh tokens with the two statements of STATEMENTS, without asking whether it may. */
+/**
+ * Server of plain Koa and pg: exchanges refresh tokens with the two statements of STATEMENTS, without authorization
+ * checks.
+ */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';

@@ -1,6 +1,6 @@
 /**
- * undici and node:crypto and nothing else: signs and posts BODIES, in turn, to TARGET with CONCURRENCY requests at once.
- * Asked for a number, it posts so many and answers how long (ms) that took.
+ * Client of plain undici and node:crypto: signs and posts BODIES in rotation to TARGET with CONCURRENCY requests at
+ * once. A message with a number makes it post that many and answer the duration (ms).
  */
 import { createHmac } from 'node:crypto';
 import { Pool } from 'undici';

@@ -1,4 +1,4 @@
-/** A Temporal worker with the platform's settings, whose activities do nothing: the price of the workflow shape alone. */
+/** Temporal worker with Heron's settings whose activities do nothing, to measure the workflow shape alone. */
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
 import { loadConfig } from '../../lib/config/index.ts';

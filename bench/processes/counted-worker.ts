@@ -1,4 +1,7 @@
-/** A worker that counts its statements by path, in the place of the stack's own. Answers `take` with what has run since it was asked last. */
+/**
+ * Worker that counts its statements by code path, in place of the stack's own. The message `take` returns the counts
+ * since the last one.
+ */
 import { assemble } from '../../deploy/assemble.ts';
 import { loadConfig } from '../../lib/config/index.ts';
 import { silentLogger } from '../../lib/log.ts';

@@ -1,6 +1,6 @@
 /**
- * Servers that take every connection and every byte, and never answer: an app, a webhook endpoint, IMAP hosts. Its first
- * message has one port as `port`; asked `ports` it answers with all of them, asked `open` with the number of open connections.
+ * Servers that accept every connection and byte and never answer: an app, a webhook endpoint, IMAP hosts. The first
+ * message contains one `port`; `ports` returns all of them, `open` the number of open connections.
  */
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 

@@ -1,2 +1,2 @@
-/** A worker process with the three counting subscribers of the test harness and nothing else. */
+/** Worker process with only the three counting subscribers of the test harness. */
 import '../../test/harness/reaction-process.ts';

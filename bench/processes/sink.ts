@@ -1,6 +1,6 @@
 /**
- * An SMTP server that takes everything and keeps nothing, so that it is never what limits a measurement. Asked `count`,
- * it answers how many messages came and when the first did; `reset` starts counting anew.
+ * SMTP server that accepts everything and stores nothing, so that it never limits a measurement. The message `count`
+ * returns the number of messages and the time of the first; `reset` restarts counting.
  */
 import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -41,7 +41,7 @@ function serve(socket: Socket): void {
       else if (verb === 'AUTH') socket.write('235 in\r\n');
       else if (verb === 'DATA') {
         inData = true;
-        // So that a message of nothing but the end mark is seen too.
+        // Lets a message that consists only of the end mark be detected too.
         buffered = `\r\n${buffered}`;
         socket.write('354 go on\r\n');
       } else if (verb === 'QUIT') {

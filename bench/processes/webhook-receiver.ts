@@ -1,6 +1,6 @@
 /**
- * An HTTP server that takes webhooks. It keeps when each event id came first and how often it came; paths that begin with
- * /hang are taken and never answered. Asked `dump`, it answers with what it has; `count` with how many events; `reset` starts anew.
+ * HTTP server that receives webhooks. It records the first arrival and the count of each event id. Requests below /hang
+ * are never answered. The message `dump` returns the records, `count` the number of events; `reset` clears them.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

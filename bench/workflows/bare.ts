@@ -20,8 +20,8 @@ const { deliver } = proxyActivities<BareActivities>({
 });
 
 /**
- * An enrollment with nothing in it: per email a local activity that decides, a timer where the enrollment has one, and an
- * activity that sends; and one last decision.
+ * Empty enrollment workflow: per email a local activity that decides, a timer if the enrollment has one, and an
+ * activity that sends; then a last decision.
  */
 export async function bare({ organizationId, enrollmentId, timers }: BareArgs): Promise<string> {
   setHandler(defineSignal('nudge'), () => {});
@@ -34,7 +34,10 @@ export async function bare({ organizationId, enrollmentId, timers }: BareArgs): 
   return 'completed';
 }
 
-/** A run that is launched at once with nothing in it: the one activity that checks and launches, and the state that operators see. */
+/**
+ * Empty workflow of an immediately launched run: the one activity that checks and launches, and the state that
+ * operators see.
+ */
 export async function bareRun({ organizationId, runId }: BareRunArgs): Promise<string> {
   setHandler(defineSignal('decided'), () => {});
   await deliver({ organizationId, sendId: runId });

@@ -1,7 +1,7 @@
 /** Task queue of the bare worker. */
 export const BARE_QUEUE = 'bench-bare';
 
-/** What the bare workflow does per email step; nothing, in the shape of an enrollment. */
+/** Activities per email step of the empty workflow, in the shape of an enrollment. */
 export interface BareActivities {
   decide(args: { organizationId: string; enrollmentId: string }): Promise<object>;
   deliver(args: { organizationId: string; sendId: string }): Promise<object>;
@@ -12,7 +12,7 @@ export interface BareArgs {
   campaignId: string;
   contactId: string;
   enrollmentId: string;
-  /** One entry per email step: whether it waits for a timer first. */
+  /** One entry per email step: true if it first waits for a timer. */
   timers: boolean[];
 }
 

@@ -1,6 +1,6 @@
 import { HeronError } from './errors.ts';
 
-/** An answer of the client: the data, or the error. */
+/** Answer of the client: the data or the error. */
 interface Answer<T> {
   data?: T;
   error?: unknown;
@@ -8,7 +8,7 @@ interface Answer<T> {
 }
 
 /**
- * The data of an answer.
+ * Returns the data of an answer.
  * @throws HeronError when the answer is an error
  */
 export async function dataOf<T>(answer: Promise<Answer<T>>): Promise<NonNullable<T>> {
@@ -23,8 +23,8 @@ interface Page<T> {
 }
 
 /**
- * Every row of a paged list, page after page.
- * @param askFor a page by its cursor; the first has none
+ * Yields every row of a paged list, page after page.
+ * @param askFor fetches a page by its cursor; undefined for the first
  * @throws HeronError when a page is refused
  */
 export async function* eachOf<T>(
@@ -38,7 +38,7 @@ export async function* eachOf<T>(
   } while (cursor !== undefined);
 }
 
-/** All rows of a paged list, in memory. See {@link eachOf}. */
+/** Returns all rows of a paged list in memory. See {@link eachOf}. */
 export async function allOf<T>(askFor: (cursor: string | undefined) => Promise<Answer<Page<T>>>): Promise<T[]> {
   const rows: T[] = [];
   for await (const row of eachOf(askFor)) rows.push(row);

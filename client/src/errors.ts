@@ -1,16 +1,16 @@
-/** A field of a request that Heron refuses, and why. */
+/** Refused field of a request with the reason. */
 export interface Problem {
   path: string;
   message: string;
-  /** The stable name of `message`, with its values, for a program that says it in words of its own. */
+  /** Stable code of `message`, with its values, for programs that write their own text. */
   code?: string;
   values?: Values;
 }
 
-/** Values of a message by name: text, numbers, lists of text, or a message within it. */
+/** Values of a message by name: text, numbers, lists of text, or a nested message. */
 type Values = Readonly<Record<string, unknown>>;
 
-/** The body of an error, as far as it is one of Heron's. */
+/** Body of an error, as far as it comes from Heron. */
 interface ErrorBody {
   message?: string;
   code?: string;
@@ -21,21 +21,21 @@ interface ErrorBody {
   message_values?: Values;
 }
 
-/** An answer of Heron that is an error: what it says, and what to do. `message` has all of it in one line. */
+/** Error answer of Heron. `message` contains its text, problems and fix in one line. */
 export class HeronError extends Error {
   override readonly name = 'HeronError';
   readonly status: number;
-  /** What Heron says, without the problems and the fix. */
+  /** Heron's message without problems and fix. */
   readonly said: string;
-  /** The stable name of `said`, with its values, for a program that says it in words of its own. */
+  /** Stable code of `said`, with its values, for programs that write their own text. */
   readonly messageCode: string | undefined;
   readonly messageValues: Values | undefined;
-  /** The stable name of the error, such as `not_found`; empty where the answer was none of Heron's. */
+  /** Stable code of the error, such as `not_found`; empty if the answer did not come from Heron. */
   readonly code: string;
-  /** Every field that is refused. */
+  /** All refused fields. */
   readonly problems: readonly Problem[];
   readonly fix: string | undefined;
-  /** Under which the operator finds the request in the log. */
+  /** Id by which the operator finds the request in the log. */
   readonly requestId: string | undefined;
 
   constructor(status: number, body: unknown) {

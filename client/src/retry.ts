@@ -1,18 +1,20 @@
 export interface RetryOptions {
-  /** How often a request is sent again; 3 unless given, 0 for never. */
+  /** Maximum number of retries. Default: 3; 0 disables them. */
   retries?: number;
-  /** First pause (ms) where the server names none; it doubles, and a random half of it is left out. */
+  /** First pause (ms) if the server names none. It doubles each time, minus a random part of up to half. */
   pauseMs?: number;
-  /** Longest pause (ms), also of those the server asks for: a request that would wait longer is answered as it is. */
+  /**
+   * Maximum pause (ms), also for pauses requested by the server. A request that would wait longer returns its answer.
+   */
   maxPauseMs?: number;
 }
 
-/** A busy server, or a proxy that did not reach it. */
+/** Statuses of a busy server, or of a proxy that did not reach it. */
 const PASSING = new Set([429, 502, 503, 504]);
 
 /**
- * Sends a request again when no answer came, or one that will pass: after the time that Retry-After says, else after a growing pause. Only
- * requests that may be repeated are: reads, and those with an Idempotency-Key.
+ * Retries a request that got no answer or a temporary error: after the time in Retry-After, else after a growing pause.
+ * Only repeatable requests are retried: reads, and those with an Idempotency-Key.
  */
 export function retrying(
   send: (request: Request) => Promise<Response>,
@@ -24,7 +26,7 @@ export function retrying(
       const isLast = !isRepeatable || sent === retries;
       const growing = Math.min(pauseMs * 2 ** sent, maxPauseMs) * (0.5 + Math.random() / 2);
       try {
-        // A request is used up by being sent.
+        // A request object can be sent only once.
         const response = await send(isLast ? request : request.clone());
         const wait = askedPauseMs(response) ?? growing;
         if (isLast || !PASSING.has(response.status) || wait > maxPauseMs) return response;
@@ -38,7 +40,7 @@ export function retrying(
   };
 }
 
-/** The pause (ms) that Retry-After asks for, in seconds or as a date. */
+/** Returns the pause (ms) of Retry-After, given in seconds or as a date. */
 function askedPauseMs(response: Response): number | undefined {
   const asked = response.headers.get('retry-after');
   if (asked === null) return undefined;

@@ -492,7 +492,7 @@ async function store(round: Round): Promise<void> {
          t.recipient, t.slot_at, :day, t.is_first, t.attempts, :now, :now
        from jsonb_to_recordset(:slots) as t(id uuid, enrollment_id uuid, step_id uuid, step_run_id uuid, contact_id uuid, mailbox_id uuid,
          variant_id uuid, recipient text, slot_at timestamptz, is_first boolean, attempts int)
-       -- An uncertain email that a person wants sent again keeps its row, and with it its Message-ID.
+       -- An uncertain email that a person resends keeps its row and its Message-ID.
        on conflict (id) do update set state = 'reserved', mailbox_id = excluded.mailbox_id, slot_at = excluded.slot_at,
          slot_day = excluded.slot_day, attempts = 0, updated_at = excluded.updated_at
        where sends.state = 'uncertain' and sends.again

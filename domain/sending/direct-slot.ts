@@ -116,7 +116,7 @@ async function store(tx: Tx, email: DueDirectSend, mailboxId: string, at: Date):
     `with slot as (
        insert into sends (id, organization_id, contact_id, mailbox_id, state, recipient, slot_at, slot_day, attempts, created_at, updated_at)
        values (cast(:id as uuid), :org, cast(:contact as uuid), cast(:mailbox as uuid), 'reserved', :recipient, :at, :day, :attempts, :now, :now)
-       -- An uncertain email that a person wants sent again keeps its row, and with it its Message-ID.
+       -- An uncertain email that a person resends keeps its row and its Message-ID.
        on conflict (id) do update set state = 'reserved', mailbox_id = excluded.mailbox_id, slot_at = excluded.slot_at,
          slot_day = excluded.slot_day, attempts = 0, updated_at = excluded.updated_at
        where sends.state = 'uncertain' and sends.again

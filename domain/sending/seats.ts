@@ -91,7 +91,7 @@ export async function lockDecided(
   const read = tx.org.sql<{ given: Partial<Decided['given']> | null; listed: number }>(
     `select (select jsonb_object_agg(d.scope, d.count) from daily_counters d
         where d.organization_id = :org and d.scope_id = :campaign and d.scope in ('campaign', 'campaign_new') and d.day = :day::date) as given,
-       -- In order, so that an index is read and not the table.
+       -- The order makes the planner read an index instead of the table.
        (select count(*) from (select from campaign_senders where campaign_id = :campaign order by mailbox_id limit ${SHORT + 1}) chosen)
          + (select count(*) from (select from mailbox_tags where label_id = any(:tags::uuid[]) limit ${SHORT + 1}) tagged) as listed`,
     { ...poolBindings(campaign), day: on.day },
@@ -148,7 +148,7 @@ export async function readSeats(
   const rows = await org.sql<SeatRow>(
     `select m.id, ${FAMILY} as family, ${CAP} as cap, greatest(coalesce(c.weight, 1), 1) as weight, m.min_wait_time as gap_seconds,
        greatest((select max(s.sent_at) from sends s where s.mailbox_id = m.id),
-         -- One that may have left, or that the server refused, keeps its distance too.
+         -- Emails that may have been sent, or that the server refused, also count for the gap.
          (select max(s.claimed_at) from sends s where s.mailbox_id = m.id and s.sent_at is null and s.state in ('uncertain', 'bounced')),
          (select coalesce(w.sent_at, w.claimed_at) from warmup_mails w where w.mailbox_id = m.id and w.claimed_at is not null
             and w.state <> 'sending' order by w.claimed_at desc limit 1)) as last_sent_at,

@@ -131,7 +131,7 @@ const aftermath = (state: 'sent' | 'uncertain'): string => `run as (
        ), moved as (
          update enrollments e set last_activity_at = :now, mailbox_id = s.mailbox_id,
            conversation = ${CONVERSATIONS[state]}, waiting_for = null,
-           -- The run goes on at once; one that does not is woken (launch.ts).
+           -- The run continues at once. The launcher signals a run that does not (launch.ts).
            waiting_until = case when e.state = 'active' then :now::timestamptz end
          from settled s where e.id = s.enrollment_id
        ), sender as (

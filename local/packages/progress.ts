@@ -1,15 +1,15 @@
 const TERMINAL_INTERVAL_MS = 1000;
 const LOG_INTERVAL_MS = 15_000;
 
-/** Shows that something slow is moving. */
+/** Progress display of a slow operation. */
 interface Progress {
   /** Removes the line from the terminal and stops the updates. */
   end(): void;
 }
 
 /**
- * Repeats `describe(seconds elapsed)`: as one line that rewrites itself every second on a terminal, as a
- * log line every 15 s anywhere else.
+ * Repeats `describe(seconds elapsed)`: on a terminal as one line rewritten every second, elsewhere as a log line every
+ * 15 s.
  */
 export function showProgress(log: (line: string) => void, describe: (seconds: number) => string): Progress {
   const startedAt = Date.now();

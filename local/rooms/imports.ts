@@ -2,9 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** An import of one room by another. */
+/** Import of one room by another. */
 interface RoomImport {
-  /** The file that imports, from the root. */
+  /** Importing file, relative to the root. */
   file: string;
   target: string;
   from: string;
@@ -18,10 +18,10 @@ const { API_GROUND, API_ROOF, ROOMS } = (await import(pathToFileURL(join(ROOT, '
   ROOMS: string[];
 };
 
-/** Rooms from the ground up, with those of api/ that stand on all others. */
+/** Rooms from the lowest to the highest, then those of api/ that may import all others. */
 export const ORDER: readonly string[] = [...ROOMS, ...API_ROOF];
 
-/** Imports between rooms of domain/ and api/ below `root`, tests aside. */
+/** Returns the imports between rooms of domain/ and api/ below `root`, without tests. */
 export async function roomImports(root = ROOT): Promise<RoomImport[]> {
   const found: RoomImport[] = [];
   for (const top of ['domain', 'api']) {
@@ -40,21 +40,21 @@ export async function roomImports(root = ROOT): Promise<RoomImport[]> {
   return found;
 }
 
-/** The room that a file lies in; null for files of no room. */
+/** Returns the room of a file; null for files outside of rooms. */
 function roomOf(file: string): string | null {
   const [top, room, below] = file.split('/');
   if (top !== 'domain' && top !== 'api') return null;
-  // The ground of api/ imports domain/, and every room of api/ imports its ground.
+  // The base folders of api/ import domain/, and every room of api/ imports them, so they are no rooms.
   if (below === undefined || API_GROUND.includes(room!)) return null;
   return room!;
 }
 
-/** Imports that point from a room to a higher one. */
+/** Returns imports of a higher room by a lower one. */
 export function upwardImports(imports: readonly RoomImport[]): RoomImport[] {
   return imports.filter(({ from, to }) => ORDER.indexOf(to) > ORDER.indexOf(from));
 }
 
-/** Ways that lead from a room back to itself, of any length; each room stands in one at most. */
+/** Returns import cycles between rooms, of any length. Each room is in at most one. */
 export function circles(imports: readonly RoomImport[]): string[][] {
   const next = new Map<string, Set<string>>();
   for (const { from, to } of imports) next.set(from, (next.get(from) ?? new Set()).add(to));

@@ -1,4 +1,4 @@
-/** `npm run rooms`: which rooms of domain/ and api/ each room imports, and every import that points up. */
+/** `npm run rooms`: lists the rooms of domain/ and api/ that each room imports, and every upward import. */
 import { circles, ORDER, roomImports, upwardImports } from './imports.ts';
 
 const imports = await roomImports();

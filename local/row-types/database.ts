@@ -6,10 +6,10 @@ import { connectRaw } from '../../db/connection.ts';
 import { migrate } from '../../db/migrations/index.ts';
 import { startEmbeddedPostgres } from '../postgres.ts';
 
-/** Works with a database at the newest migration, on a PostgreSQL that is started for it and goes with it. */
+/** Runs work with a fully migrated database on a temporary PostgreSQL. */
 export async function withMigratedDatabase(work: (url: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'heron-row-types-'));
-  // PostgreSQL runs under an account of its own when this process is root, and has to enter.
+  // PostgreSQL runs under its own account if this process is root, and must be able to enter.
   await chmod(folder, 0o711);
   try {
     const server = await startEmbeddedPostgres({

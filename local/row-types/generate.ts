@@ -9,7 +9,7 @@ import { COLUMNS } from '../../db/columns.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** TypeScript type by PostgreSQL type, as db/connection.ts has node-postgres read them. */
+/** TypeScript type by PostgreSQL type, as node-postgres parses them in db/connection.ts. */
 const TYPES: Record<string, string> = {
   uuid: 'string',
   text: 'string',
@@ -26,24 +26,24 @@ const TYPES: Record<string, string> = {
   bytea: 'Buffer',
 };
 
-/** A column as the catalog has it. */
+/** Column in the system catalog. */
 interface Column {
   table: string;
   /** Comments of the table and of the column. */
   tableNote: string | null;
   note: string | null;
   name: string;
-  /** Type of the column, or of the elements of an array. */
+  /** Type of the column, or of an array's elements. */
   type: string;
   isArray: boolean;
   isNullable: boolean;
-  /** An insert may leave it out although it is not nullable. */
+  /** True if an insert may omit it although it is not nullable. */
   hasDefault: boolean;
-  /** PostgreSQL computes it and refuses a value. */
+  /** True if PostgreSQL computes it and refuses a value. */
   isGenerated: boolean;
 }
 
-/** The type of a column, read and written, and the name that it takes from db/json-columns.ts. */
+/** Types of a column for reading and writing, and the type name from db/json-columns.ts. */
 interface ColumnType {
   row: string;
   insert: string;
@@ -51,10 +51,10 @@ interface ColumnType {
 }
 
 /**
- * Writes the row types of a migrated database into one file: of each table what is read (`row`) and what an insert takes (`insert`), with the comments
- * of the schema.
- * @param url postgres:// of a database that is at the newest migration
- * @param file is replaced
+ * Writes the row types of a migrated database into one file: for each table the type for reads (`row`) and for inserts
+ * (`insert`), with the comments of the schema.
+ * @param url postgres:// URL of a fully migrated database
+ * @param file file to replace
  * @throws Error when db/columns.ts names a column that the schema lacks, or a column has a type unknown to TYPES
  */
 export async function generateRowTypes(url: string, file: string): Promise<void> {
@@ -84,7 +84,7 @@ export async function generateRowTypes(url: string, file: string): Promise<void>
   await format(file);
 }
 
-/** Reads the columns of all tables but the migrations' own, and the unions that checks `column in (…)` make, by path. */
+/** Reads the columns of all tables except the migrations' own, and the unions of checks `column in (…)`, by path. */
 async function readCatalog(url: string): Promise<{ columns: Column[]; unions: Map<string, string> }> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -144,7 +144,9 @@ function comment(note: string | null): string[] {
   return note === null ? [] : [`/** ${note} */`];
 }
 
-/** jsonb is read as a value and written as its JSON text: node-postgres would write a list as a PostgreSQL array. */
+/**
+ * jsonb is read as a value and written as JSON text, because node-postgres would write a list as a PostgreSQL array.
+ */
 function columnType(column: Column, unions: ReadonlyMap<string, string>): ColumnType {
   if (column.type === 'jsonb') {
     const row = COLUMNS[pathOf(column) as keyof typeof COLUMNS] ?? 'JsonObject';

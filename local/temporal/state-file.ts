@@ -12,32 +12,31 @@ import {
 import { TEMPORAL } from './pins.ts';
 import { tryStateFile } from './trial.ts';
 
-/** SQLite keeps beside its file what is not yet in it; the file itself moves last. */
+/** Suffixes of SQLite's files: unmerged changes are beside the main file, which is moved last. */
 const PARTS = ['-wal', '-shm', ''];
 
 interface StateFileOptions {
-  /** State file of the development server; the server version that wrote it stands beside it. The server must be stopped. */
+  /** State file of the development server, with the server version beside it. The server must be stopped. */
   dbFile: string;
-  /** True moves on to the pinned version, and begins with an empty file where that cannot read this one. */
+  /** True upgrades to the pinned version, and starts with an empty file if that cannot read this one. */
   upgrade: boolean;
   log: (line: string) => void;
   environment?: CliEnvironment;
-  /** Starts a server on a copy and rejects when it cannot read it. */
+  /** Starts a server on a copy; rejects when it cannot read it. */
   tryOn?: typeof tryStateFile;
 }
 
 interface SettledStateFile {
   cli: TemporalCli;
-  /** True when the file was moved aside: what ran in it has to be started again from PostgreSQL, by `reconcile`. */
+  /** True if the file was moved aside: its runs must be restarted from PostgreSQL by `reconcile`. */
   startedOver: boolean;
 }
 
 /**
- * Chooses the server for an installation, which keeps the version that it began with, whichever `temporal` comes first on
- * PATH. Where the machine no longer has that version, the pinned one takes over once a copy of the file has been shown to
- * open with it; the file as it was is kept as a backup.
- *
- * @throws Error naming both versions and what to do, when no server here can read the file
+ * Chooses the server of an installation, which keeps its first version whatever `temporal` is on PATH. If the machine
+ * no longer has that version, the pinned one takes over after it has opened a copy of the file; the old file is kept as
+ * a backup.
+ * @throws Error naming both versions and the solution when no server here can read the file
  * @throws PackageMismatchError when a download is not the pinned one
  */
 export async function settleStateFile(options: StateFileOptions): Promise<SettledStateFile> {
@@ -79,7 +78,7 @@ export async function settleStateFile(options: StateFileOptions): Promise<Settle
   return { cli, startedOver: true };
 }
 
-/** The pinned version, or whichever is to be had. */
+/** Returns the pinned version, or any available one. */
 async function findSuccessor(log: (line: string) => void, environment: CliEnvironment): Promise<TemporalCli> {
   return (
     (await findCliOfServer(TEMPORAL.server, log, environment)) ??
@@ -88,7 +87,10 @@ async function findSuccessor(log: (line: string) => void, environment: CliEnviro
   );
 }
 
-/** The reason why a server must not take a file over, or undefined when it may. A copy is tried, so that the file stays as it is. */
+/**
+ * Returns the reason why a server must not take a file over; undefined if it may. Tries a copy, so that the file stays
+ * unchanged.
+ */
 async function findFault(
   cli: TemporalCli,
   writtenBy: string | undefined,

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The oldest server inside a CLI that knows everything Heron's workflows use. */
+/** Oldest server inside a CLI that supports everything Heron's workflows use. */
 const OLDEST_SERVER = [1, 27] as const;
 
 interface CliVersions {
@@ -13,8 +13,8 @@ interface CliVersions {
 }
 
 /**
- * The versions of a CLI and of the server inside it.
- * @throws Error when the program does not run, or does not name them
+ * Returns the versions of a CLI and of the server inside it.
+ * @throws Error when the program does not run, or does not report them
  */
 export async function readVersions(path: string): Promise<CliVersions> {
   const { stdout } = await run(path, ['--version'], { timeout: 20_000 });
@@ -23,7 +23,7 @@ export async function readVersions(path: string): Promise<CliVersions> {
   return { cli: match[1]!, server: match[2]! };
 }
 
-/** The versions of a program that Heron can use, `missing`, or the reason why it cannot be used. */
+/** Returns the versions of a program that Heron can use, `missing`, or the reason why it cannot be used. */
 export async function inspectCli(path: string): Promise<CliVersions | 'missing' | { refused: string }> {
   try {
     await access(path, constants.X_OK);

@@ -57,7 +57,7 @@ browserTest('what an agent wants to send is approved on a phone, and leaves', as
   t.deepEqual(await findBarriers(page), []);
   t.is(mail.messages.length, 0, 'nothing has left yet');
   await card.getByRole('button', { name: 'Approve' }).click();
-  await page.getByText('Nothing waits for you').waitFor();
+  await page.getByText('No open approvals').waitFor();
   const message = await mail.waitFor(({ envelope }) => envelope.to.includes('ada@lead.test'), 60_000);
   t.regex(String(message.raw), /Who looks after the lights\?/);
   t.deepEqual(faults, []);
@@ -70,10 +70,10 @@ browserTest('a key is made and its secret shown once, a policy lets it reply alo
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Night agent');
   await dialog.getByLabel('Everything but runs, direct emails, replies, events, orders and goals').check();
-  await dialog.getByRole('button', { name: 'Make the key' }).click();
+  await dialog.getByRole('button', { name: 'Create key' }).click();
   const secret = (await dialog.locator('pre').textContent())!;
   assertStatus(t, await call(world, 'GET', '/v1/campaigns', { token: secret }), 200);
-  await dialog.getByRole('button', { name: 'I have kept it' }).click();
+  await dialog.getByRole('button', { name: 'I have stored it' }).click();
   await page.getByRole('link', { name: 'Policies' }).click();
   await page.getByRole('button', { name: 'New policy' }).click();
   await dialog.getByLabel('Name').fill('Replies at night');
@@ -83,7 +83,7 @@ browserTest('a key is made and its secret shown once, a policy lets it reply alo
   await page.getByRole('option', { name: OURS }).click();
   await page.keyboard.press('Tab');
   await dialog.getByLabel('Order mailboxes').check();
-  await dialog.getByLabel('One mailbox order').fill('40');
+  await dialog.getByLabel('Limit per mailbox order').fill('40');
   await dialog.getByRole('button', { name: 'Save' }).click();
   const policy = page.getByRole('region', { name: 'Replies at night' });
   await policy.getByText('Key Night agent').waitFor();
@@ -114,10 +114,10 @@ browserTest('a mailbox under hold gets its right password, which is tried before
   await page.getByRole('main').getByRole('link', { name: OURS }).first().click();
   const connection = page.getByRole('region', { name: 'Connection' });
   await connection.getByLabel('New password').fill('still wrong');
-  await connection.getByRole('button', { name: 'Sign in and keep' }).click();
+  await connection.getByRole('button', { name: 'Sign in and save' }).click();
   await connection.getByRole('alert').waitFor();
   await connection.getByLabel('New password').fill('changed-at-the-host');
-  await connection.getByRole('button', { name: 'Sign in and keep' }).click();
+  await connection.getByRole('button', { name: 'Sign in and save' }).click();
   await page.getByText('The new password works').waitFor();
   t.like(await world.deps.db('mailboxes').where({ id: mailboxId }).first(), { hold_code: null });
   t.deepEqual(faults, []);

@@ -30,7 +30,7 @@ const BUDGETS: Record<string, readonly [requests: number, files: number]> = {
 /** Addresses of the rooms, as the navigation has them. */
 const roomsOf = (page: Page): Promise<string[]> =>
   page
-    .getByRole('navigation', { name: 'Rooms' })
+    .getByRole('navigation', { name: 'Main navigation' })
     .getByRole('link')
     .evaluateAll((links) => links.map((link) => (link as unknown as { pathname: string }).pathname));
 
@@ -47,7 +47,7 @@ browserTest('every room is reached and left by keyboard alone', async (t) => {
     for (let presses = 0; presses < 40 && !isThere; presses += 1) {
       await page.keyboard.press('Tab');
       isThere = (await page.evaluate(
-        `document.activeElement?.closest('nav')?.getAttribute('aria-label') === 'Rooms' && document.activeElement.pathname === '${room}'`,
+        `document.activeElement?.closest('nav')?.getAttribute('aria-label') === 'Main navigation' && document.activeElement.pathname === '${room}'`,
       )) as boolean;
     }
     t.true(isThere, `${room} is reached by Tab`);

@@ -10,7 +10,7 @@ import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 const browserTest = browserTests(test);
 const OURS = 'sam@ours.test';
 const MAIL_MS = 60_000;
-const ONLY_SENDER = 'The only mailbox that may send, chosen for you: save to keep it.';
+const ONLY_SENDER = 'The only available mailbox is selected. Save to keep it.';
 let world: DashboardWorld;
 let mail: MailWorld;
 let engine: Engine;
@@ -60,7 +60,7 @@ browserTest(
     await stepOf(page, 'First email').click();
     await write(page, 'Subject', 'A question, {{.FirstName | default "you"}}');
     await write(page, 'Text', 'Hello {{.FirstName}}, {{.Nothing}}');
-    await page.getByRole('region', { name: 'Preview' }).getByText('Not filled: {{.Nothing}}').waitFor();
+    await page.getByRole('region', { name: 'Preview' }).getByText('No value for: {{.Nothing}}').waitFor();
     await write(page, 'Text', 'Hello {{.Fir');
     await page.keyboard.press('Control+Space');
     await page.getByRole('option', { name: 'FirstName' }).click();
@@ -72,13 +72,13 @@ browserTest(
     await page.locator(':focus', { hasText: /^Save$/ }).waitFor();
     await page.getByRole('button', { name: 'Add a step' }).click();
     await page.getByRole('menuitem', { name: 'Wait', exact: true }).click();
-    await page.getByRole('button', { name: 'Add the step' }).click();
+    await page.getByRole('button', { name: 'Add step' }).click();
     await stepOf(page, 'one day').waitFor();
     await page.getByRole('button', { name: 'Add a step' }).click();
     await page.getByRole('menuitem', { name: 'Create a task' }).click();
-    await page.getByLabel('What to do').fill('Call {{.FirstName}}');
+    await page.getByLabel('Title').fill('Call {{.FirstName}}');
     await page.getByLabel('Due after (days)').fill('3');
-    await page.getByRole('button', { name: 'Add the step' }).click();
+    await page.getByRole('button', { name: 'Add step' }).click();
     await stepOf(page, 'Create a task').waitFor();
     await page.getByRole('button', { name: 'Close the step' }).click();
 
@@ -95,11 +95,11 @@ browserTest(
     await isSaved(page);
 
     await tab(page, 'Check and test');
-    await page.getByText('Nothing keeps it from starting.').waitFor();
-    await page.getByRole('button', { name: 'Check now' }).click();
+    await page.getByText('The campaign can start.').waitFor();
+    await page.getByRole('button', { name: 'Run check' }).click();
     await page.getByText(/\d+ of 100/).waitFor();
     await page.getByLabel('Send to').fill('me@ours.test');
-    await page.getByRole('button', { name: 'Run the test' }).click();
+    await page.getByRole('button', { name: 'Start test' }).click();
     const trial = await mail.waitFor(({ envelope }) => envelope.to.includes('me@ours.test'), MAIL_MS);
     t.regex(trial.raw.toString(), /Subject: A question/);
     const run = page.getByRole('article', { name: 'Test to me@ours.test' });
@@ -168,11 +168,11 @@ browserTest(
     await isSaved(page);
     await page.getByRole('button', { name: 'Add a step' }).click();
     await page.getByRole('menuitem', { name: 'Wait for an event' }).click();
-    await page.getByLabel('Event of your product').fill('trial.started');
+    await page.getByLabel('Product event').fill('trial.started');
     await page.getByRole('combobox', { name: 'Position' }).click();
     await page.getByRole('option', { name: 'After Hello' }).click();
-    await page.getByText('Whoever has not come to this place yet meets the new step.').waitFor();
-    await page.getByRole('button', { name: 'Add the step' }).click();
+    await page.getByText('Leads that have not reached this position yet get the new step.').waitFor();
+    await page.getByRole('button', { name: 'Add step' }).click();
     await page.getByText('The step is added').waitFor();
     const steps = await api('GET', `/campaigns/${id}/steps`);
     t.deepEqual(
@@ -211,7 +211,7 @@ browserTest(
     await save(first.page);
     await isSaved(first.page);
     await save(second.page);
-    await second.page.getByText('Somebody else has changed the same').waitFor();
+    await second.page.getByText('Somebody else has changed the same data').waitFor();
     await second.page.getByText('Again of the first').waitFor();
     t.is((await now()).body_plain, 'Again of the first');
     t.is(
@@ -220,7 +220,7 @@ browserTest(
     );
     await second.page.getByRole('button', { name: 'Keep mine' }).click();
     await save(second.page);
-    await second.page.getByText('Somebody else has changed the same').waitFor({ state: 'detached' });
+    await second.page.getByText('Somebody else has changed the same data').waitFor({ state: 'detached' });
     await isSaved(second.page);
     t.is((await now()).body_plain, 'Also of the second');
     t.deepEqual([...first.faults, ...second.faults], []);

@@ -35,7 +35,7 @@ async function boardWithADeal() {
 const lane = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 /** The lane over which a deal is held, as the page shows it: from then on the arrow keys move it. */
 const heldOver = async (page: Page, stage: string) => {
-  await page.getByText(`Lights for Ockham Park is held over ${stage}`).waitFor({ state: 'attached' });
+  await page.getByText(`Lights for Ockham Park is over ${stage}`).waitFor({ state: 'attached' });
   await lane(page, stage).and(page.locator('[data-over]')).waitFor();
 };
 const card = (page: Page, stage: string) => lane(page, stage).getByRole('article', { name: 'Lights for Ockham Park' });
@@ -90,7 +90,7 @@ browserTest('a deal is moved by the keyboard alone; one that the API refuses to 
 browserTest('the first pipeline, a deal with its task, and the task ticked off and taken up again', async (t) => {
   const tenant = await world.tenant();
   const { page, context, faults } = await world.open(tenant, '/crm', { locale: 'en-GB' });
-  await page.getByRole('button', { name: 'Begin with four stages' }).click();
+  await page.getByRole('button', { name: 'Create four stages' }).click();
   await page.getByRole('button', { name: 'New deal' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Showroom');
@@ -99,19 +99,19 @@ browserTest('the first pipeline, a deal with its task, and the task ticked off a
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Showroom' }).click();
   await page.getByRole('button', { name: 'New task' }).click();
-  await page.getByRole('dialog').getByLabel('What needs to be done').fill('Call them');
+  await page.getByRole('dialog').getByLabel('Title').fill('Call them');
   await page.getByRole('dialog').getByRole('button', { name: 'New task' }).click();
-  const tick = page.getByRole('checkbox', { name: 'Done: Call them' });
+  const tick = page.getByRole('checkbox', { name: 'Complete Call them' });
   // The box is ticked when the list has the new state, which may be after the click.
   await tick.click();
-  await page.getByText('Call them is done').hover();
+  await page.getByText('Call them is completed').hover();
   const task = async () => (await api(tenant, 'GET', '/crm/tasks')).data[0];
   await eventually(async () => (await task()).status === 'completed');
   await page.getByRole('button', { name: 'Undo' }).click();
   await eventually(async () => (await task()).status === 'pending');
   await eventually(async () => !(await tick.isChecked()));
   await page.getByRole('button', { name: 'Mark as lost' }).click();
-  await page.getByRole('dialog').getByLabel('Why it was lost').fill('Too late');
+  await page.getByRole('dialog').getByLabel('Reason for the loss').fill('Too late');
   await page.getByRole('dialog').getByRole('button', { name: 'Mark as lost' }).click();
   await page.getByText('Too late').waitFor();
   // The button that opened the dialog is gone: the head of the page has the focus.
@@ -128,7 +128,7 @@ browserTest('a flow is drawn and saved, and a dry run is shown on it without any
   await page.getByRole('button', { name: 'New automation' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('Answer the interested');
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
-  const picture = page.getByRole('group', { name: 'The flow' });
+  const picture = page.getByRole('group', { name: 'Flow' });
   await picture.getByRole('button', { name: 'A lead replied' }).waitFor();
   await page.getByRole('button', { name: 'Add a condition' }).click();
   await page.getByRole('combobox', { name: 'Field' }).fill('intent');
@@ -148,8 +148,8 @@ browserTest('a flow is drawn and saved, and a dry run is shown on it without any
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved').waitFor();
   await page.getByRole('button', { name: 'Dry run' }).click();
-  await page.getByRole('button', { name: 'Go through it' }).click();
-  await page.getByText('The picture shows the dry run').waitFor();
+  await page.getByRole('button', { name: 'Start dry run' }).click();
+  await page.getByText('The flow shows the dry run').waitFor();
   const node = (name: string) => picture.getByRole('button', { name });
   t.is(await node('Condition').getAttribute('data-status'), 'branch_true');
   t.is(await node('Add a tag').getAttribute('data-status'), 'success');
@@ -202,7 +202,7 @@ browserTest(
     await message(first).fill('Again of the first');
     await save(first.page);
     await second.page.getByRole('button', { name: 'Save' }).click();
-    await second.page.getByText('Somebody else has changed the same').waitFor();
+    await second.page.getByText('Somebody else has changed the same data').waitFor();
     t.deepEqual(await now(), { name: 'Of the second', message: 'Again of the first' });
     await second.page.getByRole('button', { name: 'Keep mine' }).click();
     await save(second.page);
@@ -236,14 +236,14 @@ browserTest('what is typed in a dialog is kept when somebody else saves the same
       at: `/crm/tasks/${task.id}`,
       page: '/tasks?show=open',
       opens: 'Call Ada',
-      label: 'What needs to be done',
+      label: 'Title',
       theirs: { title: 'Call Babbage', priority: 'high' },
       kept: { title: 'Mine', priority: 'high' },
     },
     {
       at: `/goals/${goal.id}`,
       page: `/reports/goals/${goal.id}`,
-      opens: 'Change the goal',
+      opens: 'Change goal',
       label: 'Name',
       theirs: { name: 'Bought', definition: { event_name: 'order.settled' } },
       kept: { name: 'Mine', definition: { event_name: 'order.settled' } },
@@ -267,7 +267,7 @@ browserTest('what is typed in a dialog is kept when somebody else saves the same
     await field.fill('Mine');
     await api(tenant, 'PATCH', form.at, form.theirs);
     await field.press('Enter');
-    await dialog.getByText('Somebody else has changed the same').waitFor();
+    await dialog.getByText('Somebody else has changed the same data').waitFor();
     t.like(await stored(form.at), form.theirs);
     t.is(await field.inputValue(), 'Mine');
     await dialog.getByRole('button', { name: 'Keep mine' }).click();
@@ -288,14 +288,14 @@ browserTest('a meeting is logged by hand, changed and called off; a busy button 
   await page.getByRole('button', { name: 'Log a meeting' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('or an email address').fill('ada@example.com');
-  await dialog.getByLabel('What it is about').fill('Coffee at the fair');
+  await dialog.getByLabel('Subject').fill('Coffee at the fair');
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
-  await dialog.getByLabel('Begins').fill(`${tomorrow}T23:10`);
+  await dialog.getByLabel('Start (').fill(`${tomorrow}T23:10`);
   await dialog.getByRole('button', { name: 'Log a meeting' }).click();
   const meeting = page.getByRole('article').filter({ hasText: 'Coffee at the fair' });
   await meeting.getByText('23:10').waitFor();
-  await meeting.getByRole('button', { name: 'Change the meeting' }).click();
-  await dialog.getByLabel('Where').fill('Hall 4');
+  await meeting.getByRole('button', { name: 'Change meeting' }).click();
+  await dialog.getByLabel('Location').fill('Hall 4');
   // The API says what is wrong; whoever pressed the button goes on from there.
   await dialog.getByLabel('Link').fill('ftp://files.example.com');
   await dialog.getByRole('button', { name: 'Save' }).focus();
@@ -305,9 +305,9 @@ browserTest('a meeting is logged by hand, changed and called off; a busy button 
   await dialog.getByLabel('Link').fill('');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await meeting.getByText('Hall 4').waitFor();
-  await meeting.getByRole('button', { name: 'Call off' }).click();
-  await dialog.getByLabel('Why').fill('The fair is over');
-  await dialog.getByRole('button', { name: 'Call off' }).click();
+  await meeting.getByRole('button', { name: 'Cancel meeting' }).click();
+  await dialog.getByLabel('Reason (optional)').fill('The fair is over');
+  await dialog.getByRole('button', { name: 'Cancel meeting' }).click();
   await meeting.waitFor({ state: 'detached' });
   const [{ location, status, canceled_reason }] = (await api(tenant, 'GET', '/meetings')).data;
   t.deepEqual([location, status, canceled_reason], ['Hall 4', 'canceled', 'The fair is over']);

@@ -17,7 +17,7 @@ const browserTest = browserTests(test);
 const OWNER = 'noor@example.com';
 
 const roomOf = (page: Page, name: string) =>
-  page.getByRole('navigation', { name: 'Rooms' }).getByRole('link', { name: new RegExp(`^${name}`) });
+  page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link', { name: new RegExp(`^${name}`) });
 const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
 async function save(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -49,7 +49,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await page.getByLabel('Workspace').fill('Northwind');
   await page.getByRole('button', { name: 'Set up' }).click();
   await page.getByRole('link', { name: 'Open the dashboard' }).click();
-  await page.getByRole('heading', { name: 'The way to the first reply' }).waitFor();
+  await page.getByRole('heading', { name: 'Steps to the first reply' }).waitFor();
   await page.getByText('0 of 7 done').waitFor();
 
   // Another day: sign-in, with the code that is mailed, and so printed while no mail server is set.
@@ -67,7 +67,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   // A mailbox: the servers of its address are known, their ports are other ones here. A wrong password is said at once.
   await page.getByRole('link', { name: 'Connect', exact: true }).click();
   await page.getByLabel('Email address').fill('you@heron.test');
-  await page.getByLabel("Sender's name").fill('Noor');
+  await page.getByLabel('Sender name').fill('Noor');
   for (const [group, usual, port] of [
     ['Sending (SMTP)', '2525', ports.MAILBOX_SMTP_PORT],
     ['Receiving (IMAP)', '1143', ports.MAILBOX_IMAP_PORT],
@@ -89,9 +89,9 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   // A campaign of one email. What keeps it from starting is said, each with the way to it.
   await roomOf(page, 'Start').click();
   await page.getByRole('img', { name: 'done' }).waitFor();
-  await page.getByRole('link', { name: 'Write one', exact: true }).click();
+  await page.getByRole('link', { name: 'Write campaign', exact: true }).click();
   await page.getByLabel('Name').fill('First campaign');
-  await page.getByText('It sends from you@heron.test, the only mailbox that may send.').waitFor();
+  await page.getByText('It sends from you@heron.test, the only available mailbox.').waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Start this campaign?' });
@@ -100,7 +100,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   t.is(await dialog.getByText('no active mailbox').count(), 0, 'the only mailbox was chosen');
   t.notRegex(await dialog.innerText(), /\/v1\//, 'nobody is told to send requests');
   t.true(await dialog.getByRole('button', { name: 'Start sending' }).isDisabled());
-  await dialog.getByRole('link', { name: 'Go to the step' }).click();
+  await dialog.getByRole('link', { name: 'Open the step' }).click();
   for (const [field, text] of [
     ['Subject', 'A question about {{.Company}}'],
     ['Text', 'Hello {{.FirstName}}, who looks after the lights?'],

@@ -107,7 +107,7 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   // What is written is kept while it is written.
   await eventually(async () => (await api('GET', '/unibox/drafts')).data.length === 1);
   await page.reload();
-  await page.getByRole('button', { name: 'Continue your reply' }).waitFor();
+  await page.getByRole('button', { name: 'Continue draft' }).waitFor();
   await page.keyboard.press('r');
   await field.press('End');
   // Somebody else writes the same draft meanwhile: both texts are shown, and the person decides.
@@ -117,7 +117,7 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   await page.getByRole('alert').getByText('Ask us anything.').waitFor();
   t.is(await field.inputValue(), 'Thank you, Ada! Sam');
   t.is((await api('GET', '/unibox/drafts')).data[0].body_plain, 'Ask us anything.');
-  await page.getByRole('button', { name: 'Keep mine and save it over' }).click();
+  await page.getByRole('button', { name: 'Keep mine and overwrite' }).click();
   await field.press('Control+Enter');
   const sent = await mail.waitFor(({ envelope }) => envelope.to.includes('ada@lead.test'), 60_000);
   const { text, inReplyTo } = await sent.parsed();
@@ -131,10 +131,10 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
     .getByRole('link', { name: 'Lights for shops' })
     .click();
   await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor();
-  const story = page.getByRole('list', { name: 'What happened' }).getByRole('listitem');
+  const story = page.getByRole('list', { name: 'History' }).getByRole('listitem');
   await story.filter({ hasText: 'Reply from ada@lead.test' }).getByText('Tell me more, please.').waitFor();
   await story.filter({ hasText: 'Ended: Replied' }).waitFor();
-  await story.filter({ hasText: 'Reply from' }).getByRole('link', { name: 'Open in the inbox' }).click();
+  await story.filter({ hasText: 'Reply from' }).getByRole('link', { name: 'Open in inbox' }).click();
   await page.getByRole('region', { name: 'Conversation' }).getByText('Thank you, Ada! Sam').first().waitFor();
   t.deepEqual(faults, []);
   await context.close();
@@ -211,7 +211,7 @@ browserTest('a conversation is archived and snoozed by keyboard, and undo brings
   await eventually(async () => (await api('GET', '/unibox/snoozes')).data.length === 1);
   await page.getByRole('button', { name: 'Snoozed' }).click();
   await rowOf(page, 'Kim').click();
-  await page.getByRole('button', { name: 'Show it again now' }).click();
+  await page.getByRole('button', { name: 'End snooze' }).click();
   await eventually(async () => (await api('GET', '/unibox/snoozes')).data.length === 0);
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Mark as unread').waitFor();

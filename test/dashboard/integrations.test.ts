@@ -35,22 +35,22 @@ browserTest('a CRM is connected by its key, told which fields and when, and a fa
   await dialog.locator('input[type="password"]').fill(close.keys[0]!);
   await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
 
-  const fields = page.getByRole('region', { name: 'Fields' });
-  await fields.getByText('These are the fields of the provider').waitFor();
+  const fields = page.getByRole('region', { name: 'Field mapping' });
+  await fields.getByText("These are the provider's default fields").waitFor();
   await fields.getByRole('button', { name: 'Add a field' }).click();
   const added = fields.getByRole('group').last();
   await added.getByLabel('Field of the contact').fill('company');
   await added.getByLabel('Field at the provider').fill('title');
   await fields.getByRole('button', { name: 'Save' }).click();
-  await fields.getByRole('button', { name: 'Back to those of the provider' }).waitFor();
+  await fields.getByRole('button', { name: 'Restore defaults' }).waitFor();
 
-  const does = page.getByRole('region', { name: 'What it does' });
+  const does = page.getByRole('region', { name: 'Actions' });
   await does.getByRole('button', { name: 'Add an action' }).click();
-  await dialog.getByRole('combobox', { name: 'When this happens' }).fill('A contact was added');
+  await dialog.getByRole('combobox', { name: 'Event' }).fill('A contact was added');
   await page.getByRole('option', { name: 'A contact was added' }).click();
   // The list closes over the next field.
   await page.getByRole('option').first().waitFor({ state: 'hidden' });
-  await dialog.getByRole('combobox', { name: 'Do this' }).click();
+  await dialog.getByRole('combobox', { name: 'Action' }).click();
   await page.getByRole('option', { name: 'write the contact' }).click();
   await dialog.getByRole('button', { name: 'Add an action' }).click();
   await does.getByText(/write the contact/).waitFor();
@@ -66,7 +66,7 @@ browserTest('a CRM is connected by its key, told which fields and when, and a fa
   });
   assertStatus(t, made, 200);
   await deliverNow(world, tenant.organizationId, connectionId);
-  const log = page.getByRole('region', { name: 'What it did' });
+  const log = page.getByRole('region', { name: 'Log' });
   await page.reload();
   await log.getByRole('row').filter({ hasText: 'Action' }).getByText('Failed').waitFor();
   t.deepEqual(close.contacts, []);

@@ -32,23 +32,23 @@ browserTest('a messy list is imported: mapped, run, and what was left out is lis
   await page.getByRole('heading', { name: 'No contacts yet' }).waitFor();
   await page.getByRole('link', { name: 'Import a file' }).first().click();
   await page.locator('input[type=file]').setInputFiles(LEADS);
-  const mapped = (column: string) => page.getByRole('combobox', { name: `What ${column} becomes` });
+  const mapped = (column: string) => page.getByRole('combobox', { name: `Target field of ${column}` });
   await mapped('Email Address').waitFor();
   t.is(await mapped('Email Address').inputValue(), 'Email address');
   t.is(await mapped('Plan').inputValue(), 'Custom field');
   // What was found out can be changed: the column is left out.
   await mapped('Phone').click();
-  await page.getByRole('option', { name: 'nothing' }).click();
+  await page.getByRole('option', { name: 'Ignore' }).click();
   await page.getByRole('button', { name: /^Import \d+ rows$/ }).click();
   await page.getByRole('heading', { name: 'leads.csv' }).waitFor();
-  await page.getByText('Done', { exact: true }).waitFor();
+  await page.getByText('Completed', { exact: true }).waitFor();
   await page.getByText(/\d+ rows have a problem/).waitFor();
   for (const reason of [
     'No email address',
     'Not an email address',
     'Address is suppressed',
     'More cells than columns',
-    'Characters that cannot be read',
+    'Invalid characters',
   ])
     await t.notThrowsAsync(page.getByRole('cell', { name: reason }).first().waitFor(), reason);
   const [file] = await Promise.all([
@@ -119,7 +119,7 @@ browserTest('a segment says who is in it while its conditions are written, and a
   await isAsked('Person 14');
   await page.getByRole('link', { name: 'Person 000' }).waitFor({ state: 'detached' });
   t.is(await page.getByRole('link', { name: /^Person 14\d/ }).count(), 10);
-  await page.getByRole('button', { name: 'Empty the search' }).click();
+  await page.getByRole('button', { name: 'Clear search' }).click();
   await isAsked(null);
   await page.getByRole('link', { name: 'Person 000' }).waitFor();
   await search.fill('nobody at all');
@@ -135,7 +135,7 @@ browserTest('a segment says who is in it while its conditions are written, and a
   await page.getByRole('link', { name: 'Verification' }).click();
   await page.getByRole('heading', { name: '0 of 150 have a verdict' }).waitFor();
   await page.getByRole('button', { name: 'Verify 150 addresses' }).click();
-  await page.getByText('150 addresses are being looked at').waitFor();
+  await page.getByText('150 addresses are being verified').waitFor();
   const due = world.deps.db('contact_verifications').where({ organization_id: tenant.organizationId });
   t.is((await due.pluck('contact_id')).length, 150);
   await page.getByRole('link', { name: 'Suppressions' }).click();
@@ -145,9 +145,9 @@ browserTest('a segment says who is in it while its conditions are written, and a
   await page.getByText('2 were added. Neither address nor domain: nonsense@').waitFor();
   await page
     .getByRole('row', { name: 'Everybody at rival.example' })
-    .getByRole('button', { name: 'Allow again' })
+    .getByRole('button', { name: 'Remove suppression' })
     .click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Allow again' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove suppression' }).click();
   await page.getByText('Everybody at rival.example').waitFor({ state: 'detached' });
   await page.getByRole('cell', { name: 'p1@example.com' }).waitFor();
   t.deepEqual(faults, []);

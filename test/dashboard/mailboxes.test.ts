@@ -34,7 +34,7 @@ browserTest(
       await main.getByPlaceholder('northwind-mail.com').fill(name);
       await page.keyboard.press('Enter');
       await main.getByLabel('Names of the senders').fill('Ada Lovelace\nGrace Hopper');
-      await main.getByRole('button', { name: 'See the price' }).click();
+      await main.getByRole('button', { name: 'Show price' }).click();
       const addresses = page.getByRole('region', { name: 'Addresses' });
       await addresses.getByText(`@${name}`).first().waitFor();
       t.is(await addresses.getByRole('listitem').count(), 2);
@@ -52,10 +52,10 @@ browserTest(
       return { id: page.url().split('/').at(-1)!, due };
     };
     const { id, due } = await order(domain);
-    await page.getByText('The page to pay at is being made').waitFor();
+    await page.getByText('The payment page is being created').waitFor();
     await desk.drive(id);
     await page.reload();
-    t.truthy(await page.getByRole('link', { name: `Pay ${due} now` }).getAttribute('href'));
+    t.truthy(await page.getByRole('link', { name: `Pay ${due}` }).getAttribute('href'));
     await desk.pay(id);
     await desk.drive(id);
     await page.reload();
@@ -63,13 +63,13 @@ browserTest(
     const [first] = await world.deps.db('mailboxes').where({ organization_id: desk.tenant.organizationId });
     await page.getByRole('link', { name: first.email }).waitFor();
     await page.goto(`${world.url}/mailboxes/orders/domains`);
-    await page.getByRole('region', { name: domain }).getByText('Renews by itself').waitFor();
+    await page.getByRole('region', { name: domain }).getByText('Renews automatically').waitFor();
 
     const other = freshDomain();
     const unpaid = await order(other);
-    await page.getByRole('button', { name: 'Cancel the order' }).click();
+    await page.getByRole('button', { name: 'Cancel order' }).click();
     await page.getByRole('dialog').getByText('nothing is charged').waitFor();
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the order' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel order' }).click();
     await page.getByText('Nothing more is charged').waitFor();
     t.is((await desk.row(unpaid.id)).state, 'cancelled');
     await page.goto(`${world.url}/mailboxes/orders?status=ready`);

@@ -49,12 +49,12 @@ browserTest('an operator looks at a letter that may have left, and says that it 
   const lead = await given(NO_ANSWER);
   const { page, context, faults } = await world.open(lead.tenant, '/operations', { locale: 'en-GB' });
   await page.getByRole('link', { name: 'Stuck work' }).click();
-  const letter = page.getByRole('article', { name: 'An email that may have left' });
+  const letter = page.getByRole('article', { name: 'Email possibly sent' });
   await letter.getByText('no answer').waitFor();
   const { email } = await lead.db('contacts').where({ id: lead.contactId }).first('email');
   await letter.getByText(email).waitFor();
-  await confirm(page, 'It was sent');
-  await page.getByText('Nothing is stuck').waitFor();
+  await confirm(page, 'Mark as sent');
+  await page.getByText('No stuck work').waitFor();
   t.like(await lead.readSend(lead.sendId), { state: 'sent' });
   t.is(lead.smtp.taken.length, 0, 'nothing left a second time');
   t.deepEqual(faults, []);
@@ -65,7 +65,7 @@ browserTest('or has it sent again, and a letter that was given up started again'
   const lead = await given(NO_ANSWER);
   const { page, context } = await world.open(lead.tenant, '/operations/stuck', { locale: 'en-GB' });
   await confirm(page, 'Send again');
-  await page.getByText('Nothing is stuck').waitFor();
+  await page.getByText('No stuck work').waitFor();
   lead.smtp.next = () => 'accept';
   t.like(await lead.deliver(await lead.reserve()), { outcome: 'sent' });
   t.is(lead.smtp.taken.length, 1);
@@ -79,10 +79,10 @@ browserTest('or has it sent again, and a letter that was given up started again'
   }
   const other = await world.open(second.tenant, '/operations/stuck', { locale: 'en-GB' });
   await other.page.getByText('550 5.7.1 not now').waitFor();
-  await other.page.getByRole('button', { name: 'Start again' }).click();
-  await other.page.getByText('Nothing is stuck').waitFor();
+  await other.page.getByRole('button', { name: 'Restart' }).click();
+  await other.page.getByText('No stuck work').waitFor();
   t.like(await second.readEnrollment(), { state: 'active' });
-  await other.page.locator('label').filter({ hasText: 'Started again' }).click();
+  await other.page.locator('label').filter({ hasText: 'Restarted' }).click();
   await other.page.getByRole('article').waitFor();
   t.regex(other.page.url(), /status=replayed/);
   await other.context.close();
@@ -93,14 +93,14 @@ browserTest('a webhook endpoint is added, its secret shown once, checked, and a 
   const { page, context, faults } = await world.open(tenant, '/operations/webhooks', { locale: 'en-GB' });
   await page.getByRole('button', { name: 'Add an endpoint' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Address').fill(receiver.url);
-  await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+  await dialog.getByLabel('URL').fill(receiver.url);
+  await dialog.getByRole('button', { name: 'Add endpoint' }).click();
   const secret = await dialog.locator('pre').textContent();
   t.regex(secret!, /^whsec_/);
-  await dialog.getByRole('button', { name: 'I have kept it' }).click();
+  await dialog.getByRole('button', { name: 'I have stored it' }).click();
   await page.getByRole('heading', { name: receiver.url }).waitFor();
   t.is(await page.getByText(secret!).count(), 0, 'it is shown once');
-  await page.getByRole('button', { name: 'Send a challenge' }).click();
+  await page.getByRole('button', { name: 'Send challenge' }).click();
   await page.getByText('It answered with 204').waitFor();
   const [endpoint] = await world.deps.db('webhook_endpoints').where({ organization_id: tenant.organizationId });
   t.truthy(endpoint.verified_at);
@@ -115,7 +115,7 @@ browserTest('a webhook endpoint is added, its secret shown once, checked, and a 
   const attempts = page.getByRole('dialog').getByRole('table', { name: 'Attempts' });
   await attempts.getByText('The host refused the connection').waitFor();
   t.regex(await attempts.getByRole('row').filter({ hasText: '503' }).innerText(), /812/);
-  await page.getByRole('dialog').getByRole('button', { name: 'Deliver again' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Redeliver' }).click();
   await page.getByText('The event will be delivered again').waitFor();
   t.not((await world.deps.db('webhook_deliveries').where({ id }).first()).status, 'abandoned');
   await page.goto(`${world.url}/operations/audit`);

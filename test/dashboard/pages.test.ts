@@ -112,7 +112,7 @@ browserTest(
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('listitem').filter({ hasText: 'lena@example.com' }).getByText('Admin').waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder('A room or a campaign').fill('mailb');
+    await page.getByPlaceholder('Page or campaign').fill('mailb');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'No mailbox yet' }).waitFor();
     await page.goto(world.url);

@@ -40,7 +40,7 @@ export async function sceneOfOrders({ world, tenant, post }: Stage): Promise<Pag
         await page.getByPlaceholder('northwind-mail.com').fill('northwind-more.com');
         await page.keyboard.press('Enter');
         await page.getByLabel('Names of the senders').fill('Ada Lovelace\nGrace Hopper');
-        await page.getByRole('button', { name: 'See the price' }).click();
+        await page.getByRole('button', { name: 'Show price' }).click();
         await page.getByRole('heading', { name: 'Addresses' }).waitFor();
       },
     ],

@@ -36,7 +36,7 @@ function App() {
   );
 }
 
-// Until everything is here the page shows its shape (index.html): it is drawn once, and nothing jumps.
+// Until everything is loaded the page shows its skeleton (index.html). It is rendered once, so nothing jumps.
 void Promise.all([textsCame, router.load()]).then(() =>
   createRoot(document.getElementById('root')!).render(
     <StrictMode>

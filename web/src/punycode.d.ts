@@ -1,6 +1,6 @@
 declare module 'punycode.js' {
   const punycode: {
-    /** A domain or an address with its A-labels in Unicode. @throws RangeError for labels that are none */
+    /** Converts the A-labels of a domain or address to Unicode. @throws RangeError for invalid labels */
     toUnicode(input: string): string;
   };
   export default punycode;

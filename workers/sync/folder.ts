@@ -17,42 +17,52 @@ import { AppError } from '../../lib/errors.ts';
 import { imapError, ImapError, isHanging, MAX_MESSAGE_BYTES } from '../../lib/imap/index.ts';
 import type { TargetLimits } from '../../lib/target-limits.ts';
 
-/** Mail that is this much (ms) older than the first reading still counts as new: clocks differ, and servers round. */
+/**
+ * Age (ms) before the first reading up to which mail still counts as new, because clocks differ and servers round.
+ */
 const FIRST_SLACK_MS = 5 * 60_000;
-/** After a renumbering this much (ms) is read again; known messages are recognized by their Message-ID. */
+/**
+ * Age (ms) of mail that is read again after the server renumbered its UIDs. Known messages are recognized by their
+ * Message-ID.
+ */
 const RENUMBERED_SLACK_MS = 24 * 3600_000;
-/** Times a message may be refused, while another of its folder is handed over, before it is recorded unread and passed by. */
+/**
+ * Number of times a message may be refused, while another of its folder can be read, before it is recorded as
+ * unreadable and skipped.
+ */
 const MAX_BROKEN = 3;
-/** Messages read in one go (in order): then it is the other folder's turn. */
+/** Maximum number of messages read in order before the other folder is read. */
 const BATCH = 100;
-/** Messages that could not be read, looked at again in one go. */
+/** Maximum number of unreadable messages retried at once. */
 const AGAIN = 10;
 
 export interface FolderParts {
   ctx: Ctx;
   client: ImapFlow;
   mailbox: { id: string; email: string };
-  /** How often each message has been refused so far while others were not; kept over connections. */
+  /** Number of refusals per message while other messages could be read. Kept across connections. */
   broken: Map<string, number>;
-  /** Bounds how many messages the process reads at once, by IMAP host, so that a server that hangs does not delay mail of others. */
+  /**
+   * Limits the messages that the process reads at once per IMAP host, so that a hanging server does not delay mail of
+   * others.
+   */
   reads: TargetLimits;
-  /** The IMAP host, as it is named in `reads`. */
+  /** IMAP host, as named in `reads`. */
   host: string;
-  /** Bounds how many messages the process records at once. */
+  /** Limits the messages that the process records at once. */
   record: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Runs commands, and ends the connection when the server stays silent in the middle of them. */
+  /** Runs commands, and closes the connection if the server goes silent within them. */
   ask: <T>(work: () => Promise<T>) => Promise<T>;
   onMessage: (kind: InboundKind | 'duplicate' | 'unreadable' | 'warmup') => void;
-  /** Warmup emails of the open folder that are still to be marked as read, and taken out of spam. */
+  /** UIDs of warmup emails in the open folder that must still be marked as read and moved out of spam. */
   tend: number[];
   signal: AbortSignal;
 }
 
 /**
- * Reads what is new in a folder, in order, each message in a transaction of its own that also advances the UID of the folder. A
- * message that cannot be read or recorded is noted, passed by, and tried again later: it never stands in the way of the next
- * one.
- * @returns whether there is more to read
+ * Reads new messages of a folder in order, each in its own transaction, which also advances the folder's UID. A message
+ * that cannot be read or recorded is noted, skipped and retried later, so that it never blocks the next one.
+ * @returns true if there is more to read
  */
 export async function syncFolder(parts: FolderParts, folder: string): Promise<boolean> {
   parts.tend.length = 0;
@@ -62,8 +72,8 @@ export async function syncFolder(parts: FolderParts, folder: string): Promise<bo
 }
 
 /**
- * Does with warmup emails what a person does who wants them: they are read, and taken out of spam. A server that refuses is left alone:
- * where they landed has been recorded.
+ * Handles warmup emails as a person would who wants them: marks them as read and moves them out of spam. A refusal of
+ * the server is only logged, because the folder they arrived in is already recorded.
  */
 async function tendWarmup({ client, ask, tend, ctx, mailbox }: FolderParts, folder: string): Promise<void> {
   const uids = tend.join(',');
@@ -102,7 +112,9 @@ async function readFolder(parts: FolderParts, folder: string): Promise<boolean> 
     if (!(await inTurn(parts, () => readAgain(parts, { folder, uidValidity, uid })))) return false;
   return false;
 
-  /** Does work that asks the server once it is this mailbox's turn; false when the watcher is to stop before that. */
+  /**
+   * Runs work on the server when the host's limit admits this mailbox. Returns false if the watcher is stopped before.
+   */
   async function inTurn({ reads, host }: FolderParts, work: () => Promise<void>): Promise<boolean> {
     const turn = await reads.wait(host, ctx.actor.organizationId ?? '', signal);
     if (!turn) return false;
@@ -117,7 +129,9 @@ async function readFolder(parts: FolderParts, folder: string): Promise<boolean> 
   }
 }
 
-/** The lowest UID of mail that came since a moment; without such mail, the next UID the server will give. */
+/**
+ * Returns the lowest UID of mail received since a time; without such mail, the UID that the server will assign next.
+ */
 async function firstUidSince(client: ImapFlow, since: Date, uidNext: number): Promise<number> {
   // SEARCH SINCE compares days in the server's own zone; the exact time is compared here.
   const found = await search(client, { since: new Date(since.getTime() - DAY_MS) });
@@ -161,7 +175,7 @@ async function readMessage(parts: FolderParts, at: At): Promise<void> {
     message = await fetchMessage(parts, at.uid);
   } catch (error) {
     const known = imapError(error);
-    // A server that refuses everything says nothing of this message: it is asked again, for as long as that lasts.
+    // A server that refuses every message is no evidence against this one. It is asked again for as long as that lasts.
     if (known.kind !== 'unreachable' && (await fetchesAnother(parts, at.uid)))
       broken.set(key, (broken.get(key) ?? 0) + 1);
     throw known;
@@ -170,7 +184,7 @@ async function readMessage(parts: FolderParts, at: At): Promise<void> {
   await onPath('inbound', () => recordMessage(parts, at, message));
 }
 
-/** Looks once more at a message that could not be read: recorded if it can be by now, else later again. */
+/** Retries a message that could not be read. Records it, or schedules the next retry. */
 async function readAgain(parts: FolderParts, at: At): Promise<void> {
   let message;
   try {
@@ -182,7 +196,7 @@ async function readAgain(parts: FolderParts, at: At): Promise<void> {
   }
   if (!message || !message.source) return postponeUnreadable(parts.ctx, parts.mailbox.id, at);
   await onPath('inbound', () => recordMessage(parts, at, message));
-  // Nothing is left of one that was recorded.
+  // Has no effect if recording has removed the entry of the unreadable message.
   await postponeUnreadable(parts.ctx, parts.mailbox.id, at);
 }
 
@@ -198,7 +212,7 @@ function fetchMessage(parts: FolderParts, uid: number) {
   );
 }
 
-/** Whether the server hands over a neighbour of a message; false when there is none. */
+/** Returns true if the server delivers a neighbour of a message; false if there is none. */
 async function fetchesAnother(parts: FolderParts, uid: number): Promise<boolean> {
   try {
     const others = (await parts.ask(() => search(parts.client, { uid: '1:*' }))).filter((other) => other !== uid);
@@ -233,10 +247,12 @@ async function recordMessage(parts: FolderParts, at: At, message: Fetched): Prom
   }
 }
 
-/** SQLSTATE classes that say nothing about the message: connection, rollback, resources, intervention, system. */
+/**
+ * SQLSTATE classes of errors that are not caused by the message: connection, rollback, resources, intervention, system.
+ */
 const PASSING_CLASSES = new Set(['08', '40', '53', '55', '57', '58']);
 
-/** Whether trying again can help: the database is away or another writer was in the way. */
+/** Returns true if a retry can help: the database is unreachable or another writer interfered. */
 function isPassing(error: unknown): boolean {
   if (error instanceof AppError) return error.code === 'conflict';
   const { code, name } = error as { code?: unknown; name?: string };

@@ -24,33 +24,42 @@ import { message } from '../../messages/index.ts';
 export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'record' | 'onMessage'> {
   deps: Deps;
   workerId: string;
-  /** How often (ms) a mailbox without IDLE is read. */
+  /** Interval (ms) at which a mailbox without IDLE is read. */
   pollMs: number;
-  /** First wait (ms) after a failure; later ones double. */
+  /** First pause (ms) after a failure. It doubles with every further one. */
   retryMs: number;
-  /** Bounds how many servers are dialled at once, by IMAP host. One that hangs is not dialled for a while, for any of its mailboxes. */
+  /**
+   * Limits the servers dialled at once per IMAP host. A host that hangs is not dialled for a while, for any of its
+   * mailboxes.
+   */
   dials: TargetLimits;
-  /** For the TCP connection, the TLS handshake and the greeting, each (ms). */
+  /** Timeout (ms) each for the TCP connection, the TLS handshake and the greeting. */
   connectMs: number;
-  /** Silence (ms) in the middle of a command after which the connection is ended. */
+  /** Silence (ms) within a command after which the connection is closed. */
   commandMs: number;
 }
 
-/** The provider has ended the consent: the mailbox is held for that, and is looked at rarely until it is given anew. */
+/**
+ * Thrown when the provider has ended the consent. The mailbox is held for it and checked rarely until the consent is
+ * renewed.
+ */
 class ConsentEnded extends Error {}
 
-/** Even with IDLE a mailbox is looked at this often (ms): servers forget. One with a Junk folder, which sends no news, as often as without IDLE. */
+/**
+ * Interval (ms) of reads even with IDLE, because servers forget. A mailbox with a Junk folder, for which IDLE reports
+ * nothing, is read as often as one without IDLE.
+ */
 const IDLE_LOOK_MS = 5 * 60_000;
 const SOCKET_SLACK_MS = 60_000;
-/** When the watcher is stopped, running commands have this long (ms) to end. */
+/** Time (ms) that running commands have to finish when the watcher is stopped. */
 const FAREWELL_MS = 2_000;
 const RETRY_CAP_MS = 15 * 60_000;
 const DOUBTFUL_WAIT_MS = 60_000;
 const DOUBTFUL_TRIES = 6;
 
 /**
- * Watches one mailbox until `signal` fires or the connection fails: reads new mail, waits for more (IDLE, or a
- * poll), reads again. Then it releases the lease. Never throws.
+ * Watches one mailbox until `signal` fires or the connection fails: reads new mail, waits for more (IDLE or polling),
+ * reads again. Then releases the lease. Never throws.
  */
 export async function watchMailbox(parts: WatchParts, lease: SyncLease, signal: AbortSignal): Promise<void> {
   const { deps, workerId } = parts;
@@ -60,7 +69,7 @@ export async function watchMailbox(parts: WatchParts, lease: SyncLease, signal: 
     await releaseLease(deps.db, workerId, lease.mailboxId);
   } catch (error) {
     await giveUp(parts, ctx, lease, error).catch((failure: unknown) => {
-      // The lease expires.
+      // The lease then expires by itself.
       ctx.log.warn({ err: failure, mailboxId: lease.mailboxId }, 'sync: a failure could not be noted');
     });
   }
@@ -118,7 +127,7 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
   }
 }
 
-/** Signs in once the limits allow it; undefined when `signal` fires before that. */
+/** Signs in once the limits allow it. Returns undefined if `signal` fires before. */
 async function dial(
   parts: WatchParts,
   lease: SyncLease,
@@ -165,12 +174,15 @@ class News {
     signal.addEventListener('abort', () => this.#wake());
   }
 
-  /** Forgets earlier notifications; called before each reading, so that mail between reading and wait is noticed. */
+  /**
+   * Clears earlier notifications. Called before each reading, so that mail arriving between reading and wait is
+   * noticed.
+   */
   forget(): void {
     this.#arrived = false;
   }
 
-  /** Waits for news, or until the time has passed. */
+  /** Waits for new mail, at most `ms`. */
   async wait(ms: number, canIdle: boolean): Promise<void> {
     if (this.#arrived || this.#signal.aborted) return;
     const idling = canIdle ? this.#client.idle().catch(() => false) : undefined;
@@ -183,7 +195,7 @@ class News {
       if (this.#arrived || this.#signal.aborted || !this.#client.usable) this.#wake();
     });
     if (this.#signal.aborted) return;
-    // Ends IDLE, and tells a server without it that we are still there.
+    // Ends IDLE. Without IDLE it shows the server that the client is still there.
     await this.#ask(async () => {
       await this.#client.noop();
       await idling;
@@ -192,7 +204,10 @@ class News {
   }
 }
 
-/** How long (ms) after so many refusals in a row that may pass by themselves: from a minute up, and after an hour as for any refusal. */
+/**
+ * Returns the pause (ms) after consecutive sign-in refusals that may be temporary: from a minute up; after about an
+ * hour the same as for any refusal.
+ */
 function doubtfulWaitMs(failures: number): number {
   return failures > DOUBTFUL_TRIES ? AUTH_HOLD_MS : DOUBTFUL_WAIT_MS * 2 ** (failures - 1);
 }

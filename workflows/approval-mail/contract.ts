@@ -1,18 +1,18 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 import type { Turn } from '../turns.ts';
 
-/** Signals of a run. They are hints: whom to mail is in PostgreSQL. */
+/** Signals of a run. They are only hints: PostgreSQL holds the recipients. */
 export type ApprovalMailSignals = {
   /** An operator or the sweep retries a run that kept failing. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** Mails the people who may decide on an approval. */
+/** Emails the people who may decide on an approval. */
 export const approvalMailWorkflow = defineWorkflow<ApprovalMailSignals>()({
   type: 'approvalMail',
   kind: 'approval-mail',
   parts: ['approvalId'],
-  // People have half an hour to decide.
+  // `interactive` because people have only half an hour to decide.
   work: 'interactive',
   summary: ({ approvalId }) => `Mail about approval ${approvalId}`,
   cancel: 'Ends this run; maintenance opens another one. Decide or withdraw the approval to stop its mails.',
@@ -23,6 +23,6 @@ export type ApprovalMailArgs = ArgsOf<typeof approvalMailWorkflow>;
 
 /** Activities of this family, as the workflow sees them. */
 export interface ApprovalMailActivities {
-  /** Mails everyone who may decide and was not mailed yet, as long as the approval waits. */
+  /** Emails everyone who may decide and was not emailed yet, as long as the approval is pending. */
   mailApprovers(args: ApprovalMailArgs): Promise<Extract<Turn, { kind: 'done' }>>;
 }

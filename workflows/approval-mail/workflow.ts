@@ -11,7 +11,10 @@ import {
 
 const retry = defineSignal<[ApprovalMailSignals['retry']]>('retry');
 
-/** Mails the people who may decide on an approval, each once. A mail server that is away is tried again until the approval has ended. */
+/**
+ * Emails each person who may decide on an approval once. Retries while the mail server is unreachable, until the
+ * approval has ended.
+ */
 export async function approvalMail(args: ApprovalMailArgs): Promise<string> {
   const { mailApprovers } = proxyActivities<ApprovalMailActivities>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'mail'),

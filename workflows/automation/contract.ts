@@ -2,13 +2,13 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of a run. They are hints: the state is in PostgreSQL. */
 export type AutomationSignals = {
-  /** It was ended, or a provider has answered: look. */
+  /** The run was ended, or a provider has answered: ask again. */
   changed: { cause: 'ended' | 'settled' };
-  /** A run that kept failing is to continue. */
+  /** Retries a run that kept failing. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** A run of an automation that waits, or calls another system. One that can be done at once has no workflow. */
+/** Automation run that waits or calls another system. A run that completes immediately has no workflow. */
 export const automationWorkflow = defineWorkflow<AutomationSignals>()({
   type: 'automationRun',
   kind: 'automation-run',
@@ -20,17 +20,17 @@ export const automationWorkflow = defineWorkflow<AutomationSignals>()({
 /** Arguments of a run. */
 export type AutomationArgs = ArgsOf<typeof automationWorkflow>;
 
-/** What PostgreSQL has decided comes next. Times are epoch milliseconds; `where` describes it for people. */
+/** Next step decided by PostgreSQL. Times are epoch milliseconds; `where` describes the step for people. */
 export type AutomationDecision =
-  /** Until a wait of a node is over; null until a provider has answered. */
+  /** Waits for the end of a node's delay; null waits for a provider's answer. */
   | { kind: 'wait'; state: 'waiting'; until: number | null; where: string }
   | { kind: 'call'; nodeId: string; where: string }
   | { kind: 'done'; outcome: string };
 
 /** Activities of this family, as the workflow sees them. */
 export interface AutomationActivities {
-  /** Does every node that can be done now and returns what comes next. Local: it only asks PostgreSQL. */
+  /** Executes every node that can run now and returns the next step. Local: it only queries PostgreSQL. */
   advanceAutomation(args: AutomationArgs): Promise<AutomationDecision>;
-  /** Calls the app of a node; its answer, or that it failed for the last time, is stored with the run. */
+  /** Calls the app of a node and stores its answer, or its final failure, with the run. */
   callAutomationApp(args: AutomationArgs & { nodeId: string }): Promise<{ outcome: string }>;
 }

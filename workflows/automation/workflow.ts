@@ -16,8 +16,8 @@ const changed = defineSignal<[AutomationSignals['changed']]>('changed');
 const retry = defineSignal<[AutomationSignals['retry']]>('retry');
 
 /**
- * A run of an automation that waits or calls another system. PostgreSQL does what can be done at once and says what comes next; this run waits for it, or
- * calls, and asks again.
+ * Automation run that waits or calls another system. PostgreSQL executes immediate nodes and decides the next step.
+ * This run waits or calls, then asks again.
  */
 export async function automationRun(args: AutomationArgs): Promise<string> {
   const hints = listenForHints(changed, retry);

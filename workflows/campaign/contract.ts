@@ -2,13 +2,16 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of a launcher. They are hints: the state is in PostgreSQL. */
 export type CampaignSignals = {
-  /** Something that the launcher's decisions depend on has changed. `epoch` is the campaign's control epoch, if that changed. */
+  /**
+   * Something that the launcher's decisions depend on has changed. `epoch` is the campaign's control epoch, if that
+   * changed.
+   */
   control: { cause: LauncherCause; epoch: number | null };
   /** An operator or the sweep retries a launcher that kept failing. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** Why a launcher is signalled. */
+/** Reasons for signalling a launcher. */
 type LauncherCause =
   | 'started'
   | 'paused'
@@ -19,7 +22,7 @@ type LauncherCause =
   | 'pool'
   | 'emptied';
 
-/** The launcher of one campaign: enrolls due leads as capacity allows, signals runs after edits, notices completion. */
+/** Launcher of one campaign: enrolls due leads as capacity allows, signals runs after edits, detects completion. */
 export const campaignWorkflow = defineWorkflow<CampaignSignals>()({
   type: 'campaign',
   kind: 'campaign',
@@ -31,18 +34,20 @@ export const campaignWorkflow = defineWorkflow<CampaignSignals>()({
 /** Arguments of a campaign's launcher. */
 export type CampaignArgs = ArgsOf<typeof campaignWorkflow>;
 
-/** What the launcher found. `wakeAt` is epoch milliseconds; null waits for a signal. */
+/** Result of a launcher activity. `wakeAt` is epoch milliseconds; null waits for a signal. */
 export type LaunchReport =
   | { kind: 'wait'; wakeAt: number | null; launched: number; why: string }
   | { kind: 'done'; why: string };
 
-/** What the first look of a launcher found: all that is to be done now is done, or there is more than a look may take. */
+/** Result of a launcher's first attempt: a report if nothing more is due, or `more` if its limit was reached. */
 export type FirstLook = LaunchReport | { kind: 'more' };
 
 /** Activities of this family, as the workflow sees them. */
 export interface CampaignActivities {
-  /** {@link runLauncher} for a moment: launches a few leads, and never waits. Most campaigns of a run have no more to launch. */
+  /**
+   * Short form of {@link runLauncher}: launches a few leads without waiting. It suffices for most runs of a launcher.
+   */
   beginLauncher(args: CampaignArgs): Promise<FirstLook>;
-  /** Launches due leads and signals runs after edits, as long as there is something to do now. */
+  /** Launches due leads and signals runs after edits, until nothing is due. */
   runLauncher(args: CampaignArgs): Promise<LaunchReport>;
 }

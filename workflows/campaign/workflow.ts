@@ -7,7 +7,9 @@ import { campaignWorkflow, type CampaignActivities, type CampaignArgs, type Camp
 const control = defineSignal<[CampaignSignals['control']]>('control');
 const retry = defineSignal<[CampaignSignals['retry']]>('retry');
 
-/** The launcher of one campaign. It ends when nothing is left to launch or signal; the next start or lead opens it again. */
+/**
+ * Launcher of one campaign. It ends when nothing is left to launch or signal; the next start or lead opens it again.
+ */
 export async function campaign(args: CampaignArgs): Promise<string> {
   const { runLauncher } = proxyActivities<CampaignActivities>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'batch'),
@@ -21,7 +23,8 @@ export async function campaign(args: CampaignArgs): Promise<string> {
     startToCloseTimeout: '10s',
     retry: { maximumAttempts: 1 },
   });
-  // The first turn is part of the task that opens this run, where it is short. What fails there, or has more to do, goes to the queue of launchers.
+  // The first attempt is a short local activity within the workflow task that opens this run. If it fails or finds more
+  // work, the launchers' queue continues.
   let looks = 1;
   const takeTurn = (turn: CampaignArgs) =>
     looks-- > 0 ? beginLauncher(turn).catch(() => runLauncher(turn)) : runLauncher(turn);

@@ -2,11 +2,11 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of an import. */
 export type ContactImportSignals = {
-  /** An import that kept failing is to continue after its checkpoint. */
+  /** Continues an import that kept failing after its checkpoint. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** The import of one CSV file into the contacts of a workspace. */
+/** Import of one CSV file into the contacts of a workspace. */
 export const contactImportWorkflow = defineWorkflow<ContactImportSignals>()({
   type: 'contactImport',
   kind: 'contact-import',
@@ -20,8 +20,8 @@ export type ContactImportArgs = ArgsOf<typeof contactImportWorkflow>;
 
 /** Activities of this family, as the workflow sees them. */
 export interface ContactImportActivities {
-  /** Reads the file and applies it from the checkpoint on; long, heartbeating. */
+  /** Reads the file and applies it from the checkpoint on. Long; sends heartbeats. */
   importContacts(args: ContactImportArgs): Promise<void>;
-  /** Ends the import as failed; `reason` is for people. */
+  /** Marks the import as failed; `reason` is for people. */
   abandonImport(args: ContactImportArgs & { reason: string }): Promise<void>;
 }

@@ -26,7 +26,7 @@ export async function contactImport(args: ContactImportArgs): Promise<string> {
   const { importContacts } = proxyActivities<ContactImportActivities>({
     taskQueue: queue,
     summary: 'read the file and apply it in batches',
-    // Reading a file has no time limit; a worker that dies is noticed by its missing heartbeat.
+    // Generous, as reading a file has no fixed limit. A worker that dies is detected by its missing heartbeat.
     startToCloseTimeout: '24h',
     heartbeatTimeout: '60s',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },

@@ -1,14 +1,16 @@
 import { defineWorkflow, type ApprovalSignals, type ArgsOf } from '../contract.ts';
 
-/** Signals of a direct send. They are hints: the state is in PostgreSQL, so a lost or repeated one only delays. */
+/**
+ * Signals of a direct send. They are only hints: the state is in PostgreSQL, so a lost or repeated one only delays.
+ */
 export type DirectSendSignals = ApprovalSignals & {
-  /** It was cancelled. */
+  /** The email was cancelled. */
   changed: { cause: 'cancelled' };
-  /** A run that kept failing, or an email that failed or is uncertain, is to continue. */
+  /** Continues a run that kept failing, or an email that failed or is uncertain. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** One email that a person or an agent wrote: a new one, or a reply. */
+/** One email written by a person or an agent: a new one or a reply. */
 export const directSendWorkflow = defineWorkflow<DirectSendSignals>()({
   type: 'directSend',
   kind: 'direct-send',
@@ -21,18 +23,18 @@ export const directSendWorkflow = defineWorkflow<DirectSendSignals>()({
 /** Arguments of a direct send's run. */
 export type DirectSendArgs = ArgsOf<typeof directSendWorkflow>;
 
-/** What PostgreSQL has decided comes next. Times are epoch milliseconds; `where` describes it for people. */
+/** Next step decided by PostgreSQL. Times are epoch milliseconds; `where` describes the step for people. */
 export type DirectDecision =
-  /** Until its time, its slot, or the end of its approval. */
+  /** Waits for its time, its slot, or the end of its approval. */
   | { kind: 'wait'; state: 'scheduled' | 'awaiting_approval' | 'held'; until: number; where: string }
-  /** It has a slot: send it then, or settle what a dead worker left of it. */
+  /** Sends the email at its slot, or settles it after a worker died. */
   | { kind: 'send'; at: number; where: string }
   | { kind: 'done'; outcome: string };
 
 /** Activities of this family, as the workflow sees them. */
 export interface DirectSendActivities {
-  /** Moves the email as far as it can go now and returns what comes next. Local: it only queries PostgreSQL. */
+  /** Advances the email as far as possible and returns the next step. Local: it only queries PostgreSQL. */
   advanceDirectSend(args: DirectSendArgs): Promise<DirectDecision>;
-  /** Sends the email at its slot, or settles one that a dead worker left behind. */
+  /** Sends the email at its slot, or settles it after a worker died. */
   deliverSend(args: { organizationId: string; sendId: string }): Promise<{ outcome: string }>;
 }

@@ -17,8 +17,8 @@ const changed = defineSignal<[DirectSendSignals['changed']]>('changed');
 const retry = defineSignal<[DirectSendSignals['retry']]>('retry');
 
 /**
- * One email that a person or an agent wrote: wait for its approval and its time, wait for its slot, send. PostgreSQL decides
- * which of them comes next; this run waits as long as needed, does it, and asks again.
+ * One email written by a person or an agent: waits for its approval, its time and its slot, then sends it. PostgreSQL
+ * decides the next step. This run waits, executes it, and asks again.
  */
 export async function directSend(args: DirectSendArgs): Promise<string> {
   const hints = listenForHints(decided, changed, retry);
@@ -38,7 +38,7 @@ export async function directSend(args: DirectSendArgs): Promise<string> {
         await waitUntil(null, hints.any, decision.where);
         break;
       case 'done':
-        // A person may have had it sent again meanwhile.
+        // A person may have requested another send meanwhile.
         if (!hints.any()) return decision.outcome;
     }
     await restartAsNewWhenLong(args);

@@ -16,8 +16,8 @@ const changed = defineSignal<[DomainRenewalSignals['changed']]>('changed');
 const retry = defineSignal<[DomainRenewalSignals['retry']]>('retry');
 
 /**
- * The renewals of a managed domain: sleep until about a month before its registration ends, ask the price, charge, renew. Each cycle
- * ends with the next one as a new run, or with the domain.
+ * Renewals of a managed domain: sleeps until about a month before its registration ends, asks the price, charges,
+ * renews. A cycle ends by continuing as a new run, or with the domain.
  */
 export async function domainRenewal(args: DomainRenewalArgs): Promise<string> {
   const { renewalTurn } = proxyActivities<DomainRenewalActivities>({

@@ -2,9 +2,9 @@ import { defineSignal, setHandler } from '@temporalio/workflow';
 import type { Hints as AnyHints } from '../hints.ts';
 import type { EnrollmentSignals } from './contract.ts';
 
-/** As everywhere, and what the latest signal was. */
+/** Hints that also describe the latest signal. */
 export interface Hints extends AnyHints {
-  /** A description of the latest one, for people; empty before the first. */
+  /** Returns a description of the latest signal, for people; empty before the first. */
   latest(): string;
 }
 
@@ -13,7 +13,9 @@ const reply = defineSignal<[EnrollmentSignals['reply']]>('reply');
 const control = defineSignal<[EnrollmentSignals['control']]>('control');
 const retry = defineSignal<[EnrollmentSignals['retry']]>('retry');
 
-/** Receives the signals of an enrollment. The Temporal UI shows each with its cause and the id of what caused it. */
+/**
+ * Receives the signals of an enrollment. The Temporal UI shows each with its cause and the id of the causing record.
+ */
 export function listenForHints(): Hints {
   let came = false;
   let latest = '';

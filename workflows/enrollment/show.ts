@@ -6,7 +6,7 @@ import type { Hints } from './hints.ts';
 
 /**
  * Shows in the Temporal UI what the run waits for and until when. State (held or blocked) and the step (memo), by which
- * operators filter and read lists, cost an event each and are written only when they change.
+ * operators filter lists, cost one event each and are written only when they change.
  */
 export function showDecisions(hints: Hints): (decision: Decision | Blocked) => void {
   const show = showState();
@@ -29,7 +29,7 @@ export function showDecisions(hints: Hints): (decision: Decision | Blocked) => v
   };
 }
 
-/** Until when (epoch ms) the run waits; null where only a signal ends the wait, or there is none. */
+/** Returns the end (epoch ms) of the run's wait; null if only a signal ends it or there is no wait. */
 function untilOf(decision: Exclude<Decision | Blocked, { kind: 'done' }>): number | null {
   if (decision.kind === 'slot') return decision.at;
   return 'until' in decision ? decision.until : null;

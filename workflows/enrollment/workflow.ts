@@ -7,9 +7,9 @@ import { listenForHints } from './hints.ts';
 import { showDecisions } from './show.ts';
 
 /**
- * One contact in a campaign: wait, wait for an event, send at a slot, call an app, hold, until done.
- * PostgreSQL decides which of them comes next; this run waits as long as needed, does it, and asks again. A signal
- * is a hint that something has changed and makes it ask early, so a lost or repeated one only delays.
+ * Run of one contact in a campaign: wait, wait for an event, send at a slot, call an app, hold, until done. PostgreSQL
+ * decides the next step. This run waits, executes it, and asks again. A signal only hints at a change and makes the run
+ * ask early, so a lost or repeated one only delays.
  */
 export async function enrollment(args: EnrollmentArgs): Promise<string> {
   const { organizationId } = args;
@@ -20,7 +20,8 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
     const decision = await ask((activities: EnrollmentActivities) => activities.advanceEnrollment(args));
     run.show(decision);
     switch (decision.kind) {
-      // Time passes, a product event comes, or a person or the campaign changes something: PostgreSQL decides which was first.
+      // The time may pass, a product event may come, or a person or the campaign may change something. PostgreSQL
+      // decides which came first.
       case 'wait':
       case 'waitForEvent':
       case 'hold':
@@ -41,7 +42,7 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
         await waitUntil(null, hints.any, decision.where);
         break;
       case 'done':
-        // A lead that was removed may have been added again meanwhile; the signal of its launch shows it.
+        // A removed lead may have been added again meanwhile; the signal of its launch then restarts the loop.
         if (!hints.any()) return decision.outcome;
     }
     await restartAsNewWhenLong(args);

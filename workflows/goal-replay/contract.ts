@@ -2,11 +2,11 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of a replay. They are hints: the state is in PostgreSQL. */
 export type GoalReplaySignals = {
-  /** A replay that kept failing is to continue after its last page. */
+  /** Continues a replay that kept failing after its last page. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** A replay of one goal over the product events of a range. */
+/** Replay of one goal over the product events of a period. */
 export const goalReplayWorkflow = defineWorkflow<GoalReplaySignals>()({
   type: 'goalReplay',
   kind: 'goal-replay',
@@ -18,11 +18,11 @@ export const goalReplayWorkflow = defineWorkflow<GoalReplaySignals>()({
 /** Arguments of a replay. */
 export type GoalReplayArgs = ArgsOf<typeof goalReplayWorkflow>;
 
-/** What became of a page, and how far the replay is or why it is over. */
+/** Result of one page: progress of the replay, or the reason why it ended. */
 export type ReplayTurn = { kind: 'more' | 'done'; why: string };
 
 /** Activities of this family, as the workflow sees them. */
 export interface GoalReplayActivities {
-  /** Holds the next page of events against the definition, and stores what became of it and how far it is. */
+  /** Matches the next page of events against the definition, and stores the result and the progress. */
   replayPage(args: GoalReplayArgs): Promise<ReplayTurn>;
 }

@@ -12,7 +12,10 @@ import {
 const more = defineSignal<[IntegrationDeliverySignals['more']]>('more');
 const retry = defineSignal<[IntegrationDeliverySignals['retry']]>('retry');
 
-/** Makes the deliveries of one connection, turn by turn, until none is left. What is to be done, and what became of it, is in PostgreSQL. */
+/**
+ * Makes the deliveries of one connection, iteration by iteration, until none is left. Deliveries and their outcomes are
+ * in PostgreSQL.
+ */
 export async function integrationDelivery(args: IntegrationDeliveryArgs): Promise<string> {
   const { deliverToProvider } = proxyActivities<IntegrationDeliveryActivities>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'integrations'),

@@ -1,6 +1,6 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Dials a mailbox's servers from a worker, whose network is the one that will send and read. */
+/** Connects to a mailbox's servers from a worker, because its network will send and read. */
 export const mailboxCheckWorkflow = defineWorkflow()({
   type: 'mailboxCheck',
   kind: 'mailbox-check',
@@ -14,16 +14,16 @@ export const mailboxCheckWorkflow = defineWorkflow()({
 /** Arguments of a mailbox check. The credentials are sealed in the row that the id names. */
 export type MailboxCheckArgs = ArgsOf<typeof mailboxCheckWorkflow>;
 
-/** The stage at which a connection failed. */
+/** Stage at which a connection failed. */
 export type CheckStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session';
 
-/** A sentence by its code, with its values. It holds no secret. */
+/** Message by its code, with its values. It contains no secret. */
 interface Sentence {
   code: string;
   values: Record<string, unknown>;
 }
 
-/** The result of one server; null when it was not called. */
+/** Result of one server; null if it was not contacted. */
 export type SideResult = { ok: true } | { ok: false; stage: CheckStage; message: Sentence } | null;
 
 export interface MailboxCheckResult {

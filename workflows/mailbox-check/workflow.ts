@@ -2,7 +2,7 @@ import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { resourceQueue } from '../queues.ts';
 import type { MailboxCheckActivities, MailboxCheckArgs, MailboxCheckResult } from './contract.ts';
 
-/** A person waits for the answer, so all timeouts together are short. */
+/** Checks one mailbox. A person waits for the answer, so all timeouts together are short. */
 export async function mailboxCheck(args: MailboxCheckArgs): Promise<MailboxCheckResult> {
   const { checkMailbox } = proxyActivities<MailboxCheckActivities>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'interactive'),

@@ -1,16 +1,16 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Signals of an order. They are hints: the state is in PostgreSQL, so a lost or repeated one only delays. */
+/** Signals of an order. They are only hints: the state is in PostgreSQL, so a lost or repeated one only delays. */
 export type MailboxOrderSignals = {
-  /** It was paid. */
+  /** The order was paid. */
   paid: { paymentId: string };
-  /** It was cancelled or has failed: what it has made is to be undone. */
+  /** The order was cancelled or has failed: its completed steps must be undone. */
   ended: { cause: 'cancelled' | 'failed' };
-  /** A run that kept failing is to continue, or what could not be undone is to be tried again. */
+  /** Continues a run that kept failing, or retries steps that could not be undone. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** An order of managed mailboxes: the payment, every step at the provider, and their undoing. */
+/** Order of managed mailboxes: the payment, the steps at the provider, and undoing them. */
 export const mailboxOrderWorkflow = defineWorkflow<MailboxOrderSignals>()({
   type: 'mailboxOrder',
   kind: 'mailbox-order',
@@ -23,15 +23,18 @@ export const mailboxOrderWorkflow = defineWorkflow<MailboxOrderSignals>()({
 /** Arguments of an order. */
 export type MailboxOrderArgs = ArgsOf<typeof mailboxOrderWorkflow>;
 
-/** Arguments of what is done for one step of an order. */
+/** Arguments of an activity for one step of an order. */
 export type OrderStepArgs = MailboxOrderArgs & { step: string };
 
-/** What PostgreSQL has decided comes next. Times are epoch milliseconds; `where` describes it for people; `state` is that of the order. */
+/**
+ * Next step decided by PostgreSQL. Times are epoch milliseconds; `where` describes it for people; `state` is the
+ * order's state.
+ */
 export type OrderDecision = { state: string; where: string } & (
   | { kind: 'checkout' }
-  /** Until it is paid, or its time is over. */
+  /** Waits until the order is paid or its time is over. */
   | { kind: 'wait'; until: number }
-  /** Nobody is to pay any more. */
+  /** Closes the checkout, as no payment is expected any more. */
   | { kind: 'close' }
   | { kind: 'step'; step: string }
   | { kind: 'undo'; step: string }
@@ -40,14 +43,14 @@ export type OrderDecision = { state: string; where: string } & (
 
 /** Activities of this family, as the workflow sees them. */
 export interface MailboxOrderActivities {
-  /** Moves the order as far as it can go now and returns what comes next. Local: it only queries PostgreSQL. */
+  /** Advances the order as far as possible and returns the next step. Local: it only queries PostgreSQL. */
   advanceMailboxOrder(args: MailboxOrderArgs): Promise<OrderDecision>;
-  /** Makes the page on which the order is paid. */
+  /** Creates the payment page of the order. */
   openCheckout(args: MailboxOrderArgs): Promise<void>;
-  /** Closes that page, and ends an order that was not paid in time. */
+  /** Closes the payment page, and ends an order that was not paid in time. */
   closeCheckout(args: MailboxOrderArgs): Promise<void>;
-  /** Does one step at the provider, unless the order has ended. */
+  /** Performs one step at the provider, unless the order has ended. */
   performOrderStep(args: OrderStepArgs): Promise<{ outcome: string }>;
-  /** Undoes one step at the provider; a step that cannot be undone needs a person. */
+  /** Undoes one step at the provider. A step that cannot be undone needs a person. */
   undoOrderStep(args: OrderStepArgs): Promise<{ outcome: string }>;
 }

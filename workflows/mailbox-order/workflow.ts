@@ -19,9 +19,9 @@ const ended = defineSignal<[MailboxOrderSignals['ended']]>('ended');
 const retry = defineSignal<[MailboxOrderSignals['retry']]>('retry');
 
 /**
- * An order of managed mailboxes: its checkout, the wait for the payment, step after step at the provider, ready. An order that fails or is
- * cancelled is undone in reverse. Each step is registered in PostgreSQL before its call, so what has to be undone is known there,
- * whatever became of this run; PostgreSQL decides what comes next, this run does it, and asks again.
+ * Order of managed mailboxes: checkout, wait for the payment, steps at the provider, ready. A failed or cancelled order
+ * is undone in reverse. Each step is stored in PostgreSQL before its call, so the steps to undo are known even if this
+ * run is lost. PostgreSQL decides the next step. This run executes it and asks again.
  */
 export async function mailboxOrder(args: MailboxOrderArgs): Promise<string> {
   const hints = listenForHints(paid, ended, retry);
@@ -38,11 +38,11 @@ export async function mailboxOrder(args: MailboxOrderArgs): Promise<string> {
         await waitUntil(null, hints.any, decision.where);
         break;
       case 'done':
-        // It may have been cancelled meanwhile.
+        // The order may have been cancelled meanwhile.
         if (!hints.any()) return decision.state;
         break;
       case 'undo':
-        // Cancelling the run must not leave behind what the order has made.
+        // Cancelling the run must not leave the order's completed steps behind.
         await CancellationScope.nonCancellable(() => orBlocked(() => act(args, decision), hints, show));
         break;
       default:
@@ -54,7 +54,7 @@ export async function mailboxOrder(args: MailboxOrderArgs): Promise<string> {
 
 type Act = Extract<OrderDecision, { kind: 'checkout' | 'close' | 'step' | 'undo' }>;
 
-/** Does what was decided. */
+/** Executes the decided step. */
 async function act(args: MailboxOrderArgs, decision: Act): Promise<void> {
   const { openCheckout, closeCheckout, performOrderStep, undoOrderStep } = proxyActivities<MailboxOrderActivities>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'apps'),
@@ -76,7 +76,9 @@ async function act(args: MailboxOrderArgs, decision: Act): Promise<void> {
   }
 }
 
-/** Shows in the Temporal UI how far the order is; State, by which operators filter, is written only when it changes. */
+/**
+ * Shows the order's progress in the Temporal UI. State, by which operators filter, is written only when it changes.
+ */
 function showStates(): (decision: OrderDecision | Blocked) => void {
   const show = showState();
   return (decision) => {

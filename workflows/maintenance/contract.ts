@@ -1,6 +1,6 @@
 import { defineInstallationWorkflow } from '../contract.ts';
 
-/** Removes what has expired and starts runs that are missing. Started by a Temporal Schedule, never twice at once. */
+/** Removes expired data and starts missing runs. Started by a Temporal Schedule, never twice at once. */
 export const maintenanceWorkflow = defineInstallationWorkflow()({
   type: 'maintenance',
   kind: 'maintenance',
@@ -11,8 +11,8 @@ export const maintenanceWorkflow = defineInstallationWorkflow()({
 });
 
 /**
- * What one sweep does, in this order, and how the Temporal UI shows each. Every chore is a call of the same activity, so a list that becomes longer replays
- * the histories of sweeps that are under way.
+ * Chores of a sweep in their order, with their descriptions in the Temporal UI. Every chore calls the same activity, so
+ * a longer list still replays the histories of open sweeps.
  */
 export const CHORES = {
   retryBlockedRuns: 'retry blocked runs that are due',
@@ -36,6 +36,6 @@ export type Chore = keyof typeof CHORES;
 
 /** Activities of this family, as the workflow sees them. */
 export interface MaintenanceActivities {
-  /** Does one chore. Returns how many rows, runs or accounts it was about. */
+  /** Does one chore. Returns how many rows, runs or accounts it handled. */
   doChore(args: { chore: Chore }): Promise<{ done: number }>;
 }

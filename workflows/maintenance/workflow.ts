@@ -8,12 +8,12 @@ import {
 import { resourceQueue } from '../queues.ts';
 import { CHORES, type Chore, type MaintenanceActivities } from './contract.ts';
 
-/** What came of the chores of a sweep: those that found something to do, with how much. */
+/** Result of a sweep: the count of each chore that found work. */
 type Swept = Partial<Record<Chore, number>>;
 
 /**
- * One sweep of the installation, chore by chore. A chore that fails keeps none of the others from being done; a sweep in which one failed
- * fails at its end, so that operators find it, and the next one begins anew.
+ * Runs one sweep of the installation, chore by chore. A failing chore does not stop the others. The sweep then fails at
+ * its end, so that operators see it, and the next one starts over.
  */
 export async function maintenance(): Promise<Swept> {
   const swept: Swept = {};

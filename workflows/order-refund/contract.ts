@@ -2,13 +2,13 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of a refund. They are hints: the state is in PostgreSQL. */
 export type OrderRefundSignals = {
-  /** The payment provider said what became of the refund. */
+  /** The payment provider reported the outcome of the refund. */
   changed: { cause: 'provider' };
-  /** An operator or the sweep retries a run that kept failing, or a refund that was refused. */
+  /** An operator or the sweep retries a run that kept failing, or a refused refund. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** The refund of one payment, until the money is back or a person is needed. */
+/** Refund of one payment, until the money is returned or a person is needed. */
 export const orderRefundWorkflow = defineWorkflow<OrderRefundSignals>()({
   type: 'orderRefund',
   kind: 'order-refund',
@@ -20,11 +20,11 @@ export const orderRefundWorkflow = defineWorkflow<OrderRefundSignals>()({
 /** Arguments of a refund. */
 export type OrderRefundArgs = ArgsOf<typeof orderRefundWorkflow>;
 
-/** What a turn found. `wakeAt` is epoch milliseconds: when the provider is asked again, unless it says so before. */
+/** Result of one iteration. `wakeAt` (epoch ms) is when the provider is asked again, unless it reports earlier. */
 export type RefundReport = { kind: 'wait'; wakeAt: number; why: string } | { kind: 'done'; why: string };
 
 /** Activities of this family, as the workflow sees them. */
 export interface OrderRefundActivities {
-  /** Asks the payment provider for the refund, or what became of it, and stores the answer. */
+  /** Requests the refund or its status from the payment provider and stores the answer. */
   refundTurn(args: OrderRefundArgs): Promise<RefundReport>;
 }

@@ -12,7 +12,10 @@ import {
 const changed = defineSignal<[OrderRefundSignals['changed']]>('changed');
 const retry = defineSignal<[OrderRefundSignals['retry']]>('retry');
 
-/** Gives the money of one payment back: asks the provider, waits while it is under way, and ends when it is done or a person is needed. */
+/**
+ * Refunds one payment: requests it from the provider, waits while it is pending, and ends when it is done or a person
+ * is needed.
+ */
 export async function orderRefund(args: OrderRefundArgs): Promise<string> {
   const { refundTurn } = proxyActivities<OrderRefundActivities>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'batch'),

@@ -2,13 +2,13 @@ import { defineWorkflow, type ApprovalSignals, type ArgsOf } from '../contract.t
 
 /** Signals of a run. They are hints: the state is in PostgreSQL. */
 export type RunSignals = ApprovalSignals & {
-  /** The run was cancelled: look, and end. */
+  /** The run was cancelled and must end. */
   cancelled: { cause: 'request' | 'campaign_deleted' };
   /** An operator or the sweep retries a run that kept failing. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** An agent's run until its campaign is launched: checks, the wait for a person, the launch. */
+/** Run of an agent until its campaign is launched: checks, a person's decision, the launch. */
 export const runWorkflow = defineWorkflow<RunSignals>()({
   type: 'run',
   kind: 'run',
@@ -20,7 +20,7 @@ export const runWorkflow = defineWorkflow<RunSignals>()({
 /** Arguments of a run. */
 export type RunArgs = ArgsOf<typeof runWorkflow>;
 
-/** The state of a run, as PostgreSQL has it. */
+/** State of a run in PostgreSQL. */
 type RunProgress =
   | 'queued'
   | 'preflighting'
@@ -33,21 +33,27 @@ type RunProgress =
   | 'denied'
   | 'cancelled';
 
-/** How far a run is. `decideBy` is epoch milliseconds: until when it waits for a person. */
+/** Progress of a run. `decideBy` (epoch ms) is the end of its wait for a person. */
 export interface RunReport {
   state: RunProgress;
   campaignId: string;
   decideBy: number | null;
-  /** Why it is in this state, as a code; null where the state says it. */
+  /** Reason for this state as a code; null if the state says enough. */
   why: string | null;
 }
 
 /** Activities of this family, as the workflow sees them. */
 export interface RunActivities {
-  /** Begins a run that is queued, and follows the person's decision, or its absence, where the run waits. Local: it only asks PostgreSQL. */
+  /**
+   * Starts a queued run. For a waiting run, applies the person's decision or its expiry. Local: it only queries
+   * PostgreSQL.
+   */
   advanceRun(args: RunArgs): Promise<RunReport>;
-  /** Checks the campaign and asks the policy: fails, completes a draft, waits for a person, or goes on to the launch. */
+  /**
+   * Checks the campaign and asks the policy. The run then fails, completes as a draft, waits for a person, or continues
+   * to the launch.
+   */
   preflightRun(args: RunArgs): Promise<RunReport>;
-  /** Checks again and starts the campaign, in one transaction. */
+  /** Repeats the checks and starts the campaign, in one transaction. */
   launchRun(args: RunArgs): Promise<RunReport>;
 }

@@ -10,12 +10,13 @@ const decided = defineSignal<[RunSignals['decided']]>('decided');
 const cancelled = defineSignal<[RunSignals['cancelled']]>('cancelled');
 const retry = defineSignal<[RunSignals['retry']]>('retry');
 
-/** How long (ms) a run whose time is over, but not by the clock of PostgreSQL, waits until it asks again. */
+/** Pause (ms) before asking again when the run's deadline has passed, but not yet by PostgreSQL's clock. */
 const ASK_AGAIN_MS = 1_000;
 
 /**
- * An agent's run: checks, a person's approval where the policy demands one, checks again, the launch. It ends when its
- * campaign is active, or will not be launched; from then on the run follows its campaign in PostgreSQL, and waits for nothing here.
+ * Run of an agent: checks, a person's approval if the policy requires it, checks again, launch. It ends when its
+ * campaign is active or will not be launched. From then on the run follows its campaign in PostgreSQL without a
+ * workflow.
  */
 export async function run(args: RunArgs): Promise<string> {
   let state: RunReport['state'] = 'queued';
@@ -29,7 +30,10 @@ export async function run(args: RunArgs): Promise<string> {
   return state;
 }
 
-/** The step that the state of a run asks for. Nothing else than the database is asked where it waits, so that needs no slot of a worker. */
+/**
+ * Returns the activity for a run's state. A waiting run only queries the database, by a local activity that needs no
+ * worker slot.
+ */
 function stepOf(state: RunReport['state']): (args: RunArgs) => Promise<RunReport | Blocked> {
   const common = {
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'batch'),

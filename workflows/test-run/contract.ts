@@ -1,16 +1,16 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Signals of a test run. They are hints: the state is in PostgreSQL, so a lost or repeated one only delays. */
+/** Signals of a test run. They are only hints: the state is in PostgreSQL, so a lost or repeated one only delays. */
 export type TestRunSignals = {
-  /** A product event settled the wait of the run. */
+  /** A product event completed the run's wait. */
   event: { eventId: string };
-  /** It was cancelled. */
+  /** The test run was cancelled. */
   cancelled: { cause: 'person' };
-  /** A run that kept failing is to continue. */
+  /** Continues a run that kept failing. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** One prospect on the way through a campaign's steps, for a test. */
+/** Test of a campaign's steps with one prospect. */
 export const testRunWorkflow = defineWorkflow<TestRunSignals>()({
   type: 'testRun',
   kind: 'test-run',
@@ -24,21 +24,21 @@ export const testRunWorkflow = defineWorkflow<TestRunSignals>()({
 /** Arguments of a test run. */
 export type TestRunArgs = ArgsOf<typeof testRunWorkflow>;
 
-/** What PostgreSQL has decided comes next. Times are epoch milliseconds; `where` describes it for people. */
+/** Next step decided by PostgreSQL. Times are epoch milliseconds; `where` describes it for people. */
 export type TestDecision =
-  /** Until time has passed, an event has come, or the mailbox can send. */
+  /** Waits for a time, an event, or a mailbox that can send. */
   | { kind: 'wait'; state: 'waiting' | 'held'; until: number; where: string }
-  /** An email has a slot: send it then, or settle what a dead worker left of it. */
+  /** Sends the email at its slot, or settles it after a worker died. */
   | { kind: 'send'; sendId: string; at: number; where: string }
-  /** Call the customer's app. */
+  /** Calls the customer's app. */
   | { kind: 'call'; stepRunId: string; where: string }
   | { kind: 'done'; outcome: string };
 
 /** Activities of this family, as the workflow sees them. */
 export interface TestRunActivities {
-  /** Moves the run as far as it can go now and returns what comes next. Local: it only queries PostgreSQL. */
+  /** Advances the run as far as possible and returns the next step. Local: it only queries PostgreSQL. */
   advanceTestRun(args: TestRunArgs): Promise<TestDecision>;
-  /** Sends a reserved email, or settles one a dead worker left behind. */
+  /** Sends a reserved email, or settles it after a worker died. */
   deliverSend(args: { organizationId: string; sendId: string }): Promise<{ outcome: string }>;
   /** Calls the customer's app for an app_action step of a test run and stores its answer. */
   callAppForTest(args: { organizationId: string; stepRunId: string }): Promise<{ outcome: string }>;

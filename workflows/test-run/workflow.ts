@@ -12,8 +12,8 @@ const cancelled = defineSignal<[TestRunSignals['cancelled']]>('cancelled');
 const retry = defineSignal<[TestRunSignals['retry']]>('retry');
 
 /**
- * One prospect through the steps of a campaign, for a test: wait, wait for an event, send, call an app, until done. PostgreSQL
- * decides which of them comes next; this run waits as long as needed, does it, and asks again.
+ * Test of a campaign's steps with one prospect: wait, wait for an event, send, call an app, until done. PostgreSQL
+ * decides the next step. This run waits, executes it, and asks again.
  */
 export async function testRun(args: TestRunArgs): Promise<string> {
   const { organizationId } = args;

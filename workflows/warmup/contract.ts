@@ -2,13 +2,16 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of a warmup. They are hints: the state is in PostgreSQL. */
 export type WarmupSignals = {
-  /** It was started, paused, resumed or stopped, its settings changed, or a reply is due before what it waits for. */
+  /**
+   * Warmup was started, paused, resumed or stopped, its settings changed, or a reply is due earlier than the current
+   * wait.
+   */
   changed: { cause: 'start' | 'pause' | 'resume' | 'stop' | 'settings' | 'reply' };
   /** An operator or the sweep retries a run that kept failing. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** The warmup of one mailbox, from its start until it is stopped. */
+/** Warmup of one mailbox, from its start until it is stopped. */
 export const warmupWorkflow = defineWorkflow<WarmupSignals>()({
   type: 'warmup',
   kind: 'warmup',
@@ -20,13 +23,13 @@ export const warmupWorkflow = defineWorkflow<WarmupSignals>()({
 /** Arguments of a warmup. */
 export type WarmupArgs = ArgsOf<typeof warmupWorkflow>;
 
-/** Result of a turn. `wakeAt` is epoch milliseconds; null waits for a signal. */
+/** Result of one iteration. `wakeAt` is epoch milliseconds; null waits for a signal. */
 export type WarmupReport =
   | { kind: 'wait'; wakeAt: number | null; why: string; state?: 'resting' }
   | { kind: 'done'; why: string };
 
 /** Activities of this family, as the workflow sees them. */
 export interface WarmupActivities {
-  /** Plans the day where needed, sends the email that is due, and says when the next one is. */
+  /** Plans the day if needed, sends the due email, and returns when the next one is due. */
   warmupTurn(args: WarmupArgs): Promise<WarmupReport>;
 }

@@ -5,11 +5,11 @@ import { showOpen } from '../show.ts';
 import type { BatchReport } from './contract.ts';
 
 /**
- * Takes turns at the deliveries of a batch until none is left and no signal says that there are more.
- * @param args those of the run
- * @param takeTurn attempts what waits now
- * @param more the signal, in families that take one
- * @returns the sum of all turns of this run
+ * Attempts the deliveries of a batch repeatedly until none is left and no signal announces more.
+ * @param args arguments of the run
+ * @param takeTurn attempts the deliveries that wait now
+ * @param more the signal, in families that have one
+ * @returns the sum over all iterations of this run
  */
 export async function attemptAll(
   stops: Stops,

@@ -1,6 +1,8 @@
 import { defineInstallationWorkflow, type ArgsOf } from '../contract.ts';
 
-/** First attempts of about a hundred webhook deliveries, in parallel, for all organizations that had events at the time. */
+/**
+ * First attempts of about a hundred webhook deliveries, in parallel, for all organizations that had events at the time.
+ */
 export const webhookBatchWorkflow = defineInstallationWorkflow()({
   type: 'webhookBatch',
   kind: 'webhook-batch',
@@ -10,14 +12,17 @@ export const webhookBatchWorkflow = defineInstallationWorkflow()({
     'Ends this run; maintenance opens another one for what is left. Switch an endpoint off to stop its deliveries.',
 });
 
-/** Which batch. */
+/** Arguments of a batch. */
 export type WebhookBatchArgs = ArgsOf<typeof webhookBatchWorkflow>;
 
-/** What one turn of a batch did. `more` asks for another one. */
+/** Result of one iteration of a batch. `more` requests another one. */
 export interface BatchReport {
   delivered: number;
   failed: number;
-  /** Left to other runs: released to the endpoint's own batch, or, where this one kept failing, each to a run of its own. */
+  /**
+   * Number of deliveries moved to other runs: to the endpoint's own batch, or each to its own run if this batch kept
+   * failing.
+   */
   diverted: number;
   more: boolean;
 }
@@ -25,8 +30,8 @@ export interface BatchReport {
 /** Activities of this family, as the workflow sees them. */
 export interface WebhookBatchActivities {
   /**
-   * Attempts the deliveries of the batch that have no outcome yet; long, heartbeating. A retry attempts only those.
-   * One that keeps failing for RUN_BLOCK_AFTER_MS is dissolved: its deliveries get runs of their own.
+   * Attempts the deliveries of the batch without an outcome; a retry attempts only those. Long; sends heartbeats. A
+   * batch that keeps failing for RUN_BLOCK_AFTER_MS is dissolved: its deliveries get their own runs.
    * `lane`: the batch is that of one endpoint, under the endpoint's id.
    */
   deliverBatch(args: { batchId: string; lane?: true }): Promise<BatchReport>;

@@ -7,9 +7,10 @@ import {
   type WebhookBatchArgs,
 } from './contract.ts';
 
-/** One batch, until every delivery in it has an outcome. Its deliveries and their outcomes are in PostgreSQL. */
+/** Runs one batch until every delivery in it has an outcome. Deliveries and outcomes are in PostgreSQL. */
 export async function webhookBatch(args: WebhookBatchArgs): Promise<BatchReport> {
-  // A batch takes as long as its slowest receiver; a worker that dies is noticed by its missing heartbeat.
+  // Generous, as a batch takes as long as its slowest receiver. A worker that dies is detected by its missing
+  // heartbeat.
   const { deliverBatch } = proxyActivities<WebhookBatchActivities>({
     summary: 'first attempts, side by side',
     startToCloseTimeout: '10m',

@@ -2,11 +2,13 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of a delivery. */
 export type WebhookDeliverySignals = {
-  /** The delivery was asked for again (`redelivery`), or the sweep found it without a run: attempt it now. */
+  /** The delivery was requested again (`redelivery`), or the sweep found it without a run: attempt it now. */
   hurry: { cause: 'redelivery' | 'operator' | 'sweep' };
 };
 
-/** A delivery whose first attempt failed, or that was asked for again: attempts by the retry schedule until it settles. */
+/**
+ * Delivery whose first attempt failed or that was requested again. Attempts follow the retry schedule until it settles.
+ */
 export const webhookDeliveryWorkflow = defineWorkflow<WebhookDeliverySignals>()({
   type: 'webhookDelivery',
   kind: 'webhook-delivery',
@@ -18,14 +20,14 @@ export const webhookDeliveryWorkflow = defineWorkflow<WebhookDeliverySignals>()(
 /** Arguments of a delivery's own run. */
 export type WebhookDeliveryArgs = ArgsOf<typeof webhookDeliveryWorkflow>;
 
-/** The result of an attempt. `at` is epoch milliseconds; `why` names kinds and numbers, no addresses. */
+/** Result of an attempt. `at` is epoch milliseconds; `why` names kinds and numbers, no addresses. */
 export type DeliveryReport = { state: 'waiting'; at: number; why: string } | { state: 'settled'; why: string };
 
 /** Activities of this family, as the workflow sees them. */
 export interface WebhookDeliveryActivities {
   /**
-   * Makes the attempt that is due and fails, with the time of the next one as its retry delay, until the delivery is
-   * settled. `why` names kinds and numbers, no addresses.
+   * Makes the due attempt. Until the delivery is settled it then fails, with the time until the next attempt as its
+   * retry delay. `why` names kinds and numbers, no addresses.
    */
   deliverWebhook(args: WebhookDeliveryArgs): Promise<{ why: string }>;
 }

@@ -22,9 +22,9 @@ import {
 const hurry = defineSignal<[WebhookDeliverySignals['hurry']]>('hurry');
 
 /**
- * One delivery with its retry schedule: one activity, which the server retries when PostgreSQL says the next attempt is due,
- * until the delivery is settled. When it is asked for again (`hurry`), the waiting activity is cancelled and started anew, which attempts
- * at once; one in the middle of a request finishes that first.
+ * Runs one delivery with its retry schedule. A single activity is retried by the server at the times that PostgreSQL
+ * sets, until the delivery is settled. The signal `hurry` cancels the waiting activity and starts it again, which
+ * attempts at once. A request in progress is finished first.
  */
 export async function webhookDelivery(args: WebhookDeliveryArgs): Promise<string> {
   let hurried = false;
@@ -65,7 +65,8 @@ function attemptUntilSettled(args: WebhookDeliveryArgs): Promise<{ why: string }
     startToCloseTimeout: '2m',
     heartbeatTimeout: '10s',
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    // For attempts that could not be made; the failure of one that was made carries the delay of the next.
+    // Applies to attempts that could not be made. The failure of an attempt that was made carries the delay of the
+    // next.
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
   return deliverWebhook(args);

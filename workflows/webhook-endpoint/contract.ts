@@ -6,7 +6,9 @@ export type WebhookEndpointSignals = {
   more: { cause: 'diverted' | 'sweep' };
 };
 
-/** All deliveries that wait for one slow or failing endpoint, so that they take no slot from other endpoints. */
+/**
+ * Deliveries that wait for one slow or failing endpoint, separated so that they take no slot from other endpoints.
+ */
 export const webhookEndpointWorkflow = defineInstallationWorkflow<WebhookEndpointSignals>()({
   type: 'webhookEndpoint',
   kind: 'webhook-endpoint',
@@ -16,5 +18,5 @@ export const webhookEndpointWorkflow = defineInstallationWorkflow<WebhookEndpoin
     'Ends this run; maintenance opens another one for what is left. Switch the endpoint off to stop its deliveries.',
 });
 
-/** Which endpoint. */
+/** Arguments of an endpoint's batch. */
 export type WebhookEndpointArgs = ArgsOf<typeof webhookEndpointWorkflow>;

@@ -2,13 +2,13 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of a verification. */
 export type WebhookVerifySignals = {
-  /** The endpoint was created, or its verification was reset: challenge it now, and count from 1. */
+  /** The endpoint was created or its verification was reset: challenge it now, and count from 1. */
   armed: { applicationId: string };
   /** An operator or the sweep retries a run that kept failing. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** Challenges an endpoint until it echoes the challenge, or for as long as deliveries would be retried. */
+/** Challenges an endpoint until it echoes the challenge, for at most as long as deliveries would be retried. */
 export const webhookVerifyWorkflow = defineWorkflow<WebhookVerifySignals>()({
   type: 'webhookVerify',
   kind: 'webhook-verify',
@@ -20,7 +20,7 @@ export const webhookVerifyWorkflow = defineWorkflow<WebhookVerifySignals>()({
 /** Arguments of the verification of an application's endpoint in one workspace. */
 export type WebhookVerifyArgs = ArgsOf<typeof webhookVerifyWorkflow>;
 
-/** The result of one challenge. `over`: verified, gone, or tried often enough. */
+/** Result of one challenge. `over`: verified, gone, or the last attempt was made. */
 export type ChallengeStep =
   | { over: true; state: 'verified' | 'gone' | 'given_up' }
   | { over: false; retryInMs: number };

@@ -1,13 +1,13 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 import type { Turn } from '../turns.ts';
 
-/** Signals of a run. They are hints: whom to mail is in PostgreSQL. */
+/** Signals of a run. They are only hints: PostgreSQL holds the recipients. */
 export type WeeklyReportSignals = {
   /** An operator or the sweep retries a run that kept failing. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** Mails a workspace's report of one week to its members. */
+/** Emails a workspace's report of one week to its members. */
 export const weeklyReportWorkflow = defineWorkflow<WeeklyReportSignals>()({
   type: 'weeklyReport',
   kind: 'weekly-report',
@@ -22,6 +22,6 @@ export type WeeklyReportArgs = ArgsOf<typeof weeklyReportWorkflow>;
 
 /** Activities of this family, as the workflow sees them. */
 export interface WeeklyReportActivities {
-  /** Mails everyone who wants the report and was not mailed yet, as long as the week is the last. */
+  /** Emails everyone who wants the report and was not emailed yet, as long as the week is the latest. */
   mailWeeklyReport(args: WeeklyReportArgs): Promise<Extract<Turn, { kind: 'done' }>>;
 }

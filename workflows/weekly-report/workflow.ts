@@ -11,7 +11,10 @@ import {
 
 const retry = defineSignal<[WeeklyReportSignals['retry']]>('retry');
 
-/** Mails the report of a week, to each member once. A mail server that is away is tried again until the next week's report. */
+/**
+ * Emails the report of a week to each member once. Retries while the mail server is unreachable, until the next week's
+ * report.
+ */
 export async function weeklyReport(args: WeeklyReportArgs): Promise<string> {
   const { mailWeeklyReport } = proxyActivities<WeeklyReportActivities>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'mail'),

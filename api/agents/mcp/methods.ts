@@ -4,8 +4,8 @@ import { message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
 /**
- * Answers 405 to everything but POST: the endpoint keeps no sessions to end (DELETE) and sends no messages of its own
- * (GET), which is how the MCP transport lets a server decline both.
+ * Answers 405 to every method but POST. The endpoint keeps no sessions to end (DELETE) and sends no messages of its own
+ * (GET); the MCP transport allows a server to decline both this way.
  */
 export const onlyPost: Middleware = (koa, next) => {
   if (koa.method === 'POST' || !(MCP_PATHS as readonly string[]).includes(koa.path.replace(/\/$/, ''))) return next();

@@ -8,11 +8,11 @@ import { answerMessage } from './server.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Error codes of the MCP transport, in the range JSON-RPC leaves to implementations. */
+/** Error codes of the MCP transport, in the range that JSON-RPC reserves for implementations. */
 const REFUSED = -32000;
 const INVALID_REQUEST = -32600;
 
-/** A JSON-RPC 2.0 answer, in the OpenAPI document. */
+/** JSON-RPC 2.0 response in the OpenAPI document. */
 const rpcAnswer = {
   type: 'object',
   required: ['jsonrpc'],
@@ -28,7 +28,7 @@ const rpcAnswer = {
   },
 };
 
-/** The Model Context Protocol over streamable HTTP. */
+/** Routes of the Model Context Protocol over streamable HTTP. */
 export const mcpRoutes: readonly AnyRoute[] = [
   endpoint('mcp.message', 'from the root', { atRoot: true }),
   endpoint('mcp.messageV1', 'below /v1', {}),
@@ -43,29 +43,28 @@ function endpoint(operationId: string, where: string, at: { atRoot?: true }): An
     area: 'mcp',
     scope: 'any',
     permission: null,
-    // The endpoint behind the tool applies its own limits.
+    // The route behind the called tool applies its own limits.
     readOnly: true,
     resourceMetadata: `/.well-known/oauth-protected-resource${at.atRoot ? '/mcp' : '/v1/mcp'}`,
     summary: `Model Context Protocol, ${where}`,
     description:
-      'Streamable HTTP without sessions: each POST carries one JSON-RPC message and is answered with JSON; GET and DELETE are 405. ' +
-      'Without a credential, WWW-Authenticate leads to the authorization server. Tools are those of GET /v1/ai/tools.',
+      'Streamable HTTP without sessions: each POST carries one JSON-RPC message and is answered with JSON. GET and DELETE answer 405. Without a credential, WWW-Authenticate names the authorization server. The tools are those of GET /v1/ai/tools.',
     consumes: 'raw',
-    body: z.instanceof(Readable).meta({ description: 'A JSON-RPC 2.0 message' }),
+    body: z.instanceof(Readable).meta({ description: 'JSON-RPC 2.0 message' }),
     success: {
       status: 200,
       body: 'stream',
       contentType: 'application/json',
-      description: 'The JSON-RPC answer',
+      description: 'JSON-RPC response',
       schema: rpcAnswer,
     },
     otherAnswers: {
-      202: { description: 'A notification, or an answer of the client: taken, no body' },
+      202: { description: 'Accepted, no body: the message was a notification or a client response' },
       ...Object.fromEntries(
         [400, 404, 406, 413, 415].map((status) => [
           status,
           {
-            description: 'The message or its headers do not fit the protocol',
+            description: 'The message or its headers violate the protocol',
             contentType: 'application/json',
             schema: rpcAnswer,
           },
@@ -83,8 +82,8 @@ function endpoint(operationId: string, where: string, at: { atRoot?: true }): An
 }
 
 /**
- * A browser names the page that asks. A page of another site, or one whose name was pointed at this server (DNS
- * rebinding), is refused even with a valid credential.
+ * Refuses requests of a browser page from another site, even with a valid credential. Also refuses pages whose host
+ * name was rebound to this server (DNS rebinding).
  */
 function refuseForeignOrigin(ctx: Ctx, origin: string | undefined): void {
   if (origin === undefined) return;
@@ -96,8 +95,8 @@ function refuseForeignOrigin(ctx: Ctx, origin: string | undefined): void {
 }
 
 /**
- * The text of a body; undefined when it is too large. The rest is then read and dropped: left in the socket, it would
- * block the connection's next request.
+ * Returns the text of a body, or undefined if it is too large. The rest is then read and discarded, because unread
+ * bytes would block the connection's next request.
  */
 async function readText(body: Readable): Promise<string | undefined> {
   const chunks: Buffer[] = [];

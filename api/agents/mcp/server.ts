@@ -30,14 +30,18 @@ const INSTRUCTIONS = [
   'A failed call answers with code, message, often fix, and problems, each with the path of the argument at fault.',
 ].join(' ');
 
-/** The SDK's server requires one, and making one is slow. It is never used, as this server asks its clients nothing. */
+/**
+ * The SDK's server requires a validator, and creating one is slow. It is never used, as this server sends its clients
+ * no requests.
+ */
 const validator = new AjvJsonSchemaValidator();
 
 /**
- * Answers one JSON-RPC message of the Model Context Protocol. Server and transport are made per message and keep
+ * Answers one JSON-RPC message of the Model Context Protocol. Server and transport are created per message and keep
  * nothing, so that any process can answer any message.
- * @param text the message as it came
- * @throws AppError forbidden when an OAuth client calls a tool whose scope it was not granted, with the challenge that names it
+ * @param text the message as received
+ * @throws AppError forbidden when an OAuth client calls a tool whose scope it was not granted, with the challenge that
+ * names it
  */
 export async function answerMessage(
   ctx: Ctx,
@@ -66,7 +70,7 @@ export async function answerMessage(
   }
 }
 
-/** The headers the transport looks at. */
+/** Returns only the headers that the transport reads. */
 function known(headers: Record<string, string | undefined>): Record<string, string> {
   const read = ['accept', 'content-type', 'mcp-protocol-version'].map((name) => [name, headers[name] ?? ''] as const);
   return Object.fromEntries(read.filter(([, value]) => value !== ''));
@@ -92,7 +96,7 @@ function makeServer(ctx: Ctx, invoke: Invoke, refusal: { error?: AppError }): Se
   return server;
 }
 
-/** @throws McpError invalid params for an unknown tool name: an error of the protocol, not a failed call */
+/** @throws McpError invalid params for an unknown tool name: a protocol error, not a failed call */
 function lookUp(name: string): AgentTool {
   try {
     return findTool(name);
@@ -119,7 +123,7 @@ function describe(tool: AgentTool): Tool {
   };
 }
 
-/** The answer of a route as text for the model and as data for the program around it. */
+/** Converts a route's answer to text for the model and to structured data for its client program. */
 function result({ text }: { text: string }): CallToolResult {
   const data: unknown = text === '' ? null : JSON.parse(text);
   const isObject = typeof data === 'object' && data !== null && !Array.isArray(data);

@@ -1,11 +1,11 @@
-/** The arguments of every paged list. */
+/** Paging arguments of every list tool. */
 export const PAGE = {
-  // What an answer costs a model is read by the model each time: fewer rows than the route's own default.
-  limit: { at: 'query.limit', fallback: 20, description: 'Rows of a page, at most' },
-  cursor: { at: 'query.cursor', description: 'pagination.next_cursor of the page before, with the same filters' },
+  // The model reads every row of an answer at a cost, so the default is lower than the route's own.
+  limit: { at: 'query.limit', fallback: 20, description: 'Maximum number of rows of a page' },
+  cursor: { at: 'query.cursor', description: 'pagination.next_cursor of the previous page, with the same filters' },
 } as const;
 
-/** The argument that names the record of the path, and the tools that tell its id. */
+/** Returns the `id` argument of a tool, with a description that names the tools which list such ids. */
 export function id(of: string, from: string): { at: string; description: string } {
   return { at: 'params.id', description: `Id of the ${of}, from ${from}` };
 }

@@ -8,18 +8,18 @@ import { AGENT_TOOLS } from './catalogue.ts';
 import { asArgumentError, asArgumentProblem, IDEMPOTENCY_KEY, ownProblems, toRequest, type AgentTool } from './tool.ts';
 import { message } from '../../../messages/index.ts';
 
-/** In every answer of a route that waits for a person. */
+/** Text that occurs in every answer of a route that waits for a person's decision. */
 const AWAITING = '"awaiting_approval"';
 
 const BY_NAME = new Map(AGENT_TOOLS.map((tool) => [tool.name, tool]));
 
-/** The tools a caller may call, in the catalogue's order. */
+/** Returns the tools that a caller may call, in the catalogue's order. */
 export function toolsFor(actor: Actor): AgentTool[] {
   return AGENT_TOOLS.filter((tool) => isPermitted(tool.route, actor));
 }
 
 /**
- * A tool by its name.
+ * Returns a tool by its name.
  * @throws AppError not_found
  */
 export function findTool(name: string): AgentTool {
@@ -28,18 +28,18 @@ export function findTool(name: string): AgentTool {
   return tool;
 }
 
-/** What a tool answered: the status and the text of its route's answer, which is JSON or empty. */
+/** Answer of a tool: HTTP status and text of its route's answer, which is JSON or empty. */
 interface ToolAnswer {
   status: number;
   text: string;
-  /** What it was asked for waits for a person. */
+  /** True if the requested action waits for a person's decision. */
   waits: boolean;
 }
 
 /**
- * Calls a tool: runs its route for the same caller, under all the rules of that route.
- * @param prefix what stands before an argument's name in the paths of problems
- * @throws AppError the route's error, with the paths of its problems as argument names
+ * Calls a tool by running its route for the same caller, under all rules of that route.
+ * @param prefix text before an argument's name in the paths of problems
+ * @throws AppError the route's error, with argument names as the paths of its problems
  */
 export async function callTool(
   ctx: Ctx,
@@ -67,7 +67,10 @@ export async function callTool(
   }
 }
 
-/** Faults of a call's arguments, those that the tool finds and those of its route; none for a caller who may not use it. */
+/**
+ * Returns the problems of a call's arguments, found by the tool and by its route. Empty for a caller who may not use
+ * the tool.
+ */
 export async function callProblems(
   ctx: Ctx,
   tool: AgentTool,
@@ -94,12 +97,12 @@ function read({ status, body }: RouteAnswer, omitted: string | undefined): ToolA
   return { status, text, waits: text.includes(AWAITING) && waitsForPerson(JSON.parse(text)) };
 }
 
-/** Whether an answer says that a person decides: of an action that was held, or of a run that waits. */
+/** Returns true for an answer that waits for a person's decision: a held action or a waiting run. */
 function waitsForPerson({ result, state }: { result?: unknown; state?: unknown }): boolean {
   return result === 'awaiting_approval' || state === 'awaiting_approval';
 }
 
-/** Arguments with the Idempotency-Key of the request around the call, unless they bring their own. */
+/** Adds the Idempotency-Key of the surrounding request to the arguments, unless they have their own. */
 export function withKey(
   tool: AgentTool,
   args: Record<string, unknown>,

@@ -1,7 +1,7 @@
 import { id, PAGE } from './arguments.ts';
 import type { ToolSpec } from './tool.ts';
 
-/** Tools for deals and tasks, each with the operation that it is. */
+/** Tools for deals and tasks, each with the operation id of its route. */
 export const CRM_TOOLS: readonly (readonly [operationId: string, spec: Omit<ToolSpec, 'route'>])[] = [
   [
     'crm.listPipelines',
@@ -9,7 +9,7 @@ export const CRM_TOOLS: readonly (readonly [operationId: string, spec: Omit<Tool
       name: 'list_pipelines',
       title: 'List sales pipelines',
       description:
-        'Lists the pipelines of the workspace in their order, each with its stages and the number of deals in each. A deal needs the ids of a pipeline and of one of its stages.',
+        'Lists the pipelines of the workspace in their order, each with its stages and the number of deals in each. Creating a deal needs the ids of a pipeline and of one of its stages.',
       arguments: {},
     },
   ],
@@ -19,8 +19,7 @@ export const CRM_TOOLS: readonly (readonly [operationId: string, spec: Omit<Tool
       name: 'search_deals',
       title: 'Search deals',
       description:
-        'Finds deals by part of the name, state, pipeline, stage, member, campaign, value and dates; all filters given must hold, and `total` is exact. ' +
-        'Values are in units of the currency of each deal. Filters must stay the same while paging.',
+        "Finds deals by part of the name, state, pipeline, stage, member, campaign, value and dates. A deal must match all filters; `total` is exact. Values are in units of each deal's currency. Keep the filters unchanged while paging.",
       arguments: {
         query: 'body.query',
         statuses: 'body.statuses',
@@ -43,16 +42,16 @@ export const CRM_TOOLS: readonly (readonly [operationId: string, spec: Omit<Tool
       name: 'create_deal',
       title: 'Create a deal',
       description:
-        'Creates an open deal in a stage of a pipeline, such as for a contact who answered with interest. A value that is more precise than its currency is refused.',
+        'Creates an open deal in a stage of a pipeline, for example for a contact who showed interest. A value with more decimals than its currency is refused.',
       arguments: {
-        pipeline_id: { at: 'body.pipeline_id', description: 'From list_pipelines', required: true },
-        stage_id: { at: 'body.stage_id', description: 'A stage of that pipeline', required: true },
-        name: { at: 'body.name', description: 'What it is called in lists', required: true },
-        contact_id: { at: 'body.contact_id', description: 'From search_contacts or list_contacts' },
+        pipeline_id: { at: 'body.pipeline_id', description: 'Pipeline id, from list_pipelines', required: true },
+        stage_id: { at: 'body.stage_id', description: 'Id of a stage of that pipeline', required: true },
+        name: { at: 'body.name', description: 'Name of the deal in lists', required: true },
+        contact_id: { at: 'body.contact_id', description: 'Contact id, from search_contacts or list_contacts' },
         value: 'body.value',
         currency: 'body.currency',
         expected_close_date: 'body.expected_close_date',
-        campaign_id: { at: 'body.campaign_id', description: 'The campaign that led to it' },
+        campaign_id: { at: 'body.campaign_id', description: 'Id of the campaign that led to the deal' },
       },
     },
   ],
@@ -62,11 +61,11 @@ export const CRM_TOOLS: readonly (readonly [operationId: string, spec: Omit<Tool
       name: 'update_deal',
       title: 'Move, close or change a deal',
       description:
-        'Changes the fields that are given: stage_id moves a deal within its pipeline; status won or lost closes it, open opens it again.',
+        'Changes the given fields. stage_id moves a deal within its pipeline; status won or lost closes it, open reopens it.',
       repeatable: true,
       arguments: {
         deal_id: id('deal', 'search_deals or create_deal'),
-        stage_id: { at: 'body.stage_id', description: 'A stage of its pipeline' },
+        stage_id: { at: 'body.stage_id', description: "Id of a stage of the deal's pipeline" },
         status: 'body.status',
         name: 'body.name',
         value: 'body.value',
@@ -82,8 +81,7 @@ export const CRM_TOOLS: readonly (readonly [operationId: string, spec: Omit<Tool
       name: 'search_tasks',
       title: 'Search tasks of people',
       description:
-        'Finds what people of the workspace have to do about contacts and deals: by part of the title, state, priority, type, contact, deal and due date. ' +
-        'overdue finds what is late. Filters must stay the same while paging.',
+        'Finds tasks of people about contacts and deals: by part of the title, state, priority, type, contact, deal and due date. `overdue` finds late tasks. Keep the filters unchanged while paging.',
       arguments: {
         query: 'body.query',
         statuses: 'body.statuses',
@@ -106,9 +104,9 @@ export const CRM_TOOLS: readonly (readonly [operationId: string, spec: Omit<Tool
       name: 'create_task',
       title: 'Create a task for a person',
       description:
-        'Creates something that a person of the workspace has to do, about a contact, a deal or neither. It does nothing by itself.',
+        'Creates a task for a person of the workspace, about a contact, a deal or neither. Heron does not carry it out.',
       arguments: {
-        title: { at: 'body.title', description: 'What is to be done', required: true },
+        title: { at: 'body.title', description: 'Title of the task', required: true },
         contact_id: { at: 'body.contact_id', description: 'From search_contacts' },
         deal_id: { at: 'body.deal_id', description: 'From search_deals' },
         description: 'body.description',
@@ -123,7 +121,7 @@ export const CRM_TOOLS: readonly (readonly [operationId: string, spec: Omit<Tool
     {
       name: 'update_task',
       title: 'Complete or change a task',
-      description: 'Changes the fields that are given; status completed says that it is done.',
+      description: 'Changes the given fields; status completed completes the task.',
       repeatable: true,
       arguments: {
         task_id: id('task', 'search_tasks or create_task'),

@@ -1,16 +1,18 @@
 import { id, PAGE } from './arguments.ts';
 import type { ToolSpec } from './tool.ts';
 
-/** Tools that tell numbers, what the credential may do, and the ids that other tools take, each with the operation that it is. */
+/**
+ * Tools for reports, the credential's rights and the ids that other tools take, each with the operation id of its
+ * route.
+ */
 export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<ToolSpec, 'route'>])[] = [
   [
     'agent-policies.effective',
     {
       name: 'get_policy',
-      title: 'See what may be done without a person',
+      title: 'Read the agent policy',
       description:
-        'Says what this credential may do without a person: which actions, from which mailboxes, to how many people, until when, and how much of that is used today. ' +
-        'What goes beyond it is answered with awaiting_approval and waits for a person.',
+        'Returns what this credential may do without a person: which actions, from which mailboxes, to how many people, until when, and how much of it is used today. Anything beyond it is answered with awaiting_approval and waits for a person.',
       arguments: {},
     },
   ],
@@ -20,8 +22,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
       name: 'get_campaign_report',
       title: 'Report the numbers of a campaign',
       description:
-        "What became of a campaign's emails since it began, in all and by step: sent, opened, clicked, answered, bounced, opted out. Rates are percent of the emails sent. " +
-        'Opens by people are unique_opens less machine_opens. Who is behind a number is in search_leads.',
+        "Reports the outcomes of a campaign's emails since its start, in total and by step: sent, opened, clicked, answered, bounced, opted out. Rates are percent of the emails sent. Opens by people are unique_opens minus machine_opens. search_leads finds the people behind a number.",
       arguments: { campaign_id: id('campaign', 'list_campaigns or create_campaign_draft') },
     },
   ],
@@ -31,23 +32,22 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
       name: 'get_workspace_report',
       title: 'Report the numbers of the workspace',
       description:
-        'Emails of all campaigns in the last 7, 30 or 90 UTC days, today included, in all and by day. Rates are percent of the emails sent.',
-      arguments: { period: { at: 'query.period', description: '7d, 30d or 90d; 7d when left out' } },
+        'Reports the emails of all campaigns in the last 7, 30 or 90 UTC days, including today, in total and by day. Rates are percent of the emails sent.',
+      arguments: { period: { at: 'query.period', description: '7d, 30d or 90d. Default: 7d' } },
     },
   ],
   [
     'acquisition.summary',
     {
       name: 'get_outcomes_report',
-      title: 'Report what emails led to',
+      title: 'Report results of emails',
       description:
-        'How many people whom campaigns wrote to answered, signed up, became active and paid, with revenue and cost by currency, in minor units (cents). ' +
-        'Counts people whose event came within window_days after an email to them.',
+        'Counts the people emailed by campaigns who answered, signed up, became active or paid, with revenue and cost by currency, in minor units (cents). Counts events within window_days after an email to the person.',
       arguments: {
-        from: { at: 'query.from', description: 'RFC 3339, included; 30 days before `to` when left out' },
-        to: { at: 'query.to', description: 'RFC 3339, not included; now when left out' },
+        from: { at: 'query.from', description: 'RFC 3339, included. Default: 30 days before `to`' },
+        to: { at: 'query.to', description: 'RFC 3339, not included. Default: now' },
         window_days: 'query.window_days',
-        campaign_id: { at: 'query.campaign_id', description: 'One campaign, from list_campaigns' },
+        campaign_id: { at: 'query.campaign_id', description: 'Only this campaign, from list_campaigns' },
       },
     },
   ],
@@ -57,7 +57,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
       name: 'list_segments',
       title: 'List segments',
       description:
-        'Lists the saved conditions over contacts, newest first. Their ids say whom a run or add_contacts_to_campaign is for.',
+        'Lists the saved conditions over contacts, newest first. Use their ids as the audience of a run or of add_contacts_to_campaign.',
       arguments: { ...PAGE },
     },
   ],
@@ -66,7 +66,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
     {
       name: 'list_categories',
       title: 'List contact categories',
-      description: 'Lists the categories that contacts are sorted into, with their ids.',
+      description: 'Lists the categories of contacts with their ids.',
       arguments: {},
     },
   ],
@@ -75,7 +75,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
     {
       name: 'list_mailbox_tags',
       title: 'List mailbox tags',
-      description: 'Lists the tags of mailboxes that send together, with their ids.',
+      description: 'Lists the tags that group mailboxes, with their ids.',
       arguments: {},
     },
   ],

@@ -5,10 +5,10 @@ import { callProblems, callTool, findTool, toolsFor, withKey } from './call.ts';
 import type { AgentTool } from './tool.ts';
 
 const base = { area: 'agent-tools', scope: 'any', permission: null } as const;
-/** Bytes of a call at most, the same as of an MCP message. */
+/** Maximum size (bytes) of a call; the same as of an MCP message. */
 export const CALL_LIMIT = 4 * 1024 * 1024;
 
-/** What stands before an argument's name in the paths of problems. */
+/** Prefix of argument names in the paths of problems. */
 const ARGUMENTS = 'body.arguments.';
 
 const tool = resource('AgentTool', {
@@ -18,14 +18,14 @@ const tool = resource('AgentTool', {
   input_schema: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema of `arguments`' }),
   operation: z
     .strictObject({ operation_id: z.string(), method: z.string(), path: z.string() })
-    .meta({ description: 'The endpoint it stands for' }),
+    .meta({ description: 'Operation id of the endpoint behind the tool' }),
   read_only: z.boolean(),
-  destructive: z.boolean().meta({ description: 'Can overwrite, or do what cannot be undone' }),
-  idempotent: z.boolean().meta({ description: 'Called again with the same arguments it changes nothing more' }),
+  destructive: z.boolean().meta({ description: 'True if it can overwrite data or cannot be undone' }),
+  idempotent: z.boolean().meta({ description: 'True if repeating it with the same arguments changes nothing more' }),
 });
 
 const called = z.strictObject({
-  result: z.unknown().meta({ description: 'The answer of the endpoint behind the tool; null where it has none' }),
+  result: z.unknown().meta({ description: 'Answer of the endpoint behind the tool; null if it has none' }),
 });
 
 function present(known: AgentTool): z.input<typeof tool> {
@@ -45,7 +45,7 @@ function present(known: AgentTool): z.input<typeof tool> {
   };
 }
 
-/** Tools for agents over plain HTTP; the MCP endpoint serves the same ones. */
+/** Routes that offer the agent tools over plain HTTP. The MCP endpoint serves the same tools. */
 export const agentToolsRoutes: readonly AnyRoute[] = [
   route({
     ...base,
@@ -54,7 +54,7 @@ export const agentToolsRoutes: readonly AnyRoute[] = [
     path: '/ai/tools',
     summary: 'Tools the credential may call',
     description:
-      'The same tools as the MCP endpoint lists. A tool is an endpoint of this API under a name and with arguments a model understands.',
+      'Lists the same tools as the MCP endpoint. A tool is an endpoint of this API with a name and arguments that a model understands.',
     success: { status: 200, body: z.strictObject({ tools: z.array(tool) }) },
     handler: async (ctx) => ({ tools: toolsFor(ctx.actor).map(present) }),
   }),
@@ -63,13 +63,11 @@ export const agentToolsRoutes: readonly AnyRoute[] = [
     operationId: 'agentTools.call',
     method: 'post',
     path: '/ai/tools/:name/call',
-    // The endpoint behind the tool counts writes and handles the Idempotency-Key.
+    // The route behind the called tool counts writes and handles the Idempotency-Key.
     readOnly: true,
     summary: 'Call a tool',
     description:
-      'Runs the endpoint behind the tool with all its rules; its errors come back unchanged, with the paths of `problems` naming arguments. ' +
-      'Writes take `idempotency_key` among the arguments, or the Idempotency-Key header. ' +
-      '202 when what the tool was asked for waits for a person: `result` has the `approval_id` and the `approval_url`.',
+      'Runs the endpoint behind the tool with all its rules. Its errors are returned unchanged, except that the paths of `problems` name arguments. For writes, send `idempotency_key` among the arguments, or the Idempotency-Key header. Answers 202 if the action waits for a person: `result` has the `approval_id` and the `approval_url`.',
     bodyLimit: CALL_LIMIT,
     params: z.object({ name: z.string() }),
     body: z.strictObject({ arguments: z.record(z.string(), z.unknown()) }),

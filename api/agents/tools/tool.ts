@@ -5,7 +5,7 @@ import { MAX_KEY_LENGTH } from '../../http/once.ts';
 import { idempotencyOf, isWrite, type AnyRoute, type RouteRequest } from '../../http/route.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** A JSON Schema, as much of it as is read here. */
+/** The parts of a JSON Schema that are read here. */
 interface JsonSchema {
   type?: string;
   description?: string;
@@ -15,39 +15,39 @@ interface JsonSchema {
   [keyword: string]: unknown;
 }
 
-/** An argument that needs more than the path of the field it fills. */
+/** Argument that needs more than the path of its target field. */
 interface ArgumentSpec {
-  /** Where it goes: `params.id`, `query.limit`, `body.name`, `body.0.email`, or `body` for all of it. */
+  /** Path of the target: `params.id`, `query.limit`, `body.name`, `body.0.email`, or `body` for the whole body. */
   at: string;
-  /** For the model, where the route's own description of the field is not enough. */
+  /** Description for the model, if the route's own description of the field is not enough. */
   description?: string;
-  /** Required by the tool although the route does not require it. */
+  /** Set if the tool requires the argument although the route does not. */
   required?: true;
-  /** What the model may send, where the route takes text (flags and numbers of a query). */
+  /** Type for the model where the route itself takes text (flags and numbers of a query). */
   schema?: JsonSchema;
-  /** What is sent when the model says nothing, where it is not the route's own default. */
+  /** Value sent if the model omits the argument, if it differs from the route's own default. */
   fallback?: number;
 }
 
-/** One agent tool: a route under the name and with the arguments a model understands. */
+/** Declaration of an agent tool: a route with a name and arguments that a model understands. */
 export interface ToolSpec {
   name: string;
   title: string;
-  /** Written for a model: what it does, when to use it, what to know before and after. */
+  /** Text for the model: what the tool does, when to use it, what to know before and after. */
   description: string;
   route: AnyRoute;
   arguments: Record<string, string | ArgumentSpec>;
-  /** Whether calling it again with the same arguments changes nothing more; reads always are. */
+  /** True if repeating the call with the same arguments changes nothing more. Reads are always repeatable. */
   repeatable?: boolean;
-  /** Whether it can overwrite data, or do something that cannot be undone. */
+  /** True if the tool can overwrite data or do something irreversible. */
   destructive?: boolean;
-  /** A field of the answer, at any depth, that a model has no use for and that may be long. */
+  /** Field to remove from the answer at any depth, because it may be long and is useless to a model. */
   omits?: string;
-  /** Whether it acts outside the workspace: sends mail, calls apps. */
+  /** True if the tool acts outside the workspace, such as sending emails or calling apps. */
   openWorld?: boolean;
 }
 
-/** A tool ready to be listed and called. */
+/** Tool with its input schema, ready to be listed and called. */
 export interface AgentTool extends ToolSpec {
   readonly inputSchema: JsonSchema & { type: 'object' };
   readOnly: boolean;
@@ -58,7 +58,10 @@ const KEY_HEADER = 'headers.idempotency-key';
 const KEY_DESCRIPTION =
   'Any unique string. Send the same one again only to repeat the identical call after an unclear failure: the first answer is repeated and nothing is done twice.';
 
-/** A tool of a route. Its input schema is made of the route's own schemas when it is first read, and then throws for a field the route does not have. */
+/**
+ * Creates a tool of a route. Its input schema is derived from the route's schemas at first read, which throws for a
+ * field that the route does not have.
+ */
 export function defineTool(spec: ToolSpec): AgentTool {
   const takesKey = idempotencyOf(spec.route) !== 'none';
   let inputSchema: AgentTool['inputSchema'] | undefined;
@@ -72,7 +75,10 @@ export function defineTool(spec: ToolSpec): AgentTool {
   };
 }
 
-/** @throws Error when an argument names a field that the route does not have */
+/**
+ * Derives a tool's input schema from its route's schemas.
+ * @throws Error when an argument names a field that the route does not have
+ */
 function deriveInputSchema(spec: ToolSpec): AgentTool['inputSchema'] {
   const properties: Record<string, JsonSchema> = {};
   const required: string[] = [];
@@ -99,7 +105,9 @@ function deriveInputSchema(spec: ToolSpec): AgentTool['inputSchema'] {
   };
 }
 
-/** The request to the tool's route that these arguments make; arguments that the tool does not have are left out. */
+/**
+ * Builds the request to the tool's route from the arguments. Arguments that the tool does not declare are dropped.
+ */
 export function toRequest(tool: AgentTool, args: Record<string, unknown>): RouteRequest {
   const request: RouteRequest = {
     params: {},
@@ -116,7 +124,10 @@ export function toRequest(tool: AgentTool, args: Record<string, unknown>): Route
   return request;
 }
 
-/** Faults that only the tool can find: unknown arguments, and missing ones that only the tool requires. Paths are argument names. */
+/**
+ * Returns problems that only the tool can find: unknown arguments, and missing ones that only the tool requires. Paths
+ * are argument names.
+ */
 export function ownProblems(tool: AgentTool, args: Record<string, unknown>): Problem[] {
   const problems = Object.keys(args)
     .filter((name) => !Object.hasOwn(tool.arguments, name))
@@ -142,7 +153,9 @@ function keyFault(key: unknown): Message {
     : message('field.type', { type: message('type.string') });
 }
 
-/** A fault of the route's request as a fault of the tool's arguments; one that is about no argument stays as it is. */
+/**
+ * Translates a problem of the route's request to the tool's argument. A problem of no argument is returned unchanged.
+ */
 export function asArgumentProblem(tool: AgentTool, problem: Problem, prefix: string): Problem {
   const path = problem.path.toLowerCase();
   for (const [name, argument] of Object.entries(tool.arguments)) {
@@ -153,7 +166,7 @@ export function asArgumentProblem(tool: AgentTool, problem: Problem, prefix: str
   return problem;
 }
 
-/** An error of the route, with its problems in terms of the tool's arguments. */
+/** Translates an error of the route so that its problems name the tool's arguments. */
 export function asArgumentError(tool: AgentTool, error: AppError, prefix: string): AppError {
   if (!error.problems) return error;
   return new AppError(error.code, error.said, {
@@ -165,7 +178,7 @@ export function asArgumentError(tool: AgentTool, error: AppError, prefix: string
   });
 }
 
-/** A schema without the patterns that only spell a format out, which a model cannot use. The route checks them all the same. */
+/** Removes patterns that only spell out a `format`, as a model cannot use them. The route still checks them. */
 function forModels<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map(forModels) as T;
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -198,7 +211,9 @@ function lookUp(spec: AnyRoute, at: string): { schema: JsonSchema; required: boo
   return { schema, required };
 }
 
-/** Writes a value into a request, making the objects and lists on the way. A query is text, as in a URL. */
+/**
+ * Writes a value into a request and creates missing objects and lists. Query values are converted to text, as in a URL.
+ */
 function put(request: RouteRequest, path: readonly string[], value: unknown): void {
   const text = path[0] === 'query' && (typeof value === 'number' || typeof value === 'boolean');
   let target = request as unknown as Record<string, unknown>;

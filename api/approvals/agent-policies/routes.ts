@@ -20,7 +20,10 @@ const people = {
   permission: { anyOf: ['owner', 'manage_settings'] },
 } as const;
 
-/** What API keys and applications may do without a person. Only people make and change these rules. */
+/**
+ * Routes of agent policies: what API keys and applications may do without a person. Only people create and change
+ * policies.
+ */
 export const agentPolicyRoutes: readonly AnyRoute[] = [
   route({
     area: 'agent-policies',
@@ -29,10 +32,9 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
     operationId: 'agent-policies.effective',
     method: 'get',
     path: '/agent-policies/effective',
-    summary: 'What the caller may do without another person',
+    summary: 'Read what the caller may do without another person',
     description:
-      'Of a policy only what the scopes and mailboxes of the calling credential let it use. A credential without a policy gets an empty one: ' +
-      'a person decides on each of its actions. A signed-in person is limited by their role alone.',
+      'Contains only the parts of the policy that the scopes and mailboxes of the calling credential allow. A credential without a policy gets an empty one: a person decides on each of its actions. A signed-in person is limited only by their role.',
     success: { status: 200, body: schemas.effectivePolicy },
     handler: async (ctx) => {
       const { id, source, autonomous, used_today, expires_at, ...policy } = await effectivePolicy(ctx);
@@ -54,9 +56,9 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
     operationId: 'agent-policies.holders',
     method: 'get',
     path: '/agent-policies/holders',
-    summary: 'Whom a policy can be for',
+    summary: 'List the credentials that a policy can be set for',
     description:
-      'Usable API keys and standing OAuth grants of the workspace, the latest 500 of each, newest first, with the policy that each has.',
+      'Lists usable API keys and active OAuth grants of the workspace, the latest 500 of each, newest first, with the policy of each.',
     success: { status: 200, body: schemas.holders },
     handler: async (ctx) => ({
       data: (await listHolders(ctx)).map((one) => ({
@@ -71,10 +73,9 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
     operationId: 'agent-policies.create',
     method: 'post',
     path: '/agent-policies',
-    summary: 'Give an API key or an application a policy',
+    summary: 'Create a policy for an API key or an application',
     description:
-      'Within it the credential launches campaigns, writes emails, replies and orders mailboxes by itself; everything else waits for a person. Suppressions, holds, ' +
-      "caps, health and the workspace's limits rule whatever it says. A credential has at most one.",
+      "Within its policy the credential launches campaigns, sends emails and replies and orders mailboxes without a person. Everything else waits for a person. Suppressions, holds, caps, health and the workspace's limits always apply. A credential has at most one policy.",
     body: schemas.policyBody,
     furtherProblems: (ctx, body) => policyProblems(reader(ctx), body, ctx.clock.now()),
     success: { status: 201, body: schemas.policy },
@@ -88,7 +89,7 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
     path: '/agent-policies/:id',
     summary: 'Replace a policy',
     description:
-      'What is not sent is not kept: `enabled` becomes true, the spend none. It takes effect at once; what the credential has done today stays counted. With `expected_updated_at` nobody else’s change is overwritten.',
+      'Omitted fields get their defaults: `enabled` becomes true, the spend limit none. The policy applies at once; actions of today stay counted. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
     body: schemas.policyBody.safeExtend(asSeen),
     furtherProblems: (ctx, { expected_updated_at: _seen, ...body }) =>
@@ -103,7 +104,7 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
     operationId: 'agent-policies.delete',
     method: 'delete',
     path: '/agent-policies/:id',
-    summary: 'Delete a policy; its credential then waits for a person with every action',
+    summary: 'Delete a policy; all actions of its credential then wait for a person',
     params: idParams,
     success: { status: 204 },
     handler: async (ctx, { params }) => deletePolicy(ctx, params.id),
@@ -126,7 +127,7 @@ type Shown = Pick<
   'api_key_id' | 'oauth_grant_id' | 'name' | 'enabled' | 'max_monthly_mailbox_spend_cents'
 >;
 
-/** The fields that a policy and an effective one have in common. */
+/** Returns the fields that a policy and an effective policy share. */
 function shown<
   P extends {
     capabilities: readonly string[];

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { besideFaults, inputTimestamp, resource, timestamp, uuid } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
-/** The largest number that PostgreSQL's integer holds. */
+/** Largest value of PostgreSQL's integer type. */
 const MAX_INT = 2_147_483_647;
-/** Mailboxes that one policy can name. */
+/** Maximum number of mailboxes in one policy. */
 const MAX_MAILBOXES = 1000;
 
 const capability = z
   .enum(['campaign.launch', 'email.compose', 'inbox.reply', 'mailbox.provision'])
-  .meta({ description: 'An action that the credential may do without a person; each stands for itself' });
+  .meta({ description: 'Action that the credential may do without a person; none implies another' });
 const limit = z.int().min(1).max(MAX_INT);
 const cents = z.int().min(0).max(MAX_INT);
 
@@ -21,7 +21,7 @@ const limits = {
     "The most that one order's monthly total may be; without it a person approves every order",
 } as const;
 
-/** A whole policy: what POST makes, and PUT replaces a policy with. */
+/** Full policy: the body of POST, and of PUT, which replaces a policy. */
 export const policyBody = z
   .strictObject({
     api_key_id: uuid.nullish(),
@@ -74,11 +74,11 @@ export const holders = z.strictObject({
     resource('PolicyHolder', {
       kind: z.enum(['api_key', 'oauth_grant']),
       id: uuid.meta({ description: 'The `api_key_id` or `oauth_grant_id` of its policy' }),
-      name: z.string().meta({ description: 'Of the key, or of the application' }),
+      name: z.string().meta({ description: 'Name of the key or the application' }),
       granted_by: z
         .string()
         .nullable()
-        .meta({ description: 'Address of the person who let the application in; null for a key' }),
+        .meta({ description: 'Address of the person who authorized the application; null for a key' }),
       last_used_at: timestamp.nullable(),
       created_at: timestamp,
       policy_id: uuid.nullable().meta({ description: 'Its policy; a credential has at most one' }),
@@ -90,17 +90,17 @@ export const effectivePolicy = resource('EffectivePolicy', {
   id: uuid.nullable(),
   source: z.enum(['policy', 'none', 'session']).meta({
     description:
-      '`policy`: that of the calling credential; `none`: it has none, and a person decides on every action; `session`: a person, limited by their role alone',
+      '`policy`: the policy of the calling credential. `none`: the credential has none, and a person decides on every action. `session`: a person, limited only by their role',
   }),
-  autonomous: z.boolean().meta({ description: 'Whether any action happens without a person' }),
+  autonomous: z.boolean().meta({ description: 'True if any action is allowed without a person' }),
   ...shared,
-  mailbox_ids: z.array(uuid).nullable().meta({ description: 'Null: any' }),
-  max_recipients_per_run: z.int().nullable().meta({ description: 'Null, here and below: no limit of a policy' }),
+  mailbox_ids: z.array(uuid).nullable().meta({ description: 'Allowed mailboxes; null allows any' }),
+  max_recipients_per_run: z.int().nullable().meta({ description: 'Null, here and below: the policy sets no limit' }),
   max_recipients_per_day: z.int().nullable(),
   max_actions_per_day: z.int().nullable(),
   max_monthly_mailbox_spend_cents: z.int().nullable(),
   expires_at: timestamp.nullable(),
   used_today: z
     .strictObject({ actions: z.int(), recipients: z.int() })
-    .meta({ description: 'Counted on this UTC day; actions that a person approved do not count' }),
+    .meta({ description: 'Use on this UTC day, without actions that a person approved' }),
 });

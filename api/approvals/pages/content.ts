@@ -10,12 +10,12 @@ type Sample = Content['samples'][number];
 type Step = Content['steps'][number];
 type Words = PageTexts['approval'];
 
-/** Addresses of one list that the page shows; all of them are in GET /approvals. */
+/** Maximum number of addresses that the page lists. GET /approvals returns all of them. */
 const SHOWN_ADDRESSES = 20;
 
 /**
- * What an approval is about, as people read it.
- * @param samplePath where the frames of samples find their emails; `?n=` is added
+ * Renders the content of an approval for people.
+ * @param samplePath path of a sample email's HTML for its frame; `?n=` is appended
  */
 export function contentView(text: PageTexts, { payload, preflight }: ApprovalRow, samplePath: string): Html {
   const { approval: words } = text;
@@ -26,7 +26,7 @@ ${payload.samples.length > 0 ? html`<h2 class="part">${words.asSeen}</h2>${paylo
 ${payload.steps.length > 0 ? html`<h2 class="part">${words.template}</h2>${payload.steps.map((one, index) => step(text, one, index))}` : null}`;
 }
 
-/** Whom it mails, from where and when. An order of mailboxes mails nobody. */
+/** Renders recipients, senders and times. Not used for orders of mailboxes, which send no email. */
 function mailing(text: PageTexts, payload: Content): Html {
   const { approval: words } = text;
   return html`<dl class="places">
@@ -47,18 +47,18 @@ function recipients(words: Words, { count, source, addresses = [] }: Content['re
   }`;
 }
 
-/** An object of which only its writer knows the keys: one line each. */
+/** Renders an object with arbitrary keys, one line per key. */
 function facts(text: PageTexts, values: Record<string, unknown>): Html {
   const shown = Object.entries(values).filter(([, value]) => !isBare(value));
   return html`<dl class="places">${shown.map(([name, value]) => html`<dt>${text.approval.fact(name)}</dt><dd>${written(text, value, name)}</dd>`)}</dl>`;
 }
 
-/** Whether there is nothing to show of a value. */
+/** Returns true for a value that has nothing to show. */
 function isBare(value: unknown): boolean {
   return value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
-/** A list has a line for each of its entries; an entry with parts is their values in their order. */
+/** Renders a list as one line per entry, and an object as its values in order. */
 function written(text: PageTexts, value: unknown, name = ''): Html | string {
   const { approval: words } = text;
   if (isMessage(value)) return text.plainly(value);
@@ -73,7 +73,7 @@ function isMessage(value: unknown): value is Message {
   return typeof value === 'object' && value !== null && 'code' in value && 'values' in value;
 }
 
-/** The report of the checks when it was asked for: its score, and each finding with its remedy. */
+/** Renders the check report from the time of the request: its score, and each finding with its fix. */
 function checked({ approval: words, lang }: PageTexts, preflight: Record<string, unknown>): Html {
   const report = presentReport(preflight, lang);
   const { score, passed } = preflight;
@@ -104,7 +104,7 @@ function actionOf(settings: Step['settings']): string | undefined {
   return typeof settings?.type === 'string' ? settings.type : undefined;
 }
 
-/** Settings of a step with what it does in words, and its links as the page counts steps, from one. */
+/** Returns a step's settings with its action in words and its links numbered from one, like the steps on the page. */
 function readableSettings(words: Words, settings: NonNullable<Step['settings']>): Record<string, unknown> {
   const action = actionOf(settings);
   const links = (Array.isArray(settings.links) ? settings.links : []) as {

@@ -20,13 +20,16 @@ import { letterReply } from './letter.ts';
 
 const path = (id: string) => `${APPROVAL_PATH}/${encodeURIComponent(id)}`;
 
-/** The pages to which the link of an approval leads: what waits, as it would be sent, and the decision. Looking at it decides nothing. */
+/**
+ * Pages of an approval link: the held content as it would be sent, and the form for the decision. Viewing a page
+ * decides nothing.
+ */
 export const approvalPageRoutes: readonly AnyRoute[] = [
   shownPage({
     operationId: 'pages.approval',
     path: `${APPROVAL_PATH}/:token`,
     params: tokenParams,
-    summary: 'What an agent wants to do, as it would be done, and the form to approve or deny it',
+    summary: 'Show what an agent wants to do, with the form to approve or deny it',
     errors: ['not_found', 'forbidden'],
     show: (visit, _query, id) => withApproval(visit, id, (approval, place) => approvalPage(visit, approval, place)),
   }),
@@ -34,8 +37,10 @@ export const approvalPageRoutes: readonly AnyRoute[] = [
     operationId: 'pages.approvalSample',
     path: `${APPROVAL_PATH}/:token/sample`,
     params: tokenParams,
-    query: z.looseObject({ n: z.unknown().optional().meta({ type: 'string', description: 'Which sample, from 0' }) }),
-    summary: 'One sample email of an approval, without scripts and without anything from elsewhere',
+    query: z.looseObject({
+      n: z.unknown().optional().meta({ type: 'string', description: 'Index of the sample, from 0' }),
+    }),
+    summary: 'One sample email of an approval, without scripts or external resources',
     errors: ['not_found', 'forbidden'],
     show: (visit, { n }, id) =>
       withApproval(visit, id, async ({ payload }) => {
@@ -48,7 +53,7 @@ export const approvalPageRoutes: readonly AnyRoute[] = [
     operationId: 'pages.decideApproval',
     path: `${APPROVAL_PATH}/:token`,
     params: tokenParams,
-    summary: 'Approves or denies, with a reason',
+    summary: 'Approve or deny, with a reason',
     fields: { decision: z.enum(['approved', 'denied']), reason: z.string().max(2000).default('') },
     errors: ['not_found', 'forbidden', 'conflict'],
     back: path,
@@ -60,7 +65,10 @@ export const approvalPageRoutes: readonly AnyRoute[] = [
   }),
 ];
 
-/** Shows something of an approval to a person who may decide on it; leads others through sign-in and to the right workspace. */
+/**
+ * Shows a page of an approval to a person who may decide it. Sends anyone else through sign-in or to the right
+ * workspace.
+ */
 async function withApproval(
   visit: Visit,
   id: string,

@@ -2,9 +2,9 @@ import type { StreamReply } from '../../http/route.ts';
 import { PAGE_HEADERS } from '../../pages/layout.ts';
 
 /**
- * What an email in a frame may do: show itself, with its own styles and the pictures that it carries inside. No script runs, nothing is
- * loaded from elsewhere, no form is sent, and a link leads nowhere: the frame is sandboxed without any exception, by this header
- * and by the attribute of the frame, and the page around it lets it show only pages of this server.
+ * Content-Security-Policy of a framed email: only its own styles and embedded images are allowed. Scripts, external
+ * resources, forms and links are blocked. This header and the frame's attribute sandbox it without exceptions, and the
+ * surrounding page allows frames of this server only.
  */
 const POLICY = [
   'sandbox',
@@ -16,12 +16,12 @@ const POLICY = [
   "frame-ancestors 'self'",
 ].join('; ');
 
-/** Elements by which a browser opens connections or moves on without loading anything: the policy does not speak of all of them. */
+/** Elements that open connections or navigate without loading a resource, which the policy does not fully cover. */
 const REACHING_OUT = /<[\s/]*(?:link|meta|base)\b[^>]*>?/gi;
-/** Stands where one was: if nothing did, what is around it could join to another one. */
+/** Replaces a removed element. If the gap stayed empty, the text around it could join to form another element. */
 const NOTHING = '<!---->';
 
-/** The HTML of an email as a page of its own, to be framed. */
+/** Returns the HTML of an email as a page for a frame. */
 export function letterReply(body: string): StreamReply {
   return {
     stream: `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Email</title>${body.replace(REACHING_OUT, NOTHING)}`,

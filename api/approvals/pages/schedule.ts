@@ -2,8 +2,8 @@ import { hoursOfWeek } from '../../../messages/hours.ts';
 import type { PageTexts } from '../../pages/texts.ts';
 
 /**
- * A schedule as people read it: the days of a campaign with their hours are one entry, and moments are written out. What else its writer put
- * into it stays as it is.
+ * Formats a schedule for people: the days and hours of a campaign become one entry, and times are written out. Other
+ * keys stay unchanged.
  */
 export function readableSchedule(text: PageTexts, schedule: Record<string, unknown>): Record<string, unknown> {
   const { timezone, days, start_time: start, end_time: end, schedule_windows: windows, ...others } = schedule;
@@ -18,10 +18,10 @@ export function readableSchedule(text: PageTexts, schedule: Record<string, unkno
   return { timezone, ...hours, ...Object.fromEntries(moments) };
 }
 
-/** Writes the names of days in a language. */
+/** Formats weekday names in a language. */
 const weekdaysIn = (language: string) => new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' });
 
-/** A moment as the page writes it; what is none stays as it is. */
+/** Formats a time for the page. Returns text that is no date unchanged. */
 function momentOf(text: PageTexts, value: string): string {
   const at = new Date(value);
   return Number.isNaN(at.getTime()) ? value : text.moment(at);

@@ -11,7 +11,7 @@ import type { Language } from '../../../messages/index.ts';
 import { reasonIn } from '../../http/said.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 
-/** A contact, as writes and lists answer it, with its campaigns and categories but without what it did. */
+/** Returns a contact for writes and lists: with its campaigns and categories, without its activity. */
 export function presentContact(view: ContactView): z.input<typeof contact> {
   return {
     id: view.id,
@@ -35,7 +35,7 @@ export function presentContact(view: ContactView): z.input<typeof contact> {
   };
 }
 
-/** A found contact, with its progress where the search names one campaign. */
+/** Returns a found contact, with its progress if the search names one campaign. */
 export function presentFound(found: FoundContact, { language }: Pick<Ctx, 'language'>): z.input<typeof foundContact> {
   return {
     ...presentContact(found),
@@ -62,7 +62,7 @@ function presentProgress(
   };
 }
 
-/** One contact, with its engagement over all campaigns and the suppression of its address. */
+/** Returns one contact with its engagement over all campaigns and the suppression of its address. */
 export function presentDetail({
   contact: view,
   engagement,
@@ -89,7 +89,7 @@ export function presentDetail({
   };
 }
 
-/** The hold of a lead that is paused, for itself and for its contact; null while it is not. */
+/** Returns the hold of a paused lead, its own and its contact's; null for a lead that is not paused. */
 export function presentHoldOf(
   lead: Pick<LeadRow, 'status' | 'hold_since' | 'hold_until' | 'hold_reason' | 'hold_source'>,
   language: Language | undefined,

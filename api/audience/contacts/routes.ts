@@ -25,14 +25,14 @@ import {
 } from './schemas.ts';
 
 const area = 'contacts';
-/** Holds 50,000 exclusions. */
+/** Maximum size (bytes) of a selection; enough for 50,000 exclusions. */
 const SELECTION_BODY = 4 * 1024 * 1024;
 const inCategory = z.uuid().optional().meta({ description: 'Only contacts in this category' });
 const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
 const write = { area, scope: ['WRITE_CONTACTS'], permission: 'manage_contacts' } as const;
 const bulk = { area, scope: ['BULK_CONTACTS'], permission: 'manage_contacts' } as const;
 
-/** Contacts one by one, searched, and in bulk. */
+/** Routes of contacts: single, search and bulk. */
 export const contactRoutes = [
   route({
     ...read,
@@ -40,7 +40,7 @@ export const contactRoutes = [
     method: 'get',
     path: '/contacts',
     summary: 'Contacts, newest first',
-    description: 'For conditions, use the search.',
+    description: 'Use POST /contacts/search for other conditions.',
     query: z.object({
       ...pageQuery(100),
       q: z.string().max(200).optional().meta({ description: 'Part of name, email or company' }),
@@ -58,7 +58,7 @@ export const contactRoutes = [
     readOnly: true,
     summary: 'Contacts that match filters',
     description:
-      'The cursor is bound to the filters and the order. lead_status and engagement need exactly one campaign id.',
+      'A cursor is valid only with the same filters and order. lead_status and engagement need exactly one campaign id.',
     query: z.object({ ...pageQuery(100), category: inCategory }),
     body: contactSearch,
     furtherProblems: async (_ctx, body) => filterProblems(body),
@@ -76,8 +76,7 @@ export const contactRoutes = [
     path: '/contacts',
     summary: 'Add contacts',
     description:
-      'The body is always an array of 1 to 1000. A known address is updated with the non-empty fields sent, never duplicated. ' +
-      'More than 100 contacts are a bulk arrival: no contact.created.',
+      'The body is always an array of 1 to 1000. A known address is updated with the sent non-empty fields, never duplicated. More than 100 contacts count as a bulk import, which emits no contact.created.',
     body: z.array(contactCreate),
     furtherProblems: (ctx, body) => unknownProblems(reader(ctx), namedByContacts(body)),
     bodyLimit: 8 * 1024 * 1024,
@@ -104,10 +103,9 @@ export const contactRoutes = [
     operationId: 'contacts.bulkUpdate',
     method: 'patch',
     path: '/contacts',
-    summary: 'One edit over many contacts',
+    summary: 'Edit many contacts',
     description:
-      'Select with `contacts` (at most 1000 ids) or with `all` and `filters` (at most 50000 matches), less `exclude`. ' +
-      '`verify` has workers look at the addresses soon, EMAIL_VERIFICATIONS_PER_MINUTE each; by itself it changes no contact.',
+      'Select contacts with `contacts` (at most 1000 ids) or with `all` and `filters` (at most 50000 matches), minus `exclude`. `verify` queues the addresses for verification, at most EMAIL_VERIFICATIONS_PER_MINUTE per minute; it changes no other field.',
     body: bulkUpdate,
     furtherProblems: (ctx, body) => unknownProblems(reader(ctx), namedByBulkEdit(body)),
     bodyLimit: SELECTION_BODY,
@@ -146,9 +144,9 @@ export const contactRoutes = [
     operationId: 'contacts.lookup',
     method: 'get',
     path: '/contacts/lookup',
-    summary: 'The contact of an address',
+    summary: 'Find the contact of an address',
     description: 'Accepts `Name <addr>`. Answers 200 with null when no contact has the address.',
-    query: z.object({ email: z.string().meta({ description: 'The address, also as `Name <address>`' }) }),
+    query: z.object({ email: z.string().meta({ description: 'Address, also as `Name <address>`' }) }),
     success: { status: 200, body: z.strictObject({ contact: contact.nullable() }) },
     handler: async (ctx, { query }) => {
       const found = await lookupContact(ctx, query.email);
@@ -160,8 +158,8 @@ export const contactRoutes = [
     operationId: 'contacts.get',
     method: 'get',
     path: '/contacts/:id',
-    summary: 'One contact with its engagement and suppression',
-    description: 'With campaigns, categories and custom fields.',
+    summary: 'Get one contact with its engagement and suppression',
+    description: 'Includes campaigns, categories and custom fields.',
     params: idParams,
     success: { status: 200, body: contactDetail },
     handler: async (ctx, { params }) => presentDetail(await getContact(ctx, params.id)),
@@ -173,9 +171,7 @@ export const contactRoutes = [
     path: '/contacts/:id',
     summary: 'Change a contact',
     description:
-      'Only sent fields change. A new address resets the verification verdict. ' +
-      'add_categories and remove_categories are ignored when categories is given. ' +
-      'With `expected_updated_at` nobody else’s change is overwritten.',
+      'Omitted fields keep their values. A new address resets the verification verdict. add_categories and remove_categories are ignored if categories is given. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
     body: contactUpdate.extend(asSeen),
     furtherProblems: (ctx, { expected_updated_at: _seen, ...body }) => unknownProblems(reader(ctx), namedByEdit(body)),
@@ -191,7 +187,7 @@ export const contactRoutes = [
     path: '/contacts/:id',
     summary: 'Delete a contact',
     description:
-      'Campaigns stop writing first. Emails already sent stay, without their contact, and so does a suppression of the address.',
+      'Campaigns first stop emailing the contact. Emails already sent are kept without the contact, and a suppression of the address stays.',
     params: idParams,
     success: { status: 204 },
     handler: async (ctx, { params }) => {

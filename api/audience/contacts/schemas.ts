@@ -5,7 +5,7 @@ import { ENGAGEMENTS, LEAD_STATUSES } from '../../../domain/directory/contact-fi
 import { inputTimestamp, paged, resource, timestamp, uuid } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
-/** An address as people paste it: trimmed, lower-cased, taken out of `Name <addr>`. */
+/** Email address as people paste it: trimmed, lower-cased, extracted from `Name <addr>`. */
 const address = z.string().transform((value, ctx) => {
   const email = parseAddress(value);
   if (email) return email;
@@ -28,7 +28,7 @@ const customFields = z
   .refine(fitCustomFields, says('directory.too_many_fields', MOST_FIELDS));
 const ids = z.array(z.string()).max(100);
 
-/** The fields of a contact that templates can use, within the limits of stored ones. */
+/** Contact fields that templates can use, with the limits of stored contacts. */
 export const letterFields = z.strictObject({
   first_name: name,
   last_name: name,
@@ -55,10 +55,10 @@ export const contactUpdate = z.strictObject({
   email: address.optional(),
   company: company.optional(),
   phone: phone.optional(),
-  custom_fields: customFields.optional().meta({ description: 'Replaces the whole map' }),
+  custom_fields: customFields.optional().meta({ description: 'Replaces all custom fields' }),
   subscribed: z.boolean().optional(),
-  campaigns: ids.optional().meta({ description: 'Replaces the memberships' }),
-  categories: ids.optional().meta({ description: 'Replaces the list' }),
+  campaigns: ids.optional().meta({ description: 'Replaces all memberships' }),
+  categories: ids.optional().meta({ description: 'Replaces all categories' }),
   add_categories: ids.optional(),
   remove_categories: ids.optional(),
 });
@@ -75,8 +75,8 @@ const filters = {
     )
     .max(20)
     .optional(),
-  campaign_ids: ids.optional().meta({ description: 'In every one of these' }),
-  category_ids: ids.optional().meta({ description: 'Filed under every one of these' }),
+  campaign_ids: ids.optional().meta({ description: 'Only contacts in all of these campaigns' }),
+  category_ids: ids.optional().meta({ description: 'Only contacts in all of these categories' }),
   min_campaigns: z.int().min(0).optional(),
   max_campaigns: z.int().min(0).optional(),
   subscribed: z.boolean().optional(),
@@ -100,7 +100,7 @@ export const contactSearch = resource('ContactSearch', {
     .string()
     .optional()
     .meta({ description: 'created_at (default), updated_at, first_name, last_name, email or campaign_count' }),
-  reverse: z.boolean().optional().meta({ description: 'True is ascending' }),
+  reverse: z.boolean().optional().meta({ description: 'True sorts ascending' }),
 });
 
 const selection = {
@@ -110,7 +110,7 @@ const selection = {
   confirm_all: z
     .boolean()
     .optional()
-    .meta({ description: 'True is needed with `all` where `filters` names nothing, for it means every contact' }),
+    .meta({ description: 'Must be true with `all` and empty `filters`, which select every contact' }),
   exclude: z.array(z.string()).optional(),
 };
 
@@ -125,25 +125,25 @@ export const bulkUpdate = z.strictObject({
       z.discriminatedUnion('type', [
         z
           .strictObject({ type: z.literal('ADD'), key: customKey, value: customValue })
-          .meta({ description: 'Sets the field where it is missing' }),
+          .meta({ description: 'Sets the field if it is missing' }),
         z
           .strictObject({ type: z.literal('EDIT'), key: customKey, value: customValue })
-          .meta({ description: 'Sets the field where it exists' }),
+          .meta({ description: 'Sets the field if it exists' }),
         z.strictObject({ type: z.literal('DELETE'), key: customKey, value: z.string().optional() }),
         z
           .strictObject({ type: z.literal('RENAME'), key: customKey, value: customKey })
-          .meta({ description: 'Moves the field to the key in value' }),
+          .meta({ description: 'Renames the field to the key in `value`' }),
       ]),
     )
     .max(20)
     .optional(),
   subscribe: z.boolean().optional(),
   verify: z.literal(true).optional().meta({
-    description: 'Looks at the addresses that have no verdict yet; verification_status tells what came of it',
+    description: 'Verifies addresses without a verdict; the result is in verification_status',
   }),
 });
 
-/** Ids alone, or a selection. */
+/** Either a list of ids or a selection. */
 export const bulkDelete = z
   .union([z.array(z.string()), z.strictObject(selection)])
   .transform((body) => (Array.isArray(body) ? { contacts: body } : body));
@@ -194,7 +194,7 @@ export const foundContact = resource('FoundContact', {
       hold: leadHold.optional(),
     })
     .optional()
-    .meta({ description: 'Only where the search names exactly one campaign' }),
+    .meta({ description: 'Present only if the search names exactly one campaign' }),
 });
 
 export const contactDetail = resource('ContactDetail', {

@@ -13,11 +13,11 @@ const person = resource('Person', {
   contact_id: uuid.nullable().meta({ description: 'Null for a person without a contact' }),
   identifiers: z
     .array(z.strictObject({ kind, value: z.string(), first_seen_at: timestamp }))
-    .meta({ description: 'What the person is known by, the first seen first; at most 100' }),
-  identifier_count: z.int().meta({ description: 'How many there are' }),
-  event_count: z.int().meta({ description: 'Product events that are kept' }),
-  conversion_count: z.int().meta({ description: 'Goals that were reached, each time counted' }),
-  first_event_at: timestamp.nullable().meta({ description: 'When the first event that is kept occurred' }),
+    .meta({ description: 'Identifiers of the person, oldest first; at most 100' }),
+  identifier_count: z.int().meta({ description: 'Total number of identifiers' }),
+  event_count: z.int().meta({ description: 'Number of stored product events' }),
+  conversion_count: z.int().meta({ description: 'Number of conversions, counting repeated ones' }),
+  first_event_at: timestamp.nullable().meta({ description: 'Time of the earliest stored event' }),
   last_event_at: timestamp.nullable(),
   created_at: timestamp,
 });
@@ -27,21 +27,21 @@ const conflict = resource('IdentityConflict', {
   organization_id: uuid,
   kind,
   value: z.string().meta({ description: 'The identifier' }),
-  person_id: uuid.meta({ description: 'Whose event named the identifier' }),
+  person_id: uuid.meta({ description: 'Person whose event named the identifier' }),
   other_person_id: uuid.meta({
-    description: 'Whose the identifier is; of a merged conflict, who was folded and is gone',
+    description: 'Owner of the identifier; in a merged conflict, the person that was merged and no longer exists',
   }),
-  contact_id: uuid.nullable().meta({ description: 'The contact of person_id' }),
+  contact_id: uuid.nullable().meta({ description: 'Contact of person_id' }),
   other_contact_id: uuid
     .nullable()
-    .meta({ description: 'The contact of other_person_id. Two people with contacts cannot be merged' }),
+    .meta({ description: 'Contact of other_person_id. Two people with contacts cannot be merged' }),
   status: z.enum(['open', 'merged', 'dismissed']),
   created_at: timestamp,
   resolved_at: timestamp.nullable(),
-  resolved_by: uuid.nullable().meta({ description: 'The user who resolved it' }),
+  resolved_by: uuid.nullable().meta({ description: 'User who resolved the conflict' }),
 });
 
-/** People that product events are of. */
+/** Routes of people who cause product events. */
 export const peopleRoutes: readonly AnyRoute[] = [
   route({
     area: 'people',
@@ -49,7 +49,8 @@ export const peopleRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/people',
     summary: 'People without a contact, newest first',
-    description: 'Those whom product events name by an email of no contact, with a `user_id` or an `anonymous_id`.',
+    description:
+      'Lists people of product events that have a `user_id` or an `anonymous_id` and no contact with their email.',
     scope: ['READ_CONTACTS'],
     permission: 'view_contacts',
     query: z.strictObject(pageQuery(200)),
@@ -62,7 +63,7 @@ export const peopleRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/people/:id',
     summary: 'One person, with or without a contact',
-    description: 'What the person is known by, and how many events and conversions are kept of it.',
+    description: 'Includes the identifiers of the person and the number of stored events and conversions.',
     scope: ['READ_CONTACTS'],
     permission: 'view_contacts',
     params: idParams,
@@ -76,7 +77,7 @@ export const peopleRoutes: readonly AnyRoute[] = [
     path: '/people/:id',
     summary: 'Erase a person without a contact',
     description:
-      'With its identifiers, events, conversions and identity conflicts. A person with a contact is erased by deleting the contact.',
+      'Also deletes its identifiers, events, conversions and identity conflicts. To erase a person with a contact, delete the contact.',
     scope: ['MANAGE_ACQUISITION'],
     permission: 'manage_settings',
     params: idParams,
@@ -88,7 +89,7 @@ export const peopleRoutes: readonly AnyRoute[] = [
   }),
 ];
 
-/** Identifiers that two people claim. */
+/** Routes of identifiers that two people claim. */
 export const identityConflictRoutes: readonly AnyRoute[] = [
   route({
     area: 'identity-conflicts',
@@ -96,7 +97,7 @@ export const identityConflictRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/identity-conflicts',
     summary: 'Identity conflicts, newest first',
-    description: 'An event of one person named an identifier that belongs to another. Each is raised once.',
+    description: 'A conflict arises when an event of one person names an identifier of another. Each is raised once.',
     scope: ['READ_ANALYTICS'],
     permission: 'view_analytics',
     query: z.strictObject({
@@ -104,7 +105,7 @@ export const identityConflictRoutes: readonly AnyRoute[] = [
       status: z
         .enum(['open', 'dismissed', 'all'])
         .default('open')
-        .meta({ description: 'Those to decide, those kept apart, or both' }),
+        .meta({ description: 'Open conflicts, dismissed ones, or both' }),
     }),
     success: { status: 200, body: paged(conflict) },
     handler: async (ctx, { query: { status, ...page } }) =>
@@ -117,9 +118,7 @@ export const identityConflictRoutes: readonly AnyRoute[] = [
     path: '/identity-conflicts/:id/resolve',
     summary: 'Merge the two people of a conflict, or keep them apart',
     description:
-      '`merge` folds the other person into `person_id`: its identifiers, events and conversions follow, and it is gone. Other conflicts between the two are ' +
-      'merged with it; those with third people become `person_id`’s. Two people who both have a contact cannot be merged. ' +
-      '`dismiss` keeps them apart, and the conflict is not raised again. A conflict that was resolved before is a 409.',
+      '`merge` moves the identifiers, events and conversions of the other person to `person_id` and deletes the other person. Other conflicts between the two are merged with it; conflicts with third people move to `person_id`. Two people who both have a contact cannot be merged. `dismiss` keeps them separate and does not raise the conflict again. Answers 409 if the conflict was resolved before.',
     scope: ['MANAGE_ACQUISITION'],
     permission: 'manage_settings',
     params: idParams,

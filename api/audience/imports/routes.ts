@@ -26,7 +26,7 @@ const area = 'contacts';
 const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
 const bulk = { area, scope: ['BULK_CONTACTS'], permission: 'manage_contacts' } as const;
 
-/** Imports of files: preview, start, follow, correct. */
+/** Routes of file imports: preview, start, progress, corrections. */
 export const contactImportRoutes = [
   route({
     area,
@@ -36,10 +36,9 @@ export const contactImportRoutes = [
     method: 'post',
     path: '/contacts/import/preview',
     readOnly: true,
-    summary: 'What a file of people holds, and how to map it',
+    summary: 'Preview a file of contacts and its column mapping',
     description:
-      'CSV, XLSX or ODS. Shows the first rows as an import with these options would store them, and what it would leave out, ' +
-      'of the whole file. Stores nothing.',
+      'CSV, XLSX or ODS. Shows the first rows as an import with these options would store them, and all rows of the file that it would skip. Stores nothing.',
     consumes: 'multipart',
     bodyLimit: fileBytes,
     files: ['file'],
@@ -56,11 +55,9 @@ export const contactImportRoutes = [
     operationId: 'contactImports.start',
     method: 'post',
     path: '/contacts/import',
-    summary: 'Import a file of people as a job',
+    summary: 'Import a file of contacts in the background',
     description:
-      'CSV, XLSX or ODS. Good rows are imported, the others are listed as problems. The first row of an address counts; ' +
-      'suppressed addresses are not imported. Opt-outs and bounces that the file tells of go on the suppression list. A file is a bulk arrival: no contact.created. A file has at most 50 MB and 50,000 rows, and ' +
-      'a workspace 5 imports at a time, unless the installation is set otherwise.',
+      'CSV, XLSX or ODS. Valid rows are imported, the others are listed as problems. The first row of an address counts; suppressed addresses are not imported. Opt-outs and bounces in the file are added to the suppression list. An import emits no contact.created. A file has at most 50 MB and 50,000 rows, and a workspace runs at most 5 imports at a time, unless the installation is configured differently.',
     consumes: 'multipart',
     bodyLimit: fileBytes,
     files: ['file'],
@@ -102,7 +99,7 @@ export const contactImportRoutes = [
     method: 'get',
     path: '/contacts/imports/:id',
     summary: 'One import and its progress',
-    description: 'How far it is; `progress` goes from 0 to 1.',
+    description: '`progress` goes from 0 to 1.',
     params: idParams,
     success: { status: 200, body: contactImport },
     handler: async (ctx, { params }) => present(await getImport(ctx, params.id), ctx),
@@ -112,8 +109,8 @@ export const contactImportRoutes = [
     operationId: 'contactImports.problems',
     method: 'get',
     path: '/contacts/imports/:id/problems',
-    summary: 'Rows that were not imported, by line',
-    description: 'Rows that were left out, with line and reason.',
+    summary: 'List rows that were not imported, by line',
+    description: 'Each with its line and reason.',
     params: idParams,
     query: z.object(pageQuery(200)),
     success: { status: 200, body: problemPage },
@@ -128,8 +125,8 @@ export const contactImportRoutes = [
     operationId: 'contactImports.downloadProblems',
     method: 'get',
     path: '/contacts/imports/:id/problems.csv',
-    summary: 'Rows that were not imported, as a file to correct and import again',
-    description: 'The same rows as CSV, as they stood in the file, with the reason as a last column.',
+    summary: 'Download the rows that were not imported, to correct and import again',
+    description: 'The same rows as CSV, as in the file, with the reason as an additional last column.',
     params: idParams,
     success: { status: 200, body: 'stream', contentType: 'text/csv' },
     handler: async (ctx, { params }) => ({
@@ -143,8 +140,8 @@ export const contactImportRoutes = [
     operationId: 'contactImports.cancel',
     method: 'post',
     path: '/contacts/imports/:id/cancel',
-    summary: 'Stop an import; rows applied so far stay',
-    description: 'What is imported already stays.',
+    summary: 'Stop an import',
+    description: 'Rows imported so far are kept.',
     params: idParams,
     success: { status: 200, body: contactImport },
     errors: ['conflict'],
@@ -152,7 +149,7 @@ export const contactImportRoutes = [
   }),
 ];
 
-/** Choices of a client for reading its file. */
+/** Maps the options of a preview request to the reader's choices. */
 function choicesOf(options: NonNullable<z.output<typeof previewBody>['options']>): ReadingChoices {
   const { encoding, delimiter, skip_rows: skipRows, has_header: hasHeader, sheet } = options;
   return { encoding, delimiter, skipRows, hasHeader, sheet };

@@ -7,7 +7,7 @@ import { says } from '../../../lib/issue-message.ts';
 import { CONTACT_LIMITS, isCustomKey, LOST_NAME } from '../../../domain/directory/contact-fields.ts';
 import { paged, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
 
-/** The uploaded file of a multipart body; it reaches the handler on disk, outside the body. */
+/** Uploaded file of a multipart body. The handler gets it on disk, outside the body. */
 const file = z.any().optional().meta({ type: 'string', format: 'binary', description: 'CSV, XLSX or ODS file' });
 
 const BUILT_IN = [
@@ -23,14 +23,13 @@ const BUILT_IN = [
   'categories',
 ] as const;
 
-/** One column: `custom:<key>`, or `custom` with the key in custom_key. */
+/** Mapping of one column: `custom:<key>`, or `custom` with the key in custom_key. */
 const columnMapping = z
   .strictObject({
     index: z.int().min(0).meta({ description: 'Zero-based' }),
     target: z.string().meta({
       description:
-        'ignore, email, first_name, last_name, company, phone, categories or custom:<key>; subscribed where yes permits mail, ' +
-        'unsubscribed and bounced where yes forbids it',
+        'ignore, email, first_name, last_name, company, phone, categories or custom:<key>; subscribed for a column where yes permits mail, unsubscribed and bounced for columns where yes forbids it',
     }),
     custom_key: z.string().trim().optional(),
   })
@@ -56,7 +55,7 @@ const encoding = z.string().transform((label, ctx) => {
 
 const MAX_SKIPPED = 10_000;
 
-/** Options for reading a file; an omitted one is detected. */
+/** Options for reading a file. An omitted option is detected. */
 const reading = {
   mapping: z.array(columnMapping).max(500).optional(),
   has_header: z.boolean().optional(),
@@ -73,7 +72,7 @@ const importOptions = z.strictObject({
   update_existing: z.boolean().optional(),
 });
 
-/** Options travel as JSON text in a part of their own. */
+/** Options are sent as JSON text in their own multipart part. */
 const jsonText = z.string().transform((text, ctx): unknown => {
   try {
     return JSON.parse(text);
@@ -92,7 +91,7 @@ export const importBody = z.strictObject({
     .pipe(importOptions)
     .optional()
     .meta({
-      description: `JSON: ${READING_WORDS}, categories, campaign_id, update_existing (default true). What is left out is detected.`,
+      description: `JSON: ${READING_WORDS}, categories, campaign_id, update_existing (default true). Omitted options are detected.`,
     }),
 });
 
@@ -101,12 +100,12 @@ export const previewBody = z.strictObject({
   options: jsonText
     .pipe(z.strictObject(reading))
     .optional()
-    .meta({ description: `JSON: ${READING_WORDS}. What is left out is detected.` }),
+    .meta({ description: `JSON: ${READING_WORDS}. Omitted options are detected.` }),
 });
 
 const storedRow = z.strictObject({
   line: z.int().meta({ description: 'Line of the file, or row of the sheet' }),
-  reason: z.enum(ROW_REASONS).nullable().meta({ description: 'Why it is in the problem list; null for a good row' }),
+  reason: z.enum(ROW_REASONS).nullable().meta({ description: 'Reason for skipping the row; null for a good row' }),
   contact: z
     .strictObject({
       email: z.string(),
@@ -118,11 +117,11 @@ const storedRow = z.strictObject({
       categories: z.array(z.string()),
       subscribed: z.boolean(),
       suppressed_as: z.enum(['opted_out', 'bounced']).nullable().meta({
-        description: 'The list says so; the address goes on the suppression list',
+        description: 'Reason in the file for which the address will be suppressed',
       }),
     })
     .nullable()
-    .meta({ description: 'As it would be stored; null where the row is not imported' }),
+    .meta({ description: 'Contact as it would be stored; null if the row is not imported' }),
 });
 
 export const importPreview = resource('ImportPreview', {
@@ -131,8 +130,8 @@ export const importPreview = resource('ImportPreview', {
   encoding: z.string(),
   encoding_confidence: z.number().meta({ description: '0 to 1; 1 is certain' }),
   delimiter: z.string(),
-  sheet: z.string().nullable().meta({ description: 'The sheet that is read; null for a CSV file' }),
-  sheets: z.array(z.string()).meta({ description: 'Sheets of the workbook that are not hidden' }),
+  sheet: z.string().nullable().meta({ description: 'Name of the sheet; null for a CSV file' }),
+  sheets: z.array(z.string()).meta({ description: 'Visible sheets of the workbook' }),
   skip_rows: z.int().meta({ description: 'Lines above the header, or above the first row without one' }),
   total_rows: z.int(),
   columns: z.array(z.string()),
@@ -142,8 +141,8 @@ export const importPreview = resource('ImportPreview', {
   stored_rows: z.array(storedRow).meta({ description: 'The first rows as they would be stored' }),
   problems: z
     .array(z.strictObject({ reason: z.enum(ROW_REASONS), rows: z.int(), first_line: z.int() }))
-    .meta({ description: 'Rows of the whole file that would not be imported, or not as they are, by reason' }),
-  unsubscribed_rows: z.int().meta({ description: 'Rows that would be imported without permission to mail' }),
+    .meta({ description: 'Number of rows of the whole file that would be skipped or changed, by reason' }),
+  unsubscribed_rows: z.int().meta({ description: 'Number of rows that would be imported as unsubscribed' }),
 });
 
 export const contactImport = resource('ContactImport', {
@@ -158,10 +157,10 @@ export const contactImport = resource('ContactImport', {
   updated: z.int(),
   skipped: z
     .int()
-    .meta({ description: 'Duplicates, suppressed addresses, and known ones when update_existing is off' }),
+    .meta({ description: 'Duplicates, suppressed addresses, and known addresses if update_existing is off' }),
   failed: z.int(),
   unclear: z.int().meta({
-    description: 'Rows imported unsubscribed, because a cell about permission was not understood',
+    description: 'Rows imported as unsubscribed because their permission cell was not understood',
   }),
   error: z.string().nullable(),
   mapping: z.array(z.strictObject({ index: z.int(), target: z.string() })),

@@ -37,7 +37,7 @@ function present(row: LabelRow): z.input<typeof label> {
 interface Registry {
   registry: LabelRegistry;
   plural: string;
-  /** What its entries file; decides who may see and change them. */
+  /** Kind of record that the label is for; decides who may see and change labels. */
   files: string;
   read: { scope: readonly Permission[]; permission: OrgPermission };
   write: { scope: readonly Permission[]; permission: OrgPermission };
@@ -67,7 +67,7 @@ const REGISTRIES: readonly Registry[] = [
   },
 ];
 
-/** Folders, tags and categories: three registries of one shape. */
+/** Routes of folders, tags and categories: three registries of the same shape. */
 export const labelRoutes = REGISTRIES.flatMap(registryRoutes);
 
 function registryRoutes({ registry, plural, files, read, write }: Registry): AnyRoute[] {
@@ -79,7 +79,7 @@ function registryRoutes({ registry, plural, files, read, write }: Registry): Any
       operationId: `${plural}.list`,
       method: 'get',
       path: `/${plural}`,
-      summary: `The ${plural} that file ${files}, in their order`,
+      summary: `List ${plural} of ${files} in their order`,
       success: { status: 200, body: z.strictObject({ data: z.array(label) }) },
       handler: async (ctx) => ({ data: (await listLabels(ctx, registry)).map(present) }),
     }),
@@ -90,7 +90,7 @@ function registryRoutes({ registry, plural, files, read, write }: Registry): Any
       method: 'post',
       path: `/${plural}`,
       summary: `Append a ${registry}`,
-      description: 'At most 100. Without a colour one is picked.',
+      description: 'At most 100. Without a colour one is chosen.',
       body: z.strictObject({ title, color: color.optional() }),
       success: { status: 200, body: label },
       handler: async (ctx, { body }) => present(await createLabel(ctx, registry, body)),
@@ -113,12 +113,12 @@ function registryRoutes({ registry, plural, files, read, write }: Registry): Any
       operationId: `${plural}.delete`,
       method: 'delete',
       path: `/${plural}/:id`,
-      summary: `Delete a ${registry}; what it filed stays`,
+      summary: `Delete a ${registry}; its ${files} are kept`,
       params: idParams,
       ...(registry === 'tag'
         ? {
             errors: ['conflict'] as const,
-            description: 'Refused for a tag that alone says which mailboxes a campaign sends from.',
+            description: "Refused for a tag that is the only definition of a campaign's senders.",
           }
         : {}),
       success: { status: 204 },
@@ -136,7 +136,7 @@ function registryRoutes({ registry, plural, files, read, write }: Registry): Any
       params: idParams,
       body: z.strictObject({ position: z.int().min(0).meta({ description: '0-based' }) }),
       furtherProblems: (ctx, { position }) => newPositionProblems(ctx, registry, position),
-      success: { status: 200, body: order, description: 'The whole new order' },
+      success: { status: 200, body: order, description: 'All ids in their new order' },
       handler: async (ctx, { params, body }) => moveLabel(ctx, registry, params.id, body.position),
     }),
   ];

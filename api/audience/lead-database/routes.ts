@@ -28,19 +28,20 @@ const shared = {
   readOnly: true,
   refusal: leadRefusal,
 } as const;
-const FILTER = 'Conditions are those of segments (GET /v1/segments/fields); conditions, segment and q hold together.';
+const FILTER =
+  'Conditions are the same as for segments (GET /v1/segments/fields). A person must match conditions, segment and q.';
 
 type Question = Partial<z.output<typeof leadQuestion>> & { cursor?: string | undefined };
 const furtherProblems = async (_ctx: unknown, { cursor, ...query }: Question) => leadProblems(query, cursor);
 
-/** Everybody the workspace knows, with what was done about them. */
+/** Routes of the lead database: all contacts of the workspace with the outreach to each. */
 export const leadDatabaseRoutes = [
   route({
     ...shared,
     operationId: 'lead-database.people',
     path: '/lead-database/people',
-    summary: 'People with how far outreach to them has come',
-    description: `${FILTER} Those who got no email come last by last_contacted; name and company are in the order of the alphabet, all else is newest or most first.`,
+    summary: 'List people with the progress of outreach to them',
+    description: `${FILTER} With last_contacted, people without an email come last. Name and company sort alphabetically; all other orders are newest or highest first.`,
     body: peopleQuestion,
     furtherProblems,
     success: { status: 200, body: leadPeoplePage },
@@ -52,8 +53,8 @@ export const leadDatabaseRoutes = [
     ...shared,
     operationId: 'lead-database.companies',
     path: '/lead-database/companies',
-    summary: 'The same people by company',
-    description: `${FILTER} A company is a domain: people without one are left out. replied, positive, meetings, bounced and unsubscribed count people to whom it happened, whatever happened later.`,
+    summary: 'List the same people by company',
+    description: `${FILTER} A company is a domain; people without one are omitted. replied, positive, meetings, bounced and unsubscribed count people to whom it ever happened.`,
     body: companiesQuestion,
     furtherProblems,
     success: { status: 200, body: leadCompanyPage },
@@ -81,8 +82,8 @@ export const leadDatabaseRoutes = [
     ...shared,
     operationId: 'lead-database.coverage',
     path: '/lead-database/coverage',
-    summary: 'How much of an audience outreach has covered',
-    description: `${FILTER} contacted counts everyone who received at least one email of a campaign; replied, positive, meetings, bounced and unsubscribed count people to whom it happened, whatever happened later.`,
+    summary: 'Report the outreach coverage of an audience',
+    description: `${FILTER} contacted counts everyone who received at least one campaign email. replied, positive, meetings, bounced and unsubscribed count people to whom it ever happened.`,
     body: leadQuestion,
     furtherProblems,
     success: { status: 200, body: coverage },
@@ -93,8 +94,8 @@ export const leadDatabaseRoutes = [
     ...shared,
     operationId: 'lead-database.facets',
     path: '/lead-database/facets',
-    summary: 'How many people have which status, seniority, department, provider and verdict',
-    description: `${FILTER} An empty key is what is not known of seniority and department; the hundred most common keys of each are listed.`,
+    summary: 'Count people by status, seniority, department, provider and verdict',
+    description: `${FILTER} An empty key stands for an unknown seniority or department. Lists the hundred most common keys of each.`,
     body: leadQuestion,
     furtherProblems,
     success: { status: 200, body: facets },
@@ -105,8 +106,8 @@ export const leadDatabaseRoutes = [
     ...shared,
     operationId: 'lead-database.export',
     path: '/lead-database/export',
-    summary: 'People as CSV',
-    description: `${FILTER} At most 50,000 rows; X-Total-Rows says how many follow. Each custom field has a column custom:<key>; POST /contacts/import reads the file without a loss. Cells that a spreadsheet could take for formulas begin with an apostrophe. The audit trail shows the export.`,
+    summary: 'Export people as CSV',
+    description: `${FILTER} At most 50,000 rows; X-Total-Rows has the number. Each custom field has a column custom:<key>; POST /contacts/import accepts the file without loss. Cells that a spreadsheet could read as formulas begin with an apostrophe. The export is recorded in the audit log.`,
     body: exportQuestion,
     furtherProblems,
     success: {
@@ -114,7 +115,7 @@ export const leadDatabaseRoutes = [
       body: 'stream',
       contentType: 'text/csv',
       headers: {
-        'X-Total-Rows': { description: 'Rows that follow, the heading left out', schema: { type: 'integer' } },
+        'X-Total-Rows': { description: 'Number of rows, without the heading', schema: { type: 'integer' } },
       },
     },
     errors: ['invalid_lead_query', 'invalid_sort'],

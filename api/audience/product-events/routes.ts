@@ -9,7 +9,7 @@ const reads = { area: 'events', scope: ['READ_CAMPAIGNS'], permission: 'view_cam
 
 type ProductEvent = Awaited<ReturnType<typeof getEvent>>;
 
-/** Product events: what contacts do in the customer's product. */
+/** Routes of product events: actions of contacts in the customer's product. */
 export const eventsRoutes: readonly AnyRoute[] = [
   route({
     area: 'events',
@@ -18,13 +18,9 @@ export const eventsRoutes: readonly AnyRoute[] = [
     operationId: 'events.publish',
     method: 'post',
     path: '/events',
-    summary: 'Report what a contact did, and resume the steps that wait for it',
+    summary: "Report a contact's action and resume the steps that wait for it",
     description:
-      'Names its person by exactly one of `email` and `contact_id`, and by `user_id` and `anonymous_id` where you know them: these are linked to the person. ' +
-      'An email of no contact is refused, unless the event also carries a `user_id` or an `anonymous_id`: then the event is kept for a person without a contact, ' +
-      'whom a contact with that email takes over when it is made. An identifier that already belongs to another person is recorded as an identity conflict. ' +
-      'An `occurred_at` of more than one hour in the future is refused. ' +
-      'Repeating the request with its Idempotency-Key repeats the answer and resumes nothing.',
+      'Name the person by exactly one of `email` and `contact_id`, and add `user_id` and `anonymous_id` if known: they are linked to the person. An email without a contact is refused unless the event has a `user_id` or an `anonymous_id`: then the event is stored for a person without a contact, and a contact created later with that email takes the person over. An identifier of another person creates an identity conflict. An `occurred_at` more than one hour in the future is refused. Repeating the request with its Idempotency-Key repeats the answer and resumes nothing.',
     idempotency: 'required',
     body: schemas.publishBody,
     furtherProblems: async ({ clock }, { data, occurred_at: occurredAt }) =>
@@ -65,7 +61,7 @@ export const eventsRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/events',
     summary: 'Product events, latest received first',
-    description: 'What your product has published.',
+    description: 'Lists the events that your product has published.',
     query: schemas.listQuery,
     success: { status: 200, body: paged(schemas.productEvent) },
     handler: async (ctx, { query: { limit, cursor, contact_id: contactId, ...filter } }) =>

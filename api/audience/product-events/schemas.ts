@@ -16,7 +16,10 @@ const eventName = z
   .max(120)
   .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, says('directory.event_name'));
 
-/** Kept as it is: case and spaces inside count. What a client writes where it knows no id would make one person of strangers. */
+/**
+ * Identifier, kept unchanged: case and inner spaces count. Placeholders that clients send for an unknown id are
+ * refused, because they would merge strangers into one person.
+ */
 const identifier = z
   .string()
   .trim()
@@ -31,10 +34,10 @@ export const publishBody = z
     contact_id: uuid.optional(),
     user_id: identifier.optional().meta({
       description:
-        'The id of an account in your product. It is linked to the person of the event; with it, `email` may be of no contact',
+        'Id of an account in your product. It is linked to the person of the event. With it, `email` may be an address without a contact',
     }),
     anonymous_id: identifier.optional().meta({
-      description: 'The id of a browser or device. It is linked like `user_id`, but does not decide whose an event is',
+      description: 'Id of a browser or device. It is linked like `user_id`, but does not identify the person',
     }),
     occurred_at: inputTimestamp.optional(),
     data: z.record(z.string(), z.unknown()).default({}),
@@ -51,14 +54,14 @@ export const listQuery = z.strictObject({
   name: z.string().max(120).optional().meta({ description: 'Only events of this name' }),
   email: emailAddress.optional().meta({ description: 'Only events of the contact with this address' }),
   contact_id: uuid.optional().meta({ description: 'Only events of this contact' }),
-  since: inputTimestamp.optional().meta({ description: 'Only events received after this moment' }),
+  since: inputTimestamp.optional().meta({ description: 'Only events received after this time' }),
 });
 
 export const productEvent = resource('ProductEvent', {
   id: uuid,
   organization_id: uuid,
   contact_id: uuid.nullable().meta({ description: 'Null for a person without a contact' }),
-  person_id: uuid.nullable().meta({ description: 'Null only for an event from before Heron knew people' }),
+  person_id: uuid.nullable().meta({ description: 'Null only for old events, from before people were recorded' }),
   name: z.string(),
   data: z.record(z.string(), z.unknown()),
   occurred_at: timestamp,
@@ -79,7 +82,7 @@ export const accepted = resource('AcceptedEvent', {
       step_id: uuid,
       contact_id: uuid,
       state: z.literal('resumed'),
-      mode: z.enum(['live', 'test']).meta({ description: 'Of a lead, or of a test run of the campaign' }),
+      mode: z.enum(['live', 'test']).meta({ description: 'Event of a real lead, or of a test run of the campaign' }),
     }),
   ),
 });

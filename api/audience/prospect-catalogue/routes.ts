@@ -30,20 +30,20 @@ const area = 'prospect-catalogue';
 const shared = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
 const search = { ...shared, method: 'post', readOnly: true, refusal: filterRefusal } as const;
 const SEARCH =
-  'All filters that are given hold together; text is trimmed, and upper and lower case are the same. The cursor is bound to the filters.';
+  'A result must match all given filters. Text is trimmed and compared without case. A cursor is valid only with the same filters.';
 const furtherProblems = async (_ctx: unknown, body: PeopleFilters & { cursor?: string | undefined }) =>
   searchProblems(body);
 const FAILS = ['b2b_unavailable', 'b2b_query_failed'] as const;
 
-/** The prospect catalogue of the installation: people and companies that are nobody's contacts yet. */
+/** Routes of the installation's prospect catalogue: people and companies that are no contacts yet. */
 export const prospectCatalogueRoutes = [
   route({
     ...shared,
     operationId: 'prospect-catalogue.metadata',
     method: 'get',
     path: '/b2b-database/metadata',
-    summary: 'What the catalogue holds',
-    description: 'Totals and facets of the whole catalogue, whatever the filters of a search; kept for an hour.',
+    summary: 'Read totals and facets of the catalogue',
+    description: 'Counts the whole catalogue, regardless of search filters. Cached for an hour.',
     success: { status: 200, body: metadata },
     errors: FAILS,
     handler: (ctx) => catalogueMetadata(ctx),
@@ -53,7 +53,7 @@ export const prospectCatalogueRoutes = [
     operationId: 'prospect-catalogue.people',
     path: '/b2b-database/people',
     summary: 'Search people',
-    description: `${SEARCH} People come by country, seniority and id, each with the company.`,
+    description: `${SEARCH} Sorted by country, seniority and id, each with the company.`,
     body: peopleSearch,
     furtherProblems,
     success: { status: 200, body: cataloguePeoplePage },
@@ -66,7 +66,7 @@ export const prospectCatalogueRoutes = [
     operationId: 'prospect-catalogue.companies',
     path: '/b2b-database/companies',
     summary: 'Search companies',
-    description: `${SEARCH} Companies come by country, number of employees (unknown counts as zero) and id.`,
+    description: `${SEARCH} Sorted by country, number of employees (unknown counts as zero) and id.`,
     body: companiesSearch,
     furtherProblems,
     success: { status: 200, body: catalogueCompanyPage },
@@ -81,10 +81,9 @@ export const prospectCatalogueRoutes = [
     operationId: 'prospect-catalogue.import',
     method: 'post',
     path: '/b2b-database/import',
-    summary: 'Make contacts of people of the catalogue',
+    summary: 'Import people of the catalogue as contacts',
     description:
-      'All ids must be in the catalogue and have a valid email address, or nothing is imported. Contacts are put in no campaign. A known address keeps what it ' +
-      'has and gets what it lacks. Addresses are verified soon after; what the catalogue says of them is the custom field source_email_status.',
+      "All ids must be in the catalogue and have a valid email address, otherwise nothing is imported. The contacts join no campaign. A known address keeps its values and gets the missing ones. Addresses are verified soon after. The custom field source_email_status holds the catalogue's own status.",
     body: selection,
     furtherProblems: async (_ctx, { person_ids: ids }) => selectionProblems(ids ?? []),
     refusal: () => 'invalid_selection',

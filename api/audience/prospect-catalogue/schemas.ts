@@ -5,7 +5,7 @@ import { contact } from '../contacts/schemas.ts';
 import { paged, pageWords, resource, uuid } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
-/** Trimmed and lower-case, as the catalogue keeps what it is compared with. */
+/** Trimmed and lower-cased text, matching the form of the catalogue's columns. */
 const text = (description: string) =>
   z
     .string()
@@ -46,12 +46,12 @@ export const peopleSearch = z.strictObject({
   title: text('Part of the title'),
   seniority: text('Exact; GET /b2b-database/metadata lists them'),
   department: text('Exact; GET /b2b-database/metadata lists them'),
-  email: z.enum(['present', 'missing', 'valid']).optional().meta({ description: 'valid looks at the form alone' }),
+  email: z.enum(['present', 'missing', 'valid']).optional().meta({ description: 'valid refers to the syntax only' }),
   ...page,
 });
 
 const catalogueId = z.string().regex(CATALOGUE_ID);
-const moment = z.string().meta({ description: 'UTC, when the source last saw it; empty where it does not say' });
+const moment = z.string().meta({ description: 'Last time (UTC) that the source saw it; empty if unknown' });
 export const catalogueCompany = resource('CatalogueCompany', {
   id: catalogueId,
   name: z.string(),
@@ -73,7 +73,7 @@ export const cataloguePerson = resource('CataloguePerson', {
   first_name: z.string(),
   last_name: z.string(),
   email: z.string(),
-  email_status: z.string().meta({ description: 'What the source says of the address, in its own words' }),
+  email_status: z.string().meta({ description: "The source's own status of the address" }),
   phone: z.string(),
   title: z.string(),
   seniority: z.string(),
@@ -93,7 +93,7 @@ const facet = z.array(z.strictObject({ key: z.string(), count: z.int() }));
 export const metadata = resource('CatalogueMetadata', {
   people: z.int(),
   companies: z.int(),
-  countries: facet.meta({ description: 'People by country, most first; an empty key is unknown' }),
+  countries: facet.meta({ description: 'Number of people by country, highest first; an empty key is unknown' }),
   seniorities: facet,
   departments: facet,
   source: z.string(),
@@ -104,8 +104,8 @@ export const selection = z.strictObject({ person_ids: z.array(z.string()).min(1)
 export const imported = resource('CatalogueImport', {
   data: z.array(contact),
   count: z.int(),
-  existing_ids: z.array(uuid).meta({ description: 'Those of data that were contacts before' }),
+  existing_ids: z.array(uuid).meta({ description: 'Ids from `data` that were contacts before' }),
   suppressed_ids: z
     .array(uuid)
-    .meta({ description: 'Those of data whose address is suppressed; they are stored unsubscribed' }),
+    .meta({ description: 'Ids from `data` whose address is suppressed; they are stored as unsubscribed' }),
 });

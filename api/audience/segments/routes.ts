@@ -39,15 +39,15 @@ function present(row: SegmentRow): z.input<typeof segment> {
   };
 }
 
-/** Saved audiences. */
+/** Routes of segments (saved audiences). */
 export const segmentRoutes = [
   route({
     ...read,
     operationId: 'segments.fields',
     method: 'get',
     path: '/segments/fields',
-    summary: 'Fields and operators that conditions may use',
-    description: 'What a condition can ask about, with the operators each field takes.',
+    summary: 'List the fields and operators of conditions',
+    description: 'Each field is listed with its operators.',
     success: {
       status: 200,
       body: z.strictObject({
@@ -86,7 +86,8 @@ export const segmentRoutes = [
     method: 'post',
     path: '/segments',
     summary: 'Save a segment',
-    description: 'Several values of one condition mean any of them. Without conditions the segment is everybody.',
+    description:
+      'Several values of one condition are alternatives. A segment without conditions contains every contact.',
     body: z.strictObject({ name, match: match.default('all'), conditions: conditions.default([]) }),
     furtherProblems: async (_ctx, { conditions: given = [] }) => conditionProblems(given, 'body.conditions'),
     success: { status: 201, body: segment },
@@ -98,7 +99,7 @@ export const segmentRoutes = [
     method: 'get',
     path: '/segments/:id',
     summary: 'One segment',
-    description: 'With its conditions.',
+    description: 'Includes its conditions.',
     params: idParams,
     success: { status: 200, body: segment },
     handler: async (ctx, { params }) => present(await getSegment(ctx, params.id)),
@@ -109,7 +110,8 @@ export const segmentRoutes = [
     method: 'patch',
     path: '/segments/:id',
     summary: 'Change a segment',
-    description: 'Fields left out stay; with `expected_updated_at` nobody else’s change is overwritten.',
+    description:
+      'Omitted fields keep their values. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
     body: z.strictObject({
       name: name.optional(),
@@ -128,7 +130,7 @@ export const segmentRoutes = [
     operationId: 'segments.delete',
     method: 'delete',
     path: '/segments/:id',
-    summary: 'Delete a segment; its contacts stay',
+    summary: 'Delete a segment; its contacts are kept',
     params: idParams,
     success: { status: 204 },
     handler: async (ctx, { params }) => {

@@ -6,8 +6,8 @@ const condition = resource('SegmentCondition', {
   operator: z.string().max(40),
   values: z.array(z.string().max(500)).max(1000).default([]),
 });
-/** Conditions over contacts, of a segment or a question. */
+/** Conditions over contacts, of a stored segment or a one-time query. */
 export const conditions = z.array(condition).max(50);
 
-/** Whether every condition must hold, or one. */
+/** `all`: every condition must hold. `any`: one is enough. */
 export const match = z.enum(['all', 'any']);

@@ -16,7 +16,7 @@ const reason = z.string().max(500);
 const suppression = resource('Suppression', {
   id: uuid,
   organization_id: uuid,
-  email: z.string().meta({ description: 'The bare host when kind is domain' }),
+  email: z.string().meta({ description: 'Bare host if kind is domain' }),
   kind: z.enum(['email', 'domain']),
   reason: z.string(),
   source: z.enum(['bounce', 'complaint', 'unsubscribe', 'manual', 'import']),
@@ -43,7 +43,7 @@ function present(row: SuppressionRow): z.input<typeof suppression> {
   };
 }
 
-/** Addresses and hosts that must not get mail. */
+/** Routes of suppressions: addresses and hosts that must not get mail. */
 export const suppressionRoutes = [
   route({
     operationId: 'suppressions.list',
@@ -51,7 +51,7 @@ export const suppressionRoutes = [
     path: '/suppressions',
     area,
     summary: 'Suppressed addresses and domains, newest first',
-    description: 'Each with its source and reason.',
+    description: 'Includes source and reason.',
     scope: ['READ_CONTACTS'],
     permission: 'view_contacts',
     query: z.object({
@@ -69,8 +69,7 @@ export const suppressionRoutes = [
     area,
     summary: 'Suppress addresses and domains',
     description:
-      'A value with `@` inside is an address, or several; a bare host, with or without a leading `@`, covers every address at it. ' +
-      'Marks around an address and characters without a shape are removed. `problems` says what was not taken, and why. Repeating is safe.',
+      'A value containing `@` is one or several addresses. A bare host, with or without a leading `@`, covers every address at it. Punctuation around an address and invisible characters are removed. `problems` lists refused values with their reasons. Repeating the request is safe.',
     scope: ['WRITE_CONTACTS'],
     permission: 'manage_contacts',
     body: z.strictObject({
@@ -78,17 +77,17 @@ export const suppressionRoutes = [
         .array(z.strictObject({ value: z.string().max(500), reason: reason.optional() }))
         .min(1)
         .max(MAX_ENTRIES),
-      reason: reason.optional().meta({ description: 'For entries without their own' }),
+      reason: reason.optional().meta({ description: 'Reason of entries without their own' }),
     }),
     bodyLimit: 8 * 1024 * 1024,
     success: {
       status: 200,
       body: z.strictObject({
         added: z.int(),
-        skipped: z.array(z.string()).meta({ description: 'Values that are neither address nor domain' }),
+        skipped: z.array(z.string()).meta({ description: 'Number of values that are neither address nor domain' }),
         problems: z
           .array(z.strictObject({ index: z.int(), value: z.string(), reason: z.enum(SUPPRESSION_FAULTS) }))
-          .meta({ description: 'The skipped values, each with its position and the reason' }),
+          .meta({ description: 'Skipped values with position and reason' }),
       }),
     },
     handler: async (ctx, { body }) => addSuppressions(ctx, body.entries, body.reason ?? ''),
@@ -98,8 +97,8 @@ export const suppressionRoutes = [
     method: 'delete',
     path: '/suppressions/:id',
     area,
-    summary: 'Lift an entry',
-    description: 'The address may be mailed again.',
+    summary: 'Remove a suppression',
+    description: 'The address may be emailed again.',
     scope: ['WRITE_CONTACTS'],
     permission: 'manage_contacts',
     params: idParams,

@@ -11,23 +11,25 @@ const cents = z.int().nullable();
 const renewal = resource('DomainRenewal', {
   domain_id: uuid,
   domain: z.string(),
-  provisioning_id: uuid.meta({ description: 'The order that the domain belongs to' }),
+  provisioning_id: uuid.meta({ description: 'Order that the domain belongs to' }),
   state: z.enum([...OPEN_RENEWAL, 'renewed', 'lapsed']).meta({
     description:
-      '`scheduled`: until `renews_at`. `charging`, `renewing`: under way. `requires_action`: a person is needed, see `error`. `lapsed`: the registration ended without a renewal; its mailboxes are held, and for 30 days a payment still renews it',
+      '`scheduled`: waits until `renews_at`. `charging`, `renewing`: in progress. `requires_action`: a person must act, see `error`. `lapsed`: the registration ended without a renewal; its mailboxes are held, and for 30 days a payment still renews it',
   }),
-  renews_at: timestamp.meta({ description: 'When it is priced, charged and renewed: about a month before it ends' }),
-  expires_at: timestamp.meta({ description: 'When the registration ends' }),
-  cost_cents: cents.meta({ description: "The provider's price, asked at `renews_at`; null before" }),
-  processing_cents: cents.meta({ description: 'Added for the processing of the payment' }),
-  amount_cents: cents.meta({ description: 'What is charged: both together' }),
+  renews_at: timestamp.meta({
+    description: 'Time of pricing, charge and renewal: about a month before the registration ends',
+  }),
+  expires_at: timestamp.meta({ description: 'End of the registration' }),
+  cost_cents: cents.meta({ description: "Provider's price, requested at `renews_at`; null before" }),
+  processing_cents: cents.meta({ description: 'Fee for processing the payment' }),
+  amount_cents: cents.meta({ description: 'Charged amount: cost plus processing' }),
   currency: z.string().nullable(),
   charged_at: timestamp.nullable(),
   last_renewed_at: timestamp.nullable(),
   requires_action: z
     .boolean()
-    .meta({ description: 'Whether a person is needed; otherwise the domain renews by itself' }),
-  checkout_url: z.url().nullable().meta({ description: 'Where a person pays, with `renewal_payment_required`' }),
+    .meta({ description: 'True if a person must act; otherwise the domain renews automatically' }),
+  checkout_url: z.url().nullable().meta({ description: 'Page where a person pays, with `renewal_payment_required`' }),
   error: issue.nullable().meta({
     description:
       '`renewal_not_eligible`, `renewal_payment_required`, `renewal_request_failed`, `renewal_refused` or `renewal_failed`',
@@ -35,7 +37,7 @@ const renewal = resource('DomainRenewal', {
   blocked_reason: runFields.blocked_reason,
 });
 
-/** Renewals of managed domains. */
+/** Routes of renewals of managed domains. */
 export const domainRenewalRoutes: readonly AnyRoute[] = [
   route({
     operationId: 'domainRenewals.list',
@@ -44,10 +46,9 @@ export const domainRenewalRoutes: readonly AnyRoute[] = [
     area: 'managed-mailboxes',
     scope: ['READ_EMAILS'],
     permission: 'view_campaigns',
-    summary: 'The renewal cycle of every managed domain',
+    summary: 'List the renewal cycles of managed domains',
     description:
-      'A domain renews by itself about a month before its registration ends, at the cost that the provider has then plus processing, charged to the method by ' +
-      'which its order was paid. Where that does not work, `requires_action` is true and `error.fix` says what a person does; otherwise the domain and its mailboxes lapse: they are held, and 30 days later gone.',
+      "A domain is renewed automatically about a month before its registration ends, at the provider's price at that time plus processing, charged to the payment method of its order. If that fails, `requires_action` is true and `error.fix` says what a person must do. Otherwise the domain lapses: its mailboxes are held and removed 30 days later.",
     query: z.strictObject(pageQuery()),
     success: { status: 200, body: paged(renewal) },
     handler: async (ctx, { query }) => presentPage(await listRenewals(ctx, query), (row) => present(row, ctx)),

@@ -13,7 +13,7 @@ import type { Language } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 import { presentIssue } from '../../http/said.ts';
 
-/** What the provider sells, with prices per month in cents. */
+/** Returns the provider's offers, with prices in cents per month. */
 export function presentOffers(offers: readonly Offer[]): z.input<typeof schemas.providers> {
   return {
     data: offers.map((offer) => ({
@@ -27,7 +27,7 @@ export function presentOffers(offers: readonly Offer[]): z.input<typeof schemas.
   };
 }
 
-/** A priced selection that can be ordered until `expires_at`; all amounts in cents. */
+/** Returns a priced selection that can be ordered until `expires_at`. Amounts are in cents. */
 export function presentQuote(row: QuoteRow, { language }: Pick<Ctx, 'language'>): z.input<typeof schemas.quote> {
   return {
     quote_id: row.id,
@@ -48,7 +48,10 @@ export function presentQuote(row: QuoteRow, { language }: Pick<Ctx, 'language'>)
   };
 }
 
-/** An order from payment to ready mailboxes. The address to pay at is there while it waits for payment; moments and errors only once there are such. */
+/**
+ * Returns an order, from payment to ready mailboxes. `checkout_url` is present while the order waits for payment; times
+ * and errors only once they exist.
+ */
 export function presentOrder(
   { order, payment, steps, mailboxes, refundNeedsPerson }: OrderView,
   { config, language }: Pick<Ctx, 'config' | 'language'>,
@@ -97,7 +100,7 @@ export function presentOrder(
   };
 }
 
-/** The answer 202 to an order that a credential may not place without a person: where to decide, and until when. */
+/** Returns the 202 body for an order that needs a person's approval: where and until when to decide. */
 export function presentApproval(
   row: ApprovalRow,
   { config, language }: Pick<Ctx, 'config' | 'language'>,

@@ -18,16 +18,16 @@ const write = {
   everyMailbox: true,
 } as const;
 
-/** Orders of managed mailboxes. */
+/** Routes of orders of managed mailboxes. */
 export const mailboxOrdersRoutes: readonly AnyRoute[] = [
   route({
     ...read,
     operationId: 'mailboxOrders.providers',
     method: 'get',
     path: '/mailboxes/provision/providers',
-    summary: 'What can be ordered, with the prices of this moment',
+    summary: 'List offers with current prices',
     description:
-      'Asked of the provider each time. 503 `mailbox_provisioning_unavailable` where the installation has none.',
+      'Asks the provider each time. Answers 503 `mailbox_provisioning_unavailable` if the installation has none.',
     success: { status: 200, body: schemas.providers },
     errors: ['mailbox_provisioning_unavailable', 'mailbox_provisioning_failed'],
     handler: async (ctx) => presentOffers(await listOffers(ctx)),
@@ -37,11 +37,9 @@ export const mailboxOrdersRoutes: readonly AnyRoute[] = [
     operationId: 'mailboxOrders.quote',
     method: 'post',
     path: '/mailboxes/provision/quote',
-    summary: 'Price an order of mailboxes; buys nothing',
+    summary: 'Get a quote for mailboxes; buys nothing',
     description:
-      'Asks the provider for its prices and whether each domain can be registered; a domain of an earlier order needs no registration. The mailboxes are ' +
-      'spread evenly over the domains, and their addresses follow from `names`. The quote is valid 15 minutes. Every fault is named in `problems`; ' +
-      'the code is that of the first.',
+      'Asks the provider for its prices and whether each domain can be registered. A domain of an earlier order needs no registration. The mailboxes are spread evenly over the domains; their addresses are derived from `names`. The quote is valid for 15 minutes. `problems` names every fault; `code` is the code of the first.',
     body: schemas.quoteRequest,
     furtherProblems: (ctx, body) => quoteProblems(ctx, body),
     success: { status: 200, body: schemas.quote },
@@ -65,9 +63,7 @@ export const mailboxOrdersRoutes: readonly AnyRoute[] = [
     idempotency: 'required',
     summary: 'Order the mailboxes of a quote',
     description:
-      'A signed-in person orders at once; a key or application when its policy has `mailbox.provision` and the monthly total is within ' +
-      '`max_monthly_mailbox_spend_cents`. Otherwise the answer is `awaiting_approval` with a link at which a person decides within 30 minutes. Their approval makes the ' +
-      'order; the same request, with another Idempotency-Key, then answers with it. The order waits for its payment: read it for its `checkout_url`.',
+      'A signed-in person orders at once. A key or application does so if its policy has `mailbox.provision` and the monthly total is within `max_monthly_mailbox_spend_cents`. Otherwise the answer is `awaiting_approval` with a link where a person decides within 30 minutes. The approval places the order; the same request with another Idempotency-Key then returns it. The order waits for its payment: read it to get its `checkout_url`.',
     body: schemas.orderRequest,
     success: { status: 202, body: schemas.ordered },
     errors: [
@@ -105,8 +101,7 @@ export const mailboxOrdersRoutes: readonly AnyRoute[] = [
     path: '/mailbox-provisioning/:id',
     summary: 'One order with its steps and mailboxes',
     description:
-      '`checkout_url` is where a person pays. Once it is ready, `mailboxes` lead to the mailboxes of the workspace. `error` says why it failed; ' +
-      'a step with status `needs_person` could not be undone at the provider.',
+      "A person pays at `checkout_url`. Once the order is ready, `mailboxes` lists the workspace's new mailboxes. `error` explains a failure. A step with status `needs_person` could not be undone at the provider.",
     params: idParams,
     success: { status: 200, body: schemas.order },
     errors: ['not_found'],
@@ -117,10 +112,9 @@ export const mailboxOrdersRoutes: readonly AnyRoute[] = [
     operationId: 'mailboxOrders.cancel',
     method: 'post',
     path: '/mailbox-provisioning/:id/cancel',
-    summary: 'Cancel an order, retire its mailboxes',
+    summary: 'Cancel an order and remove its mailboxes',
     description:
-      'Before the payment the checkout is closed. After it, the payment is refunded, and what was bought is given back to the provider, step by step; the ' +
-      'mailboxes of a ready order leave the workspace. An order that was cancelled or has failed is answered as it is.',
+      'Before the payment the checkout is closed. After it, the payment is refunded, and purchases are returned to the provider step by step. The mailboxes of a ready order are removed from the workspace. An order that was cancelled or has failed is returned unchanged.',
     params: idParams,
     success: { status: 200, body: schemas.order },
     errors: ['not_found'],

@@ -9,24 +9,29 @@ const name = z.string().trim().max(100);
 const personName = z.strictObject({ first_name: name.default(''), last_name: name.default('') });
 
 export const quoteRequest = z.strictObject({
-  provider: z.string().max(40).meta({ description: 'google or microsoft, as the list of providers has them' }),
+  provider: z
+    .string()
+    .max(40)
+    .meta({ description: 'google or microsoft, as listed by GET /v1/mailboxes/provision/providers' }),
   count: z.int().max(10_000).meta({ description: 'Mailboxes, at least one, spread evenly over the domains' }),
-  domain: z.string().max(300).optional().meta({ description: 'The domain, where it is one' }),
+  domain: z.string().max(300).optional().meta({ description: 'Domain, if there is one' }),
   domains: z
     .array(z.string().max(300))
     .max(1_000)
     .optional()
-    .meta({ description: `The domains, where they are several: at most ${MAX_DOMAINS}, and no more than mailboxes` }),
-  warmup: z.boolean().optional().meta({ description: 'Warm the mailboxes from the day on which they are ready' }),
+    .meta({ description: `Domains, if there are several: at most ${MAX_DOMAINS}, and no more than mailboxes` }),
+  warmup: z.boolean().optional().meta({ description: 'Starts warmup of the mailboxes on the day they are ready' }),
   names: z
     .array(personName)
     .max(1_000)
     .optional()
-    .meta({ description: 'Whom the mailboxes are for; given out in turn. Addresses follow from them' }),
+    .meta({ description: 'Names of the mailbox owners, assigned in turn. Addresses are derived from them' }),
 });
 
 export const orderRequest = z.strictObject({
-  quote_id: z.string().meta({ description: 'From POST /v1/mailboxes/provision/quote', format: 'uuid' }),
+  quote_id: z
+    .string()
+    .meta({ description: 'Id of the quote, from POST /v1/mailboxes/provision/quote', format: 'uuid' }),
 });
 
 export const providers = z.strictObject({
@@ -35,9 +40,9 @@ export const providers = z.strictObject({
       provider: z.string(),
       name: z.string(),
       currency: z.string().meta({ description: 'ISO 4217, lower case' }),
-      mailbox_monthly_cents: cents.meta({ description: 'One mailbox for a month' }),
-      warmup_monthly_cents: cents.meta({ description: 'Warmup of one mailbox for a month' }),
-      max_mailboxes: z.int().meta({ description: 'The most that one order may have' }),
+      mailbox_monthly_cents: cents.meta({ description: 'Price of one mailbox per month' }),
+      warmup_monthly_cents: cents.meta({ description: "Price of one mailbox's warmup per month" }),
+      max_mailboxes: z.int().meta({ description: 'Maximum number of mailboxes per order' }),
     }),
   ),
 });
@@ -54,7 +59,7 @@ const lineItem = resource('OrderLineItem', {
 const orderedDomain = resource('OrderedDomain', {
   domain: z.string(),
   domain_registration: z.boolean().meta({ description: 'False for a domain of an earlier order of the workspace' }),
-  price_cents: cents.meta({ description: 'Registration for a year, once' }),
+  price_cents: cents.meta({ description: 'Price of the first year of registration, charged once' }),
   mailboxes: z.int(),
 });
 
@@ -62,11 +67,11 @@ const common = {
   provider: z.string(),
   domain: z.string().meta({ description: 'The first of `domains`' }),
   domains: z.array(orderedDomain),
-  domain_registration: z.boolean().meta({ description: 'Whether any domain is registered with the order' }),
+  domain_registration: z.boolean().meta({ description: 'True if any domain is registered with the order' }),
   warmup: z.boolean(),
   currency: z.string(),
   total_monthly_cents: cents,
-  total_due_today_cents: cents.meta({ description: 'The first month and the registrations' }),
+  total_due_today_cents: cents.meta({ description: 'Price of the first month and the registrations' }),
   line_items: z.array(lineItem),
 };
 
@@ -76,9 +81,9 @@ export const quote = resource('MailboxQuote', {
   ...common,
   names: z.array(personName),
   mailboxes: z.array(z.strictObject({ email: z.string() })),
-  mailbox_monthly_cents: cents.meta({ description: 'Of all mailboxes' }),
-  warmup_monthly_cents: cents.meta({ description: 'Of all mailboxes' }),
-  domain_cents: cents.meta({ description: 'Of all registrations, once' }),
+  mailbox_monthly_cents: cents.meta({ description: 'Monthly price of all mailboxes' }),
+  warmup_monthly_cents: cents.meta({ description: 'Monthly price of all warmups' }),
+  domain_cents: cents.meta({ description: 'Price of all registrations, charged once' }),
   expires_at: timestamp,
 });
 
@@ -92,8 +97,8 @@ export const order = resource('MailboxOrder', {
   checkout_url: z
     .url()
     .optional()
-    .meta({ description: 'Where a person pays; a moment after the order, while it is awaiting_payment' }),
-  pay_by: timestamp.optional().meta({ description: 'Until when; while it is awaiting_payment' }),
+    .meta({ description: 'Page where a person pays; present shortly after the order, while it is awaiting_payment' }),
+  pay_by: timestamp.optional().meta({ description: 'End of the time for payment; present while awaiting_payment' }),
   stripe_subscription_id: z.string().optional(),
   payment_status: z
     .string()
@@ -105,7 +110,7 @@ export const order = resource('MailboxOrder', {
       done: z.boolean(),
       status: z
         .enum(['pending', 'running', 'done', 'compensating', 'compensated', 'failed', 'needs_person'])
-        .meta({ description: 'needs_person: it could not be undone at the provider' }),
+        .meta({ description: 'needs_person: the step could not be undone at the provider' }),
       detail: z.string().optional(),
       completed_at: timestamp.optional(),
     }),
@@ -113,12 +118,12 @@ export const order = resource('MailboxOrder', {
   mailboxes: z.array(
     z.strictObject({
       email: z.string(),
-      email_account_id: uuid.optional().meta({ description: 'The mailbox in Heron, once the order is ready' }),
+      email_account_id: uuid.optional().meta({ description: 'Id of the mailbox in Heron, once the order is ready' }),
       external_status: z.string().optional(),
       warmup_external_status: z.string().optional(),
     }),
   ),
-  needs_person: z.boolean().meta({ description: 'Something of it could not be undone or given back without a person' }),
+  needs_person: z.boolean().meta({ description: 'True if something could not be undone or refunded without a person' }),
   error: issue.optional(),
   created_at: timestamp,
   updated_at: timestamp,
@@ -133,7 +138,7 @@ export const orderPage = paged(order);
 
 export const approval = resource('OrderAwaitingApproval', {
   result: z.literal('awaiting_approval'),
-  reasons: z.array(z.string()).meta({ description: 'Why a person decides' }),
+  reasons: z.array(z.string()).meta({ description: 'Reasons why a person must decide' }),
   approval_id: uuid,
   approval_url: z.url(),
   expires_at: timestamp,

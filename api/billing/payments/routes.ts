@@ -4,10 +4,10 @@ import { receivePaymentEvent } from '../../../domain/billing/payment-events/rece
 import { readBytes } from '../../http/raw-body.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 
-/** Bytes of the largest event that is read: those of Stripe have a few KiB. */
+/** Maximum size (bytes) of an event. Stripe's events have a few KiB. */
 const MAX_EVENT_BYTES = 512 * 1024;
 
-/** What the payment provider calls. */
+/** Webhook routes that the payment provider calls. */
 export const paymentRoutes: readonly AnyRoute[] = [
   route({
     operationId: 'payments.receiveStripeEvent',
@@ -18,18 +18,18 @@ export const paymentRoutes: readonly AnyRoute[] = [
     scope: 'public',
     permission: null,
     organization: false,
-    summary: 'Events of Stripe, signed by it',
+    summary: 'Receive signed events from Stripe',
     description:
-      'The address to enter as a webhook in the dashboard of Stripe. The signature (`Stripe-Signature`) is verified over the bytes of the body ' +
-      'and must not be older than five minutes. An event is applied once: one that comes again, late or out of order changes nothing that it should not, and is ' +
-      'answered 200, as is one that means nothing here. See docs/mailbox-orders.md for the events that are needed.',
+      'Enter this URL as a webhook in the Stripe dashboard. The signature (`Stripe-Signature`) is verified over the bytes of the body and must not be older than five minutes. An event is applied once. Repeated, late, out-of-order and irrelevant events are answered 200 without effect. docs/mailbox-orders.md lists the required events.',
     consumes: 'raw',
-    body: z.instanceof(Readable).meta({ description: 'An event, as JSON' }),
+    body: z.instanceof(Readable).meta({ description: 'Event as JSON' }),
     success: {
       status: 200,
       body: z.strictObject({
         received: z.literal(true),
-        outcome: z.string().meta({ description: 'What it did; `duplicate`, `ignored` and `unknown` changed nothing' }),
+        outcome: z
+          .string()
+          .meta({ description: 'Effect of the event; `duplicate`, `ignored` and `unknown` changed nothing' }),
       }),
     },
     errors: ['bad_request', 'mailbox_provisioning_unavailable'],

@@ -2,7 +2,7 @@ import { reportEvent } from '../../../domain/campaigns/deliverability/report.ts'
 import { route } from '../../http/route.ts';
 import { reportedEvent } from './schemas.ts';
 
-/** Deliverability signals that come from outside. */
+/** Routes that receive deliverability signals from outside. */
 export const deliverabilityRoutes = [
   route({
     area: 'deliverability',
@@ -11,7 +11,7 @@ export const deliverabilityRoutes = [
     path: '/deliverability/events',
     summary: 'Report a bounce, complaint, unsubscribe, open, click or reply',
     description:
-      'Has the effects the same signal has when a connected mailbox sees it. A bounce is taken as permanent. Without task_id it is put down to the latest email to that recipient.',
+      'Has the same effects as the signal seen by a connected mailbox. A bounce is treated as permanent. Without task_id it is assigned to the latest email to that recipient.',
     scope: ['WRITE_CAMPAIGNS'],
     permission: 'send_campaigns',
     body: reportedEvent,

@@ -6,14 +6,14 @@ export const reportedEvent = z.strictObject({
   event_type: z.enum(REPORTED_TYPES),
   recipient_email: emailAddress,
   campaign_id: uuid.optional(),
-  task_id: uuid.optional().meta({ description: 'Id of the email, as events and the activity of a contact carry it' }),
+  task_id: uuid.optional().meta({ description: 'Id of the email, as in events and in the activity of a contact' }),
   contact_id: uuid.optional(),
-  provider: z.string().max(100).optional().meta({ description: 'Who saw it, such as ses or postmark' }),
+  provider: z.string().max(100).optional().meta({ description: 'System that observed it, such as ses or postmark' }),
   reason: z.string().max(2000).optional(),
   idempotency_key: z
     .string()
     .max(255)
     .optional()
-    .meta({ description: 'De-duplicates retries; a later report with the same key does nothing' }),
+    .meta({ description: 'Deduplicates retries; a later report with the same key has no effect' }),
   metadata: z.record(z.string(), z.unknown()).optional(),
 });

@@ -14,14 +14,14 @@ const shared = {
   permission: 'manage_settings',
 } as const;
 
-/** The organization's outreach settings. */
+/** Routes of the organization's outreach settings. */
 export const outreachSettingsRoutes = [
   route({
     ...shared,
     operationId: 'outreachSettings.get',
     method: 'get',
-    summary: 'The settings in force, defaults filled in',
-    description: 'What holds where a campaign has no rule of its own.',
+    summary: 'Get the settings in force, including defaults',
+    description: 'They apply to campaigns without their own rule.',
     success: { status: 200, body: completeSettingsSchema },
     handler: (ctx) => getOutreachSettings(ctx),
   }),
@@ -29,8 +29,8 @@ export const outreachSettingsRoutes = [
     ...shared,
     operationId: 'outreachSettings.replace',
     method: 'patch',
-    summary: 'Replace the settings; what is left out goes back to its default',
-    description: 'The whole of them; what is left out falls back to its default.',
+    summary: 'Replace the settings',
+    description: 'Omitted settings return to their defaults.',
     body: z.strictObject({ settings: partialSettingsSchema }),
     furtherProblems: async (_ctx, { settings }) => settingProblems(settings, 'body.settings'),
     success: { status: 204 },

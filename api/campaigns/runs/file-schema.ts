@@ -1,7 +1,7 @@
 import { createRunSchema } from '../../../domain/campaigns/runs/input.ts';
 import { toSchema } from '../../http/openapi-schema.ts';
 
-/** JSON Schema of a run file, for editors: the body of POST /runs. */
+/** Returns the JSON Schema of a run file (the body of POST /runs), for editors. */
 export function runSchema(): Record<string, unknown> {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

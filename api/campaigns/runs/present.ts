@@ -12,7 +12,7 @@ import type { Language } from '../../../messages/index.ts';
 import { presentReasons } from '../../approvals/held.ts';
 import type { ApprovalRow } from '../../../domain/approvals/view.ts';
 
-/** An agent's run and how far it is, with the page to decide at while it waits for a person, and its run in the Temporal UI. */
+/** Returns an agent's run with its state, its Temporal link, and the decision page while it waits for a person. */
 export function presentRun(row: RunRow, { config, language }: Pick<Ctx, 'config' | 'language'>): z.input<typeof run> {
   return {
     id: row.id,
@@ -40,7 +40,7 @@ function presentDecision(decision: RunRow['policy_decision'], language: Language
   return reasons ? { ...decision, reasons: presentReasons(reasons, language) } : decision;
 }
 
-/** One change of a run's state, in the order of `seq`, with who made it. */
+/** Returns one state change of a run with its actor. Ordered by `seq`. */
 export function presentRunEvent(row: RunEventRow): z.input<typeof runEvent> {
   return {
     seq: row.seq,

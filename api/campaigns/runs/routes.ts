@@ -14,7 +14,7 @@ const area = 'runs';
 const read = { area, scope: ['READ_RUNS'], permission: 'view_campaigns' } as const;
 const write = { area, scope: ['WRITE_RUNS'], permission: 'send_campaigns' } as const;
 
-/** Agent runs. */
+/** Routes of agent runs. */
 export const runsRoutes: readonly AnyRoute[] = [
   route({
     ...write,
@@ -22,12 +22,9 @@ export const runsRoutes: readonly AnyRoute[] = [
     method: 'post',
     path: '/runs',
     idempotency: 'required',
-    summary: 'Create a run: a campaign built, checked and, after approval, launched',
+    summary: 'Create a run: a campaign is built, checked and, after approval, launched',
     description:
-      'Builds a campaign from steps, senders and an audience, or takes an existing one that is not active, and checks it. With intent `draft` the run ends ' +
-      'as completed, and the campaign stays a draft. With intent `launch` (keys also need EXECUTE_RUNS) it starts the campaign at once where the policy of ' +
-      'the credential allows it, and otherwise waits up to 30 minutes for a person. Senders are fixed when the run is created. Answers before any of ' +
-      'that has happened: read the run, or subscribe to `run.state_changed`.',
+      'Builds a campaign from steps, senders and an audience, or uses an existing one that is not active, and checks it. With intent `draft` the run ends as completed, and the campaign stays a draft. With intent `launch` (keys also need EXECUTE_RUNS) it starts the campaign at once if the policy of the credential allows it; otherwise it waits up to 30 minutes for a person. Senders are fixed when the run is created. The answer comes before any of this: read the run, or subscribe to `run.state_changed`.',
     bodyLimit: schemas.RUN_BODY_LIMIT,
     body: createRunSchema,
     furtherProblems: (ctx, body) => runProblems(ctx, body),
@@ -41,11 +38,11 @@ export const runsRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/runs',
     summary: 'Runs, newest first',
-    description: 'The input of each without leads and steps; one run shows its steps and events.',
+    description: 'The input of each run is shown without leads and steps; get one run for its steps and events.',
     query: z.object({
       ...pageQuery(100),
       state: z.enum(RUN_STATES).optional().meta({ description: 'Only runs in this state' }),
-      campaign_id: z.string().optional().meta({ description: 'Only the runs of this campaign' }),
+      campaign_id: z.string().optional().meta({ description: 'Only runs of this campaign' }),
     }),
     success: { status: 200, body: schemas.runPage },
     handler: async (ctx, { query: { state, campaign_id: campaignId, ...page } }) =>
@@ -58,7 +55,7 @@ export const runsRoutes: readonly AnyRoute[] = [
     path: '/runs/:id',
     summary: 'One run with its events',
     description:
-      'While the run is awaiting_approval, `policy_decision.reasons` says why and `approval_url` where a person decides. `error_details` says why it failed or was denied.',
+      'While the run is awaiting_approval, `policy_decision.reasons` has the reasons and `approval_url` the page for the decision. `error_details` explains a failure or denial.',
     params: idParams,
     success: { status: 200, body: schemas.runDetail },
     errors: ['not_found'],
@@ -74,8 +71,7 @@ export const runsRoutes: readonly AnyRoute[] = [
     path: '/runs/:id/cancel',
     summary: 'Cancel a run',
     description:
-      'Before the launch nothing is sent, and the campaign stays a draft. The campaign of an active or paused run is paused. ' +
-      '409 when it is too late: the run is completed, failed or denied. Cancelling a cancelled run changes nothing.',
+      'Before the launch nothing is sent, and the campaign stays a draft. The campaign of an active or paused run is paused. Answers 409 if the run is completed, failed or denied. Cancelling a cancelled run changes nothing.',
     params: idParams,
     success: { status: 200, body: schemas.run },
     errors: ['not_found', 'conflict'],
@@ -91,7 +87,7 @@ export const runsRoutes: readonly AnyRoute[] = [
     path: '/schemas/run.json',
     atRoot: true,
     summary: 'JSON Schema of run files',
-    description: 'For editors of the YAML files that `heron run` takes: the body of POST /v1/runs.',
+    description: 'For editors of the YAML files of `heron run`: the body of POST /v1/runs.',
     cacheControl: 'public, max-age=300',
     success: { status: 200, body: z.record(z.string(), z.unknown()) },
     handler: async () => runSchema(),

@@ -21,7 +21,7 @@ const stepRun = resource('StepRun', {
   completed_at: timestamp.nullable(),
 });
 
-/** Step runs that wait for a decision of a person. */
+/** Routes of step runs that wait for a person's decision. */
 export const stepRunsRoutes: readonly AnyRoute[] = [
   route({
     area: 'campaign-checks',
@@ -30,12 +30,12 @@ export const stepRunsRoutes: readonly AnyRoute[] = [
     operationId: 'step-runs.list',
     method: 'get',
     path: '/campaigns/:id/step-runs',
-    summary: 'Blocked step runs of a campaign, newest first',
-    description: 'Calls of app_action steps that are blocked: they have failed for good, and their contacts wait.',
+    summary: 'List blocked step runs of a campaign, newest first',
+    description: 'Lists calls of app_action steps that failed for good; their contacts wait.',
     params: idParams,
     query: z.strictObject({
       ...pageQuery(),
-      state: z.enum(['blocked']).default('blocked').meta({ description: 'There is no other state to ask for' }),
+      state: z.enum(['blocked']).default('blocked').meta({ description: '`blocked` is the only allowed state' }),
     }),
     success: { status: 200, body: paged(stepRun) },
     handler: async (ctx, { params, query }) =>
@@ -48,8 +48,8 @@ export const stepRunsRoutes: readonly AnyRoute[] = [
     operationId: 'step-runs.retry',
     method: 'post',
     path: '/campaigns/:id/step-runs/:runId/retry',
-    summary: 'Run a blocked step run again',
-    description: 'Runs a blocked call again, with all its attempts; the contact goes on with its answer.',
+    summary: 'Retry a blocked step run',
+    description: 'Repeats the call with all its attempts. The contact continues with its answer.',
     params: z.object({ id: z.string(), runId: z.string() }),
     success: { status: 200, body: stepRun },
     errors: ['conflict'],

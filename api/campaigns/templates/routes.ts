@@ -55,7 +55,7 @@ const analysis = resource('CopyAnalysis', {
     z.strictObject({
       severity: z.enum(['high', 'warn', 'info']),
       field: z.enum(['subject', 'body']).optional(),
-      text: z.string().optional().meta({ description: 'Stands in the copy; absent where the whole email is meant' }),
+      text: z.string().optional().meta({ description: 'Text in the copy; absent if the whole email is meant' }),
       line: z.int().min(1).optional(),
       excerpt: z.string().optional(),
       issue: z.string(),
@@ -63,7 +63,7 @@ const analysis = resource('CopyAnalysis', {
       category: z.enum(CATEGORIES),
     }),
   ),
-  suggested_subject: z.string().optional().meta({ description: 'Absent where the subject is fine' }),
+  suggested_subject: z.string().optional().meta({ description: 'Absent if the subject is fine' }),
   improvements: z.array(z.string()),
   rules: z.strictObject({
     score: z.int().min(0).max(100),
@@ -84,17 +84,17 @@ const analysis = resource('CopyAnalysis', {
   credits_charged: z.int().min(0),
 });
 
-/** Words for replies, with placeholders. */
+/** Routes of reply templates with placeholders. */
 export const templateRoutes = [
   route({
     ...read,
     operationId: 'templates.list',
     method: 'get',
     path: '/templates',
-    summary: 'Reply templates, in their order',
-    description: 'All of them; `q` is part of a name or subject, in any case.',
+    summary: 'List reply templates in their order',
+    description: '`q` matches a part of the name or subject, ignoring case.',
     query: z.object({
-      q: z.string().max(255).optional().meta({ description: 'Part of the name or subject, in any case' }),
+      q: z.string().max(255).optional().meta({ description: 'Part of the name or subject, ignoring case' }),
     }),
     success: { status: 200, body: templates },
     handler: async (ctx, { query }) => ({ data: (await listTemplates(ctx, query.q)).map(present) }),
@@ -105,7 +105,7 @@ export const templateRoutes = [
     method: 'post',
     path: '/templates',
     summary: 'Create a reply template',
-    description: 'At the end of the list. Placeholders are written `{{.Key}}`.',
+    description: 'It is added at the end of the list. Placeholders are written `{{.Key}}`.',
     body: z.strictObject({
       name,
       subject: subject.default(''),
@@ -120,9 +120,8 @@ export const templateRoutes = [
     operationId: 'templates.reorder',
     method: 'patch',
     path: '/templates/reorder',
-    summary: 'Put reply templates in another order',
-    description:
-      'Those that are named take their places in the order in which they are named; the others stay where they are.',
+    summary: 'Reorder reply templates',
+    description: 'The named templates take their positions in the given order; the others keep theirs.',
     body: z.strictObject({ ids: z.array(z.uuid()).min(1).max(1000) }),
     furtherProblems: (ctx, { ids }) => orderProblems(ctx, ids ?? []),
     success: { status: 200, body: templates },
@@ -134,12 +133,12 @@ export const templateRoutes = [
     method: 'post',
     path: '/templates/analyze',
     readOnly: true,
-    summary: 'Have an AI provider judge copy',
+    summary: 'Review copy with an AI provider',
     description:
-      'Beside our own rules, which are in `rules`. What a workspace may use of the provider in a day is bounded. Nothing is stored of the copy.',
+      "Heron's own rules are applied too, see `rules`. The daily use of the provider is limited per workspace. The copy is not stored.",
     body: z
       .strictObject({ subject: subject.default(''), body_plain: copy.default(''), body_html: copy.default('') })
-      .meta({ description: 'body_html is read only where body_plain is empty' }),
+      .meta({ description: 'body_html is used only if body_plain is empty' }),
     success: { status: 200, body: analysis },
     errors: ['ai_not_configured', 'usage_cap_exceeded', 'service_unavailable'],
     prepare: (ctx, { body }) => analyzeCopy(ctx, body),
@@ -151,7 +150,7 @@ export const templateRoutes = [
     method: 'get',
     path: '/templates/:id',
     summary: 'One reply template',
-    description: 'With its place in the list, from 1.',
+    description: 'Includes its position in the list, from 1.',
     params: idParams,
     success: { status: 200, body: template },
     handler: async (ctx, { params }) => present(await readTemplate(ctx, params.id)),
@@ -163,7 +162,7 @@ export const templateRoutes = [
     path: '/templates/:id',
     summary: 'Change a reply template',
     description:
-      'Fields that are left out stay as they are. With `expected_updated_at` nobody else’s change is overwritten.',
+      'Omitted fields keep their values. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
     body: z.strictObject({
       name: name.optional(),
@@ -183,7 +182,7 @@ export const templateRoutes = [
     method: 'delete',
     path: '/templates/:id',
     summary: 'Delete a reply template',
-    description: 'Those behind it move up.',
+    description: 'The following templates move up.',
     params: idParams,
     success: { status: 204 },
     handler: (ctx, { params }) => deleteTemplate(ctx, params.id),
@@ -194,7 +193,7 @@ export const templateRoutes = [
     method: 'post',
     path: '/templates/:id/duplicate',
     summary: 'Copy a reply template',
-    description: 'The copy stands at the end of the list.',
+    description: 'The copy is added at the end of the list.',
     params: idParams,
     success: { status: 200, body: template },
     handler: async (ctx, { params }) => present(await duplicateTemplate(ctx, params.id)),
@@ -205,8 +204,8 @@ export const templateRoutes = [
     method: 'post',
     path: '/templates/:id/render',
     readOnly: true,
-    summary: 'Fill a reply template',
-    description: 'Placeholders without a value are empty; values are escaped in the HTML.',
+    summary: 'Render a reply template',
+    description: 'Placeholders without a value become empty. Values are escaped in HTML.',
     params: idParams,
     body: z
       .strictObject({

@@ -45,9 +45,9 @@ const testRun = resource('TestRun', {
   prospect_email: z.email(),
   state: z.enum(['running', 'waiting_for_event', 'completed', 'failed', 'cancelled']),
   current_step_id: uuid.optional(),
-  steps: z.array(testStep).meta({ description: 'In the order in which the prospect met them' }),
+  steps: z.array(testStep).meta({ description: 'Steps in the order in which the prospect reached them' }),
   app_variables: z.record(z.string(), z.unknown()),
-  step_count: z.int().meta({ description: 'Steps of the campaign as it is now' }),
+  step_count: z.int().meta({ description: 'Current number of steps of the campaign' }),
   error: issue.optional(),
   waiting_event: z.string().optional(),
   waiting_until: timestamp.optional(),
@@ -59,18 +59,20 @@ const testRun = resource('TestRun', {
 
 const startBody = z
   .strictObject({
-    prospect_email: emailAddress.optional().meta({ description: "Where the emails go; the contact's own by default" }),
+    prospect_email: emailAddress
+      .optional()
+      .meta({ description: "Address that receives the emails. Default: the contact's own" }),
     contact_id: uuid.optional().meta({
-      description: 'Whose fields the copy shows; by default the contact with the address, who is created if need be',
+      description: 'Contact whose fields fill the copy. Default: the contact with the address, created if needed',
     }),
-    mailbox_id: uuid.optional().meta({ description: "The sender; the first of the campaign's pool by default" }),
+    mailbox_id: uuid.optional().meta({ description: "Sending mailbox. Default: the first of the campaign's pool" }),
     max_wait_seconds: z
       .int()
       .min(1)
       .max(30 * 86_400)
       .optional()
       .meta({
-        description: 'No wait of the test lasts longer than this; by default they last as long as the steps say',
+        description: 'Maximum duration (seconds) of each wait of the test. Default: the duration in the step',
       }),
   })
   .prefault({});
@@ -80,19 +82,16 @@ const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } a
 const send = { area, scope: ['SEND_CAMPAIGNS'], permission: 'send_campaigns' } as const;
 const runParams = z.object({ id: z.string(), runId: z.string() });
 
-/** Tests of campaigns with one prospect. */
+/** Routes of campaign tests with one prospect. */
 export const testRunRoutes = [
   route({
     ...send,
     operationId: 'campaigns.test',
     method: 'post',
     path: '/campaigns/:id/test',
-    summary: 'Walk one prospect through the steps of a campaign',
+    summary: 'Test a campaign with one prospect',
     description:
-      'Sends real mail to the prospect and calls apps for real, marked `run_mode: test`, through the runtime that leads go through. ' +
-      'Nothing of it counts for the campaign, and no address is suppressed by it. Steps that change records are not carried out. ' +
-      'It works for a campaign of any status; `prospect_email` or `contact_id` is needed. ' +
-      'A key or application needs no policy for it, and may start 50 tests a UTC day, with the keys that it has made, unless the installation says otherwise (`CREDENTIAL_TESTS_PER_DAY`).',
+      'Sends real email to the prospect and really calls apps, marked `run_mode: test`, with the same code as for leads. Nothing counts for the campaign, and no address is suppressed. Steps that change records are skipped. It works for a campaign in any status; `prospect_email` or `contact_id` is required. A key or application needs no policy for it. It may start 50 tests per UTC day together with keys it created, unless the installation changes the limit (`CREDENTIAL_TESTS_PER_DAY`).',
     params: idParams,
     body: startBody,
     success: { status: 202, body: testRun },
@@ -127,7 +126,7 @@ export const testRunRoutes = [
     method: 'get',
     path: '/campaigns/:id/test-runs/:runId',
     summary: 'One test run',
-    description: 'The steps that the prospect has met, what came of each, and what the run waits for.',
+    description: 'Includes the steps that the prospect has reached with their results, and the current wait.',
     params: runParams,
     success: { status: 200, body: testRun },
     errors: ['event_run_not_found'],
@@ -139,7 +138,7 @@ export const testRunRoutes = [
     method: 'post',
     path: '/campaigns/:id/test-runs/:runId/cancel',
     summary: 'Cancel a test run',
-    description: 'An email that is being handed over at this moment still leaves.',
+    description: 'An email that is being sent at this moment is still sent.',
     params: runParams,
     success: { status: 200, body: testRun },
     errors: ['event_run_not_found', 'conflict'],
@@ -193,7 +192,7 @@ function presentStep(step: TestStepRow, language: Language | undefined): z.input
   };
 }
 
-/** The fields that have a value: what is not known is absent. */
+/** Drops fields that are null. */
 function known<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
     [K in keyof T]?: NonNullable<T[K]>;

@@ -20,15 +20,17 @@ import { textsFor, type PageTexts } from '../../pages/texts.ts';
 import { metricsEndpoint } from '../../http/metrics.ts';
 import { confirmPage, donePage, PAGE_POLICY, errorPage, unknownPage } from './pages.ts';
 
-/** A transparent image of one pixel. */
+/** Transparent GIF of one pixel. */
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
-/** Hits on one link or pixel that are recorded per minute; further ones get the same answer and are not recorded. */
+/**
+ * Maximum number of recorded hits per link or pixel and minute. Further hits get the same answer and are not recorded.
+ */
 const RECORDED_PER_MINUTE = 60;
 const FORM_BYTES = 8 * 1024;
 
 /**
- * The tracking service: opens, clicks and opt-outs of sent mail (RFC 8058). It needs no credential.
- * @param onClick called when a click has been recorded, which may have to be announced
+ * Creates the tracking service: opens, clicks and opt-outs of sent mail (RFC 8058). It needs no credential.
+ * @param onClick called after a click is recorded, as an announcement may be due
  */
 export function createTrackingApp(deps: Deps, metrics: Metrics, onClick: () => void = () => {}): Koa {
   const router = new Router();
@@ -50,7 +52,7 @@ export function createTrackingApp(deps: Deps, metrics: Metrics, onClick: () => v
   return app;
 }
 
-/** Opens and clicks. Readers get their picture and their page also when the hit cannot be recorded. */
+/** Routes of opens and clicks. Readers get their image or page even if the hit cannot be recorded. */
 function engagementRoutes(router: Router, deps: Deps, onClick: () => void): void {
   const limiter = createRateLimiter(deps.clock);
   const countryOf = openCountries(deps.config.GEOIP_DATABASE);
@@ -84,7 +86,7 @@ function engagementRoutes(router: Router, deps: Deps, onClick: () => void): void
   });
 }
 
-/** The page that a link of an email leads to, and the form and the one-click post that opt out. */
+/** Routes of the opt-out page of an email's link, its form and the one-click POST. */
 function optOutRoutes(router: Router, deps: Deps): void {
   router.get('tracking.unsubscribe-page', '/u/:token{/*behind}', async (koa) => {
     const found = await findOptOut(deps, koa.params.token as string);
@@ -110,17 +112,20 @@ function optOutRoutes(router: Router, deps: Deps): void {
   });
 }
 
-/** The texts of the pages in the language of the recipient's browser. */
+/** Returns page texts in the language of the recipient's browser. */
 function textsOf(koa: Context): PageTexts {
   return textsFor(koa.get('accept-language'));
 }
 
-/** By what the log, and where there are traces the collector, finds a request again. */
+/** Returns the id that finds a request again in the log and, with tracing, in the collector. */
 function referenceOf(koa: Context): string {
   return [koa.state.requestId, traceIds()?.trace_id].filter(Boolean).join(' ');
 }
 
-/** Headers of every answer, one log line and one measurement per request. Paths are not logged, because they contain tokens. */
+/**
+ * Sets the headers of every answer and writes one log line and one metric per request. Paths are not logged because
+ * they contain tokens.
+ */
 function frame(deps: Deps, metrics: Metrics): Middleware {
   const hsts = strictTransport(deps.config.TRACKING_DOMAIN);
   return async (koa, next) => {
@@ -152,7 +157,10 @@ function frame(deps: Deps, metrics: Metrics): Middleware {
   };
 }
 
-/** Parses both form encodings of RFC 8058. A form that cannot be parsed is still an opt-out, because the URL alone says so. */
+/**
+ * Parses both form encodings of RFC 8058. A form that cannot be parsed still opts out, because the URL alone identifies
+ * the recipient.
+ */
 function parseForm(): Middleware {
   const parsePlain = koaBody({
     json: false,
@@ -177,13 +185,19 @@ function showPage(koa: Context, status: number, html: string): void {
   koa.body = html;
 }
 
-/** The names by which this server was asked for: a proxy may pass the one that the browser used on in a header of its own. */
+/**
+ * Returns the host names under which this server was requested. A proxy may pass the browser's host on in
+ * `X-Forwarded-Host`.
+ */
 function hostsOf(koa: Context): string[] {
   const names = [koa.get('host'), ...koa.get('x-forwarded-host').split(',')];
   return names.map((name) => name.trim().toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')).filter(Boolean);
 }
 
-/** What a request says of who makes it; its address goes no further than the look for its country. */
+/**
+ * Returns the request data by which a hit is classified. The IP address is used for the country only and is not part of
+ * it.
+ */
 function requestOf(koa: Context): Hit {
   return {
     method: koa.method,

@@ -7,7 +7,7 @@ main{max-width:30rem;margin:12vh auto 0;background:#fff;border:1px solid #d5dde5
 h1{font-size:1.3rem;margin:.5rem 0}button{font:inherit;padding:.6rem 1.2rem;border:0;border-radius:6px;background:#1f5fbf;color:#fff;cursor:pointer}
 button:focus-visible{outline:3px solid #f0a400;outline-offset:2px}`;
 
-/** Nothing but the page's own style; forms go back where they came from; no other site may frame it. */
+/** Content-Security-Policy: only the page's own style, forms to this server only, no framing by other sites. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -16,7 +16,7 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The frame of every page of the tracking service. */
+/** Renders the layout of every page of the tracking service. */
 function page({ lang }: PageTexts, title: string, body: Html): string {
   return html`<!doctype html>
 <html lang="${lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
@@ -24,7 +24,7 @@ function page({ lang }: PageTexts, title: string, body: Html): string {
 <body><main><h1>${title}</h1>${body}</main></body></html>`.text;
 }
 
-/** Asks before an opt-out: link scanners follow links, but press no buttons. */
+/** Renders the page that asks before an opt-out. Link scanners follow links, but do not press buttons. */
 export function confirmPage(text: PageTexts, organization: string, address: string): string {
   const { recipient: words } = text;
   return page(
@@ -35,30 +35,30 @@ export function confirmPage(text: PageTexts, organization: string, address: stri
   );
 }
 
-/** Shown after an opt-out. */
+/** Renders the page after an opt-out. */
 export function donePage(text: PageTexts, organization: string, address: string): string {
   const { recipient: words } = text;
   return page(text, words.done, html`<p role="status">${words.doneWhy(organization, maskAddress(address))}</p>`);
 }
 
-/** Shown for a token that is not ours, or whose email is no longer stored. */
+/** Renders the page for a token that is not ours, or whose email is no longer stored. */
 export function unknownPage(text: PageTexts, reference: string): string {
   const { recipient: words } = text;
   return page(text, words.badLink, html`<p>${words.badLinkWhy}</p>${quoted(text, reference)}`);
 }
 
-/** Shown after an internal error. */
+/** Renders the page after an internal error. */
 export function errorPage(text: PageTexts, reference: string): string {
   const { recipient: words } = text;
   return page(text, words.trouble, html`<p>${words.troubleWhy}</p>${quoted(text, reference)}`);
 }
 
-/** What somebody who asks for help can quote. */
+/** Renders the request reference that a reader can quote to support. */
 function quoted({ recipient }: PageTexts, reference: string): Html {
   return html`<p><small>${recipient.reference(reference)}</small></p>`;
 }
 
-/** Enough of an address for its owner to recognize it, and not more, because mails are forwarded. */
+/** Masks an address so that only its owner recognizes it, as mails are forwarded. */
 function maskAddress(address: string): string {
   const at = address.lastIndexOf('@');
   return `${address.slice(0, 1)}•••${address.slice(at)}`;

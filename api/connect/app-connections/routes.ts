@@ -18,7 +18,7 @@ const connections = { area: 'app-connections', scope: ['INTEGRATIONS'], permissi
 
 type Connection = Awaited<ReturnType<typeof getAppConnection>>;
 
-/** App connections: the customer's own app, called by app_action steps. */
+/** Routes of app connections: the customer's own app, called by app_action steps. */
 export const appConnectionsRoutes: readonly AnyRoute[] = [
   route({
     ...connections,
@@ -35,7 +35,7 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
     method: 'post',
     path: '/app-connections',
     summary: 'Connect an app; its signing secret is shown once',
-    description: 'Repeating the request with its Idempotency-Key repeats the answer, the secret included.',
+    description: 'Repeating the request with its Idempotency-Key repeats the answer, including the secret.',
     body: schemas.createBody,
     furtherProblems: async (ctx, { base_url: url }) =>
       baseUrlProblems(url, { allowUnsafe: ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS }),
@@ -61,7 +61,7 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
     operationId: 'app-connections.update',
     method: 'patch',
     path: '/app-connections/:id',
-    summary: 'Rename an app connection or move it to another base URL',
+    summary: 'Delete an app connection that no campaign step uses',
     params: idParams,
     body: schemas.updateBody,
     furtherProblems: async (ctx, { base_url: url }) =>
@@ -77,7 +77,7 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
     method: 'delete',
     path: '/app-connections/:id',
     summary: 'Delete an app connection no campaign step uses',
-    description: "Refused while a campaign's step uses it.",
+    description: 'Replace the signing secret; the old one is invalid at once',
     params: idParams,
     success: { status: 204 },
     errors: ['app_connection_in_use'],
@@ -88,8 +88,8 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
     operationId: 'app-connections.rotate-secret',
     method: 'post',
     path: '/app-connections/:id/rotate-secret',
-    summary: 'Replace the signing secret; the old one stops verifying at once',
-    description: 'Requests are signed with the new secret from now on; it is shown once.',
+    summary: 'All further requests are signed with the new secret, which is shown once.',
+    description: 'Send a signed app.ping and report the result',
     params: idParams,
     success: { status: 200, body: z.strictObject({ secret: schemas.secret }) },
     handler: async (ctx, { params }) => ({ secret: await rotateAppSecret(ctx, params.id) }),
@@ -99,7 +99,7 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
     operationId: 'app-connections.test',
     method: 'post',
     path: '/app-connections/:id/test',
-    summary: 'Send a signed app.ping and say how far it came',
+    summary: 'Always 200: errors of the app are in the checklist.',
     description: 'Always 200: what the app does wrong is in the checklist.',
     params: idParams,
     success: { status: 200, body: schemas.connectionTest },

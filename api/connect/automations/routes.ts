@@ -30,9 +30,9 @@ const automations = {
 const write = { ...automations, needsPaidPlan: true, everyMailbox: true } as const;
 
 const WORDS =
-  'The graph has one trigger, with the id `trigger`; every node is reached from it, nothing leads back, and a condition has one edge for `true` and one for `false`. One answer names every fault with its node. Whoever switches it on may do all that it does, and all that the automations do that it starts: 403 names what is lacking.';
+  'The graph has one trigger, with the id `trigger`. Every node must be reachable from it, without cycles, and a condition has one edge for `true` and one for `false`. An error names every problem with its node. Enabling it requires the rights for all its actions, and for those of the automations that it starts; a 403 names the missing rights.';
 
-/** Automations: flows that start from what happens, and their runs. */
+/** Routes of automations (flows started by triggers) and their runs. */
 export const automationRoutes = [
   route({
     ...automations,
@@ -40,7 +40,7 @@ export const automationRoutes = [
     method: 'get',
     path: '/automations',
     summary: 'Automations, newest first',
-    description: 'All of them, each with its graph.',
+    description: 'Returns all of them, each with its graph.',
     success: { status: 200, body: schemas.automations },
     handler: async (ctx) => ({ automations: (await listAutomations(ctx)).map(present) }),
   }),
@@ -50,7 +50,7 @@ export const automationRoutes = [
     method: 'post',
     path: '/automations',
     summary: 'Create an automation',
-    description: `It takes events from then on, unless it is switched off. ${WORDS}`,
+    description: `It handles events from now on, unless it is disabled. ${WORDS}`,
     body: schemas.automationBody,
     furtherProblems: (ctx, body) => automationProblems(reader(ctx), body as Partial<AutomationWrite>),
     success: { status: 201, body: schemas.automation },
@@ -62,7 +62,8 @@ export const automationRoutes = [
     method: 'get',
     path: '/automations/:id',
     summary: 'One automation, with its graph',
-    description: 'Send its `updated_at` as `expected_updated_at` with a change, so that nobody else’s is overwritten.',
+    description:
+      'Send its `updated_at` as `expected_updated_at` with a change, so that a concurrent change is not overwritten.',
     params: idParams,
     success: { status: 200, body: schemas.automation },
     handler: async (ctx, { params }) => ({ automation: present(await getAutomation(ctx, params.id)) }),
@@ -73,7 +74,7 @@ export const automationRoutes = [
     method: 'patch',
     path: '/automations/:id',
     summary: 'Replace an automation',
-    description: `Everything is replaced: what is left out has its default, so an automation without \`enabled\` is switched on. Runs under way go on with the graph that they began with; when it is switched off, they end. With \`expected_updated_at\` nobody else’s change is overwritten. ${WORDS}`,
+    description: `Replaces everything: omitted fields get their defaults, so an automation without \`enabled\` is switched on. Open runs continue with the graph that they started with; switching it off ends them. With \`expected_updated_at\`, a concurrent change is not overwritten: the answer is 409. ${WORDS}`,
     params: idParams,
     body: schemas.automationBody.extend(asSeen),
     furtherProblems: (ctx, { expected_updated_at: _seen, ...body }, { id }) =>
@@ -91,7 +92,7 @@ export const automationRoutes = [
     path: '/automations/:id',
     summary: 'Delete an automation with its runs',
     description:
-      'Refused while steps of campaigns or other automations run it; the answer names them. Runs under way end; what they have done stays.',
+      'Refused while campaign steps or other automations run it; the answer names them. Open runs end; their effects are kept.',
     params: idParams,
     success: { status: 200, body: schemas.deleted },
     errors: ['conflict'],
@@ -106,9 +107,9 @@ export const automationRoutes = [
     method: 'post',
     path: '/automations/:id/test',
     readOnly: true,
-    summary: 'Try an automation without doing anything',
+    summary: 'Dry-run an automation',
     description:
-      'Goes through the graph with data of your own or a sample of the trigger: conditions are asked, and `preview` shows what an action would do, its texts filled in. Waits are not waited. A trigger that is `skipped` was refused by the filter.',
+      'Runs the graph with your own data or a sample of the trigger, without any effect: conditions are evaluated, and `preview` shows the result of an action with its texts filled in. Waits are skipped. A trigger with `skipped` was rejected by the filter.',
     params: idParams,
     body: schemas.testBody,
     success: { status: 200, body: schemas.dryRun },
@@ -122,9 +123,9 @@ export const automationRoutes = [
     operationId: 'automations.runs',
     method: 'get',
     path: '/automations/:id/runs',
-    summary: 'The newest runs of an automation',
+    summary: 'List the latest runs of an automation',
     description:
-      'With what became of every node. A run that waits, or calls another system, is `running`; nodes that it has not come to are not listed yet.',
+      'Includes the result of every node. A run that waits or calls another system is `running`; nodes that it has not reached are not listed yet.',
     params: idParams,
     query: schemas.runsQuery,
     success: { status: 200, body: schemas.runs },
@@ -166,7 +167,7 @@ function presentRun({ config, language }: Ctx, run: AutomationRun): z.input<type
   };
 }
 
-/** The result of a node, in the language of the request. */
+/** Returns the result of a node with texts in the language of the request. */
 function presentResult({ label, error, ...result }: AutomationNodeResult, language: Language | undefined) {
   return { ...result, label: inWords(label, language), error: error ? inWords(error, language) : '' };
 }

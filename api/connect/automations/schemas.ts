@@ -9,7 +9,7 @@ const position = z.number().min(-1e9).max(1e9);
 const nodeType = z.enum(['trigger', 'condition', 'action']);
 
 const condition = resource('AutomationCondition', {
-  field: z.enum(['field', 'expression']).meta({ description: 'What kind of condition it is' }),
+  field: z.enum(['field', 'expression']).meta({ description: 'Kind of condition' }),
   key: z.string().max(400).optional().meta({ description: 'Dot path into the data of the event, such as `intent`' }),
   operator: z
     .string()
@@ -21,14 +21,14 @@ const condition = resource('AutomationCondition', {
     .string()
     .max(2000)
     .optional()
-    .meta({ description: 'A template that prints `true` where it holds, such as `{{ eq .intent "positive" }}`' }),
+    .meta({ description: 'Template that prints `true` if the condition holds, such as `{{ eq .intent "positive" }}`' }),
 });
 
 const node = resource('AutomationNode', {
-  id: nodeId.meta({ description: '`trigger` for the trigger' }),
+  id: nodeId.meta({ description: 'Node id; `trigger` for the trigger' }),
   type: nodeType,
-  action: z.string().max(100).optional().meta({ description: 'Of an action, such as `sendsets.add_tag`' }),
-  connection_id: z.uuid().nullable().optional().meta({ description: 'Of an action of a provider' }),
+  action: z.string().max(100).optional().meta({ description: 'Action of an action node, such as `sendsets.add_tag`' }),
+  connection_id: z.uuid().nullable().optional().meta({ description: "Connection of a provider's action" }),
   config: openObject.optional(),
   condition: condition.optional(),
   x: position,
@@ -42,7 +42,7 @@ const edge = resource('AutomationEdge', {
   when: z
     .enum(['', 'true', 'false'])
     .default('')
-    .meta({ description: '`true` or `false` out of a condition, else empty' }),
+    .meta({ description: '`true` or `false` for an edge from a condition, else empty' }),
 });
 
 const graph = resource('AutomationGraph', {
@@ -59,17 +59,26 @@ const filter = z.strictObject({
 export const automationBody = z.strictObject({
   name: z.string().trim().min(1).max(255),
   enabled: z.boolean().default(true),
-  trigger_event: z.string().max(100).meta({ description: 'A trigger, or `automation.called`' }),
-  filter: filter.default({}).meta({ description: 'Which events of the trigger it takes; all without' }),
+  trigger_event: z
+    .string()
+    .max(100)
+    .meta({ description: 'Trigger that starts the automation, or `automation.called`' }),
+  filter: filter.default({}).meta({ description: "Filters the trigger's events. Omit to accept all" }),
   graph,
 });
 
 export const testBody = z.strictObject({
-  data: openObject.optional().meta({ description: 'Data of an event; a sample of the trigger when left out' }),
+  data: openObject.optional().meta({ description: 'Event data. Default: a sample of the trigger' }),
 });
 
 export const runsQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(200).default(50).meta({ description: 'The newest so many' }),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(200)
+    .default(50)
+    .meta({ description: 'Maximum number of runs, latest first' }),
 });
 
 const shown = resource('Automation', {

@@ -11,7 +11,10 @@ import { messagePage } from '../../pages/layout.ts';
 import { says } from '../../../lib/issue-message.ts';
 
 const MAX_WEBHOOK_BYTES = 512 * 1024;
-/** What a provider sends along: visible ASCII, so that the longest URL that is taken is one that the server reads. */
+/**
+ * Text that a provider sends in a redirect. Only visible ASCII is accepted, so that the maximum length keeps the URL
+ * within the server's limit.
+ */
 const visible = (most: number, description: string) =>
   z
     .string()
@@ -20,12 +23,12 @@ const visible = (most: number, description: string) =>
     .default('')
     .meta({ description });
 
-/** Where providers send people back, and where scheduling providers tell of bookings. */
+/** Routes to which providers redirect people, and to which scheduling providers report bookings. */
 export const integrationPageRoutes: readonly AnyRoute[] = [
   shownPage({
     operationId: 'pages.integrationConsent',
     path: CALLBACK_PATH,
-    summary: 'Where a provider of an integration sends people back: connects the account for the person who began',
+    summary: 'OAuth callback of integration providers: connects the account for the person who started it',
     query: z.object({
       state: visible(200, 'As Heron sent it'),
       code: visible(4096, 'The code that the provider gives for the consent'),
@@ -52,20 +55,19 @@ export const integrationPageRoutes: readonly AnyRoute[] = [
     scope: 'public',
     permission: null,
     organization: false,
-    summary: 'Webhooks of scheduling providers, signed by them',
+    summary: 'Receive signed webhooks of scheduling providers',
     description:
-      'The address stands in the connection that it belongs to. The signature is verified over the bytes of the body; a body counts once, and one that comes late changes nothing that ' +
-      'later news have said.',
+      'The URL is part of the connection that it belongs to. The signature is verified over the bytes of the body. A body is applied once; a late one does not undo newer changes.',
     consumes: 'raw',
     params: z.object({ token: z.string() }),
-    body: z.instanceof(Readable).meta({ description: 'What the provider says, as JSON' }),
+    body: z.instanceof(Readable).meta({ description: 'Message of the provider as JSON' }),
     success: {
       status: 200,
       body: z.strictObject({
         received: z.literal(true),
         outcome: z.string().meta({
           description:
-            'What it did; `duplicate`, `ignored` and `stale` changed nothing, `kept` is a body that could not be read: a dead letter replays it',
+            'Effect of the webhook; `duplicate`, `ignored` and `stale` changed nothing. `kept` means that the body could not be parsed and is a dead letter that can be replayed',
         }),
       }),
     },

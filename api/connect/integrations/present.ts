@@ -12,7 +12,10 @@ import { reasonIn } from '../../http/said.ts';
 import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 
-/** A provider as the catalogue offers it, with its triggers, actions and scopes; `configured` tells whether the operator has set it up. */
+/**
+ * Returns a provider of the catalogue with its triggers, actions and scopes. `configured` is true if the operator has
+ * set it up.
+ */
 export function presentProvider({
   provider,
   configured,
@@ -43,7 +46,10 @@ export function presentProvider({
   };
 }
 
-/** A connection of the workspace to a provider, with its health. Keys and tokens are never part of it; `inbound_webhook_url` is shown once, when it is made. */
+/**
+ * Returns a connection to a provider with its health, never its keys or tokens. `inbound_webhook_url` is shown only
+ * once, at creation.
+ */
 export function presentConnection(
   row: ConnectionRow,
   { language }: Pick<Ctx, 'language'>,
@@ -77,12 +83,12 @@ export function presentConnection(
   };
 }
 
-/** A trigger that a connection is told of, and what it does then. */
+/** Returns a subscription: a trigger of a connection and the action that it starts. */
 export function presentSubscription(row: Subscription): z.input<typeof schemas.subscription> {
   return { ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) };
 }
 
-/** Fields of contacts and where each goes in the provider's records. */
+/** Returns the mapping of contact fields to the fields of the provider's records. */
 export function presentMappings({ mappings, updatedAt }: Mappings): z.input<typeof schemas.mappings> {
   return {
     mappings: mappings.map(({ source_field: field, position: _position, ...rest }) => ({
@@ -94,7 +100,7 @@ export function presentMappings({ mappings, updatedAt }: Mappings): z.input<type
   };
 }
 
-/** A line of a connection's log: one thing that was done at the provider, or failed. */
+/** Returns a line of a connection's log: one action at the provider, done or failed. */
 export function presentRun(row: IntegrationRun, { language }: Pick<Ctx, 'language'>): z.input<typeof schemas.run> {
   return {
     ...row,

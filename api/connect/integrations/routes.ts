@@ -47,7 +47,7 @@ const write = {
 } as const;
 const subscriptionParams = z.object({ id: z.string(), eventId: z.string() });
 
-/** Runs shown with a connection, and in its list of runs. */
+/** Maximum number of runs shown with a connection and in its list of runs. */
 const RECENT_RUNS = 20;
 const LISTED_RUNS = 50;
 const LISTED_BOOKINGS = 50;
@@ -58,9 +58,9 @@ const connectionRoutes = [
     operationId: 'integrations.catalog',
     method: 'get',
     path: '/integrations/catalog',
-    summary: 'Every provider that can be connected',
+    summary: 'List the providers that can be connected',
     description:
-      '`configured` is false where the installation has no OAuth client at the provider: docs/integrations says how to get one.',
+      '`configured` is false if the installation has no OAuth client at the provider; docs/integrations describes how to create one.',
     success: { status: 200, body: z.strictObject({ catalog: z.array(schemas.catalogueEntry) }) },
     handler: async (ctx) => ({
       catalog: listCatalogue(ctx).map((entry) => presentProvider({ ...entry, language: ctx.language })),
@@ -80,11 +80,9 @@ const connectionRoutes = [
     operationId: 'integrations.connect',
     method: 'post',
     path: '/integrations/connections',
-    summary: 'Connect an account by a key or the address of a webhook',
+    summary: 'Connect an account by a key or a webhook URL',
     description:
-      'The provider is asked whether it accepts what was pasted before anything is stored; `config` is not looked at beside a provider that is wrong. Accounts of providers with OAuth are connected by their consent: see ' +
-      'POST /integrations/oauth/start. Where the credentials of a connection to the same account have ended (`reauth_required`), it gets the new ones and goes on. ' +
-      '`inbound_webhook_url` is shown once, for a scheduling provider.',
+      'Asks the provider if it accepts the given credentials before anything is stored. `config` is not checked if the provider is invalid. Accounts of OAuth providers are connected by consent: see POST /integrations/oauth/start. A connection to the same account with ended credentials (`reauth_required`) gets the new ones and resumes. `inbound_webhook_url` is shown once, for a scheduling provider.',
     body: schemas.createBody,
     furtherProblems: async (_ctx, body) => credentialProblems(body),
     success: { status: 201, body: schemas.connection },
@@ -104,10 +102,9 @@ const connectionRoutes = [
     operationId: 'integrations.startOAuth',
     method: 'post',
     path: '/integrations/oauth/start',
-    summary: 'Begin to connect an account by the consent of its person',
+    summary: 'Start connecting an account by OAuth consent',
     description:
-      'Open `authorize_url` in the browser of the person who is signed in. The provider sends them back to this installation, which stores the connection. It counts once, for 15 ' +
-      'minutes, and for the person who began. With `connection_id` an account is connected again whose consent has ended.',
+      'Open `authorize_url` in the browser of the signed-in person. The provider redirects them back to this installation, which stores the connection. The URL is valid once, for 15 minutes, and only for the person who started it. Send `connection_id` to reconnect an account whose consent has ended.',
     body: schemas.startBody,
     furtherProblems: async (_ctx, body) => consentProblems(body),
     success: {
@@ -150,9 +147,9 @@ const connectionRoutes = [
     operationId: 'integrations.configure',
     method: 'patch',
     path: '/integrations/connections/:id/config',
-    summary: 'Change what a connection is used for',
+    summary: 'Change the options of a connection',
     description:
-      'Both are kept for clients as they are given. Heron writes to providers and, of meetings, is told by them; it does not read contacts there, so `sync_direction` changes nothing that it does.',
+      'Both are stored for clients. Heron writes to providers and receives meetings from them; it does not read contacts there, so `sync_direction` has no effect.',
     params: idParams,
     body: schemas.configBody,
     success: { status: 200, body: z.strictObject({ connection: schemas.connection }) },
@@ -167,7 +164,7 @@ const connectionRoutes = [
     path: '/integrations/connections/:id',
     summary: 'Disconnect an account',
     description:
-      'What waits for it is dropped. At the provider its webhook is taken back within minutes, and its consent ended, unless another connection of the installation is to the same account.',
+      "Pending deliveries are dropped. Heron's webhook at the provider is removed within minutes, and its consent revoked, unless another connection of the installation uses the same account.",
     params: idParams,
     success: { status: 204 },
     handler: async (ctx, { params }) => deleteConnection(ctx, params.id),
@@ -192,10 +189,9 @@ const eventRoutes = [
     operationId: 'integrations.addEvent',
     method: 'post',
     path: '/integrations/connections/:id/events',
-    summary: 'Have an action carried out whenever something happens',
+    summary: 'Create an event subscription: an action for each event',
     description:
-      'Events from now on count. An action is carried out at least once, in order for each contact, as fast as the provider allows; one that is refused is a dead letter ' +
-      '(GET /tasks/dlq). docs/triggers.md lists the events. `config` is not looked at beside an action that is wrong.',
+      'It applies to events from now on. An action is carried out at least once, in order for each contact, as fast as the provider allows. A refused action becomes a dead letter (GET /tasks/dlq). docs/triggers.md lists the events. `config` is not checked if the action is invalid.',
     params: idParams,
     body: schemas.subscriptionBody,
     furtherProblems: (ctx, body, params) => subscriptionProblems(ctx, params.id!, body),
@@ -207,8 +203,8 @@ const eventRoutes = [
     operationId: 'integrations.removeEvent',
     method: 'delete',
     path: '/integrations/connections/:id/events/:eventId',
-    summary: 'End an event subscription',
-    description: 'What it has added already is still delivered.',
+    summary: 'Delete an event subscription',
+    description: 'Deliveries already queued are still made.',
     params: subscriptionParams,
     success: { status: 204 },
     handler: async (ctx, { params }) => deleteSubscription(ctx, params.id, params.eventId),
@@ -221,8 +217,8 @@ const useRoutes = [
     operationId: 'integrations.listFieldMappings',
     method: 'get',
     path: '/integrations/connections/:id/field-mappings',
-    summary: 'How fields of contacts become fields of the provider',
-    description: 'Those of the provider (`is_default`) until the connection has its own.',
+    summary: "List the mapping of contact fields to the provider's fields",
+    description: "Returns the provider's defaults (`is_default`) until the connection has its own.",
     params: idParams,
     success: { status: 200, body: schemas.mappings },
     handler: async (ctx, { params }) => presentMappings(await listMappings(ctx, params.id)),
@@ -234,8 +230,7 @@ const useRoutes = [
     path: '/integrations/connections/:id/field-mappings',
     summary: 'Replace all field mappings of a connection',
     description:
-      "They are compared with the provider's own schema where it can be asked. Empty fields of a contact are left out, so that nothing at the provider is emptied. An empty list brings " +
-      'those of the provider back. With `expected_updated_at` nobody else’s change is overwritten.',
+      "Mappings are checked against the provider's own schema if it can be queried. Empty contact fields are omitted, so nothing at the provider is cleared. An empty list restores the provider's defaults. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.",
     params: idParams,
     body: schemas.mappingsBody.extend(asSeen),
     furtherProblems: async (_ctx, body) => mappingProblems(Array.isArray(body.mappings) ? body.mappings : []),
@@ -250,7 +245,7 @@ const useRoutes = [
     operationId: 'integrations.listRuns',
     method: 'get',
     path: '/integrations/connections/:id/runs',
-    summary: 'What was done with a connection, the latest 50 first',
+    summary: 'List the latest 50 actions of a connection',
     params: idParams,
     success: { status: 200, body: z.strictObject({ runs: z.array(schemas.run) }) },
     handler: async (ctx, { params }) => ({
@@ -264,8 +259,8 @@ const useRoutes = [
     operationId: 'integrations.readWebhookSecret',
     method: 'get',
     path: '/integrations/connections/:id/webhook-secret',
-    summary: 'The secret that signs webhooks of a connection',
-    description: 'Made when it is first asked for. Receivers verify as docs/webhooks.md says.',
+    summary: "Get the secret that signs a connection's webhooks",
+    description: 'It is created at the first request. docs/webhooks.md describes verification.',
     params: idParams,
     success: {
       status: 200,
@@ -283,9 +278,9 @@ const useRoutes = [
     operationId: 'integrations.test',
     method: 'post',
     path: '/integrations/connections/:id/test',
-    summary: 'Fire a synthetic event through what a connection announces',
+    summary: "Send a test event through a connection's notifications",
     description:
-      'Its enabled notices, or the first that its provider has. `sent` is false where there is none, or it failed: the runs say why.',
+      "Uses its enabled notifications, or the provider's first. `sent` is false if there is none or it failed; the runs show the reason.",
     idempotency: 'none',
     params: idParams,
     success: { status: 200, body: z.strictObject({ sent: z.boolean() }) },
@@ -302,7 +297,7 @@ const useRoutes = [
     path: '/integrations/connections/:id/push',
     summary: 'Write up to 500 contacts to a CRM now',
     description:
-      'Each by its email, so that a repetition leaves one record; contacts that the provider refuses fail by themselves.',
+      'Records are matched by email, so repeating the request creates no duplicates. Contacts that the provider refuses fail individually.',
     idempotency: 'none',
     params: idParams,
     body: schemas.pushBody,
@@ -323,7 +318,7 @@ const useRoutes = [
     operationId: 'integrations.listBookings',
     method: 'get',
     path: '/integrations/bookings',
-    summary: 'The 50 meetings that were booked last',
+    summary: 'List the 50 most recently booked meetings',
     success: { status: 200, body: z.strictObject({ bookings: z.array(booking) }) },
     handler: async (ctx) => ({
       bookings: (await listBookings(ctx, LISTED_BOOKINGS)).map((row) => presentBooking(row, ctx)),
@@ -331,5 +326,5 @@ const useRoutes = [
   }),
 ];
 
-/** Accounts at other services: what is done there when something happens here, and what comes from there. */
+/** Routes of integrations: accounts at other services, their triggers, actions and incoming data. */
 export const integrationRoutes: readonly AnyRoute[] = [...connectionRoutes, ...eventRoutes, ...useRoutes];

@@ -17,16 +17,16 @@ export const catalogueEntry = resource('IntegrationProvider', {
   auth_method: authMethod,
   badge_color: z.string(),
   beta: z.boolean(),
-  webhook_hint: z.string().meta({ description: 'Where to find what has to be pasted' }),
+  webhook_hint: z.string().meta({ description: 'Instructions where to find the value to paste' }),
   highlights: z.array(z.string()),
   scopes: z.array(z.string()),
-  events: z.array(z.string()).meta({ description: 'Triggers that are useful here; a subscription may name any' }),
-  action_types: z.array(z.string()).meta({ description: 'What can be done there, such as slack.notify' }),
+  events: z.array(z.string()).meta({ description: 'Recommended triggers; a subscription may use any' }),
+  action_types: z.array(z.string()).meta({ description: 'Actions of the provider, such as slack.notify' }),
   supports_push: z.boolean(),
   capability: open.nullable(),
   configured: z
     .boolean()
-    .meta({ description: 'Whether accounts can be connected: the installation has its OAuth client' }),
+    .meta({ description: "True if accounts can be connected: the installation has the provider's OAuth client" }),
 });
 
 export const connection = resource('IntegrationConnection', {
@@ -36,9 +36,9 @@ export const connection = resource('IntegrationConnection', {
   label: z.string(),
   status: z
     .enum(['pending', 'authorizing', 'connected', 'degraded', 'reauth_required', 'disconnected'])
-    .meta({ description: 'reauth_required: the account has to be connected again; what waits for it stays' }),
+    .meta({ description: 'reauth_required: the account must be reconnected; pending deliveries are kept' }),
   auth_method: authMethod,
-  display_fields: open.meta({ description: 'What is shown of the account; never a secret' }),
+  display_fields: open.meta({ description: 'Values that identify the account; never a secret' }),
   config_capabilities: open,
   sync_direction: direction,
   connected_by_user_id: uuid.nullable(),
@@ -56,12 +56,12 @@ export const connection = resource('IntegrationConnection', {
   updated_at: timestamp,
   inbound_webhook_url: z.string().optional().meta({
     description:
-      'The address that a scheduling provider calls; shown once, in the answer to its creation. Heron has entered it there where it can.',
+      'URL that a scheduling provider calls; shown once, in the answer to its creation. Heron registers it at the provider if possible.',
   }),
   blocked_reason: z
     .string()
     .optional()
-    .meta({ description: 'Why its deliveries do not go on, where that kept failing' }),
+    .meta({ description: 'Reason why its deliveries are stopped after repeated failures' }),
 });
 
 export const subscription = resource('IntegrationSubscription', {
@@ -93,14 +93,14 @@ const mapping = resource('FieldMapping', {
   static_value: z.string(),
   is_default: z
     .boolean()
-    .meta({ description: 'True for what the provider comes with, while the connection has none of its own' }),
+    .meta({ description: "True for the provider's default mappings, used until the connection has its own" }),
   created_at: timestamp,
 });
 
 export const mappings = resource('FieldMappings', {
   mappings: z.array(mapping),
   updated_at: timestamp.meta({
-    description: 'When they were replaced; of those of the provider, when the connection was made',
+    description: "Time of the last replacement; for defaults, of the connection's creation",
   }),
 });
 
@@ -119,22 +119,22 @@ export const run = resource('IntegrationRun', {
 export const createBody = z.strictObject({
   provider: z.string().min(1).max(50),
   label: z.string().trim().max(100).optional(),
-  config: open.optional().meta({ description: 'The key or the address of the webhook, as the provider asks for it' }),
+  config: open.optional().meta({ description: 'Key or webhook URL, as the provider requires' }),
 });
 
 export const startBody = z.strictObject({
   provider: z.string().min(1).max(50),
   label: z.string().trim().max(100).optional(),
-  connection_id: uuid.optional().meta({ description: 'Connects the account of this connection again' }),
+  connection_id: uuid.optional().meta({ description: 'Connection to reconnect' }),
 });
 
 export const configBody = z
   .strictObject({ config_capabilities: open.optional(), sync_direction: direction.optional() })
-  .meta({ description: 'What is left out stays as it is' });
+  .meta({ description: 'Omitted options keep their values' });
 
 export const subscriptionBody = z.strictObject({
   event_type: z.string().min(1).max(100).meta({ description: 'A trigger, such as email.replied' }),
-  action: z.string().min(1).max(100).meta({ description: 'Such as slack.notify, or sendsets.add_tag' }),
+  action: z.string().min(1).max(100).meta({ description: 'Action, such as slack.notify or sendsets.add_tag' }),
   config: open.optional(),
   enabled: z.boolean().default(true),
 });
@@ -158,7 +158,7 @@ export const pushBody = z.strictObject({
     .array(z.string())
     .max(MAX_PUSHED)
     .optional()
-    .meta({ description: 'Ids of contacts; each counts once. Required unless all' }),
+    .meta({ description: 'Contact ids; duplicates count once. Required unless `all` is set' }),
   all: z.boolean().optional(),
   filters: contactSearch.optional(),
   exclude: z.array(z.string()).max(50_000).optional(),
@@ -171,7 +171,7 @@ export const pushResult = resource('PushResult', {
   results: z.array(
     z.strictObject({
       contact_id: uuid,
-      email: z.string().optional().meta({ description: 'Shown with READ_CONTACTS (keys) or view_contacts (people)' }),
+      email: z.string().optional().meta({ description: 'Present with READ_CONTACTS (keys) or view_contacts (people)' }),
       ok: z.boolean(),
       error: z.string().optional(),
     }),

@@ -18,14 +18,14 @@ const applications = {
   params: idParams,
 } as const;
 
-/** Webhooks of an OAuth application, over all workspaces that granted it access. */
+/** Routes of an OAuth application's webhooks, over all workspaces that granted it access. */
 export const appWebhooksRoutes: readonly AnyRoute[] = [
   route({
     ...applications,
     operationId: 'oauth.webhook-secret',
     method: 'get',
     path: '/oauth/applications/:id/webhook-secret',
-    summary: 'The secret that signs the deliveries to every install of the application',
+    summary: 'Get the secret that signs the deliveries to all installs of the application',
     success: { status: 200, body: schemas.applicationSecret },
     errors: ['no_organization'],
     handler: async (ctx, { params }) => ({ webhook_secret: await applicationSecret(ctx, params.id) }),
@@ -35,9 +35,9 @@ export const appWebhooksRoutes: readonly AnyRoute[] = [
     operationId: 'oauth.rotate-webhook-secret',
     method: 'post',
     path: '/oauth/applications/:id/webhook-secret/rotate',
-    summary: 'Replace the webhook secret of every install',
+    summary: 'Replace the webhook secret of all installs',
     description:
-      'A delivery whose first attempt was signed with the old secret keeps it until it settles; every other one is signed with the new secret.',
+      'A delivery whose first attempt was signed with the old secret keeps it until it settles. All others use the new secret.',
     success: { status: 200, body: schemas.applicationSecret },
     errors: ['no_organization'],
     handler: async (ctx, { params }) => ({ webhook_secret: await rotateApplicationSecret(ctx, params.id) }),
@@ -47,7 +47,7 @@ export const appWebhooksRoutes: readonly AnyRoute[] = [
     operationId: 'oauth.webhook-endpoints',
     method: 'get',
     path: '/oauth/applications/:id/webhook-endpoints',
-    summary: 'The endpoint the application has in each workspace that granted it access, newest first',
+    summary: "List the application's endpoints in the workspaces that granted it access, newest first",
     success: { status: 200, body: z.strictObject({ endpoints: z.array(schemas.managedEndpoint) }) },
     errors: ['no_organization'],
     handler: async (ctx, { params }) => ({
@@ -59,7 +59,7 @@ export const appWebhooksRoutes: readonly AnyRoute[] = [
     operationId: 'oauth.webhook-deliveries',
     method: 'get',
     path: '/oauth/applications/:id/webhook-deliveries',
-    summary: 'Deliveries of the application over all workspaces, newest first',
+    summary: "List the application's deliveries over all workspaces, newest first",
     query: schemas.deliveryQuery,
     success: { status: 200, body: paged(schemas.applicationDelivery) },
     errors: ['no_organization'],

@@ -17,7 +17,7 @@ import { reasonIn } from '../../http/said.ts';
 import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 
-/** An endpoint of the workspace with its health. Its secret is shown by creation and rotation alone. */
+/** Returns an endpoint of the workspace with its health. Only creation and rotation show its secret. */
 export function presentEndpoint(
   row: WebhookEndpointRow,
   { language }: Pick<Ctx, 'language'>,
@@ -41,7 +41,7 @@ export function presentEndpoint(
   };
 }
 
-/** What the receiver answered to a challenge, and the endpoint as it is after it. */
+/** Returns the receiver's answer to a challenge, and the endpoint after it. */
 export function presentVerification(
   row: WebhookEndpointRow,
   result: ChallengeResult,
@@ -58,7 +58,7 @@ export function presentVerification(
   };
 }
 
-/** A delivery as the makers of an application see it: over all workspaces, without the body. */
+/** Returns a delivery for the developers of an application: over all workspaces, without the body. */
 export function presentApplicationDelivery(
   row: DeliveryView,
   { language }: Pick<Ctx, 'language'>,
@@ -82,12 +82,12 @@ export function presentApplicationDelivery(
   };
 }
 
-/** A delivery as its workspace sees it: with the body, and with its run in the Temporal UI where it has one of its own. */
+/** Returns a delivery for its workspace: with the body, and with the link to its Temporal run if it has its own. */
 export function presentDelivery(
   row: DeliveryWithPayload,
   { config, language }: Pick<Ctx, 'config' | 'language'>,
 ): z.input<typeof schemas.delivery> {
-  // A delivery whose first attempt succeeds, or is to come, is in a batch and has no run of its own.
+  // A delivery whose first attempt succeeded or is still due belongs to a batch and has no run of its own.
   const hasRun = row.attempt_count > 1 || row.status === 'failed' || row.blocked_reason !== null;
   return {
     ...presentApplicationDelivery(row, { language }),
@@ -97,7 +97,10 @@ export function presentDelivery(
   };
 }
 
-/** One attempt of a delivery, with the run in the Temporal UI that made it: that of a batch, of its endpoint, or its own. */
+/**
+ * Returns one attempt of a delivery with the link to the Temporal run that made it: its batch, its endpoint's batch or
+ * its own.
+ */
 export function presentAttempt(
   { batch_id: batchId, endpoint_id: endpointId, started_at: startedAt, ...attempt }: DeliveryAttempt,
   deliveryId: string,
@@ -117,7 +120,7 @@ export function presentAttempt(
   }
 }
 
-/** How many events of one type an endpoint was not told of in one minute, and why. */
+/** Returns how many events of one type were dropped for an endpoint in one minute, and why. */
 export function presentDrop({
   endpoint_id,
   event_type,
@@ -129,7 +132,7 @@ export function presentDrop({
   return { endpoint_id, event_type, reason, dropped, minute: iso(minute), last_event_id };
 }
 
-/** The endpoint that an application has in one workspace, for its makers. */
+/** Returns an application's endpoint in one workspace, for the application's developers. */
 export function presentManagedEndpoint(row: ManagedEndpointView): z.input<typeof schemas.managedEndpoint> {
   return {
     id: row.id,

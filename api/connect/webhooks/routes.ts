@@ -35,7 +35,7 @@ const CATALOGUE = [
   { type: TEST_EVENT, category: 'test', firehose: false },
 ] as const;
 
-/** A workspace's webhook endpoints and what was delivered to them. */
+/** Routes of a workspace's webhook endpoints and their deliveries. */
 export const webhooksRoutes: readonly AnyRoute[] = [
   route({
     ...webhooks,
@@ -43,7 +43,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/webhooks',
     summary: 'Webhook endpoints, newest first',
-    description: 'Endpoints that OAuth applications have in the workspace are not among them.',
+    description: 'Endpoints of OAuth applications are not included.',
     success: { status: 200, body: schemas.endpointList },
     errors: ['no_organization'],
     handler: async (ctx) => ({
@@ -56,10 +56,9 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     operationId: 'webhooks.event-types',
     method: 'get',
     path: '/webhooks/event-types',
-    summary: 'The catalogue of events',
+    summary: 'List the event types',
     description:
-      'Every event with what it means, and the scope a key needs to see it. `webhook.test` is the verification challenge: it is sent ' +
-      'when asked for, and no endpoint subscribes to it.',
+      'Each with its meaning and the scope that a key needs for it. `webhook.test` is the verification challenge: it is sent on request, and endpoints cannot subscribe to it.',
     success: { status: 200, body: schemas.eventTypeList },
     errors: ['no_organization'],
     handler: async ({ language }) => ({
@@ -78,8 +77,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     path: '/webhooks',
     summary: 'Register an endpoint; its signing secret is shown once',
     description:
-      'It gets live events once it is verified: call POST /v1/webhooks/:id/verify. ' +
-      'Repeating the request with its Idempotency-Key repeats the answer, the secret included.',
+      'It receives live events once it is verified: call POST /v1/webhooks/:id/verify. Repeating the request with its Idempotency-Key repeats the answer, including the secret.',
     body: schemas.endpointBody,
     furtherProblems: async (ctx, { url }) => (url === undefined ? [] : checkWebhookUrl(ctx, url)),
     success: { status: 201, body: schemas.endpointWithSecret },
@@ -95,11 +93,9 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     operationId: 'webhooks.update',
     method: 'patch',
     path: '/webhooks/:id',
-    summary: 'Replace the state of an endpoint',
+    summary: "Replace an endpoint's configuration",
     description:
-      'A full replacement: omitted `event_types` and `description` become empty, omitted `enabled` becomes true. ' +
-      'With another host the endpoint has to be verified again. Switching it on starts its failure count anew. ' +
-      'With `expected_updated_at` nobody else’s change is overwritten.',
+      'Replaces everything: omitted `event_types` and `description` become empty, omitted `enabled` becomes true. A new host must be verified again. Enabling it resets its failure count. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
     body: schemas.endpointBody.extend(asSeen),
     furtherProblems: async (ctx, { url }) => (url === undefined ? [] : checkWebhookUrl(ctx, url)),
@@ -121,7 +117,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     method: 'delete',
     path: '/webhooks/:id',
     summary: 'Delete an endpoint with its delivery history',
-    description: 'With its secrets and the history of its deliveries.',
+    description: 'Also deletes its secrets.',
     params: idParams,
     success: { status: 204 },
     errors: ['no_organization'],
@@ -134,7 +130,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     path: '/webhooks/:id/rotate-secret',
     summary: 'Replace the signing secret; the new one is shown once',
     description:
-      'A delivery whose first attempt was signed with the old secret keeps it until it settles; every other one is signed with the new secret.',
+      'A delivery whose first attempt was signed with the old secret keeps it until it settles. All others use the new secret.',
     params: idParams,
     success: { status: 200, body: z.strictObject({ secret: schemas.secret }) },
     errors: ['no_organization'],
@@ -147,9 +143,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     path: '/webhooks/:id/verify',
     summary: 'Send one signed challenge to the endpoint',
     description:
-      'A POST with X-Service-Event `webhook.test`; any 2xx answer within 15 seconds verifies the endpoint. An answer that also carries the challenge, ' +
-      'as `challenge` in a JSON body or in the header X-Service-Webhook-Challenge, confirms its ownership. Always 200: what the receiver does wrong is in the ' +
-      'answer. The same call serves as a test event later; a verified endpoint stays verified when it fails.',
+      'Sends a POST with X-Service-Event `webhook.test`. Any 2xx answer within 15 seconds verifies the endpoint. An answer that also contains the challenge, as `challenge` in a JSON body or in the header X-Service-Webhook-Challenge, confirms its ownership. Always answers 200: errors of the receiver are in the answer. Call it later to send a test event; a verified endpoint stays verified if that fails.',
     params: idParams,
     success: { status: 200, body: schemas.verification },
     errors: ['no_organization'],
@@ -176,7 +170,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/webhooks/:id/deliveries',
     summary: 'Deliveries to one endpoint, newest first',
-    description: 'Each with its attempts.',
+    description: 'Includes the attempts of each.',
     params: idParams,
     query: schemas.deliveryQuery,
     success: { status: 200, body: paged(schemas.delivery) },
@@ -191,9 +185,9 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     operationId: 'webhooks.attempts',
     method: 'get',
     path: '/webhooks/deliveries/:deliveryId/attempts',
-    summary: 'The latest 100 attempts of a delivery, the last one first',
+    summary: 'List the latest 100 attempts of a delivery, newest first',
     description:
-      "When each began, how long it took and what came of it. Of the receiver's answers the last one is kept: it is `response_body_excerpt` of the delivery.",
+      'Includes start, duration and result of each. Only the latest answer of the receiver is stored: `response_body_excerpt` of the delivery.',
     params: schemas.deliveryParams,
     success: { status: 200, body: schemas.attempts },
     errors: ['no_organization'],
@@ -206,10 +200,9 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     operationId: 'webhooks.redeliver',
     method: 'post',
     path: '/webhooks/deliveries/:deliveryId/redeliver',
-    summary: 'Send an event to its endpoint again; the status of its delivery does not matter',
+    summary: 'Redeliver an event to its endpoint, whatever the status of its delivery',
     description:
-      'The event id and the body stay the same; the signature is made anew, with the secret that is newest then. Attempts go on counting. ' +
-      'An endpoint that is switched off or not verified gets nothing: 409.',
+      'Event id and body stay the same; the signature is new, with the latest secret. The attempt number continues. Answers 409 for a disabled or unverified endpoint.',
     params: schemas.deliveryParams,
     success: { status: 200, body: schemas.delivery },
     errors: ['no_organization', 'conflict'],
@@ -220,8 +213,8 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     operationId: 'webhooks.throttle-drops',
     method: 'get',
     path: '/webhooks/throttle-drops',
-    summary: 'Events that rates kept from endpoints, per minute, newest first',
-    description: 'Events that were not sent because an endpoint or a type got too many in a minute.',
+    summary: 'List events dropped by rate limits, per minute, newest first',
+    description: 'An event is dropped when its endpoint or its type exceeds the limit of a minute.',
     query: schemas.pageOnlyQuery,
     success: { status: 200, body: paged(schemas.throttleDrop) },
     errors: ['no_organization'],

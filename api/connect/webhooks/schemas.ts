@@ -20,7 +20,11 @@ export const endpointBody = z.strictObject({
     .max(MAX_DESCRIPTION)
     .refine((text) => !text.includes('\0'), says('field.nul'))
     .default(''),
-  event_types: z.array(eventType).max(200).default([]).meta({ description: 'Empty: every event that is not firehose' }),
+  event_types: z
+    .array(eventType)
+    .max(200)
+    .default([])
+    .meta({ description: 'Event types to receive; empty for every event that is not firehose' }),
   enabled: z.boolean().default(true),
 });
 
@@ -32,10 +36,10 @@ export const endpoint = resource('WebhookEndpoint', {
   event_types: z.array(z.string()),
   enabled: z.boolean(),
   disabled_reason: z.string().nullable().meta({
-    description: 'Why the installation switched it off; null while it is on, and when a person switched it off',
+    description: 'Reason why the installation disabled it; null if it is enabled or a person disabled it',
   }),
-  verified_at: timestamp.nullable().meta({ description: 'Null while unverified: no live events' }),
-  ownership_confirmed: z.boolean().meta({ description: 'The receiver echoed a challenge' }),
+  verified_at: timestamp.nullable().meta({ description: 'Null while unverified: it gets no live events' }),
+  ownership_confirmed: z.boolean().meta({ description: 'True if the receiver echoed a challenge' }),
   last_success_at: timestamp.nullable(),
   last_failure_at: timestamp.nullable(),
   last_failure_reason: z.string().nullable(),
@@ -48,7 +52,7 @@ export const secret = z.string().meta({ description: 'Signs every delivery (`whs
 export const endpointWithSecret = resource('WebhookEndpointWithSecret', { ...endpoint.shape, secret });
 export const endpointList = z.strictObject({
   endpoints: z.array(endpoint),
-  event_types: z.array(z.string()).meta({ description: 'Every type an endpoint may list' }),
+  event_types: z.array(z.string()).meta({ description: 'Event types that an endpoint may list' }),
 });
 
 export const eventTypeList = z.strictObject({
@@ -64,11 +68,11 @@ export const eventTypeList = z.strictObject({
 
 export const verification = resource('WebhookVerification', {
   endpoint,
-  verified: z.boolean().meta({ description: 'Whether the endpoint is verified now' }),
-  passed: z.boolean().meta({ description: 'Whether this challenge was answered with a 2xx status' }),
-  challenge_echoed: z.boolean().meta({ description: 'Whether the answer carried the challenge' }),
+  verified: z.boolean().meta({ description: 'True if the endpoint is verified now' }),
+  passed: z.boolean().meta({ description: 'True if this challenge was answered with a 2xx status' }),
+  challenge_echoed: z.boolean().meta({ description: 'True if the answer contained the challenge' }),
   status: z.int().meta({ description: 'HTTP status of the answer; 0 when there was none' }),
-  reason: z.string().nullable().meta({ description: 'Why the challenge was not passed' }),
+  reason: z.string().nullable().meta({ description: 'Reason why the challenge failed' }),
   latency_ms: z.int(),
 });
 
@@ -109,21 +113,21 @@ export const delivery = resource('WebhookDelivery', {
       data: z.record(z.string(), z.unknown()),
     })
     .nullable()
-    .meta({ description: 'The body as the receiver gets it; null once it is no longer kept' }),
+    .meta({ description: 'Body as sent to the receiver; null once it is no longer stored' }),
 });
 
 export const attempts = z.strictObject({
   data: z.array(
     resource('DeliveryAttempt', {
-      attempt: z.int().meta({ description: 'Its number, from 1; redeliveries go on counting' }),
+      attempt: z.int().meta({ description: 'Number of the attempt, from 1; redeliveries continue the count' }),
       started_at: timestamp,
       duration_ms: z.int(),
-      response_status: z.int().nullable().meta({ description: 'Null where no answer came' }),
-      error_reason: z.string().nullable().meta({ description: 'Why it did not succeed' }),
+      response_status: z.int().nullable().meta({ description: 'Null if no answer came' }),
+      error_reason: z.string().nullable().meta({ description: 'Reason of the failure' }),
       temporal_url: z
         .string()
         .optional()
-        .meta({ description: 'The run in the Temporal UI that made it; absent without TEMPORAL_UI_URL' }),
+        .meta({ description: "The attempt's run in the Temporal UI; absent without TEMPORAL_UI_URL" }),
     }),
   ),
 });
@@ -135,8 +139,8 @@ export const throttleDrop = resource('ThrottleDrop', {
   event_type: z.string(),
   reason: z
     .enum(['endpoint_rate', 'event_type_rate'])
-    .meta({ description: "The endpoint's own rate, or the workspace's rate for the event type" }),
-  dropped: z.int().meta({ description: 'Events the endpoint did not get in that minute' }),
+    .meta({ description: "Limit that was exceeded: the endpoint's own, or the workspace's limit for the event type" }),
+  dropped: z.int().meta({ description: 'Number of events not sent to the endpoint in that minute' }),
   minute: timestamp,
   last_event_id: uuid,
 });
@@ -155,5 +159,5 @@ export const managedEndpoint = resource('ManagedEndpoint', {
 export const applicationSecret = z.strictObject({
   webhook_secret: z
     .string()
-    .meta({ description: 'Signs the deliveries to every install of the application (`whsec_…`)' }),
+    .meta({ description: 'Signs the deliveries to all installs of the application (`whsec_…`)' }),
 });

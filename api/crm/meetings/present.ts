@@ -5,7 +5,7 @@ import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { iso } from '../../http/schemas.ts';
 import type { booking } from './schemas.ts';
 
-/** A meeting; who it is with is left empty for those who may not read contacts. */
+/** Returns a meeting. Its contact is omitted for callers who may not read contacts. */
 export function presentBooking(row: MeetingView, { actor }: Pick<Ctx, 'actor'>): z.input<typeof booking> {
   const { connection_id: _connection, replaced_ids: _replaced, news_at: _news, ...rest } = row;
   const mayRead = may(actor, ['READ_CONTACTS'], ['view_contacts']);

@@ -28,17 +28,17 @@ const text = z.string().trim().max(500);
 
 const details = {
   event_name: text.min(1),
-  scheduled_for: inputTimestamp.meta({ description: 'When it begins; it may be over' }),
+  scheduled_for: inputTimestamp.meta({ description: 'Start of the meeting; may be in the past' }),
   end_time: inputTimestamp.nullish(),
   join_url: z.union([z.literal(''), z.url({ protocol: /^https?$/ }).max(2_000)]).optional(),
   location: text.optional(),
   status: z
     .enum(['booked', 'completed', 'no_show'])
     .optional()
-    .meta({ description: '`completed`: it took place. `no_show`: nobody came' }),
+    .meta({ description: '`completed`: it took place. `no_show`: the invitee did not come' }),
 };
 
-/** Whether an end is given that is not after the beginning. */
+/** Returns true if an end is given that is not after the start. */
 const endsEarly = ({
   scheduled_for: begin,
   end_time: end,
@@ -49,11 +49,11 @@ const endsEarly = ({
 
 const createBody = z
   .strictObject({
-    contact_id: z.uuid().optional().meta({ description: 'Whom it is with; or `invitee_email`' }),
+    contact_id: z.uuid().optional().meta({ description: 'Contact of the meeting; or use `invitee_email`' }),
     invitee_email: emailAddress
       .optional()
-      .meta({ description: 'The contact with this address, if there is one, is matched' }),
-    invitee_name: text.optional().meta({ description: "By default the contact's name" }),
+      .meta({ description: 'Address of the invitee; matched to a contact if there is one' }),
+    invitee_name: text.optional().meta({ description: "Default: the contact's name" }),
     ...details,
   })
   .superRefine((given, context) => {
@@ -79,7 +79,7 @@ const updateBody = z
     ...besideFaults,
   });
 
-/** Meetings: booked at connected scheduling providers, and logged by hand. */
+/** Routes of meetings: booked at connected scheduling providers, or logged by hand. */
 export const meetingRoutes: readonly AnyRoute[] = [
   route({
     area: 'meetings',
@@ -88,15 +88,11 @@ export const meetingRoutes: readonly AnyRoute[] = [
     operationId: 'meetings.list',
     method: 'get',
     path: '/meetings',
-    summary: 'Meetings, those to come or those that are over',
+    summary: 'List upcoming or past meetings',
     description:
-      '`upcoming` has the next one first and leaves out what was called off; `past`, and all of them, have the latest first. Days are those of `timezone`. Pages go by an offset under an ' +
-      'opaque cursor, with the exact total.',
+      '`upcoming` lists the next one first, without cancelled ones. `past` and the full list have the latest first. Days are days of `timezone`. The cursor is opaque; `total` is exact.',
     query: z.object({
-      timeframe: z
-        .enum(['', 'upcoming', 'past'])
-        .default('')
-        .meta({ description: 'Which meetings; empty: all of them' }),
+      timeframe: z.enum(['', 'upcoming', 'past']).default('').meta({ description: 'upcoming or past; empty for all' }),
       contact_id: z.uuid().optional().meta({ description: 'Only meetings with this contact' }),
       from: inputDay.optional().meta({ description: 'First day, as YYYY-MM-DD' }),
       to: inputDay.optional().meta({ description: 'Last day, as YYYY-MM-DD' }),
@@ -116,8 +112,7 @@ export const meetingRoutes: readonly AnyRoute[] = [
     path: '/meetings',
     summary: 'Log a meeting by hand',
     description:
-      "One that no connected calendar knows. It does what a booking there does: `meeting.booked` fires, the contact's log has it, and campaigns that stop on a reply " +
-      'end for its contact. Its `source` is `manual`.',
+      "For a meeting that no connected calendar knows. It has the same effects as a booking there: `meeting.booked` is emitted, the contact's log has it, and campaigns that stop on a reply end for its contact. Its `source` is `manual`.",
     body: createBody,
     furtherProblems: (ctx, body) => meetingProblems(ctx, body),
     success: { status: 201, body: booking },
@@ -130,7 +125,7 @@ export const meetingRoutes: readonly AnyRoute[] = [
     path: '/meetings/:id',
     summary: 'Change a meeting that was logged by hand',
     description:
-      'Another `scheduled_for` is a move: `meeting.rescheduled` fires. One that a provider booked is moved there, and one that was called off is logged anew: 409. With `expected_updated_at` nobody else’s change is overwritten.',
+      'A new `scheduled_for` moves it: `meeting.rescheduled` is emitted. Answers 409 for a meeting booked at a provider, which is moved there, and for a cancelled one, which must be logged again. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
     body: updateBody.safeExtend(asSeen),
     furtherProblems: (ctx, body, { id }) => meetingChangeProblems(ctx, id!, body),
@@ -144,9 +139,9 @@ export const meetingRoutes: readonly AnyRoute[] = [
     operationId: 'meetings.cancel',
     method: 'post',
     path: '/meetings/:id/cancel',
-    summary: 'Call off a meeting that was logged by hand',
+    summary: 'Cancel a meeting that was logged by hand',
     description:
-      '`meeting.canceled` fires. Campaigns that ended for it do not begin again. A meeting that a provider booked is called off there: 409. One that was called off before is answered as it is.',
+      '`meeting.canceled` is emitted. Campaigns that ended because of the meeting do not resume. Answers 409 for a meeting booked at a provider, which is cancelled there. A meeting that is already cancelled is returned unchanged.',
     params: idParams,
     body: z.strictObject({ reason: text.default('') }),
     success: { status: 200, body: booking },

@@ -5,7 +5,9 @@ import type { ApiKeyUsageLogRow, UsageSummary } from '../../../domain/identity/a
 import { iso } from '../../http/schemas.ts';
 import type { apiKey, usageAnalytics, usageLog, usageSummary } from './schemas.ts';
 
-/** An API key for lists and after a change. Its secret is not stored: the answer to its creation adds it, once. */
+/**
+ * Returns an API key for lists and changes. Its secret is not stored; only the answer to its creation contains it.
+ */
 export function presentKey(row: ApiKeyRow): z.input<typeof apiKey> {
   return {
     id: row.id,
@@ -30,12 +32,12 @@ export function presentKey(row: ApiKeyRow): z.input<typeof apiKey> {
   };
 }
 
-/** The keys of the workspace by state, and what they did in the past 24 hours. */
+/** Returns the workspace's key counts by state and their activity of the past 24 hours. */
 export function presentSummary(summary: UsageSummary): z.input<typeof usageSummary> {
   return { ...summary, last_call_at: iso(summary.last_call_at) };
 }
 
-/** The calls of one key, or of all, in buckets of time. */
+/** Returns the calls of one key or of all, in time buckets. */
 export function presentAnalytics(analytics: UsageAnalytics): z.input<typeof usageAnalytics> {
   return {
     ...analytics,
@@ -45,7 +47,7 @@ export function presentAnalytics(analytics: UsageAnalytics): z.input<typeof usag
   };
 }
 
-/** One request that was made with a key, with its answer; `response_time_ms` is the time in this process. */
+/** Returns one request made with a key and its answer. `response_time_ms` is the time in this process. */
 export function presentUsageLog(row: ApiKeyUsageLogRow): z.input<typeof usageLog> {
   const { id, api_key_id, endpoint, method, ip_address, user_agent, response_code, response_time_ms } = row;
   return {

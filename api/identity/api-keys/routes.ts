@@ -14,7 +14,7 @@ import { render } from '../../../messages/render.ts';
 
 const keys = { area: 'api-keys', scope: ['API_KEYS'], permission: 'manage_api_keys' } as const;
 
-/** API keys. */
+/** Routes of API keys. */
 export const apiKeysRoutes: readonly AnyRoute[] = [
   route({
     ...keys,
@@ -22,7 +22,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/api-keys',
     summary: 'API keys, newest first',
-    description: 'Without their secrets, which are kept only as hashes.',
+    description: 'Secrets are not included; only their hashes are stored.',
     query: schemas.listQuery,
     success: { status: 200, body: paged(schemas.apiKey) },
     errors: ['no_organization'],
@@ -35,8 +35,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     path: '/api-keys',
     summary: 'Create an API key; its secret is shown once',
     description:
-      'A key that makes a key can give it no permission, source address, mailbox or day it lacks itself. ' +
-      'Repeating the request with its Idempotency-Key repeats the answer, the secret included.',
+      'A key that creates a key can grant only permissions, source addresses, mailboxes and expiry dates that it has itself. Repeating the request with its Idempotency-Key repeats the answer, including the secret.',
     body: schemas.createBody,
     furtherProblems: (ctx, body) => restrictionProblems(reader(ctx), body, ctx.clock.now()),
     success: { status: 201, body: schemas.apiKeyWithSecret },
@@ -51,9 +50,9 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     operationId: 'api-keys.permissions',
     method: 'get',
     path: '/api-keys/permissions',
-    summary: 'The permission catalogue and its presets',
+    summary: 'List the permissions and their presets',
     description:
-      "Every scope with its bit: the sum of bits is a key's `permissions`. `read_only` and `full_access` are ready sums. Scopes with which a program acts without a person are in neither and are added by name: `READ_RUNS`, `WRITE_RUNS`, `EXECUTE_RUNS`, `SEND_DIRECT_EMAIL`, `SEND_INBOX_REPLY`, `WRITE_EVENTS`, `MANAGE_MAILBOX_PROVISIONING`, `MANAGE_ACQUISITION`.",
+      "Lists every scope with its bit: the sum of bits is a key's `permissions`. `read_only` and `full_access` are predefined sums. Scopes with which a program acts without a person are in neither and must be added by name: `READ_RUNS`, `WRITE_RUNS`, `EXECUTE_RUNS`, `SEND_DIRECT_EMAIL`, `SEND_INBOX_REPLY`, `WRITE_EVENTS`, `MANAGE_MAILBOX_PROVISIONING`, `MANAGE_ACQUISITION`.",
     success: { status: 200, body: schemas.catalogue },
     errors: ['no_organization'],
     handler: async (ctx) => ({
@@ -98,8 +97,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     path: '/api-keys/:id',
     summary: 'Change an API key',
     description:
-      'Only sent fields change; lists replace what was there. It takes effect within a second. The secret and `expires_at` stay: ' +
-      'create a new key and revoke this one. A key that changes a key can leave it no permission, source address or mailbox it lacks itself.',
+      'Omitted fields keep their values; lists are replaced. Changes apply within a second. The secret and `expires_at` cannot be changed: create a new key and revoke this one. A key that changes a key can leave it only permissions, source addresses and mailboxes that it has itself.',
     params: idParams,
     body: schemas.updateBody,
     furtherProblems: (ctx, body) => restrictionProblems(reader(ctx), body, ctx.clock.now()),
@@ -127,7 +125,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     operationId: 'api-keys.usageSummary',
     method: 'get',
     path: '/api-keys/usage/summary',
-    summary: 'Keys by state, and what they did in the past 24 hours',
+    summary: 'Count keys by state, with their activity of the past 24 hours',
     success: { status: 200, body: schemas.usageSummary },
     errors: ['no_organization'],
     handler: async (ctx) => presentSummary(await usageSummary(ctx)),
@@ -137,7 +135,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     operationId: 'api-keys.usageAnalytics',
     method: 'get',
     path: '/api-keys/usage/analytics',
-    summary: 'What all keys of the workspace were used for, over time',
+    summary: 'Report the use of all keys of the workspace over time',
     query: schemas.analyticsQuery,
     success: { status: 200, body: schemas.usageAnalytics },
     errors: ['no_organization'],
@@ -148,8 +146,8 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     operationId: 'api-keys.analytics',
     method: 'get',
     path: '/api-keys/:id/analytics',
-    summary: 'What a key was used for, over time',
-    description: 'With `all` for an id: all keys of the workspace together.',
+    summary: 'Report the use of a key over time',
+    description: 'Use the id `all` for all keys of the workspace together.',
     params: idParams,
     query: schemas.analyticsQuery,
     success: { status: 200, body: schemas.usageAnalytics },

@@ -4,24 +4,20 @@ import { inputTimestamp, pageWords, resource, timestamp, uuid } from '../../http
 const MAX_LIST = 100;
 
 const name = z.string().trim().min(1).max(255);
-const permissions = z
-  .number()
-  .int()
-  .nonnegative()
-  .meta({ description: 'Mask of the bits of GET /v1/api-keys/permissions' });
+const permissions = z.number().int().nonnegative().meta({ description: 'Bit mask, see GET /v1/api-keys/permissions' });
 const optionalFields = {
   description: z.string().max(2000).optional(),
   allowed_ips: z
     .array(z.string().trim().max(64))
     .max(MAX_LIST)
     .optional()
-    .meta({ description: 'Addresses or CIDR ranges; empty means any source' }),
+    .meta({ description: 'Addresses or CIDR ranges; empty allows any source' }),
   allowed_email_accounts: z
     .array(z.string())
     .max(MAX_LIST)
     .optional()
-    .meta({ description: 'Ids of mailboxes of the workspace; empty means all' }),
-  rate_limit_per_minute: z.int().min(0).max(1_000_000).optional().meta({ description: '0 means the default, 60' }),
+    .meta({ description: 'Mailbox ids of the workspace; empty allows all' }),
+  rate_limit_per_minute: z.int().min(0).max(1_000_000).optional().meta({ description: '0 sets the default, 60' }),
 };
 
 export const createBody = z.strictObject({
@@ -36,7 +32,7 @@ export const updateBody = z.strictObject({
   ...optionalFields,
 });
 
-/** A bad limit means the default here, unlike in other lists. */
+/** A bad limit is replaced by the default here, unlike in other lists. */
 const lenientPage = (max: number) => ({
   cursor: z.string().optional().meta({ description: pageWords.cursor }),
   limit: z.coerce
@@ -46,26 +42,26 @@ const lenientPage = (max: number) => ({
     .max(max)
     .default(50)
     .catch(50)
-    .meta({ description: `${pageWords.limit}; the default where it is out of range` }),
+    .meta({ description: `${pageWords.limit}; the default if it is out of range` }),
 });
 
 export const listQuery = z.strictObject({
   ...lenientPage(100),
 });
-/** The same for the requests of a key. */
+/** Query of a key's request log. */
 export const logsQuery = z.strictObject({
   ...lenientPage(200),
 });
 const interval = z.enum(['minute', 'hour', 'day']);
 export const analyticsQuery = z.strictObject({
-  from: inputTimestamp.optional().meta({ description: '24 hours before `to` unless given' }),
-  to: inputTimestamp.optional().meta({ description: 'Now unless given' }),
+  from: inputTimestamp.optional().meta({ description: 'Default: 24 hours before `to`' }),
+  to: inputTimestamp.optional().meta({ description: 'Default: now' }),
   interval: interval
     .default('hour')
-    .meta({ description: 'The range can be 24 hours long with `minute`, 31 days with `hour`, 92 days with `day`' }),
+    .meta({ description: 'Maximum range: 24 hours with `minute`, 31 days with `hour`, 92 days with `day`' }),
 });
 export const revokeQuery = z.strictObject({
-  reason: z.string().trim().min(1).max(500).optional().meta({ description: 'Why, for the record of the key' }),
+  reason: z.string().trim().min(1).max(500).optional().meta({ description: 'Reason, stored with the key' }),
 });
 
 const fields = {
@@ -82,8 +78,8 @@ const fields = {
   rate_limit_per_minute: z.int(),
   status: z
     .enum(['active', 'revoked'])
-    .meta({ description: 'A key past expires_at still reads active, but authenticates nothing' }),
-  last_used_at: timestamp.nullable().meta({ description: 'Kept to about a minute' }),
+    .meta({ description: 'A key past expires_at is still `active`, but authenticates nothing' }),
+  last_used_at: timestamp.nullable().meta({ description: 'Accurate to about a minute' }),
   last_request_ip: z.string().nullable(),
   expires_at: timestamp.nullable(),
   revoked_at: timestamp.nullable(),
@@ -95,7 +91,7 @@ const fields = {
 export const apiKey = resource('ApiKey', fields);
 export const apiKeyWithSecret = resource('ApiKeyWithSecret', {
   ...fields,
-  secret: z.string().meta({ description: 'Shown here and never again' }),
+  secret: z.string().meta({ description: 'Shown only in this answer' }),
 });
 export const deleted = z.strictObject({ status: z.literal('deleted') });
 export const revoked = z.strictObject({ status: z.literal('revoked') });
@@ -116,7 +112,7 @@ export const usageSummary = resource('ApiUsageSummary', {
   revoked_keys: z.int(),
   expired_keys: z.int(),
   requests_24h: z.int(),
-  errors_24h: z.int().meta({ description: 'Answers of 400 and above' }),
+  errors_24h: z.int().meta({ description: 'Number of answers with status 400 and above' }),
   avg_latency_ms_24h: z.number(),
   last_call_at: timestamp.nullable(),
 });
@@ -129,7 +125,7 @@ export const usageAnalytics = resource('ApiUsageAnalytics', {
   buckets: z
     .array(
       z.strictObject({
-        bucket: timestamp.meta({ description: 'When it begins, aligned to UTC' }),
+        bucket: timestamp.meta({ description: 'Start of the bucket, aligned to UTC' }),
         total: z.int(),
         success: z.int(),
         client_errors: z.int(),
@@ -139,7 +135,7 @@ export const usageAnalytics = resource('ApiUsageAnalytics', {
     )
     .meta({
       description:
-        'Without gaps; only requests of the range count, also in a first or last bucket that reaches beyond it',
+        'Buckets without gaps. Only requests of the range count, even if the first or last bucket extends beyond it',
     }),
   endpoints: z
     .array(
@@ -159,7 +155,7 @@ export const usageAnalytics = resource('ApiUsageAnalytics', {
 export const usageLog = resource('ApiUsageLog', {
   id: uuid,
   api_key_id: uuid,
-  endpoint: z.string().meta({ description: 'The route as documented, with its parameters unfilled' }),
+  endpoint: z.string().meta({ description: 'Path template of the route' }),
   method: z.string(),
   ip_address: z.string(),
   user_agent: z.string(),

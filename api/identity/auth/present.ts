@@ -4,7 +4,7 @@ import type { SessionRow, TokenPair } from '../../../domain/identity/sessions.ts
 import { iso } from '../../http/schemas.ts';
 import type { loginResult, session, tokenPair, user } from './schemas.ts';
 
-/** The tokens of a session that goes on: after a refresh, or in another workspace. */
+/** Returns the tokens of a continued session: after a refresh, or in another workspace. */
 export function presentTokens(tokens: TokenPair): z.input<typeof tokenPair> {
   return {
     access_token: tokens.accessToken,
@@ -14,12 +14,12 @@ export function presentTokens(tokens: TokenPair): z.input<typeof tokenPair> {
   };
 }
 
-/** The tokens of a sign-in, with the device token where the device has just become known. */
+/** Returns the tokens of a sign-in, with a device token if the device is new. */
 export function presentLogin(tokens: TokenPair): z.input<typeof loginResult> {
   return { ...presentTokens(tokens), ...(tokens.deviceToken ? { device_token: tokens.deviceToken } : {}) };
 }
 
-/** The caller's profile; `organizationId` is the workspace that is selected. */
+/** Returns the caller's profile. `organizationId` is the selected workspace. */
 export function presentUser(
   { user: row, roleIds, labels }: Profile,
   organizationId: string | null,
@@ -44,7 +44,7 @@ export function presentUser(
   };
 }
 
-/** A session of the caller, with browser and system guessed from its user agent. */
+/** Returns a session of the caller, with browser and system guessed from its user agent. */
 export function presentSession(row: SessionRow, currentId: string | undefined): z.input<typeof session> {
   return {
     id: row.id,
@@ -58,7 +58,7 @@ export function presentSession(row: SessionRow, currentId: string | undefined): 
   };
 }
 
-/** The order matters: browsers name the ones they descend from. */
+/** The order matters: a browser's user agent also names the browsers it is derived from. */
 const BROWSERS: [RegExp, string][] = [
   [/Edg(e|A|iOS)?\//, 'Edge'],
   [/OPR\//, 'Opera'],

@@ -4,16 +4,14 @@ import { LANGUAGES } from '../../../messages/index.ts';
 
 const secret = z.string().min(1).max(1024);
 const personName = z.string().trim().max(100);
-const turnstile = z
-  .string()
-  .optional()
-  .meta({ description: 'Accepted and not looked at: this installation has no captcha' });
+const turnstile = z.string().optional().meta({ description: 'Accepted and ignored: this installation has no captcha' });
 
 export const loginBody = z.strictObject({
   email: emailAddress,
   password: secret,
   device_token: secret.optional().meta({
-    description: 'What an earlier sign-in on this device gave; spares the code when AUTH_LOGIN_CODE is new_device',
+    description:
+      '`device_token` of an earlier sign-in on this device; makes the code unnecessary if AUTH_LOGIN_CODE is new_device',
   }),
   turnstile,
 });
@@ -25,12 +23,12 @@ export const registerBody = z.strictObject({
   last_name: personName.default(''),
   invitation: secret
     .optional()
-    .meta({ description: 'Token of an invitation link; needed while sign-up is by invitation only' }),
+    .meta({ description: 'Token of an invitation link; required if sign-up is by invitation only' }),
   turnstile,
 });
 
 export const confirmBody = z.strictObject({
-  session: secret.meta({ description: 'The handle the first call gave' }),
+  session: secret.meta({ description: 'Handle from the answer of the first call' }),
   code: z.string().trim().min(1).max(32).meta({ description: 'The mailed code' }),
   turnstile,
 });
@@ -38,7 +36,7 @@ export const confirmBody = z.strictObject({
 export const refreshBody = z.strictObject({ refresh_token: secret });
 export const resetBody = z.strictObject({ email: emailAddress, turnstile });
 export const resetConfirmBody = z.strictObject({
-  session: secret.meta({ description: 'The last part of the mailed link' }),
+  session: secret.meta({ description: 'Last part of the mailed link' }),
   password: secret,
   turnstile,
 });
@@ -46,11 +44,11 @@ export const passwordBody = z.strictObject({ current_password: secret, new_passw
 export const profileBody = z.strictObject({
   first_name: personName.optional(),
   last_name: personName.optional(),
-  language: z.enum(LANGUAGES).optional().meta({ description: 'Language of the mails that Heron sends to the person' }),
+  language: z.enum(LANGUAGES).optional().meta({ description: "Language of Heron's mails to the person" }),
 });
 
 export const setupBody = z.strictObject({
-  token: secret.meta({ description: 'The last part of the setup link the starting process printed' }),
+  token: secret.meta({ description: 'Last part of the setup link, which the starting process prints' }),
   email: emailAddress,
   password: secret,
   first_name: personName.default(''),
@@ -69,7 +67,7 @@ export const tokenPair = resource('TokenPair', {
 });
 export const loginResult = resource('SignedIn', {
   ...tokenPair.shape,
-  device_token: z.string().optional().meta({ description: 'Keep it on this device and send it with later sign-ins' }),
+  device_token: z.string().optional().meta({ description: 'Store it on this device and send it with later sign-ins' }),
 });
 
 const label = z.strictObject({ id: uuid, name: z.string(), color: z.string() });
@@ -81,10 +79,10 @@ export const user = resource('User', {
   language: z
     .string()
     .nullable()
-    .meta({ description: 'Language of mails to the person; null until their first browser has told it' }),
+    .meta({ description: 'Language of mails to the person; null until their first browser sign-in sets it' }),
   avatar_url: z.string().nullable(),
-  roles: z.array(uuid).meta({ description: 'Ids of the roles held, over all workspaces' }),
-  is_admin: z.boolean().meta({ description: 'Administrator of the installation' }),
+  roles: z.array(uuid).meta({ description: 'Role ids over all workspaces' }),
+  is_admin: z.boolean().meta({ description: 'True for an administrator of the installation' }),
   organization_id: uuid.nullable().meta({ description: 'The selected workspace' }),
   folders: z.array(label),
   tags: z.array(label),

@@ -5,11 +5,11 @@ import { scopesOf, scopeText } from '../../../domain/identity/scopes.ts';
 import { iso } from '../../http/schemas.ts';
 import type { application, registered } from './schemas.ts';
 
-/** An application of the workspace. Its secret is not stored: creation and rotation add it to their answers, once. */
+/** Returns an application of the workspace. Its secret is not stored; only creation and rotation answer with it. */
 export function presentApplication(row: OAuthApplicationRow): z.input<typeof application> {
   return {
     id: row.id,
-    // Only a client that registered itself has none, and it is in no organization's list.
+    // Only self-registered clients have no organization, and those are in no organization's list.
     organization_id: row.organization_id!,
     client_id: row.client_id,
     name: row.name,
@@ -26,7 +26,7 @@ export function presentApplication(row: OAuthApplicationRow): z.input<typeof app
   };
 }
 
-/** A client that has registered itself, in the form of RFC 7591. */
+/** Returns a self-registered client in the format of RFC 7591. */
 export function presentRegistered(client: Client & { created_at: Date }): z.input<typeof registered> {
   return {
     client_id: client.client_id,

@@ -9,13 +9,13 @@ import * as schemas from './schemas.ts';
 
 const open = { area: 'oauth', scope: 'public', permission: null } as const;
 const documents = { ...open, method: 'get', atRoot: true, cacheControl: 'public, max-age=300' } as const;
-/** Metadata of the API, and of the MCP endpoint under both of its paths. */
+/** Metadata paths of the API, and of the MCP endpoint under both of its paths. */
 const METADATA_PATHS = [
   { name: '', path: '' },
   ...MCP_PATHS.map((path, index) => ({ name: index === 0 ? '.mcp' : '.v1mcp', path })),
 ];
 
-/** What OAuth clients speak: metadata, registration, tokens. */
+/** Routes of the OAuth protocol: metadata, registration, tokens. */
 export const protocolRoutes: readonly AnyRoute[] = [
   ...METADATA_PATHS.map(({ name, path }) =>
     route({
@@ -44,8 +44,7 @@ export const protocolRoutes: readonly AnyRoute[] = [
     path: '/oauth/register',
     summary: 'Register a public client (RFC 7591)',
     description:
-      'Registration gives no access: a person has to approve scopes first. Such a client can never hold send_campaigns or api_keys. ' +
-      'Metadata that is not understood is ignored. The number of registrations from one address is limited.',
+      'Registration grants no access: a person must approve scopes first. Such a client can never get send_campaigns or api_keys. Unknown metadata is ignored. Registrations per address are limited.',
     body: schemas.registration,
     bodyLimit: 64 * 1024,
     errorStyle: 'registration',
@@ -59,10 +58,9 @@ export const protocolRoutes: readonly AnyRoute[] = [
     operationId: 'oauth.token',
     method: 'post',
     path: '/oauth/token',
-    summary: 'A code or a refresh token for new tokens',
+    summary: 'Exchange a code or a refresh token for new tokens',
     description:
-      'A code works once, for ten minutes; used again, the tokens it gave are revoked. A refresh token works once, for ninety days; ' +
-      'used again, every token that came from the same approval is revoked. Clients authenticate by `none` (public), HTTP Basic or `client_secret`.',
+      'A code works once, for ten minutes; using it again revokes the tokens it gave. A refresh token works once, for ninety days; using it again revokes all tokens of the same approval. Clients authenticate by `none` (public), HTTP Basic or `client_secret`.',
     consumes: 'form',
     query: schemas.noQuery,
     body: schemas.tokenForm,
@@ -78,10 +76,9 @@ export const protocolRoutes: readonly AnyRoute[] = [
     operationId: 'oauth.revoke',
     method: 'post',
     path: '/oauth/revoke',
-    summary: 'End the grant behind a token (RFC 7009)',
+    summary: 'Revoke the grant of a token (RFC 7009)',
     description:
-      'Every token of the same person, workspace and application is invalid within a second. A token that does not exist, or is another ' +
-      "client's, is answered alike.",
+      'Every token of the same person, workspace and application becomes invalid within a second. The answer is the same for unknown tokens and tokens of other clients.',
     consumes: 'form',
     query: schemas.noQuery,
     body: schemas.revokeForm,

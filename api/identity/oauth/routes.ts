@@ -21,7 +21,7 @@ const applications = {
   everyMailbox: true,
 } as const;
 
-/** OAuth: the protocol, and the workspace's own applications. */
+/** Routes of OAuth: the protocol and the workspace's own applications. */
 export const oauthRoutes: readonly AnyRoute[] = [
   ...protocolRoutes,
   route({
@@ -42,7 +42,7 @@ export const oauthRoutes: readonly AnyRoute[] = [
     path: '/oauth/applications',
     summary: 'Create an OAuth application; its client secret is shown once',
     description:
-      'A key or token can give it no scope it lacks itself. Repeating the request with its Idempotency-Key repeats the answer, the secret included.',
+      'A key or token can grant only scopes that it has itself. Repeating the request with its Idempotency-Key repeats the answer, including the secret.',
     body: schemas.createBody,
     furtherProblems: (ctx, body) => applicationProblems(ctx, body),
     cacheControl: 'no-store',
@@ -72,7 +72,7 @@ export const oauthRoutes: readonly AnyRoute[] = [
     path: '/oauth/applications/:id',
     summary: 'Change an OAuth application',
     description:
-      'Only sent fields change; lists replace what was there. Fewer scopes narrow its tokens within a second; more need a new approval.',
+      'Omitted fields keep their values; lists are replaced. Removed scopes are removed from its tokens within a second; additional ones need a new approval.',
     params: idParams,
     body: schemas.updateBody,
     furtherProblems: (ctx, body, { id }) => applicationProblems(ctx, body, id),
@@ -86,7 +86,7 @@ export const oauthRoutes: readonly AnyRoute[] = [
     operationId: 'oauth.deleteApplication',
     method: 'delete',
     path: '/oauth/applications/:id',
-    summary: 'Delete an OAuth application with every grant and token of it',
+    summary: 'Delete an OAuth application with all its grants and tokens',
     params: idParams,
     success: { status: 204 },
     errors: ['no_organization'],
@@ -97,7 +97,7 @@ export const oauthRoutes: readonly AnyRoute[] = [
     operationId: 'oauth.rotateSecret',
     method: 'post',
     path: '/oauth/applications/:id/rotate-secret',
-    summary: 'A new client secret; the one before stops working at once',
+    summary: 'Replace the client secret; the old one stops working at once',
     params: idParams,
     cacheControl: 'no-store',
     success: { status: 200, body: schemas.applicationWithSecret },

@@ -3,28 +3,30 @@ import { pageQuery, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const MAX_LIST = 50;
 
-/** A form field; without a value it counts as omitted (RFC 6749, section 3.2). Sent twice it is a list, and refused. */
+/**
+ * Form field. An empty value counts as omitted (RFC 6749, section 3.2). A field sent twice is a list and is refused.
+ */
 const field = z
   .string()
   .max(4096)
   .transform((value) => (value === '' ? undefined : value))
   .optional();
 const clientFields = {
-  client_id: field.meta({ description: 'Unless HTTP Basic says it' }),
-  client_secret: field.meta({ description: 'Of a confidential client, here or as HTTP Basic' }),
+  client_id: field.meta({ description: 'Required without HTTP Basic' }),
+  client_secret: field.meta({ description: 'Secret of a confidential client, here or by HTTP Basic' }),
 };
 
-/** No part of a token request may be in the URL, because URLs are logged. */
+/** Refuses any query parameter of a token request, because URLs are logged. */
 export const noQuery = z.strictObject({});
 
 export const tokenForm = z
   .object({
     grant_type: field.meta({ description: '`authorization_code` or `refresh_token`' }),
     code: field,
-    redirect_uri: field.meta({ description: 'The one the code was sent to' }),
-    code_verifier: field.meta({ description: 'Whenever a code_challenge was sent' }),
+    redirect_uri: field.meta({ description: 'Redirect URI that the code was sent to' }),
+    code_verifier: field.meta({ description: 'Required if a code_challenge was sent' }),
     refresh_token: field,
-    scope: field.meta({ description: 'With a refresh token: less than was granted, separated by spaces' }),
+    scope: field.meta({ description: 'With a refresh token: a subset of the granted scopes, separated by spaces' }),
     resource: z
       .union([field, z.array(z.string().max(4096))])
       .optional()
@@ -43,11 +45,11 @@ export const tokens = resource('OAuthTokens', {
   access_token: z.string(),
   token_type: z.literal('Bearer'),
   expires_in: z.int().meta({ description: 'Seconds' }),
-  refresh_token: z.string().meta({ description: 'Works once; the answer to it holds the next' }),
-  scope: z.string().meta({ description: 'What the access token carries, separated by spaces' }),
+  refresh_token: z.string().meta({ description: 'Works once; the answer contains the next one' }),
+  scope: z.string().meta({ description: 'Scopes of the access token, separated by spaces' }),
 });
 
-/** RFC 7591 wants unknown metadata ignored. */
+/** RFC 7591 requires unknown metadata to be ignored. */
 export const registration = z.looseObject({
   client_name: z.string().optional().meta({ description: 'Shown on the consent screen' }),
   redirect_uris: z
@@ -62,7 +64,7 @@ export const registration = z.looseObject({
     .string()
     .max(4096)
     .optional()
-    .meta({ description: 'The most it will ever ask for; everything such a client can hold unless given' }),
+    .meta({ description: 'Maximum scopes. Default: all that such a client can have' }),
   client_uri: z.string().optional(),
   logo_uri: z.string().optional(),
 });
@@ -98,7 +100,7 @@ export const serverMetadata = resource('OAuthServerMetadata', {
 export const resourceMetadata = resource('OAuthResourceMetadata', {
   resource: z.string(),
   authorization_servers: z.array(z.string()),
-  scopes_supported: z.array(z.string()).meta({ description: 'Those any client may ask for' }),
+  scopes_supported: z.array(z.string()).meta({ description: 'Scopes that any client may request' }),
   bearer_methods_supported: z.array(z.string()),
   resource_name: z.string(),
   resource_documentation: z.string(),
@@ -118,16 +120,16 @@ const optionalFields = {
     .array(z.string().max(255))
     .max(MAX_LIST)
     .optional()
-    .meta({ description: 'Hosts, or with a leading dot domains with all below them; empty means no webhooks' }),
+    .meta({ description: 'Hosts, or domains with a leading dot that include all subdomains; empty forbids webhooks' }),
   webhook_url: z
     .string()
     .optional()
-    .meta({ description: 'Where events of every workspace that grants access go; empty for none' }),
+    .meta({ description: 'URL for the events of all workspaces that grant access; empty for none' }),
   webhook_events: z
     .array(z.string())
     .max(100)
     .optional()
-    .meta({ description: 'Empty means every event that is not firehose' }),
+    .meta({ description: 'Event types; empty for every event that is not firehose' }),
 };
 const createScopes = z.array(z.string()).min(1).max(MAX_LIST).optional();
 
@@ -135,7 +137,7 @@ export const createBody = z.strictObject({
   name,
   redirect_uris: redirectUris,
   scopes: createScopes.meta({
-    description: 'Permission names in lower case: the most its tokens can carry. Without it, the reading ones',
+    description: 'Maximum scopes of its tokens, as permission names in lower case. Default: the reading scopes',
   }),
   ...optionalFields,
 });
@@ -166,5 +168,5 @@ const fields = {
 export const application = resource('OAuthApplication', fields);
 export const applicationWithSecret = resource('OAuthApplicationWithSecret', {
   ...fields,
-  client_secret: z.string().meta({ description: 'Shown here and never again' }),
+  client_secret: z.string().meta({ description: 'Shown only in this answer' }),
 });

@@ -6,7 +6,7 @@ import type { RoleRow } from '../../../domain/identity/organizations/roles.ts';
 import { iso } from '../../http/schemas.ts';
 import type { invitation, member, organization, role } from './schemas.ts';
 
-/** An organization of the caller; `selected` is the id of the one their session works in. */
+/** Returns an organization of the caller. `selected` is the id of the organization that their session works in. */
 export function presentOrganization(row: MyOrganization, selected: string | null): z.input<typeof organization> {
   return {
     id: row.id,
@@ -22,7 +22,7 @@ export function presentOrganization(row: MyOrganization, selected: string | null
   };
 }
 
-/** A member of the workspace with the role that decides what they may do. */
+/** Returns a member of the workspace with their role. */
 export function presentMember(row: MemberRow): z.input<typeof member> {
   return {
     user_id: row.user_id,
@@ -34,7 +34,7 @@ export function presentMember(row: MemberRow): z.input<typeof member> {
   };
 }
 
-/** A role with its permissions; `is_system` roles came with the workspace and stay as they are. */
+/** Returns a role with its permissions. `is_system` roles are built in and cannot be changed. */
 export function presentRole(row: RoleRow): z.input<typeof role> {
   return {
     id: row.id,
@@ -47,7 +47,7 @@ export function presentRole(row: RoleRow): z.input<typeof role> {
   };
 }
 
-/** An invitation that was not accepted yet; whether it is open or expired is judged by `now`. */
+/** Returns an invitation that was not accepted yet. `now` decides between open and expired. */
 export function presentInvitation(row: InvitationView, now: Date): z.input<typeof invitation> {
   return {
     id: row.id,

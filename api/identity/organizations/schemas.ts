@@ -15,15 +15,15 @@ export const updateBody = z.strictObject({
   weekly_report: z
     .boolean()
     .optional()
-    .meta({ description: 'Mail the figures of each week to the members who may see analytics' }),
-  timezone: z.string().max(64).optional().meta({ description: 'IANA name; decides when a week begins' }),
+    .meta({ description: 'Mail the weekly report to the members who may see analytics' }),
+  timezone: z.string().max(64).optional().meta({ description: 'IANA name; defines when a week begins' }),
 });
 export const memberBody = z.strictObject({ role_id: z.string() });
 export const roleBody = z.strictObject({ name: roleName, permissions });
 export const roleUpdateBody = z.strictObject({ name: roleName.optional(), permissions: permissions.optional() });
 export const inviteBody = z.strictObject({ email: emailAddress, role_id: z.string() });
 export const acceptBody = z.strictObject({
-  token: z.string().min(1).max(1024).meta({ description: 'The last part of the mailed link' }),
+  token: z.string().min(1).max(1024).meta({ description: 'Last part of the mailed link' }),
 });
 export const memberParams = z.object({ userId: z.string() });
 
@@ -33,11 +33,11 @@ export const organization = resource('Organization', {
   plan: z.enum(['free', 'paid']),
   weekly_report: z.boolean(),
   timezone: z.string(),
-  current: z.boolean().meta({ description: 'Whether this session works in it' }),
+  current: z.boolean().meta({ description: 'True if this session works in it' }),
   role: z
     .strictObject({ id: uuid, name: z.string(), is_owner: z.boolean() })
-    .meta({ description: 'The role the caller holds in it' }),
-  permissions: z.array(z.string()).meta({ description: 'What that role allows' }),
+    .meta({ description: "The caller's role" }),
+  permissions: z.array(z.string()).meta({ description: 'Permissions of that role' }),
   created_at: timestamp,
   updated_at: timestamp,
 });

@@ -32,7 +32,7 @@ const team = resource('Team', {
   updated_at: timestamp,
 });
 
-/** Teams of a workspace: tasks can be theirs. */
+/** Routes of a workspace's teams, to which tasks can be assigned. */
 export const teamRoutes = [
   route({
     ...read,
@@ -40,7 +40,7 @@ export const teamRoutes = [
     method: 'get',
     path: '/teams',
     summary: 'Teams with their members',
-    description: 'Oldest first; all of them.',
+    description: 'Oldest first, all on one page.',
     success: { status: 200, body: z.strictObject({ data: z.array(team) }) },
     handler: async (ctx) => ({ data: (await listTeams(ctx)).map(present) }),
   }),
@@ -50,7 +50,7 @@ export const teamRoutes = [
     method: 'post',
     path: '/teams',
     summary: 'Create a team',
-    description: 'Without members.',
+    description: 'It starts without members.',
     body: z.strictObject({ name, color: color.default(TEAM_COLOR) }),
     success: { status: 201, body: team },
     handler: async (ctx, { body }) => present(await createTeam(ctx, body)),
@@ -61,7 +61,7 @@ export const teamRoutes = [
     method: 'get',
     path: '/teams/:id',
     summary: 'One team',
-    description: 'Its members in the order in which they came.',
+    description: 'Members are in the order in which they joined.',
     params: idParams,
     success: { status: 200, body: team },
     handler: async (ctx, { params }) => present(await readTeam(ctx, params.id)),
@@ -72,7 +72,7 @@ export const teamRoutes = [
     method: 'patch',
     path: '/teams/:id',
     summary: 'Rename or recolour a team',
-    description: 'At least one of the two.',
+    description: 'At least one of the two fields is required.',
     params: idParams,
     body: z
       .strictObject({ name: name.optional(), color: color.optional() })
@@ -90,7 +90,7 @@ export const teamRoutes = [
     method: 'delete',
     path: '/teams/:id',
     summary: 'Delete a team',
-    description: 'Its tasks stay, without it; its members stay in the workspace.',
+    description: 'Its tasks are kept without a team; its members stay in the workspace.',
     params: idParams,
     success: { status: 204 },
     handler: (ctx, { params }) => deleteTeam(ctx, params.id),
@@ -100,8 +100,8 @@ export const teamRoutes = [
     operationId: 'teams.addMember',
     method: 'post',
     path: '/teams/:id/members',
-    summary: 'Take a member of the workspace into a team',
-    description: 'Who leaves the workspace leaves its teams.',
+    summary: 'Add a member of the workspace to a team',
+    description: 'A member who leaves the workspace leaves its teams.',
     params: idParams,
     body: z.strictObject({ user_id: z.uuid().toLowerCase() }),
     furtherProblems: (ctx, body) => teamMemberProblems(ctx, body.user_id),
@@ -114,8 +114,8 @@ export const teamRoutes = [
     operationId: 'teams.removeMember',
     method: 'delete',
     path: '/teams/:id/members/:userId',
-    summary: 'Take somebody out of a team',
-    description: 'They stay in the workspace.',
+    summary: 'Remove a member from a team',
+    description: 'The member stays in the workspace.',
     params: z.object({ id: z.string(), userId: z.string() }),
     success: { status: 204 },
     handler: (ctx, { params }) => removeTeamMember(ctx, params.id, params.userId),

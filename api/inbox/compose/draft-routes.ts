@@ -54,7 +54,7 @@ function present({
   };
 }
 
-/** Emails that somebody has begun to write. */
+/** Routes of drafts: emails that are not sent yet. */
 export const draftRoutes: readonly AnyRoute[] = [
   route({
     ...read,
@@ -71,9 +71,9 @@ export const draftRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.createDraft',
     method: 'post',
     path: '/unibox/drafts',
-    summary: 'Keep an email that is not finished',
+    summary: 'Save an unfinished email as a draft',
     description:
-      'A new email, or with `thread_id` a reply. Nothing of it is looked at before it is sent, but its mailbox and its files, which are kept with it.',
+      'A new email, or a reply if `thread_id` is set. Only its mailbox and its files, which are stored with it, are checked before it is sent.',
     body: draftBody,
     bodyLimit: MAX_REQUEST_BYTES,
     furtherProblems: (ctx, body) => draftProblems(ctx, body),
@@ -97,9 +97,9 @@ export const draftRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.replaceDraft',
     method: 'put',
     path: '/unibox/drafts/:id',
-    summary: 'Replace what a draft says',
+    summary: "Replace a draft's content",
     description:
-      'What is not given becomes empty. Of its files those stay that `kept_attachments` names, beside new ones. With `expected_updated_at` nobody else’s change is overwritten.',
+      'Omitted fields become empty. Files in `kept_attachments` are kept, and new ones are added. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
     body: draftReplaceBody,
     bodyLimit: MAX_REQUEST_BYTES,
@@ -131,7 +131,7 @@ export const draftRoutes: readonly AnyRoute[] = [
     path: '/unibox/drafts/:id/send',
     summary: 'Send a draft',
     description:
-      'As unibox.compose does, or unibox.reply where it has a conversation, with their rules; then the draft is gone. One that may not be sent stays.',
+      'Sent like unibox.compose, or like unibox.reply if it has a conversation, with their rules; the draft is then deleted. A draft that may not be sent is kept.',
     params: idParams,
     body: draftSendBody,
     bodyLimit: MAX_REQUEST_BYTES,

@@ -17,11 +17,11 @@ const permission = 'send_campaigns';
 const compose = { area, scope: ['SEND_DIRECT_EMAIL'], permission } as const;
 const success = { status: 200, body: accepted } as const;
 const WHO_DECIDES =
-  'A signed-in person sends at once (`executed`). The request of an API key or application needs an agent policy with that capability; without one, or ' +
-  'beyond its limits, it answers `awaiting_approval` with a link at which a person decides within 30 minutes. Suppression, holds, the daily cap and the ' +
-  'gap of the mailbox rule in any case: the email takes the first time that keeps them.';
+  'A signed-in person sends at once (`executed`). An API key or application needs an agent policy with that capability. Without one, or ' +
+  'beyond its limits, the answer is `awaiting_approval` with a link where a person decides within 30 minutes. Suppressions, holds, the daily cap and ' +
+  'the gap of the mailbox always apply: the email gets the first time that respects them.';
 
-/** What became of an email that was written. */
+/** Returns the outcome of submitting an email. */
 export function presentAccepted(
   { approval, scheduled_at, left_out, ...rest }: Accepted,
   { language }: Pick<Ctx, 'language'>,
@@ -61,7 +61,7 @@ function presentScheduled(
   };
 }
 
-/** Emails that people and agents write, and those that have not left. */
+/** Routes of emails that people and agents write, and of those not sent yet. */
 export const directSendRoutes: readonly AnyRoute[] = [
   route({
     ...compose,
@@ -87,8 +87,8 @@ export const directSendRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.compose',
     method: 'post',
     path: '/unibox/compose',
-    summary: 'Write a new email',
-    description: `Begins a conversation. Capability email.compose. ${WHO_DECIDES}`,
+    summary: 'Send a new email',
+    description: `Starts a conversation. Capability email.compose. ${WHO_DECIDES}`,
     body: composeBody,
     bodyLimit: MAX_REQUEST_BYTES,
     furtherProblems: (ctx, body) => directSendProblems(ctx, 'compose', body),
@@ -104,9 +104,7 @@ export const directSendRoutes: readonly AnyRoute[] = [
     method: 'post',
     path: '/unibox/reply',
     summary: 'Reply in a conversation',
-    description:
-      'Leaves from a mailbox of the conversation, to the sender of the newest message that came in, with In-Reply-To and References, so that mail programs ' +
-      `show it where it belongs. It stops and changes nothing in campaigns; an answer to it counts for the campaign that the conversation is about. Capability inbox.reply. ${WHO_DECIDES}`,
+    description: `Sent from a mailbox of the conversation to the sender of the latest received message, with In-Reply-To and References, so that mail programs show it in the thread. It does not stop or change campaigns. An answer to it counts for the campaign of the conversation. Capability inbox.reply. ${WHO_DECIDES}`,
     body: replyBody,
     bodyLimit: MAX_REQUEST_BYTES,
     furtherProblems: (ctx, body) => directSendProblems(ctx, 'reply', body),
@@ -121,10 +119,10 @@ export const directSendRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.listScheduled',
     method: 'get',
     path: '/unibox/scheduled',
-    summary: 'Emails that people and agents have written and that have not left, soonest first',
-    description: 'At most 200. Those that wait for approval are among them.',
+    summary: 'List unsent emails of people and agents, soonest first',
+    description: 'At most 200, including those that wait for approval.',
     query: z.strictObject({
-      thread_id: z.string().min(1).max(2000).optional().meta({ description: 'Only those of this conversation' }),
+      thread_id: z.string().min(1).max(2000).optional().meta({ description: 'Only emails of this conversation' }),
     }),
     success: { status: 200, body: scheduledList },
     handler: async (ctx, { query }) => ({
@@ -138,8 +136,8 @@ export const directSendRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.cancelScheduled',
     method: 'delete',
     path: '/unibox/scheduled/:taskId',
-    summary: 'Cancel an email that has not left',
-    description: 'An approval it waits for ends. 409 when it has left, or is being sent at this moment.',
+    summary: 'Cancel an unsent email',
+    description: 'Ends an approval that it waits for. Answers 409 if it was sent or is being sent.',
     params: z.object({ taskId: z.string() }),
     success: { status: 204 },
     errors: ['not_found', 'conflict'],

@@ -12,7 +12,7 @@ import {
 } from '../../http/schemas.ts';
 import { says } from '../../../lib/issue-message.ts';
 
-/** Bytes of a request: attachments in base64 and two bodies. */
+/** Maximum size (bytes) of a request: attachments in base64 and two bodies. */
 export const MAX_REQUEST_BYTES = 12 * 1024 * 1024;
 const MAX_BODY_CHARACTERS = 500_000;
 
@@ -30,19 +30,19 @@ const attachment = resource('Attachment', {
     .string()
     .max(127)
     .regex(/^[\w.+-]+\/[\w.+-]+$/, says('compose.media_type')),
-  content: z.string().min(1).max(MAX_REQUEST_BYTES).meta({ description: 'The bytes, in base64' }),
+  content: z.string().min(1).max(MAX_REQUEST_BYTES).meta({ description: 'File content in base64' }),
 });
 
 const written = {
-  cc: addresses.optional().meta({ description: 'Suppressed addresses are left out' }),
-  bcc: addresses.optional().meta({ description: 'Suppressed addresses are left out' }),
+  cc: addresses.optional().meta({ description: 'CC recipients; suppressed addresses are omitted' }),
+  bcc: addresses.optional().meta({ description: 'BCC recipients; suppressed addresses are omitted' }),
   body_plain: text
     .optional()
-    .meta({ description: 'One of the two bodies is required. The signature of the mailbox is added' }),
+    .meta({ description: "Plain text; one of the two bodies is required. The mailbox's signature is added" }),
   body_html: text.optional(),
   send_mode: mode.optional().meta({
     description:
-      'instant (default): the first time that keeps the cap and gap of the mailbox, before emails that campaigns have planned for later; smart: the next time that is free; scheduled: not before scheduled_at',
+      "instant (default): the first time within the mailbox's cap and gap, before emails that campaigns have planned for later. smart: the next free time. scheduled: not before scheduled_at",
   }),
   scheduled_at: inputTimestamp
     .optional()
@@ -51,63 +51,63 @@ const written = {
     .array(attachment)
     .max(MAX_ATTACHMENTS)
     .optional()
-    .meta({ description: '7 MiB together at most; programs are refused' }),
+    .meta({ description: 'At most 7 MiB in total; executable files are refused' }),
 };
 
 const messageIds = z.array(z.string().min(1).max(998)).max(50);
 const subject = z.string().trim().min(1).max(500);
 
-/** POST /emails/:id/send */
+/** Body of POST /emails/:id/send. */
 export const sendBody = z.strictObject({
   to: addresses.min(1),
   subject,
   ...written,
-  in_reply_to: messageIds.optional().meta({ description: 'Message-IDs; the first that is known is answered' }),
-  thread_id: z.string().min(1).max(2000).optional().meta({ description: 'The conversation it belongs to' }),
+  in_reply_to: messageIds.optional().meta({ description: 'Message-IDs; the first known one is answered' }),
+  thread_id: z.string().min(1).max(2000).optional().meta({ description: 'Conversation of the reply' }),
 });
 
-/** POST /unibox/compose */
+/** Body of POST /unibox/compose. */
 export const composeBody = z.strictObject({
-  email_account_id: z.uuid().meta({ description: 'The mailbox it leaves from' }),
+  email_account_id: z.uuid().meta({ description: 'Sending mailbox' }),
   to: addresses.min(1),
   subject,
   ...written,
 });
 
-/** POST /unibox/reply */
+/** Body of POST /unibox/reply. */
 export const replyBody = z.strictObject({
-  thread_id: z.string().min(1).max(2000).optional().meta({ description: 'Required unless in_reply_to is there' }),
+  thread_id: z.string().min(1).max(2000).optional().meta({ description: 'Required without in_reply_to' }),
   in_reply_to: messageIds
     .optional()
-    .meta({ description: 'Message-IDs; the first that is known is answered, else the newest message that came in' }),
+    .meta({ description: 'Message-IDs; the first known one is answered. Default: the latest received message' }),
   email_account_id: z
     .uuid()
     .optional()
-    .meta({ description: 'A mailbox of the conversation; the one it came to by default' }),
-  to: addresses.min(1).optional().meta({ description: 'The sender of the answered message by default' }),
-  subject: subject.optional().meta({ description: 'Re: and the subject of the conversation by default' }),
+    .meta({ description: 'Sending mailbox, one of the conversation. Default: the one that received the message' }),
+  to: addresses.min(1).optional().meta({ description: 'Default: the sender of the answered message' }),
+  subject: subject.optional().meta({ description: 'Default: Re: and the subject of the conversation' }),
   ...written,
 });
 
-/** What became of it. */
+/** Answer to submitting an email: its outcome. */
 export const accepted = resource('AcceptedEmail', {
   result: z.enum(['executed', 'awaiting_approval']),
-  task_id: uuid.meta({ description: 'The email; names it in events, lists and DELETE /v1/unibox/scheduled/:taskId' }),
-  scheduled_at: timestamp.meta({ description: 'When it leaves, as far as that is known' }),
+  task_id: uuid.meta({ description: 'Id of the email in events, lists and DELETE /v1/unibox/scheduled/:taskId' }),
+  scheduled_at: timestamp.meta({ description: 'Expected time of sending, if known' }),
   send_mode: mode,
   thread_id: z.string(),
   left_out: z
     .array(z.strictObject({ address: z.string(), reason: z.string() }))
-    .meta({ description: 'Addresses of cc and bcc it does not go to' }),
+    .meta({ description: 'Addresses of cc and bcc that are skipped' }),
   approval_id: uuid.nullable(),
-  approval_url: z.string().nullable().meta({ description: 'Where a person reads and decides' }),
+  approval_url: z.string().nullable().meta({ description: 'Page where a person reads the email and decides' }),
   approval_expires_at: timestamp.nullable(),
   reasons: z
     .array(z.strictObject({ code: z.string(), message: z.string() }))
-    .meta({ description: 'Why it waits for a person' }),
+    .meta({ description: 'Reasons why it waits for a person' }),
 });
 
-/** GET /unibox/scheduled */
+/** Answer of GET /unibox/scheduled. */
 export const scheduledList = z.strictObject({
   data: z.array(
     resource('ScheduledEmail', {
@@ -116,7 +116,7 @@ export const scheduledList = z.strictObject({
       state: z.enum(['awaiting_approval', 'queued']),
       scheduled_at: timestamp,
       created_at: timestamp,
-      account_id: uuid.meta({ description: 'The mailbox' }),
+      account_id: uuid.meta({ description: 'Mailbox id' }),
       account_email: z.string(),
       account_name: z.string(),
       to: z.array(z.string()),
@@ -124,16 +124,16 @@ export const scheduledList = z.strictObject({
       snippet: z.string(),
       thread_id: z.string(),
       approval_id: uuid.nullable(),
-      waiting_for: z.string().nullable().meta({ description: 'What it waits for, for people' }),
+      waiting_for: z.string().nullable().meta({ description: 'Reason of the wait, as text for people' }),
       blocked_reason: z.string().optional(),
     }),
   ),
 });
 
-/** POST /unibox/drafts, PUT /unibox/drafts/:id */
+/** Body of POST /unibox/drafts and PUT /unibox/drafts/:id. */
 export const draftBody = z.strictObject({
-  email_account_id: z.uuid().optional().meta({ description: 'The mailbox it is to leave from' }),
-  thread_id: z.string().min(1).max(2000).optional().meta({ description: 'The conversation it is to answer in' }),
+  email_account_id: z.uuid().optional().meta({ description: 'Sending mailbox' }),
+  thread_id: z.string().min(1).max(2000).optional().meta({ description: 'Conversation of the reply' }),
   to: addresses.optional(),
   cc: addresses.optional(),
   bcc: addresses.optional(),
@@ -144,15 +144,14 @@ export const draftBody = z.strictObject({
 });
 export const draftReplaceBody = draftBody.extend({
   kept_attachments: z.array(z.uuid()).max(MAX_ATTACHMENTS).optional().meta({
-    description: 'Ids of files of the draft that stay; the others are deleted',
+    description: 'File ids of the draft to keep; the others are deleted',
   }),
   ...asSeen,
 });
 
-/** A draft. */
 export const draft = resource('Draft', {
   id: uuid,
-  user_id: uuid.nullable().meta({ description: 'Who began it; null for a key or application of its own' }),
+  user_id: uuid.nullable().meta({ description: 'Author; null for a key or application without a person' }),
   email_account_id: uuid.nullable(),
   thread_id: z.string().nullable(),
   to: z.array(z.string()),
@@ -170,9 +169,11 @@ export const draft = resource('Draft', {
 export const draftListQuery = z.strictObject(pageQuery(100));
 export const draftPage = paged(draft);
 
-/** POST /unibox/drafts/:id/send */
+/** Body of POST /unibox/drafts/:id/send. */
 export const draftSendBody = z.strictObject({
   send_mode: written.send_mode,
   scheduled_at: written.scheduled_at,
-  attachments: written.attachments.meta({ description: 'Files beside those of the draft; 7 MiB together at most' }),
+  attachments: written.attachments.meta({
+    description: 'Files in addition to those of the draft; at most 7 MiB in total',
+  }),
 });

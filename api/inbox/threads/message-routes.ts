@@ -9,10 +9,10 @@ import { correctionBody, imageList, receivedMessage } from './schemas.ts';
 
 const read = { area: 'unibox', scope: ['READ_UNIBOX'], permission: 'view_campaigns' } as const;
 const write = { area: 'unibox', scope: ['WRITE_UNIBOX'], permission: 'send_campaigns' } as const;
-/** Characters of a text that are kept. */
+/** Maximum number of characters kept of a text. */
 const MAX_TEXT = 64 * 1024;
 
-/** A file from a stranger is saved and never shown: not by the browser, and not as part of our pages. */
+/** Headers that make a browser save a file from a stranger instead of displaying it. */
 const NEVER_SHOWN = {
   'Content-Security-Policy': "sandbox; default-src 'none'",
   'X-Content-Type-Options': 'nosniff',
@@ -20,14 +20,14 @@ const NEVER_SHOWN = {
   'Cache-Control': 'private, no-store',
 } as const;
 
-/** One received message, and the files of messages. */
+/** Routes of single received messages and of message files. */
 export const uniboxMessageRoutes: readonly AnyRoute[] = [
   route({
     ...read,
     operationId: 'unibox.get',
     method: 'get',
     path: '/unibox/:id',
-    summary: 'A received message with its text',
+    summary: 'Get a received message with its text',
     params: idParams,
     success: { status: 200, body: receivedMessage },
     errors: ['not_found'],
@@ -55,9 +55,9 @@ export const uniboxMessageRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.getImages',
     method: 'get',
     path: '/unibox/:id/images',
-    summary: 'The images that a received message names',
+    summary: 'Fetch the images referenced by a received message',
     description:
-      'Images are not loaded with a message: its sender would learn that it was read. This fetches those whose addresses stand as `data-src` in `body_html`, the first 30 of at most 1 MiB each and 8 MiB together: PNG, JPEG, GIF and WebP. The server fetches them, so the sender sees its address and no reader. Those that cannot be had are left out.',
+      'Images are not loaded with a message, because its sender would learn that it was read. This fetches the images whose URLs are `data-src` in `body_html`: the first 30, at most 1 MiB each and 8 MiB in total, PNG, JPEG, GIF and WebP. The server fetches them, so the sender sees its address and no reader. Images that cannot be fetched are omitted.',
     params: idParams,
     success: { status: 200, body: imageList },
     errors: ['not_found'],
@@ -77,7 +77,7 @@ export const uniboxMessageRoutes: readonly AnyRoute[] = [
     path: '/unibox/:id/attachments/:fileId',
     summary: 'Download a file of a message',
     description:
-      'Of a message that came in or an email that was written here; its `url` stands in the list of its files. It comes as a download whatever it is: it was written by a stranger and nobody has looked for viruses.',
+      "Works for received messages and for emails written here; the list of a message's files has the `url`. The file is always sent as a download: it comes from a stranger and was not scanned for viruses.",
     params: z.object({ id: z.string(), fileId: z.string() }),
     success: { status: 200, body: 'stream', contentType: 'application/octet-stream' },
     errors: ['not_found'],
@@ -122,7 +122,10 @@ function presentMessage({ body_html, files, ...row }: ReceivedMessage): z.input<
   };
 }
 
-/** A download under a name of any characters (RFC 6266); quotes, line ends and what is not ASCII only in its encoded form. */
+/**
+ * Builds the header of a download with any file name (RFC 6266). Quotes, line breaks and non-ASCII characters appear
+ * only in encoded form.
+ */
 function contentDisposition(filename: string): string {
   const ascii = filename.replace(/[^\w.() -]/g, '_');
   const encoded = encodeURIComponent(filename).replace(

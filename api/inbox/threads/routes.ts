@@ -46,7 +46,7 @@ import {
 
 const read = { area: 'unibox', scope: ['READ_UNIBOX'], permission: 'view_campaigns' } as const;
 const write = { area: 'unibox', scope: ['WRITE_UNIBOX'], permission: 'send_campaigns' } as const;
-/** Characters of a message shown in a list. */
+/** Maximum number of characters of a message shown in a list. */
 const SNIPPET = 200;
 
 function presentThread({
@@ -117,7 +117,7 @@ export function presentAnswer(columns: Parameters<typeof toAnswer>[0]): z.input<
   return { ...rest, opt_out_force: force };
 }
 
-/** The files of a message, each with where its bytes are. */
+/** Returns the files of a message, each with the URL of its bytes. */
 export function presentFiles(
   id: string,
   files: readonly MessageFile[],
@@ -131,7 +131,7 @@ export function presentFiles(
   }));
 }
 
-/** The beginning of a text in one line, cut between characters. */
+/** Returns the beginning of a text as one line, never cut inside a character. */
 export function snippetOf(text: string): string {
   return [
     ...text
@@ -164,16 +164,16 @@ function presentSnooze(row: Snooze): z.input<typeof snooze> {
   };
 }
 
-/** The unified inbox: conversations over all mailboxes, and what a person files, marks and puts off. */
+/** Routes of the unified inbox: conversations over all mailboxes, with labels, marks and snoozes. */
 export const uniboxRoutes: readonly AnyRoute[] = [
   route({
     ...read,
     operationId: 'unibox.list',
     method: 'get',
     path: '/unibox',
-    summary: 'Conversations with a received message, newest arrival first',
+    summary: 'List conversations with a received message, newest first',
     description:
-      'One row per conversation, shown by the newest message that came in; filters are about that message. With `q` the conversations in which something was found, the newest find first.',
+      'One row per conversation, shown by its latest received message; filters apply to that message. With `q`, lists conversations with a match, latest match first.',
     query: threadListQuery,
     success: { status: 200, body: threadPage },
     handler: async (ctx, { query }) => {
@@ -197,9 +197,9 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.getThread',
     method: 'get',
     path: '/unibox/thread',
-    summary: 'The messages of one conversation, oldest first',
+    summary: 'List the messages of a conversation, oldest first',
     description:
-      'What came in and what left, across mailboxes unless one is named: campaign emails, and those that people and agents wrote. The text of campaign emails is not kept; it is made again from the step and the contact as they are now.',
+      'Received and sent messages, over all mailboxes unless one is named: campaign emails and those written by people and agents. The text of campaign emails is not stored; it is rendered again from the current step and contact.',
     query: threadQuery,
     success: { status: 200, body: messagePage },
     errors: ['not_found'],
@@ -215,7 +215,7 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.count',
     method: 'get',
     path: '/unibox/count',
-    summary: 'How many messages are not marked as seen, without spam and trash',
+    summary: 'Count messages not marked as seen, without spam and trash',
     query: countQuery,
     success: { status: 200, body: countAnswer },
     handler: async (ctx, { query }) => ({ count: await countUnseen(ctx, query.email_id) }),
@@ -225,9 +225,9 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.markSeen',
     method: 'patch',
     path: '/unibox/seen',
-    summary: 'Mark messages as seen, or as not seen',
+    summary: 'Mark messages as seen or unseen',
     description:
-      'At most 500. Ids that the caller may not read are passed over. The marks at the mail provider stay as they are.',
+      'At most 500. Ids that the caller may not read are skipped. Flags at the mail provider are not changed.',
     body: seenBody,
     success: { status: 200, body: seenAnswer },
     handler: async (ctx, { body }) => ({ ...body, changed: await markSeen(ctx, body.email_ids, body) }),
@@ -237,9 +237,9 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.moveFolder',
     method: 'patch',
     path: '/unibox/folder',
-    summary: 'File messages in inbox, archive or trash',
+    summary: 'Move messages to inbox, archive or trash',
     description:
-      'At most 500. Ids that the caller may not read are passed over. The copies at the mail provider stay where they are.',
+      'At most 500. Ids that the caller may not read are skipped. Copies at the mail provider are not moved.',
     body: folderBody,
     success: { status: 200, body: folderAnswer },
     handler: async (ctx, { body }) => ({ ...body, changed: await moveMessages(ctx, body.email_ids, body.folder) }),
@@ -249,7 +249,7 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.overview',
     method: 'get',
     path: '/unibox/overview',
-    summary: 'How many conversations there are, by folder, mailbox and category',
+    summary: 'Count conversations by folder, mailbox and category',
     success: { status: 200, body: overview },
     handler: async (ctx) => {
       const { generated_at, window_today_start, window_week_start, ...counts } = await readOverview(ctx);
@@ -266,7 +266,7 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.getLabels',
     method: 'get',
     path: '/unibox/thread/labels',
-    summary: 'The categories a conversation is filed under',
+    summary: 'List the categories of a conversation',
     query: threadIdQuery,
     success: { status: 200, body: labelList },
     errors: ['not_found'],
@@ -279,7 +279,7 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.setLabels',
     method: 'put',
     path: '/unibox/thread/labels',
-    summary: 'File a conversation under exactly these categories',
+    summary: 'Replace the categories of a conversation',
     body: labelsBody,
     furtherProblems: (ctx, { category_ids: ids }) => categoryProblems(reader(ctx), ids ?? []),
     success: { status: 200, body: labelList },
@@ -293,7 +293,7 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.listSnoozes',
     method: 'get',
     path: '/unibox/snoozes',
-    summary: 'Conversations that the caller has snoozed, the next to come back first',
+    summary: "List the caller's snoozed conversations, the next to return first",
     success: { status: 200, body: snoozeList },
     handler: async (ctx) => ({ data: (await listSnoozes(ctx)).map(presentSnooze) }),
   }),
@@ -302,8 +302,8 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.snooze',
     method: 'post',
     path: '/unibox/snooze',
-    summary: 'Hide a conversation from the caller until a moment',
-    description: 'It is left out of lists until then. Snoozed again, the new moment counts.',
+    summary: 'Snooze a conversation for the caller until a time',
+    description: 'It is hidden from lists until then. Snoozing it again replaces the time.',
     body: snoozeBody,
     furtherProblems: async (ctx, { snoozed_until: until }) => (until ? snoozeProblems(until, ctx.clock.now()) : []),
     success: { status: 200, body: snooze },
@@ -315,7 +315,7 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.unsnooze',
     method: 'delete',
     path: '/unibox/snooze',
-    summary: 'Show a snoozed conversation again',
+    summary: 'End the snooze of a conversation',
     query: snoozedQuery,
     success: { status: 204 },
     handler: async (ctx, { query }) => {

@@ -20,16 +20,18 @@ export const threadListQuery = z.strictObject({
   ...pageQuery(100),
   from: text.optional().meta({
     description:
-      "Part of the sender's address or name. Parts of one or two letters are looked for among the newest messages only, some 32,000",
+      "Part of the sender's address or name. Parts of one or two letters search only the newest messages, about 32,000",
   }),
-  subject: text.optional().meta({ description: 'Part of the subject, likewise' }),
+  subject: text.optional().meta({ description: 'Part of the subject; short parts as for `from`' }),
   q: text.optional().meta({
     description:
-      'Words in a message that came in, its subject or its sender; "in quotes" a phrase, `or`, and - before a word that must not occur. Other filters are then about that message',
+      'Words in a received message, its subject or its sender; "quotes" for a phrase, `or`, and - before a word to exclude. Other filters then apply to the matching message',
   }),
-  category_ids: ids.optional().meta({ description: 'Filed under one of these categories; ids, separated by commas' }),
-  folder: z.enum(FOLDERS).optional().meta({ description: 'Where it is filed; inbox and archive by default' }),
-  awaiting_reply: flag.optional().meta({ description: 'true: only those in which the last message is ours' }),
+  category_ids: ids
+    .optional()
+    .meta({ description: 'Only conversations in one of these categories; ids, separated by commas' }),
+  folder: z.enum(FOLDERS).optional().meta({ description: 'Folder of the conversation. Default: inbox and archive' }),
+  awaiting_reply: flag.optional().meta({ description: 'true: only conversations whose last message is ours' }),
   asks_to_stop: z
     .literal('true')
     .transform(() => true)
@@ -37,42 +39,42 @@ export const threadListQuery = z.strictObject({
     .meta({ description: 'true: only those with a message that may ask for no more emails, and waits for a decision' }),
   snoozed: flag
     .optional()
-    .meta({ description: 'true: only those that the caller has snoozed. They are left out otherwise' }),
-  unseen: flag.optional().meta({ description: 'true: only those that are not marked as seen; false: only the others' }),
+    .meta({ description: 'true: only conversations that the caller has snoozed. Default: they are omitted' }),
+  unseen: flag.optional().meta({ description: 'true: only those not marked as seen. false: only those marked' }),
   kind: z
     .enum(INBOUND_KINDS)
     .optional()
-    .meta({ description: "What the newest message is: a person's reply, a bounce, an away message …" }),
-  since: day.optional().meta({ description: 'Newest message on this day or later; YYYY-MM-DD, UTC' }),
-  until: day.optional().meta({ description: 'Newest message on this day or earlier; YYYY-MM-DD, UTC' }),
-  email_id: z.uuid().optional().meta({ description: 'One mailbox' }),
+    .meta({ description: "Kind of the latest message: a person's reply, a bounce, an automatic reply …" }),
+  since: day.optional().meta({ description: 'Latest message on this day or later; YYYY-MM-DD, UTC' }),
+  until: day.optional().meta({ description: 'Latest message on this day or earlier; YYYY-MM-DD, UTC' }),
+  email_id: z.uuid().optional().meta({ description: 'Only this mailbox' }),
   email_ids: ids.optional().meta({ description: 'Mailbox ids, separated by commas' }),
 });
 
-/** GET /unibox/sent */
+/** Query of GET /unibox/sent. */
 export const sentListQuery = z.strictObject({
   ...pageQuery(100),
   q: text.optional().meta({
     description:
-      'Words in the email, its subject or its recipients; "in quotes" a phrase, `or`, and - before a word that must not occur',
+      'Words in the email, its subject or its recipients; "quotes" for a phrase, `or`, and - before a word to exclude',
   }),
   to: text.optional().meta({
     description:
-      "Part of a recipient's address. Parts of one or two letters are looked for among the newest emails only, some 32,000",
+      "Part of a recipient's address. Parts of one or two letters search only the newest emails, about 32,000",
   }),
-  subject: text.optional().meta({ description: 'Part of the subject, likewise' }),
-  email_id: z.uuid().optional().meta({ description: 'One mailbox' }),
+  subject: text.optional().meta({ description: 'Part of the subject; short parts as for `to`' }),
+  email_id: z.uuid().optional().meta({ description: 'Only this mailbox' }),
   email_ids: ids.optional().meta({ description: 'Mailbox ids, separated by commas' }),
 });
 
 export const sentPage = paged(
   resource('SentEmail', {
-    id: uuid.meta({ description: 'The task_id that sending it answered with' }),
+    id: uuid.meta({ description: 'The task_id from the answer to sending it' }),
     kind: z.enum(['compose', 'reply']),
     state: z
       .enum(['sent', 'uncertain', 'bounced'])
-      .meta({ description: 'uncertain: it may have left; bounced: it was returned' }),
-    email_id: uuid.nullable().meta({ description: 'The mailbox it left from; null when that was removed' }),
+      .meta({ description: 'uncertain: may have been sent. bounced: was returned' }),
+    email_id: uuid.nullable().meta({ description: 'Sending mailbox; null if it was removed' }),
     thread_id: z.string(),
     message_id: z.string(),
     from_addr: z.array(z.string()),
@@ -83,7 +85,7 @@ export const sentPage = paged(
     snippet: z.string(),
     file_count: z.int(),
     contact_id: uuid.nullable(),
-    internal_date: timestamp.meta({ description: 'When it left' }),
+    internal_date: timestamp.meta({ description: 'Time of sending' }),
   }),
 );
 
@@ -108,11 +110,11 @@ const about = {
   intent: z
     .string()
     .nullable()
-    .meta({ description: 'What a reply wants, judged by its words or corrected by a person' }),
-  answer: answer.nullable().meta({ description: 'The reading of a reply or an away message in detail' }),
+    .meta({ description: 'Intent of a reply, classified by its text or corrected by a person' }),
+  answer: answer.nullable().meta({ description: 'Detailed reading of a reply or an away message' }),
   asks_to_stop: z.boolean().meta({
     description:
-      'It may ask for no more emails. A person has to decide with PATCH /v1/unibox/:id; nothing is sent to the address until then',
+      'True if it may ask for no more emails and a person has to decide with PATCH /v1/unibox/:id. Nothing is sent to the address until then',
   }),
   contact_id: uuid.nullable(),
   campaign_id: uuid.nullable(),
@@ -120,8 +122,8 @@ const about = {
 
 export const threadPage = paged(
   resource('Thread', {
-    id: uuid.meta({ description: 'The newest message that came in' }),
-    email_id: uuid.meta({ description: 'The mailbox it came to' }),
+    id: uuid.meta({ description: 'Id of the latest received message' }),
+    email_id: uuid.meta({ description: 'Mailbox that received it' }),
     thread_id: z.string(),
     from_addr: z.array(z.string()),
     to_addr: z.array(z.string()),
@@ -129,29 +131,25 @@ export const threadPage = paged(
     snippet: z.string(),
     internal_date: timestamp,
     seen: z.boolean(),
-    message_count: z.int().meta({ description: 'Messages that came in' }),
+    message_count: z.int().meta({ description: 'Number of received messages' }),
     has_unread: z.boolean(),
     folder: z.enum(FOLDERS),
-    awaiting_reply: z.boolean().meta({ description: 'The last message is ours' }),
+    awaiting_reply: z.boolean().meta({ description: 'True if the last message is ours' }),
     labels: z
       .array(z.strictObject({ id: uuid, title: z.string(), color: z.string() }))
-      .meta({ description: 'Categories it is filed under' }),
+      .meta({ description: 'Categories of the conversation' }),
     ...about,
   }),
 );
 
-const threadId = z
-  .string()
-  .min(1)
-  .max(2000)
-  .meta({ description: 'The conversation, by its `thread_id` in other answers' });
+const threadId = z.string().min(1).max(2000).meta({ description: 'Conversation id, `thread_id` in other answers' });
 
 export const threadQuery = z
   .strictObject({
     ...pageQuery(100),
     thread_id: threadId.optional(),
     id: threadId.optional().meta({ description: 'The same as thread_id' }),
-    email_id: z.uuid().optional().meta({ description: 'Only what this mailbox received and sent' }),
+    email_id: z.uuid().optional().meta({ description: 'Only messages that this mailbox received or sent' }),
     email: z.uuid().optional().meta({ description: 'The same as email_id' }),
   })
   .superRefine((query, context) => {
@@ -162,22 +160,22 @@ export const threadQuery = z
 const files = z
   .array(
     resource('ReceivedFile', {
-      url: z.string().nullable().meta({ description: 'Where its bytes are; null when they are not kept' }),
+      url: z.string().nullable().meta({ description: "URL of the file's bytes; null if they are not stored" }),
       filename: z.string(),
-      content_type: z.string().meta({ description: 'As the sender says' }),
+      content_type: z.string().meta({ description: 'Content type claimed by the sender' }),
       size_bytes: z.int(),
       left_out: z
         .enum(['too_large', 'no_space', 'expired', 'erased'])
         .nullable()
-        .meta({ description: 'Why its bytes are not kept' }),
+        .meta({ description: 'Reason why its bytes are not stored' }),
     }),
   )
-  .meta({ description: 'The first 25 files, up to 10 MiB each, as far as ORG_RECEIVED_BYTES has room' });
+  .meta({ description: 'The first 25 files, up to 10 MiB each, within the limit ORG_RECEIVED_BYTES' });
 
-/** GET /unibox/:id */
+/** Answer of GET /unibox/:id. */
 export const receivedMessage = resource('ReceivedMessage', {
   id: uuid,
-  email_id: uuid.meta({ description: 'The mailbox it came to' }),
+  email_id: uuid.meta({ description: 'Mailbox that received it' }),
   thread_id: z.string(),
   message_id: z.string().nullable(),
   in_reply_to: z.array(z.string()),
@@ -190,9 +188,11 @@ export const receivedMessage = resource('ReceivedMessage', {
   body_plain: z.string(),
   body_html: z.string().optional().meta({
     description:
-      'Made safe: no scripts, styles or forms, links open in a window of their own. An image has its address as data-src, which nothing loads; GET /v1/unibox/:id/images fetches them',
+      'Sanitized HTML: no scripts, styles or forms; links open in a new window. Image URLs are in data-src and are not loaded; GET /v1/unibox/:id/images fetches them',
   }),
-  body_truncated: z.boolean().meta({ description: 'The message could not be read, or its text is longer than 64 KiB' }),
+  body_truncated: z
+    .boolean()
+    .meta({ description: 'True if the message could not be read, or its text is longer than 64 KiB' }),
   attachments: files,
   ...about,
 });
@@ -200,7 +200,7 @@ export const receivedMessage = resource('ReceivedMessage', {
 /** PATCH /unibox/:id */
 export const correctionBody = z
   .strictObject({
-    intent: z.enum(REPLY_KINDS).optional().meta({ description: 'The kind of the message, as a person reads it' }),
+    intent: z.enum(REPLY_KINDS).optional().meta({ description: 'Kind of the message, as a person reads it' }),
     asks_to_stop: z
       .literal(false)
       .optional()
@@ -213,15 +213,15 @@ export const correctionBody = z
       context.addIssue({ code: 'custom', path: ['asks_to_stop'], message: says('threads.one_decision') });
   });
 
-/** GET /unibox/:id/images */
+/** Answer of GET /unibox/:id/images. */
 export const imageList = z.strictObject({
   data: z.array(
     z.strictObject({
-      src: z.string().meta({ description: 'The data-src of the image in body_html' }),
+      src: z.string().meta({ description: "The image's data-src in body_html" }),
       content_type: z
         .enum(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
-        .meta({ description: 'By its bytes' }),
-      content: z.string().meta({ description: 'The bytes, in base64' }),
+        .meta({ description: 'Content type detected from the bytes' }),
+      content: z.string().meta({ description: 'Image content in base64' }),
     }),
   ),
 });
@@ -230,32 +230,32 @@ export const messagePage = paged(
   resource('Message', {
     id: uuid,
     direction: z.enum(['received', 'sent']),
-    email_id: uuid.nullable().meta({ description: 'The mailbox; null when it has been removed' }),
+    email_id: uuid.nullable().meta({ description: 'Mailbox; null if it was removed' }),
     thread_id: z.string(),
     message_id: z.string().nullable(),
     from_addr: z.array(z.string()),
     to_addr: z.array(z.string()),
-    cc: z.array(z.string()).meta({ description: 'Of an email that was written here' }),
-    bcc: z.array(z.string()).meta({ description: 'Of an email that was written here' }),
+    cc: z.array(z.string()).meta({ description: 'Only for an email written here' }),
+    bcc: z.array(z.string()).meta({ description: 'Only for an email written here' }),
     in_reply_to: z.array(z.string()),
     subject: z.string(),
-    size: z.int().meta({ description: 'Bytes of a received message' }),
+    size: z.int().meta({ description: 'Size (bytes) of a received message' }),
     internal_date: timestamp,
     seen: z.boolean(),
     snippet: z.string(),
     body_plain: z.string(),
     body_html: z.string().optional().meta({
       description:
-        'Of a message that came in HTML, made safe: no scripts, styles or forms, links open in a window of their own; an image has its address as data-src, which nothing loads. Of an email that was written in HTML here, as it left',
+        'Of a received HTML message, sanitized: no scripts, styles or forms; links open in a new window; image URLs are in data-src and are not loaded. Of an HTML email written here, as it was sent',
     }),
     rendered_again: z.boolean().meta({
       description:
-        'The text of a campaign email is not kept: this one is made of its step and contact as they are now, without the opt-out line',
+        'True for a campaign email, whose text is not stored: it is rendered from the current step and contact, without the opt-out line',
     }),
     attachments: files,
     ...about,
     kind: about.kind.nullable(),
-    step_id: uuid.nullable().meta({ description: 'The campaign step a sent message came from' }),
+    step_id: uuid.nullable().meta({ description: 'Campaign step of a sent message' }),
     created_at: timestamp,
   }),
 );
@@ -278,40 +278,44 @@ export const labelList = z.strictObject({
 
 export const labelsBody = z.strictObject({
   thread_id: threadId,
-  category_ids: z.array(z.uuid()).max(100).default([]).meta({ description: 'All of them; an empty list clears' }),
+  category_ids: z
+    .array(z.uuid())
+    .max(100)
+    .default([])
+    .meta({ description: 'All categories of the conversation; an empty list removes them' }),
 });
 
 export const seenBody = z.strictObject({
-  email_ids: z.array(z.uuid()).min(1).max(500).meta({ description: 'Ids of messages that came in' }),
+  email_ids: z.array(z.uuid()).min(1).max(500).meta({ description: 'Ids of received messages' }),
   seen: z.boolean().default(true),
 });
 
 export const seenAnswer = z.strictObject({
   email_ids: z.array(uuid),
   seen: z.boolean(),
-  changed: z.int().meta({ description: 'How many were not so before' }),
+  changed: z.int().meta({ description: 'Number of messages that were changed' }),
 });
 
 export const folderBody = z.strictObject({
-  email_ids: z.array(z.uuid()).min(1).max(500).meta({ description: 'Ids of messages that came in' }),
+  email_ids: z.array(z.uuid()).min(1).max(500).meta({ description: 'Ids of received messages' }),
   folder: z.enum(TARGET_FOLDERS),
 });
 
 export const folderAnswer = z.strictObject({
   email_ids: z.array(uuid),
   folder: z.enum(TARGET_FOLDERS),
-  changed: z.int().meta({ description: 'How many were not there before' }),
+  changed: z.int().meta({ description: 'Number of messages that were moved' }),
 });
 
 const counted = { unread: z.int(), total: z.int() };
 
 export const overview = resource('InboxOverview', {
   ...counted,
-  today: z.int().meta({ description: 'Whose newest message came today, UTC' }),
-  week: z.int().meta({ description: 'Whose newest message came in the last seven days' }),
+  today: z.int().meta({ description: 'Conversations whose latest message came today, UTC' }),
+  week: z.int().meta({ description: 'Conversations whose latest message came in the last seven days' }),
   snoozed: z.int(),
-  awaiting_reply: z.int().meta({ description: 'In which the last message is ours' }),
-  scheduled_pending: z.int().meta({ description: 'Emails that have not left' }),
+  awaiting_reply: z.int().meta({ description: 'Conversations whose last message is ours' }),
+  scheduled_pending: z.int().meta({ description: 'Number of unsent emails' }),
   folders: z.array(z.strictObject({ folder: z.enum(FOLDERS), ...counted })),
   mailboxes: z.array(z.strictObject({ id: uuid, email: z.string(), name: z.string(), ...counted })),
   categories: z.array(z.strictObject({ id: uuid, title: z.string(), color: z.string(), ...counted })),
@@ -320,14 +324,14 @@ export const overview = resource('InboxOverview', {
   window_week_start: timestamp,
 });
 
-export const countQuery = z.strictObject({ email_id: z.uuid().optional().meta({ description: 'One mailbox' }) });
+export const countQuery = z.strictObject({ email_id: z.uuid().optional().meta({ description: 'Mailbox id' }) });
 export const countAnswer = z.strictObject({ count: z.int() });
 
 export const snoozeBody = z.strictObject({ thread_id: threadId, snoozed_until: inputTimestamp });
 
 export const snooze = resource('Snooze', {
   id: uuid,
-  user_id: uuid.meta({ description: 'Whose it is: a person, or a key or application that belongs to none' }),
+  user_id: uuid.meta({ description: 'Owner of the snooze: a person, or a key or application without one' }),
   thread_id: z.string(),
   snoozed_until: timestamp,
   created_at: timestamp,

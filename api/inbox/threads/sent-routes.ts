@@ -5,7 +5,7 @@ import { iso, presentPage } from '../../http/schemas.ts';
 import { snippetOf } from './routes.ts';
 import { sentListQuery, sentPage } from './schemas.ts';
 
-/** Emails that were written here and have left. */
+/** Routes of sent emails that were written in Heron. */
 export const uniboxSentRoutes: readonly AnyRoute[] = [
   route({
     area: 'unibox',
@@ -14,10 +14,9 @@ export const uniboxSentRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.listSent',
     method: 'get',
     path: '/unibox/sent',
-    summary: 'Emails that people and agents have written and that have left, newest first',
+    summary: 'List sent emails of people and agents, newest first',
     description:
-      'One row per email; those that may have left (`uncertain`) and those that were returned (`bounced`) are among them. `GET /unibox/thread` shows the conversation of one. ' +
-      'Emails of campaigns are not listed: their texts are made again from their steps (`GET /contacts/:id/emails`).',
+      "One row per email, including those that may have been sent (`uncertain`) and those that were returned (`bounced`). `GET /unibox/thread` shows an email's conversation. Campaign emails are not listed: their texts are rendered again from their steps (`GET /contacts/:id/emails`).",
     query: sentListQuery,
     success: { status: 200, body: sentPage },
     handler: async (ctx, { query: { limit, cursor, email_id, email_ids, ...filters } }) => {

@@ -6,12 +6,12 @@ import type { rule, standing } from './schemas.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { inWords } from '../../../lib/errors.ts';
 
-/** A rule that decides between which mailboxes warmup emails go; the workspace has them in the order in which they are tried. */
+/** Returns a rule that decides which mailboxes exchange warmup emails. Rules are tried in the workspace's order. */
 export function presentRule(row: WarmupRule): z.input<typeof rule> {
   return { ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) };
 }
 
-/** How the warmup of a mailbox stands; what does not apply is left out. */
+/** Returns the warmup state of a mailbox. Values that do not apply are omitted. */
 export function presentStanding(
   { mailbox, status, health, dailyTarget }: WarmupStanding,
   { language }: Pick<Ctx, 'language'>,

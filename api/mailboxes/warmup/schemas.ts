@@ -10,13 +10,18 @@ const matchValue = z
   .toLowerCase()
   .max(253)
   .default('')
-  .meta({ description: `A domain, a TLD, or one of ${PROVIDER_BUCKETS.join(', ')}; unused where the type is any` });
+  .meta({ description: `Domain, TLD, or one of ${PROVIDER_BUCKETS.join(', ')}; unused if the type is any` });
 
-/** A body of POST and PATCH /warmup/routing. */
+/** Body of POST and PATCH /warmup/routing. */
 export const ruleInput = z
   .strictObject({
     name: z.string().trim().min(1).max(200),
-    priority: z.int().min(-1_000_000).max(1_000_000).default(0).meta({ description: 'The lower one is tried first' }),
+    priority: z
+      .int()
+      .min(-1_000_000)
+      .max(1_000_000)
+      .default(0)
+      .meta({ description: 'Rules with a lower number are tried first' }),
     sender_match_type: matchType,
     sender_match_value: matchValue,
     recipient_match_type: matchType,
@@ -26,7 +31,7 @@ export const ruleInput = z
       .min(0)
       .max(1_000)
       .default(1)
-      .meta({ description: 'Above 1 prefers the pairing, below 1 avoids it; 0 excludes it, replies included' }),
+      .meta({ description: 'Above 1 prefers the pair, below 1 avoids it; 0 excludes it, including replies' }),
     enabled: z.boolean().default(true),
   })
   .superRefine((rule, context) => {
@@ -74,14 +79,14 @@ export const standing = resource('WarmupStanding', {
   email_account_id: uuid,
   enabled: z.boolean(),
   status: z.enum(['warming', 'paused', 'stopped', 'blocked']),
-  started_at: timestamp.optional().meta({ description: 'Anchor of the ramp; pauses move it on' }),
+  started_at: timestamp.optional().meta({ description: 'Start of the ramp; pauses move it' }),
   paused_at: timestamp.optional(),
   pool: z.string(),
-  daily_target: z.int().meta({ description: 'Warmup emails today, as far as the cap of the mailbox leaves room' }),
+  daily_target: z.int().meta({ description: "Number of warmup emails today, as far as the mailbox's cap allows" }),
   base: z.int(),
   max: z.int(),
   increase: z.int(),
-  reply_rate: z.int().meta({ description: 'Percent of received warmup emails that it replies to' }),
+  reply_rate: z.int().meta({ description: 'Percent of received warmup emails that the mailbox replies to' }),
   health_state: z.enum(['healthy', 'watch', 'throttled', 'quarantined', 'blocked']),
   blocked_until: timestamp.optional(),
   blocked_reason: z.string().optional(),

@@ -13,9 +13,9 @@ const deadLetter = resource('DeadLetter', {
   task_id: uuid,
   task_type: z.string().meta({
     description:
-      'campaign_email: an email given up after its last attempt. uncertain_email: one that may have left; replaying it sends it again. goal_replay_event: an event that the replay of a goal went on without; replaying it replays the goal at its moment. integration_webhook: a booking that could not be read; replaying it reads it again. integration_backlog: what waited too long for an account that has to be connected again, and was dropped; replaying it does nothing but settle it. Others: a run that kept failing.',
+      "campaign_email: an email that failed after its last attempt. uncertain_email: an email that may have been sent; replaying sends it again. goal_replay_event: an event that a goal's replay skipped; replaying it replays the goal at its time. integration_webhook: a booking that could not be parsed; replaying parses it again. integration_backlog: a delivery dropped after waiting too long for a reconnection; replaying only marks it as resolved. Others: a run that kept failing.",
   }),
-  payload: z.record(z.string(), z.unknown()).meta({ description: 'Ids that lead to the task' }),
+  payload: z.record(z.string(), z.unknown()).meta({ description: 'Ids that identify the task' }),
   last_error: z.string(),
   attempts: z.int(),
   max_attempts: z.int(),
@@ -26,7 +26,7 @@ const deadLetter = resource('DeadLetter', {
   updated_at: timestamp,
 });
 
-/** Tasks that gave up, and that a person can have started again. */
+/** Routes of dead letters: tasks that gave up and that a person can restart. */
 export const tasksRoutes: readonly AnyRoute[] = [
   route({
     operationId: 'tasks.listDeadLetters',
@@ -37,8 +37,14 @@ export const tasksRoutes: readonly AnyRoute[] = [
     scope: ['SEND_CAMPAIGNS'],
     permission: 'send_campaigns',
     query: z.strictObject({
-      status: z.enum(STATUSES).optional().meta({ description: 'Only those that wait, or those that were run again' }),
-      limit: z.coerce.number().int().min(1).max(200).default(100).meta({ description: 'The newest so many' }),
+      status: z.enum(STATUSES).optional().meta({ description: 'Only waiting tasks, or only replayed ones' }),
+      limit: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(200)
+        .default(100)
+        .meta({ description: 'Maximum number of tasks, newest first' }),
     }),
     success: { status: 200, body: z.strictObject({ data: z.array(deadLetter) }) },
     handler: async (ctx, { query }) => ({
@@ -50,9 +56,9 @@ export const tasksRoutes: readonly AnyRoute[] = [
     method: 'post',
     path: '/tasks/dlq/:id/replay',
     area,
-    summary: 'Start a task again that gave up; an email that may have left is sent again, or counts as sent',
+    summary: 'Replay a dead letter; an email that may have been sent is sent again, or counted as sent',
     description:
-      'Without a body the task starts again. With `as: sent` an email that may have left (`uncertain_email`) counts as sent, and is not sent again: for a person who has seen that it arrived.',
+      'Without a body the task starts again. With `as: sent` an email that may have been sent (`uncertain_email`) is counted as sent and not sent again: for a person who has seen that it arrived.',
     scope: ['SEND_CAMPAIGNS'],
     permission: 'send_campaigns',
     params: idParams,
@@ -61,7 +67,7 @@ export const tasksRoutes: readonly AnyRoute[] = [
         as: z
           .enum(['again', 'sent'])
           .default('again')
-          .meta({ description: 'What becomes of an email that may have left' }),
+          .meta({ description: 'Resolution of an email that may have been sent' }),
       })
       .prefault({}),
     success: { status: 200, body: z.strictObject({ status: z.literal('replayed') }) },

@@ -16,30 +16,30 @@ const finding = resource('Finding', {
   ...saidFinding,
   code: z.enum(Object.keys(FINDINGS) as [FindingCode, ...FindingCode[]]),
   title: z.string(),
-  docs: z.string().meta({ description: 'Where it is explained, a path in the sources' }),
+  docs: z.string().meta({ description: 'Documentation, as a path in the sources' }),
 });
 
 const setting = resource('Setting', {
   key: z.string(),
-  value: z.unknown().meta({ description: 'As it is in force; of a secret, a short fingerprint' }),
+  value: z.unknown().meta({ description: 'Value in force; for a secret a short fingerprint' }),
   source: z.enum(['environment', 'data folder', 'default', 'unset']),
   sensitive: z.boolean(),
   requires_restart: z.boolean(),
 });
 
-const amount = z.number().nullable().meta({ description: 'Null is unlimited' });
+const amount = z.number().nullable().meta({ description: 'Null means unlimited' });
 const amounts = z.record(z.string(), amount);
 
-/** What an administrator of the installation looks at. */
+/** Routes for administrators of the installation. */
 export const instanceRoutes = [
   route({
     ...administrators,
     operationId: 'instance.health',
     method: 'get',
     path: '/admin/instance/health',
-    summary: 'What the operator should look at',
+    summary: 'List findings that need the operator',
     description:
-      'Checks the settings, the database, and what the other parts of the installation answer now; lists only what was found. Takes up to five seconds when a part does not answer: a load balancer asks GET /health.',
+      'Checks the settings, the database and the other parts of the installation; lists only findings. Takes up to five seconds if a part does not answer. Load balancers use GET /health.',
     permission: 'view_analytics',
     success: { status: 200, body: z.strictObject({ findings: z.array(finding) }) },
     handler: async (ctx) => ({
@@ -58,11 +58,11 @@ export const instanceRoutes = [
     path: '/admin/instance/config',
     summary: 'Every setting of this process',
     description:
-      'With its value, where it comes from, and whether a change needs a restart. Secrets are shown as a fingerprint.',
+      'Includes its value and source, and whether a change needs a restart. Secrets are shown as a fingerprint.',
     permission: 'manage_settings',
     success: { status: 200, body: z.strictObject({ settings: z.array(setting) }) },
     handler: async ({ config }) => ({
-      // Processes read their settings once, when they start.
+      // Every setting requires a restart, because processes read their settings once at start.
       settings: describeConfig(config).map(({ name, ...rest }) => ({ key: name, ...rest, requires_restart: true })),
     }),
   }),
@@ -72,7 +72,7 @@ export const instanceRoutes = [
     method: 'get',
     path: '/admin/instance/limits',
     summary: 'The limits in force',
-    description: 'Of sending, of warmup, and of requests; `_ms` are milliseconds.',
+    description: 'Limits of sending, warmup and requests; `_ms` are milliseconds.',
     permission: 'view_analytics',
     success: { status: 200, body: z.strictObject({ sending: amounts, warmup: amounts, rates: amounts }) },
     handler: async ({ config }) => readLimits(config),
@@ -82,9 +82,9 @@ export const instanceRoutes = [
     operationId: 'instance.update',
     method: 'get',
     path: '/admin/instance/update',
-    summary: 'This build, and the newest release',
+    summary: 'Get this build and the latest release',
     description:
-      'The newest release is looked up where UPDATE_FEED_URL says, at most once an hour; without that setting nothing is asked.',
+      'The latest release is queried at UPDATE_FEED_URL, at most once an hour; without that setting nothing is queried.',
     permission: 'view_analytics',
     success: {
       status: 200,

@@ -2,9 +2,9 @@ import type { Middleware } from 'koa';
 import { serveReference } from './reference/page.ts';
 
 /**
- * Serves /openapi.json, and the API reference that is drawn from it at /docs.
- * @param document the text of the OpenAPI document
- * @param folder where the bundle of the reference is, if not beside its page
+ * Serves /openapi.json and the API reference that renders it at /docs.
+ * @param document returns the text of the OpenAPI document
+ * @param folder folder of the reference's bundle, if not beside its page
  */
 export function documents(document: () => string, folder?: URL): Middleware {
   return (koa, next) => {

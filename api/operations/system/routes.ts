@@ -4,7 +4,7 @@ import { route } from '../../http/route.ts';
 import { resource } from '../../http/schemas.ts';
 import { inWords } from '../../../lib/errors.ts';
 
-/** Liveness and readiness. */
+/** Routes of liveness and readiness checks. */
 export const systemRoutes = [
   route({
     operationId: 'system.health',
@@ -23,9 +23,9 @@ export const systemRoutes = [
     method: 'get',
     path: '/system/readiness',
     area: 'operations',
-    summary: 'Whether the parts behind the API work',
+    summary: 'Check the parts behind the API',
     description:
-      'Asks PostgreSQL, Temporal, the workers, the scheduler and the intake of events. A part that does not work comes with a fix.',
+      'Checks PostgreSQL, Temporal, the workers, the scheduler and the intake of events. A failing part has a fix.',
     scope: 'any',
     permission: null,
     organization: false,

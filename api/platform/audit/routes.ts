@@ -11,8 +11,8 @@ const query = z.object({
     .union([z.literal(''), z.uuid()])
     .optional()
     .meta({ description: pageWords.cursor }),
-  actor_id: z.uuid().optional().meta({ description: 'The person who did it' }),
-  entity_id: z.uuid().optional().meta({ description: 'What it was done to' }),
+  actor_id: z.uuid().optional().meta({ description: 'Only actions of this person' }),
+  entity_id: z.uuid().optional().meta({ description: 'Id of the affected record' }),
   entity_type: z
     .string()
     .min(1)
@@ -21,8 +21,8 @@ const query = z.object({
     .meta({ description: 'campaign, contact, email_account, api_key, webhook …' }),
   action: z.string().min(1).max(60).optional().meta({ description: 'create, update, delete, send, revoke …' }),
   date: z.iso.date().optional().meta({ description: 'One UTC day, YYYY-MM-DD' }),
-  start_date: moment.optional().meta({ description: 'The first day (UTC) or moment, in place of date' }),
-  end_date: moment.optional().meta({ description: 'The last day (UTC, included whole) or moment, in place of date' }),
+  start_date: moment.optional().meta({ description: 'First day (UTC) or time, in place of date' }),
+  end_date: moment.optional().meta({ description: 'Last day (UTC, included) or time, in place of date' }),
 });
 
 const entry = resource('AuditEntry', {
@@ -32,27 +32,30 @@ const entry = resource('AuditEntry', {
   actor: z
     .strictObject({ id: uuid, first_name: z.string(), last_name: z.string(), email: z.string() })
     .nullable()
-    .meta({ description: 'Null for what no person did, and when the person was deleted' }),
+    .meta({ description: 'Null for actions without a person, and if the person was deleted' }),
   action_date: timestamp,
   action: z.string(),
   entity_type: z.string(),
   entity_id: uuid.optional(),
   ip_address: z.string(),
   user_agent: z.string(),
-  changes: z.record(z.string(), z.unknown()).optional().meta({ description: 'Of secrets only that they changed' }),
+  changes: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({ description: 'Changed values; secrets appear only as changed' }),
   metadata: z.record(z.string(), z.unknown()).optional(),
   timestamp,
 });
 
-/** Who did what. */
+/** Routes of the audit log. */
 export const auditRoutes = [
   route({
     operationId: 'audit-logs.list',
     method: 'get',
     path: '/audit-logs',
     area: 'audit',
-    summary: 'Who did what, newest first',
-    description: 'Changes by people, keys and applications. `start_date` and `end_date` take the place of `date`.',
+    summary: 'List audit records, newest first',
+    description: 'Changes by people, keys and applications. Use either `date` or `start_date` and `end_date`.',
     scope: ['READ_AUDIT_LOGS'],
     permission: 'view_analytics',
     everyMailbox: true,

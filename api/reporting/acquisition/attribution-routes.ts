@@ -21,15 +21,15 @@ import * as schemas from './schemas.ts';
 
 const present = ({ from, to }: { from: Date; to: Date }) => ({ from: iso(from), to: iso(to) });
 
-/** Whom emails are credited with as customers. */
+/** Routes of attribution: which emails are credited with which customers. */
 export const attributionRoutes = [
   route({
     ...read,
     operationId: 'acquisition.getAttributionSettings',
     method: 'get',
     path: '/acquisition/attribution/settings',
-    summary: 'How customers are credited to emails',
-    description: 'How far back the credited email may lie, and whether emails to colleagues are estimated.',
+    summary: 'Get the attribution settings',
+    description: 'The maximum age of the credited email, and whether emails to colleagues are estimated.',
     success: { status: 200, body: schemas.settings },
     handler: async (ctx) => presentSettings(await readAttributionSettings(ctx)),
   }),
@@ -38,8 +38,8 @@ export const attributionRoutes = [
     operationId: 'acquisition.changeAttributionSettings',
     method: 'put',
     path: '/acquisition/attribution/settings',
-    summary: 'Change how customers are credited to emails',
-    description: 'Replaces only what is given; safe to repeat. All reports of attribution follow at once.',
+    summary: 'Change the attribution settings',
+    description: 'Changes only given fields; safe to repeat. All attribution reports use them at once.',
     body: schemas.settingsBody,
     success: { status: 200, body: schemas.settings },
     handler: async (ctx, { body: { window_days: windowDays, company_estimates: companyEstimates } }) =>
@@ -50,9 +50,9 @@ export const attributionRoutes = [
     operationId: 'acquisition.attributionSummary',
     method: 'get',
     path: '/acquisition/attribution/summary',
-    summary: 'Whom emails brought as customers',
+    summary: 'Count customers by attribution',
     description:
-      'People whose first conversion of the acquisition goal lies in the range. The last confirmed send at or before it is credited, when it lies less than the window before. With a campaign, those that it is credited with. Estimates by company are apart.',
+      'Counts people whose first conversion of the acquisition goal is in the range. The last confirmed send at or before it is credited if it is less than the window before. With a campaign, counts only customers credited to it. Estimates by company are separate.',
     query: schemas.customerQuery,
     success: { status: 200, body: schemas.attributionSummary },
     errors: ['not_found'],
@@ -66,9 +66,9 @@ export const attributionRoutes = [
     operationId: 'acquisition.attributionBreakdown',
     method: 'get',
     path: '/acquisition/attribution/breakdown',
-    summary: 'Attributed customers by what the credited email was like',
+    summary: 'Break down attributed customers by properties of the credited email',
     description:
-      'As the email was when it left, whatever became of its campaign since. At most 100 groups, the largest first.',
+      'Uses the properties at the time of sending, even if the campaign has changed since. At most 100 groups, the largest first.',
     query: schemas.attributionBreakdownQuery,
     success: { status: 200, body: schemas.attributionBreakdown },
     errors: ['not_found'],
@@ -94,9 +94,9 @@ export const attributionRoutes = [
     operationId: 'acquisition.listAttributions',
     method: 'get',
     path: '/acquisition/attributions',
-    summary: 'Customers, and the email each is credited to',
+    summary: 'List customers with the email credited for each',
     description:
-      'The latest acquisition first: those behind a figure of the summary. `unattributed` contains the estimated ones, because an estimate is no credit.',
+      'The latest acquisition first; lists the customers behind a figure of the summary. `unattributed` includes the estimated ones, because an estimate is no credit.',
     query: schemas.attributionsQuery,
     success: { status: 200, body: schemas.attributions },
     errors: ['not_found'],
@@ -118,9 +118,9 @@ export const attributionRoutes = [
     operationId: 'acquisition.explainAttribution',
     method: 'get',
     path: '/acquisition/attributions/:personId',
-    summary: 'Why a person is credited as they are',
+    summary: 'Explain the credit of a person',
     description:
-      'The acquisition, the credited email as it was, what happened before, what people corrected, and the emails that could be credited.',
+      'Returns the acquisition, the credited email as it was, earlier events, corrections, and the other emails that could be credited.',
     params: schemas.personParams,
     success: { status: 200, body: schemas.explanation },
     handler: async (ctx, { params }) => presentExplanation(await explainPerson(ctx, params.personId)),
@@ -130,8 +130,8 @@ export const attributionRoutes = [
     operationId: 'acquisition.explainProspect',
     method: 'get',
     path: '/acquisition/prospects/:contactId/attribution',
-    summary: 'Why a contact is credited as it is',
-    description: 'As of its person. A contact of whom no event is known has no acquisition.',
+    summary: 'Explain the credit of a contact',
+    description: "Uses the contact's person. A contact without known events has no acquisition.",
     params: schemas.contactParams,
     success: { status: 200, body: schemas.explanation },
     handler: async (ctx, { params }) => presentExplanation(await explainContact(ctx, params.contactId)),
@@ -141,8 +141,8 @@ export const attributionRoutes = [
     operationId: 'acquisition.correctAttribution',
     method: 'put',
     path: '/acquisition/attributions/:personId/correction',
-    summary: 'Say whom a customer is credited to',
-    description: 'Takes the place of the automatic credit until it is restored. The same again changes nothing.',
+    summary: 'Correct the credit of a customer',
+    description: 'Replaces the automatic credit until it is restored. Repeating it changes nothing.',
     params: schemas.personParams,
     body: schemas.correctionBody,
     furtherProblems: (ctx, { send_id: sendId }, { personId }) => correctionProblems(ctx, personId!, sendId),
@@ -157,7 +157,7 @@ export const attributionRoutes = [
     operationId: 'acquisition.restoreAttribution',
     method: 'delete',
     path: '/acquisition/attributions/:personId/correction',
-    summary: 'Go back to the automatic credit of a customer',
+    summary: 'Restore the automatic credit of a customer',
     description: 'Without a correction nothing changes.',
     params: schemas.personParams,
     query: schemas.restoreQuery,

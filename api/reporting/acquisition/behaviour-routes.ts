@@ -16,16 +16,16 @@ import * as schemas from './schemas.ts';
 
 const read = { ...rights.read, readOnly: true } as const;
 
-/** What people do: events, funnels, prospects. */
+/** Routes of behaviour reports: events, funnels, prospects. */
 export const behaviourRoutes = [
   route({
     ...read,
     operationId: 'acquisition.eventTrends',
     method: 'post',
     path: '/acquisition/event-trends',
-    summary: 'How often a product event occurred',
+    summary: 'Count the occurrences of a product event',
     description:
-      'Occurrences and distinct people by UTC day or week, of events of a name whose data meets all conditions. Stores nothing.',
+      'Counts occurrences and distinct people by UTC day or week, for events of a name whose data meets all conditions. Stores nothing.',
     body: schemas.trendBody,
     success: { status: 200, body: schemas.trend },
     handler: async (ctx, { body: { name, predicates, interval, ...given } }) => {
@@ -46,9 +46,9 @@ export const behaviourRoutes = [
     operationId: 'acquisition.funnel',
     method: 'post',
     path: '/acquisition/funnels',
-    summary: 'How many people take steps in order',
+    summary: 'Count the people who take steps in order',
     description:
-      'The first step is taken in the range, the others less than `window_days` after it, each at or after the one before and by another occurrence. Stores nothing.',
+      'The first step must be in the range, the others less than `window_days` after it, each at or after the previous one and by another occurrence. Stores nothing.',
     body: schemas.funnelBody,
     furtherProblems: async (ctx, { steps }) => (steps ? funnelProblems(ctx, { steps: steps.map(toStep) }) : []),
     success: { status: 200, body: schemas.funnel },
@@ -72,9 +72,9 @@ export const behaviourRoutes = [
     operationId: 'acquisition.eventTrendPeople',
     method: 'post',
     path: '/acquisition/event-trends/people',
-    summary: 'The people whom a trend counts',
+    summary: 'List the people whom a trend counts',
     description:
-      'Takes what the trend takes; `total` is its `people`. Those of a bucket are listed with its begin as `from` and that of the next as `to`, where the range does not cut it.',
+      'Takes the parameters of the trend; `total` is its `people`. For one bucket, use its start as `from` and the start of the next as `to`, within the range.',
     body: schemas.trendPeopleBody,
     query: schemas.peopleQuery,
     success: { status: 200, body: schemas.people },
@@ -90,9 +90,9 @@ export const behaviourRoutes = [
     operationId: 'acquisition.funnelPeople',
     method: 'post',
     path: '/acquisition/funnels/people',
-    summary: 'The people who took a step of a funnel',
+    summary: 'List the people of a funnel step',
     description:
-      'Takes what the funnel takes, and the number of a step; `total` is the `people` of that step; with `lost` its `drop_off`.',
+      "Takes the parameters of the funnel and the number of a step; `total` is the step's `people`, or its `drop_off` with `lost`.",
     body: schemas.funnelPeopleBody,
     furtherProblems: async (ctx, { steps, step, lost }) =>
       steps ? funnelProblems(ctx, { steps: steps.map(toStep), step, lost }) : [],
@@ -108,9 +108,9 @@ export const behaviourRoutes = [
     operationId: 'acquisition.listProspects',
     method: 'get',
     path: '/acquisition/prospects',
-    summary: 'Contacts that confirmed sends went to',
+    summary: 'List contacts with confirmed sends',
     description:
-      'Newest activity first. `interested` are those with a positive reply, `silent` those with neither reply nor signup, activation or payment.',
+      'Latest activity first. `interested` means a positive reply; `silent` means no reply, signup, activation or payment.',
     query: schemas.prospectsQuery,
     success: { status: 200, body: schemas.prospects },
     errors: ['not_found'],
@@ -122,7 +122,7 @@ export const behaviourRoutes = [
     operationId: 'acquisition.timeline',
     method: 'get',
     path: '/acquisition/prospects/:contactId/timeline',
-    summary: 'What happened with a contact',
+    summary: 'List the history of a contact',
     description:
       'Enrollments, confirmed sends, replies, drafts of replies, product events and conversions, the latest first, at most 500.',
     params: schemas.contactParams,

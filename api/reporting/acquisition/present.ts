@@ -16,7 +16,10 @@ import type * as schemas from './schemas.ts';
 type Body<S extends z.ZodType> = z.input<S>;
 type Item<S extends z.ZodType<unknown, { data: unknown[] }>> = z.input<S>['data'][number];
 
-/** The figures of a summary, or of one row of a breakdown. `per_10k_sends` has two decimals; costs are whole minor units, and null where nobody came. */
+/**
+ * Returns the figures of a summary or of one row of a breakdown. `per_10k_sends` has two decimals. Costs are whole
+ * minor units, null if nobody was counted.
+ */
 export function presentFigures(row: CohortRow): Omit<Body<typeof schemas.summary>, 'from' | 'to' | 'window_days'> {
   const people = (stage: StageCount['stage']) => row.stages.find((each) => each.stage === stage)!.people;
   const costPer = (stage: StageCount['stage']) =>
@@ -50,13 +53,16 @@ export function presentFigures(row: CohortRow): Omit<Body<typeof schemas.summary
   };
 }
 
-/** One of the contacts, sends or conversions that a figure counts (GET /acquisition/explain); which ids it has follows from the figure. */
+/**
+ * Returns one contact, send or conversion that a figure counts (GET /acquisition/explain). The figure decides which ids
+ * are set.
+ */
 export function presentCounted(row: CountedRow): Item<typeof schemas.counted> {
   const { id, contact_id, contact_email, send_id, conversion_id, amount_minor, currency } = row;
   return { id, contact_id, contact_email, send_id, conversion_id, at: iso(row.at), amount_minor, currency };
 }
 
-/** What a campaign cost, as somebody said it; minor units of its currency. */
+/** Returns the recorded cost of a campaign, in minor units of its currency. */
 export function presentSpend(row: SpendRow): Body<typeof schemas.spend> {
   return {
     campaign_id: row.campaign_id,
@@ -67,7 +73,7 @@ export function presentSpend(row: SpendRow): Body<typeof schemas.spend> {
   };
 }
 
-/** The settings by which customers are credited: they stand by themselves and in every summary that was counted by them. */
+/** Returns the settings of attribution, for their own route and for every summary. */
 export function presentSettings(settings: AttributionSettings): Body<typeof schemas.settings> {
   return {
     window_days: settings.windowDays,
@@ -77,7 +83,7 @@ export function presentSettings(settings: AttributionSettings): Body<typeof sche
   };
 }
 
-/** The customers of a time, those whom an email is credited with and the others; the route adds the time itself. */
+/** Returns the customers of a period, with and without a credited email. The route adds the period itself. */
 export function presentAttribution(
   summary: AttributionSummary,
 ): Omit<Body<typeof schemas.attributionSummary>, 'from' | 'to'> {
@@ -95,7 +101,7 @@ export function presentAttribution(
   };
 }
 
-/** One customer of GET /acquisition/attributions, with the email that is credited, if any. */
+/** Returns one customer of GET /acquisition/attributions, with the credited email, if any. */
 export function presentCustomer(row: CustomerRow): Item<typeof schemas.attributions> {
   const { person_id, contact_id, contact_email, goal_id, status, match_method, corrected, send_id, campaign_id } = row;
   return {
@@ -114,8 +120,8 @@ export function presentCustomer(row: CustomerRow): Item<typeof schemas.attributi
 }
 
 /**
- * Everything that decided the credit of one person: the conversion, the email, what was touched in between, corrections, and the other emails that
- * could be chosen.
+ * Returns everything that decided the credit of one person: conversion, email, touches in between, corrections, and the
+ * other emails that could be chosen.
  */
 export function presentExplanation(found: Explanation): Body<typeof schemas.explanation> {
   const { acquisition } = found;
@@ -156,13 +162,16 @@ function presentCredit(send: CreditedSend): NonNullable<Body<typeof schemas.expl
   };
 }
 
-/** A person's decision about a credit, in force or taken back since; the answer to making one, and a part of the explanation. */
+/**
+ * Returns a person's correction of a credit, in force or revoked. Used for the answer to making one and in
+ * explanations.
+ */
 export function presentCorrection(row: CorrectionRow): Body<typeof schemas.correction> {
   const { id, action, send_id, reason, is_current, corrected_by } = row;
   return { id, action, send_id, reason, is_current, corrected_by, created_at: iso(row.created_at) };
 }
 
-/** A contact that confirmed sends went to, with the first moment of each milestone (null: not yet). */
+/** Returns a contact with confirmed sends and the first time of each milestone (null: not reached). */
 export function presentProspect(row: ProspectRow): Item<typeof schemas.prospects> {
   const { contact_id, email, first_name, last_name, company } = row;
   return {
@@ -188,7 +197,7 @@ export function presentProspect(row: ProspectRow): Item<typeof schemas.prospects
   };
 }
 
-/** One thing in a prospect's history; a conversion has its worth and the last email before it beside it. */
+/** Returns one entry of a prospect's history. A conversion includes its value and the last email before it. */
 export function presentTimelineItem(item: TimelineItem): Body<typeof schemas.timeline>['data'][number] {
   const { kind, id, campaign_id, send_id, title, goal_id, value_minor, currency, last_send_before: before } = item;
   return {
@@ -211,7 +220,10 @@ export function presentTimelineItem(item: TimelineItem): Body<typeof schemas.tim
   };
 }
 
-/** The steps of a funnel: percents with two decimals, null of nobody; `largest_drop_off_step` is counted from 1. */
+/**
+ * Returns the steps of a funnel. Percentages have two decimals, null if nobody was counted. `largest_drop_off_step`
+ * counts from 1.
+ */
 export function presentFunnel(
   kinds: readonly FunnelStep['kind'][],
   people: readonly number[],
@@ -230,7 +242,7 @@ export function presentFunnel(
   };
 }
 
-/** Somebody whom a point of a trend or a step of a funnel counts, and when. */
+/** Returns a person counted by a point of a trend or a step of a funnel, with the time. */
 export function presentCountedPerson({ at, ...person }: CountedPerson): z.input<typeof schemas.people>['data'][number] {
   return { ...person, at: iso(at) };
 }

@@ -6,9 +6,9 @@ import { rangeProblem } from './schemas.ts';
 const DEFAULT_DAYS = 30;
 
 /**
- * The time that a report is about: `from` is in it, `to` is not. Without `to` it ends now, without `from` it begins 30 days before its end.
- * @param part of the request that the ends are in
- * @throws AppError bad_request when an end that is given and one that is not do not go together
+ * Returns the period of a report: `from` is included, `to` is not. `to` defaults to now, `from` to 30 days before `to`.
+ * @param part of the request that contains the ends
+ * @throws AppError bad_request when a given end and a default one form no valid period
  */
 export function rangeOf(
   ctx: Ctx,

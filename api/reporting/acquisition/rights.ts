@@ -1,8 +1,8 @@
-/** What the routes of this area ask of a caller. */
+/** Rights that the routes of this area require. */
 
 const area = 'acquisition';
 export const read = { area, scope: ['READ_ANALYTICS'], permission: 'view_analytics' } as const;
-/** Where people are named. */
+/** Rights of routes that name people. */
 export const readPeople = {
   area,
   scope: ['READ_ANALYTICS', 'READ_CONTACTS'],

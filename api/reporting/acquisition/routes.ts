@@ -10,16 +10,16 @@ import { rangeOf } from './range.ts';
 import { read, readPeople, write } from './rights.ts';
 import * as schemas from './schemas.ts';
 
-/** What confirmed sends led to. */
+/** Routes of acquisition reports: the results of confirmed sends. */
 export const acquisitionRoutes = [
   route({
     ...read,
     operationId: 'acquisition.summary',
     method: 'get',
     path: '/acquisition/summary',
-    summary: 'What confirmed sends led to',
+    summary: 'Report the results of confirmed sends',
     description:
-      'Sends confirmed at or after `from` and before `to`. A stage counts distinct prospects who reached it at or after such a send and less than `window_days` after it: replies answer that very email, the others are conversions of the primary goal.',
+      'Counts sends confirmed at or after `from` and before `to`. A stage counts distinct prospects who reached it at or after such a send and less than `window_days` after it. Replies must answer that email; the other stages are conversions of the primary goal.',
     query: schemas.cohortQuery,
     success: { status: 200, body: schemas.summary },
     errors: ['not_found'],
@@ -34,9 +34,9 @@ export const acquisitionRoutes = [
     operationId: 'acquisition.breakdown',
     method: 'get',
     path: '/acquisition/breakdown',
-    summary: 'What confirmed sends led to, by what they were like',
+    summary: 'Break down the results of confirmed sends by their properties',
     description:
-      'By campaign, step, variant, offer, angle, call to action, mailbox, source of the audience, segment or category, as they were when each email left. A prospect of several groups counts in each, so that rows may add up to more than the summary.',
+      'By campaign, step, variant, offer, angle, call to action, mailbox, source of the audience, segment or category, as they were when each email was sent. A prospect in several groups counts in each, so the rows may add up to more than the summary.',
     query: schemas.breakdownQuery,
     success: { status: 200, body: schemas.breakdown },
     errors: ['not_found'],
@@ -58,9 +58,9 @@ export const acquisitionRoutes = [
     operationId: 'acquisition.explain',
     method: 'get',
     path: '/acquisition/explain',
-    summary: 'The sends, contacts or conversions behind a figure',
+    summary: 'List the sends, contacts or conversions behind a figure',
     description:
-      'Takes what the summary or the breakdown takes, and the name of a figure; `total` is that figure. Of `window_revenue` it lists the conversions that the amount is of.',
+      'Takes the parameters of the summary or the breakdown, and the name of a figure; `total` is that figure. For `window_revenue` it lists the conversions of the amount.',
     query: schemas.explainQuery,
     success: { status: 200, body: schemas.counted },
     errors: ['not_found'],
@@ -80,8 +80,8 @@ export const acquisitionRoutes = [
     operationId: 'acquisition.setCampaignSpend',
     method: 'put',
     path: '/acquisition/campaign-spend/:campaignId',
-    summary: 'Say what a campaign cost',
-    description: 'All of it, in one currency. Reports then show what a signup and a customer cost.',
+    summary: 'Set the cost of a campaign',
+    description: 'The total cost, in one currency. Reports then show the cost of a signup and of a customer.',
     params: schemas.campaignParams,
     body: schemas.spendBody,
     success: { status: 200, body: schemas.spend },
@@ -93,8 +93,8 @@ export const acquisitionRoutes = [
     operationId: 'acquisition.removeCampaignSpend',
     method: 'delete',
     path: '/acquisition/campaign-spend/:campaignId',
-    summary: 'Forget what a campaign cost',
-    description: 'Reports show no cost of it any more. Where nothing was said, there is nothing to forget: 204.',
+    summary: 'Delete the cost of a campaign',
+    description: 'Reports no longer show its cost. Answers 204 even if no cost was set.',
     params: schemas.campaignParams,
     success: { status: 204 },
     handler: (ctx, { params }) => removeCampaignSpend(ctx, params.campaignId),

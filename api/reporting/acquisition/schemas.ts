@@ -24,7 +24,7 @@ const rangeFields = {
 };
 export const windowDays = z.coerce.number().int().min(1).max(365);
 
-/** What is wrong with a range of which both ends are given. */
+/** Returns the problem of a period with both ends given; undefined if it is valid. */
 export const rangeProblem = ({ from, to }: { from?: unknown; to?: unknown }): Message | undefined => {
   if (!(from instanceof Date) || !(to instanceof Date)) return undefined;
   if (to < from) return message('reporting.before_from');
@@ -33,7 +33,7 @@ export const rangeProblem = ({ from, to }: { from?: unknown; to?: unknown }): Me
     : undefined;
 };
 
-/** Refuses ends that are in the wrong order or too far apart, beside the faults of other fields. */
+/** Refuses a period whose ends are in the wrong order or too far apart, in addition to problems of other fields. */
 const ranged = <Shape extends z.core.$ZodLooseShape>(schema: z.ZodObject<Shape>) =>
   schema.refine((value) => rangeProblem(value) === undefined, {
     path: ['to'],
@@ -46,29 +46,34 @@ const campaign = {
 };
 const cohortFields = {
   ...rangeFields,
-  window_days: windowDays
-    .default(30)
-    .meta({ description: 'Days of 24 hours after a send in which what a person does counts for it, 1 to 365' }),
+  window_days: windowDays.default(30).meta({
+    description: "Number of days (24 hours) after a send within which a person's actions count for it, 1 to 365",
+  }),
   ...campaign,
 };
 const dimension = z.enum(DIMENSIONS);
 
 export const cohortQuery = ranged(z.object(cohortFields));
 export const breakdownQuery = ranged(
-  z.object({ ...cohortFields, dimension: dimension.default('campaign').meta({ description: 'What rows stand for' }) }),
+  z.object({
+    ...cohortFields,
+    dimension: dimension.default('campaign').meta({ description: 'Property that the rows are grouped by' }),
+  }),
 );
 export const explainQuery = ranged(
   z.object({
     ...cohortFields,
-    figure: z.enum(FIGURES).meta({ description: 'The figure to look behind' }),
+    figure: z.enum(FIGURES).meta({ description: 'Figure to list' }),
     mature: z
       .enum(['true', 'false'])
       .default('false')
-      .meta({ description: 'true: what `mature_people` counts instead of `people`' }),
-    currency: z.string().optional().meta({ description: 'Of window_revenue: only this currency' }),
-    dimension: dimension.default('all').meta({ description: 'What rows of the breakdown stand for; with `key`' }),
+      .meta({ description: 'true: lists what `mature_people` counts, in place of `people`' }),
+    currency: z.string().optional().meta({ description: 'Only this currency, for window_revenue' }),
+    dimension: dimension
+      .default('all')
+      .meta({ description: 'Property that the breakdown is grouped by; requires `key`' }),
     key: z.string().max(200).optional().meta({
-      description: 'The `key` of a row of the breakdown; empty for the row without one. Left out: the summary',
+      description: 'The `key` of a row of the breakdown; empty for the row without one. Omit for the summary',
     }),
     ...pageQuery(200),
   }),
@@ -76,25 +81,25 @@ export const explainQuery = ranged(
 export const customerQuery = ranged(
   z.object({
     ...rangeFields,
-    campaign_id: z.string().optional().meta({ description: 'Only customers that this campaign is credited with' }),
+    campaign_id: z.string().optional().meta({ description: 'Only customers credited to this campaign' }),
   }),
 );
 export const attributionBreakdownQuery = customerQuery.safeExtend({
   dimension: z
     .enum([...DIMENSIONS.filter((name) => name !== 'all'), 'match_method'])
     .default('campaign')
-    .meta({ description: 'What rows stand for' }),
+    .meta({ description: 'Property that the rows are grouped by' }),
 });
 export const attributionsQuery = customerQuery.safeExtend({
   status: z.enum(STATUSES).optional().meta({
-    description: 'estimated: unattributed, with a colleague who got an email. Left out: all customers',
+    description: 'estimated: unattributed, with a colleague who got an email. Omit for all customers',
   }),
-  match_method: z.enum(MATCH_METHODS).optional().meta({ description: 'Only customers who were recognised so' }),
-  corrected: z.literal('true').optional().meta({ description: 'Only those that a person has decided' }),
+  match_method: z.enum(MATCH_METHODS).optional().meta({ description: 'Only customers recognized by this method' }),
+  corrected: z.literal('true').optional().meta({ description: "Only customers with a person's correction" }),
   without_engagement: z
     .literal('true')
     .optional()
-    .meta({ description: 'Only those that `attributed_without_engagement` counts' }),
+    .meta({ description: 'Only customers counted by `attributed_without_engagement`' }),
   ...pageQuery(200),
 });
 
@@ -113,7 +118,7 @@ export const spendBody = z.strictObject({
   amount_minor: z
     .int()
     .min(0)
-    .meta({ description: 'All that the campaign cost, in the minor unit of the currency (cents)' }),
+    .meta({ description: 'Total cost of the campaign, in the minor unit of the currency (cents)' }),
   currency,
 });
 export const spend = resource('CampaignSpend', {
@@ -129,7 +134,9 @@ export const settingsBody = z.strictObject({
   company_estimates: z.boolean().optional(),
 });
 export const settings = resource('AttributionSettings', {
-  window_days: z.int().meta({ description: 'Days of 24 hours that the credited send may lie before the acquisition' }),
+  window_days: z
+    .int()
+    .meta({ description: 'Maximum age of the credited send at the acquisition, in days of 24 hours' }),
   company_estimates: z.boolean(),
   updated_by: uuid.nullable(),
   updated_at: instant,
@@ -137,9 +144,11 @@ export const settings = resource('AttributionSettings', {
 
 const stage = resource('CohortStage', {
   stage: z.enum(STAGES),
-  goal_id: uuid.nullable().meta({ description: 'The primary goal; null for replies and where none is primary' }),
+  goal_id: uuid.nullable().meta({ description: 'Primary goal of the stage; null for replies and if none is primary' }),
   people: count.meta({ description: 'Distinct prospects who reached it within the window of one of these sends' }),
-  mature_people: count.meta({ description: 'Those of them who reached it after a send whose window has closed' }),
+  mature_people: count.meta({
+    description: 'Prospects of `people` who reached it after a send whose window has closed',
+  }),
   per_10k_sends: z
     .number()
     .min(0)
@@ -150,11 +159,11 @@ const money = resource('Money', { currency: z.string(), amount_minor: z.number()
 const cohortFigures = {
   confirmed_sends: count,
   mature_sends: count.meta({ description: 'Confirmed sends whose window has closed' }),
-  prospects: count.meta({ description: 'Distinct contacts these sends went to; deleted contacts are not among them' }),
+  prospects: count.meta({ description: 'Distinct contacts of these sends, without deleted contacts' }),
   stages: z.array(stage),
   window_revenue: z.array(money).meta({
     description:
-      'By currency, never summed across: each conversion once, of the primary revenue goal, else of the primary paid goal',
+      'By currency, never added across currencies. Each conversion counts once, of the primary revenue goal, or else of the primary paid goal',
   }),
   spend: z
     .strictObject({
@@ -165,7 +174,7 @@ const cohortFigures = {
     })
     .optional()
     .meta({
-      description: 'Of campaigns whose spend is known; cost per person of this report, null where there is none',
+      description: 'Spend of campaigns with a known cost; cost per person of this report, null without people',
     }),
 };
 const range = { from: timestamp, to: timestamp };
@@ -176,21 +185,21 @@ export const breakdown = resource('AcquisitionBreakdown', {
   dimension,
   rows: z.array(
     z.strictObject({
-      key: z.string().nullable().meta({ description: 'Id or label; null for sends that have none' }),
-      name: z.string().nullable().meta({ description: 'Its name today; null for what was deleted' }),
+      key: z.string().nullable().meta({ description: 'Id or label; null for sends without one' }),
+      name: z.string().nullable().meta({ description: 'Current name; null if it was deleted' }),
       ...cohortFigures,
     }),
   ),
-  truncated: z.boolean().meta({ description: 'There are more groups than the 500 with most sends' }),
+  truncated: z.boolean().meta({ description: 'True if there are more groups than the 500 with the most sends' }),
 });
 export const counted = paged(
   resource('CountedProspect', {
-    id: uuid.meta({ description: 'Of the send, the contact or the conversion: what the figure counts' }),
-    contact_id: uuid.nullable().meta({ description: 'Null for a send to a contact that was deleted' }),
+    id: uuid.meta({ description: 'Id of the counted send, contact or conversion' }),
+    contact_id: uuid.nullable().meta({ description: 'Null for a send to a deleted contact' }),
     contact_email: z.string().nullable(),
-    send_id: uuid.meta({ description: 'The last send before the moment' }),
+    send_id: uuid.meta({ description: 'Last send before that time' }),
     conversion_id: uuid.nullable(),
-    at: timestamp.meta({ description: 'Of the send, the reply or the conversion' }),
+    at: timestamp.meta({ description: 'Time of the send, the reply or the conversion' }),
     amount_minor: z.number().nullable(),
     currency: z.string().nullable(),
   }),
@@ -202,12 +211,12 @@ const method = z.enum(MATCH_METHODS);
 export const attributionSummary = resource('AttributionSummary', {
   ...range,
   settings,
-  acquisition_goal: goal.nullable().meta({ description: 'The primary signup goal, else the primary paid goal' }),
+  acquisition_goal: goal.nullable().meta({ description: 'Primary signup goal, or else the primary paid goal' }),
   customers: count,
   unattributed: count,
   attributed: count,
   attributed_without_engagement: count.meta({
-    description: 'Attributed, and no reply, open, click or visit was observed between the send and the acquisition',
+    description: 'Attributed, without any observed reply, open, click or visit between the send and the acquisition',
   }),
   match_methods: z.strictObject(
     Object.fromEntries(MATCH_METHODS.map((name) => [name, count])) as Record<
@@ -219,10 +228,10 @@ export const attributionSummary = resource('AttributionSummary', {
   company_estimate: z.strictObject({
     enabled: z.boolean(),
     customers: count.meta({
-      description: 'Unattributed customers of whom a colleague got an email within the window; in no other figure',
+      description: 'Unattributed customers with a colleague who got an email within the window; in no other figure',
     }),
   }),
-  pending: count.meta({ description: 'Changes of people and emails that are not in the figures yet' }),
+  pending: count.meta({ description: 'Number of changes of people and emails that are not in the figures yet' }),
 });
 export const attributionBreakdown = resource('AttributionBreakdown', {
   ...range,
@@ -232,10 +241,10 @@ export const attributionBreakdown = resource('AttributionBreakdown', {
       z.strictObject({
         key: z.string().nullable(),
         name: z.string().nullable(),
-        customers: count.meta({ description: 'Attributed customers' }),
+        customers: count.meta({ description: 'Number of attributed customers' }),
         attributed_without_engagement: count,
         corrected: count,
-        company_estimate: count.meta({ description: 'Estimated ones; in no other figure' }),
+        company_estimate: count.meta({ description: 'Number of estimated customers; in no other figure' }),
       }),
     )
     .max(100),
@@ -250,7 +259,7 @@ export const attributions = paged(
     status: z.enum(STATUSES),
     match_method: method,
     corrected: z.boolean(),
-    send_id: uuid.nullable().meta({ description: 'The credited send; of an estimated customer the colleague’s' }),
+    send_id: uuid.nullable().meta({ description: 'Credited send; for an estimated customer the colleague’s' }),
     sent_at: instant,
     campaign_id: uuid.nullable(),
   }),
@@ -268,7 +277,7 @@ const credit = resource('AttributionCredit', {
   ...sendFields,
   send_available: z
     .boolean()
-    .meta({ description: 'False when the email is gone with its campaign: what is said here was kept' }),
+    .meta({ description: 'False if the email was deleted with its campaign: its data was stored before' }),
   contact_id: uuid.nullable(),
   campaign_name: z.string().nullable(),
   offer: z.string().nullable(),
@@ -286,7 +295,9 @@ const credit = resource('AttributionCredit', {
 export const correction = resource('AttributionCorrection', {
   id: uuid,
   action: z.enum(['set', 'restored']),
-  send_id: uuid.nullable().meta({ description: 'Null: not acquired by an email, or the automatic credit restored' }),
+  send_id: uuid
+    .nullable()
+    .meta({ description: 'Null: not acquired by an email, or the automatic credit was restored' }),
   reason: z.string(),
   is_current: z.boolean(),
   corrected_by: uuid.nullable(),
@@ -294,7 +305,7 @@ export const correction = resource('AttributionCorrection', {
 });
 export const corrected = z.strictObject({
   person_id: uuid,
-  correction: correction.nullable().meta({ description: 'The one in force; null: the credit is automatic' }),
+  correction: correction.nullable().meta({ description: 'Correction in force; null if the credit is automatic' }),
 });
 export const explanation = resource('AttributionExplanation', {
   person_id: uuid.nullable(),
@@ -310,13 +321,13 @@ export const explanation = resource('AttributionExplanation', {
       corrected: z.boolean(),
     })
     .nullable()
-    .meta({ description: 'Null while the person has not reached the acquisition goal' }),
+    .meta({ description: 'Null if the person has not reached the acquisition goal' }),
   credit: credit.nullable(),
   company_estimate: credit
     .nullable()
-    .meta({ description: 'The last email to a colleague, where nothing is credited; an estimate' }),
+    .meta({ description: 'Estimate if nothing is credited: the last email to a colleague' }),
   lifetime_revenue: z.array(money),
-  pending: z.boolean().meta({ description: 'A change of this person is not in the answer yet' }),
+  pending: z.boolean().meta({ description: 'True if a change of this person is not in the answer yet' }),
   touches: z.array(
     z.strictObject({
       kind: z.enum(['send', 'open', 'click', 'reply', 'visit']),
@@ -334,19 +345,19 @@ export const explanation = resource('AttributionExplanation', {
 const reason = z.string().trim().max(500);
 export const correctionBody = z.strictObject({
   send_id: z.string().nullable().meta({
-    description: 'A confirmed send to the same contact, at or before the acquisition; null: not acquired by an email',
+    description: 'Confirmed send to the same contact, at or before the acquisition; null: not acquired by an email',
   }),
   reason: reason.min(1),
 });
 export const restoreQuery = z.object({
-  reason: reason.optional().meta({ description: 'Why, for the audit trail' }),
+  reason: reason.optional().meta({ description: 'Reason, for the audit log' }),
 });
 
 const eventName = z
   .string()
   .max(120)
   .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, says('directory.event_name'))
-  .meta({ description: 'As in POST /events' });
+  .meta({ description: 'Name of the event, as in POST /events' });
 
 export const trendBody = ranged(
   z.strictObject({
@@ -362,11 +373,11 @@ export const trend = resource('EventTrend', {
   interval: z.enum(INTERVALS),
   occurrences: count,
   people: count.meta({
-    description: 'Distinct people of the whole range; less than the sum of the buckets when somebody comes again',
+    description: 'Distinct people of the whole range; less than the sum of the buckets if somebody occurs in several',
   }),
   buckets: z.array(
     z.strictObject({
-      start: timestamp.meta({ description: 'Begin of the UTC day or week; the range may begin later' }),
+      start: timestamp.meta({ description: 'Start of the UTC day or week; the range may start later' }),
       occurrences: count,
       people: count,
     }),
@@ -379,14 +390,14 @@ export const trendPeopleBody = ranged(
 export const peopleQuery = z.object(pageQuery(200));
 export const people = paged(
   resource('CountedPerson', {
-    id: uuid.meta({ description: 'Of the person; in a funnel of the contact, where the person is one' }),
+    id: uuid.meta({ description: 'Id of the person; in a funnel of the contact, if the person has one' }),
     contact_id: uuid.nullable(),
     contact_email: z.string().nullable(),
-    at: timestamp.meta({ description: 'The first time at which they count' }),
+    at: timestamp.meta({ description: 'First time at which the person counts' }),
   }),
 );
 
-const ofCampaign = z.string().optional().meta({ description: 'Left out: of any campaign' });
+const ofCampaign = z.string().optional().meta({ description: 'Only this campaign. Default: any' });
 const funnelStep = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('event'), event_name: eventName, predicates: predicatesSchema.default([]) }),
   z.strictObject({ kind: z.literal('goal'), goal_id: z.string() }),
@@ -401,17 +412,16 @@ const funnelFields = {
     .min(1)
     .max(365)
     .default(30)
-    .meta({ description: 'Days of 24 hours after the first step in which the others have to be taken' }),
+    .meta({ description: 'Maximum number of days (24 hours) after the first step for the other steps' }),
 };
 export const funnelBody = ranged(z.strictObject(funnelFields));
 export const funnelPeopleBody = ranged(
   z.strictObject({
     ...funnelFields,
     step: z.int().min(1).max(8).meta({ description: 'Number of the step, from 1' }),
-    lost: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'Instead, those whom `drop_off` counts: who took the step before and not this one' }),
+    lost: z.boolean().default(false).meta({
+      description: 'true: lists the people counted by `drop_off`, who took the previous step and not this one',
+    }),
   }),
 );
 const share = z.number().min(0).max(100).nullable();
@@ -422,9 +432,9 @@ export const funnel = resource('Funnel', {
     z.strictObject({
       kind: z.enum(['event', 'goal', 'confirmed_send', 'positive_reply']),
       people: count,
-      conversion_from_previous: share.meta({ description: 'Percent; null for the first step, and of nobody' }),
-      conversion_from_first: share.meta({ description: 'Percent; null of nobody' }),
-      drop_off: count.meta({ description: 'People of the step before who did not take this one; 0 for the first' }),
+      conversion_from_previous: share.meta({ description: 'Percent; null for the first step, and without people' }),
+      conversion_from_first: share.meta({ description: 'Percent; null without people' }),
+      drop_off: count.meta({ description: 'People of the previous step who did not take this one; 0 for the first' }),
     }),
   ),
   largest_drop_off_step: z
@@ -432,7 +442,7 @@ export const funnel = resource('Funnel', {
     .min(2)
     .max(8)
     .nullable()
-    .meta({ description: 'Number of the step, from 1, at which most people were lost; null where nobody was' }),
+    .meta({ description: 'Number of the step, from 1, with the largest loss; null without losses' }),
 });
 
 export const prospectsQuery = z.object({
@@ -442,9 +452,9 @@ export const prospectsQuery = z.object({
     .meta({ description: 'Only prospects of this campaign, with its sends and replies' }),
   filter: z.enum(PROSPECT_FILTERS).optional().meta({
     description:
-      'interested: a positive answer. silent: no answer and no conversion. The others: a conversion of that primary goal',
+      'interested: a positive reply. silent: no reply and no conversion. The others: a conversion of that primary goal',
   }),
-  dropoff: z.enum(DROP_OFFS).optional().meta({ description: 'Who came as far as one stage and not to the next' }),
+  dropoff: z.enum(DROP_OFFS).optional().meta({ description: 'Only prospects who reached one stage and not the next' }),
   q: z.string().max(200).optional().meta({ description: 'Part of the address, the name or the company' }),
   ...pageQuery(200),
 });
@@ -462,13 +472,13 @@ export const prospects = paged(
     clicked_at: instant.meta({ description: 'First click by a person' }),
     replied_at: instant,
     positive_reply_at: instant,
-    bounced_at: instant.meta({ description: 'First one that came back for good' }),
+    bounced_at: instant.meta({ description: 'First permanent bounce' }),
     complained_at: instant,
     unsubscribed_at: instant,
-    signed_up_at: instant.meta({ description: 'First conversion of the primary signup goal, whenever it was' }),
+    signed_up_at: instant.meta({ description: 'First conversion of the primary signup goal, at any time' }),
     activated_at: instant,
     paid_at: instant,
-    last_activity_at: timestamp.meta({ description: 'The latest confirmed send, reply or conversion' }),
+    last_activity_at: timestamp.meta({ description: 'Latest confirmed send, reply or conversion' }),
   }),
 );
 export const timeline = z.strictObject({
@@ -492,7 +502,7 @@ export const timeline = z.strictObject({
             last_send_before: z
               .strictObject({ send_id: uuid, campaign_id: uuid, sent_at: timestamp })
               .nullable()
-              .meta({ description: 'Context, not whom the conversion is credited to' }),
+              .meta({ description: 'Context only; the conversion may be credited to another send' }),
           })
           .optional(),
       }),

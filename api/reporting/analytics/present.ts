@@ -16,7 +16,7 @@ import { mailboxErrorTitle } from '../../../domain/sending/control/mailbox-hold.
 
 const ALL_MAILBOXES = '00000000-0000-0000-0000-000000000000';
 
-/** The figures of GET /analytics/dashboard; rates are percent, and what each counts is in docs/reporting.md. */
+/** Returns the figures of GET /analytics/dashboard. Rates are percentages; docs/reporting.md defines each. */
 export function presentDashboard(report: Dashboard): z.input<typeof schemas.dashboard> {
   const { counts } = report;
   return {
@@ -48,8 +48,8 @@ export function presentDashboard(report: Dashboard): z.input<typeof schemas.dash
 }
 
 /**
- * The deliverability report: what emails came to, with what clients reported of emails that Heron does not know. Placement rates are left out where
- * no warmup email was placed.
+ * Returns the deliverability report: outcomes of emails, including client reports of emails that Heron does not know.
+ * Placement rates are omitted if no warmup email was placed.
  */
 export function presentDeliverability(report: DeliverabilityReport): z.input<typeof schemas.deliverability> {
   const { counts, unassigned, placement, intents } = report;
@@ -110,7 +110,9 @@ export function presentDeliverability(report: DeliverabilityReport): z.input<typ
   };
 }
 
-/** The warmup of one mailbox, or of all of them together under the zero id, with `date_range` as moments. */
+/**
+ * Returns the warmup of one mailbox, or of all mailboxes together under the zero id. `date_range` is given as times.
+ */
 export function presentWarmup(report: WarmupReport, range: DayRange): z.input<typeof schemas.warmup> {
   return {
     email_account_id: report.mailbox?.id ?? ALL_MAILBOXES,
@@ -128,13 +130,13 @@ export function presentWarmup(report: WarmupReport, range: DayRange): z.input<ty
   };
 }
 
-/** Days as moments: from the begin of the first to the end of the last. */
+/** Converts days to times: from the start of the first to the end of the last. */
 export function presentRange(range: DayRange): { from: string; to: string } {
   const { from, to } = hoursOf(range);
   return { from: iso(from), to: iso(to) };
 }
 
-/** A campaign as a whole and step by step; `date_range` is null where all of its time is counted. */
+/** Returns the report of a campaign, in total and step by step. `date_range` is null if its whole time is counted. */
 export function presentCampaignReport(report: CampaignReport): z.input<typeof schemas.campaignReport> {
   const { campaign, range, counts } = report;
   return {
@@ -179,7 +181,7 @@ export function presentCampaignReport(report: CampaignReport): z.input<typeof sc
   };
 }
 
-/** A mailbox in the list of accounts: its health, what is wrong with it, and what it has sent today. */
+/** Returns a mailbox for the list of accounts: its health, its problems, and its sends of today. */
 export function presentAccount(
   status: AccountStatus,
   { language }: Pick<Ctx, 'language'>,
@@ -203,7 +205,7 @@ export function presentAccount(
   };
 }
 
-/** One account: the same as in the list, and its warmup where it has been warmed. */
+/** Returns one account: the same as in the list, plus its warmup if it was warmed. */
 export function presentAccountDetail(
   detail: AccountDetail,
   reader: Pick<Ctx, 'language'>,
@@ -238,7 +240,7 @@ export function presentAccountDetail(
   };
 }
 
-/** What a workspace has used of what it may have. Calls of the API are counted by API key, so that they are 0 here. */
+/** Returns a workspace's usage and limits. API calls are counted per API key, so they are 0 here. */
 export function presentUsage(report: Usage, userId: string | null): z.input<typeof schemas.usage> {
   return {
     user_id: userId,
@@ -250,7 +252,7 @@ export function presentUsage(report: Usage, userId: string | null): z.input<type
   };
 }
 
-/** One of the emails, contacts or reports that a figure counts (GET /analytics/explain), and when it came to count. */
+/** Returns one email, contact or report that a figure counts (GET /analytics/explain), with the time of its count. */
 export function presentCountedThing(row: CountedThing): z.input<typeof schemas.counted>['data'][number] {
   const { id, kind, contact_id, contact_email, campaign_id, mailbox_id, at } = row;
   return { id, kind, contact_id, contact_email, campaign_id, email_account_id: mailbox_id, at: iso(at) };

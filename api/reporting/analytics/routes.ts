@@ -32,16 +32,16 @@ import * as schemas from './schemas.ts';
 const read = { area: 'analytics', scope: ['READ_ANALYTICS'], permission: 'view_analytics' } as const;
 const DEFAULT_DAYS = 7;
 
-/** Figures: what became of emails, how mailboxes stand. */
+/** Routes of analytics: outcomes of emails and state of mailboxes. */
 export const analyticsRoutes = [
   route({
     ...read,
     operationId: 'analytics.dashboard',
     method: 'get',
     path: '/analytics/dashboard',
-    summary: 'The workspace at a glance',
+    summary: "Report the workspace's emails",
     description:
-      'Emails of campaigns in the last 7, 30 or 90 UTC days, today included. Each counts at the moment it was sent, first opened, clicked or answered; rates are percent of what was sent.',
+      'Emails of campaigns in the last 7, 30 or 90 UTC days, including today. Each counts at the time it was sent, first opened, clicked or answered. Rates are percent of the emails sent.',
     query: schemas.dashboardQuery,
     success: { status: 200, body: schemas.dashboard },
     handler: async (ctx, { query: { period } }) =>
@@ -52,9 +52,9 @@ export const analyticsRoutes = [
     operationId: 'analytics.deliverability',
     method: 'get',
     path: '/analytics/deliverability',
-    summary: 'How well emails arrive',
+    summary: 'Report deliverability',
     description:
-      'In whole hours: the answer says from when to when. `score` is 100 less up to 40 points for bounces (all at 10 %), 30 for complaints (0.30 %) and 40 for warmup emails in spam (40 %); `band` is healthy from 80, watch from 60, throttled from 40, quarantined from 20, else blocked.',
+      'In whole hours; the answer has the exact range. `score` is 100 minus up to 40 points for bounces (all at 10 %), 30 for complaints (0.30 %) and 40 for warmup emails in spam (40 %). `band` is healthy from 80, watch from 60, throttled from 40, quarantined from 20, else blocked.',
     query: schemas.deliverabilityQuery,
     success: { status: 200, body: schemas.deliverability },
     handler: async (ctx, { query }) => {
@@ -69,8 +69,8 @@ export const analyticsRoutes = [
     operationId: 'analytics.warmup',
     method: 'get',
     path: '/analytics/warmup',
-    summary: 'What mailboxes exchanged to warm up',
-    description: 'By UTC day, of one mailbox or of all together.',
+    summary: 'Report warmup emails',
+    description: 'By UTC day, for one mailbox or for all together.',
     query: schemas.warmupQuery,
     success: { status: 200, body: schemas.warmup },
     errors: ['not_found'],
@@ -82,8 +82,8 @@ export const analyticsRoutes = [
     operationId: 'analytics.compareCampaigns',
     method: 'get',
     path: '/analytics/campaigns/compare',
-    summary: 'Campaigns side by side',
-    description: 'Of the named ids the first ten that are valid; at least one has to be.',
+    summary: 'Compare campaigns',
+    description: 'Uses the first ten valid ids; at least one is required.',
     query: schemas.compareQuery,
     success: { status: 200, body: schemas.comparison },
     errors: ['not_found'],
@@ -97,9 +97,9 @@ export const analyticsRoutes = [
     operationId: 'analytics.campaign',
     method: 'get',
     path: '/analytics/campaigns/:id',
-    summary: "What became of a campaign's emails",
+    summary: "Report a campaign's emails",
     description:
-      'Since its begin, in all and by step. People who opened are `unique_opens` less `machine_opens`; machine clicks are not among `unique_clicks`. Rates are percent of the emails sent, a step’s of its own.',
+      'Since its start, in total and by step. Opens by people are `unique_opens` minus `machine_opens`; machine clicks are not included in `unique_clicks`. Rates are percent of the emails sent, for a step of its own emails.',
     params: idParams,
     success: { status: 200, body: schemas.campaignReport },
     handler: async (ctx, { params }) => presentCampaignReport(await readCampaignReport(ctx, params.id)),
@@ -109,8 +109,8 @@ export const analyticsRoutes = [
     operationId: 'analytics.campaignDaily',
     method: 'get',
     path: '/analytics/campaigns/:id/daily',
-    summary: "A campaign's emails by day",
-    description: 'Every UTC day of the range, at most 366.',
+    summary: "Report a campaign's emails by day",
+    description: 'Lists every UTC day of the range, at most 366.',
     params: idParams,
     query: schemas.dayRangeQuery,
     success: { status: 200, body: schemas.campaignDays },
@@ -121,7 +121,7 @@ export const analyticsRoutes = [
     operationId: 'analytics.campaignHourly',
     method: 'get',
     path: '/analytics/campaigns/:id/hourly',
-    summary: "A campaign's emails by hour of a day",
+    summary: "Report a campaign's emails by hour of a day",
     description: 'Hours and day are UTC.',
     params: idParams,
     query: schemas.hourlyQuery,
@@ -136,8 +136,8 @@ export const analyticsRoutes = [
     operationId: 'analytics.accounts',
     method: 'get',
     path: '/analytics/accounts',
-    summary: 'How all mailboxes stand',
-    description: 'Health, open problems, and what each sent today (UTC).',
+    summary: 'Report the state of all mailboxes',
+    description: "Health, open problems, and today's sends (UTC) of each.",
     success: { status: 200, body: schemas.accounts },
     handler: async (ctx) => ({ data: (await listAccounts(ctx)).map((status) => presentAccount(status, ctx)) }),
   }),
@@ -146,8 +146,8 @@ export const analyticsRoutes = [
     operationId: 'analytics.account',
     method: 'get',
     path: '/analytics/accounts/:id',
-    summary: 'How a mailbox stands',
-    description: 'With its warmup, where it was ever on.',
+    summary: 'Report the state of a mailbox',
+    description: 'Includes its warmup, if it was ever on.',
     params: idParams,
     success: { status: 200, body: schemas.accountDetail },
     handler: async (ctx, { params }) => presentAccountDetail(await readAccount(ctx, params.id), ctx),
@@ -157,7 +157,7 @@ export const analyticsRoutes = [
     operationId: 'analytics.usage',
     method: 'get',
     path: '/analytics/usage',
-    summary: 'How much of everything the workspace has',
+    summary: "Report the workspace's usage",
     description: 'Emails sent today (UTC), in the last seven days or in the last month.',
     query: schemas.usageQuery,
     success: { status: 200, body: schemas.usage },
@@ -173,9 +173,9 @@ export const analyticsRoutes = [
     operationId: 'analytics.explain',
     method: 'get',
     path: '/analytics/explain',
-    summary: 'What a figure of a report counts',
+    summary: 'List what a figure of a report counts',
     description:
-      'The emails, contacts or messages behind a number, each once; `total` is the number. Narrow it as the report does: by time (of a day from its begin to that of the next; counted in whole hours), campaign, step, mailbox, provider, or the `key` of a country, mail program or device. What is sent less what bounced is delivered.',
+      'Lists the emails, contacts or messages behind a number, each once; `total` is the number. Narrow it like the report: by time (for a day, from its start to the start of the next, in whole hours), campaign, step, mailbox, provider, or the `key` of a country, mail program or device. Delivered means sent minus bounced.',
     query: schemas.explainQuery,
     success: { status: 200, body: schemas.counted },
     handler: async (ctx, { query }) => {

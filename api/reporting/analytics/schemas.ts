@@ -23,18 +23,18 @@ const day = z.iso.date().meta({ description: 'YYYY-MM-DD, UTC' });
 const dayQuery = inputDay.meta({ description: 'YYYY-MM-DD, UTC' });
 const band = z.enum(BANDS);
 
-/** What is wrong with two moments of which both are given. */
+/** Returns the problem of two given times; undefined if they are in order. */
 const orderProblem = ({ from, to }: { from?: unknown; to?: unknown }): Message | undefined =>
   from instanceof Date && to instanceof Date && to < from ? message('reporting.before_from') : undefined;
 
-/** What is wrong with two days of which both are given. */
+/** Returns the problem of two given days; undefined if they form a valid range. */
 const daysProblem = ({ from, to }: { from?: unknown; to?: unknown }): Message | undefined => {
   const [begin, end] = [from, to].map((date) => Date.parse(`${String(date)}T00:00:00Z`)) as [number, number];
   if (end < begin) return message('reporting.before_from');
   return (end - begin) / DAY_MS >= MAX_DAYS ? message('reporting.days', { max: MAX_DAYS }) : undefined;
 };
 
-/** Refuses a `to` that does not go with its `from`, beside the faults of other fields. */
+/** Refuses a `to` that does not fit its `from`, in addition to problems of other fields. */
 const bounded = <Shape extends z.core.$ZodLooseShape>(
   schema: z.ZodObject<Shape>,
   problemOf: (range: { from?: unknown; to?: unknown }) => Message | undefined,
@@ -45,7 +45,7 @@ const bounded = <Shape extends z.core.$ZodLooseShape>(
     ...besideFaults,
   });
 
-/** `from` and `to` of a report by days; both are in it. */
+/** Query `from` and `to` of a report by days, both included. */
 export const dayRangeQuery = bounded(z.object({ from: dayQuery, to: dayQuery }), daysProblem);
 
 export const dashboardQuery = z.object({
@@ -59,14 +59,14 @@ export const deliverabilityQuery = bounded(
   orderProblem,
 );
 export const warmupQuery = dayRangeQuery.safeExtend({
-  email_id: z.string().optional().meta({ description: 'One mailbox; what is no id is ignored' }),
+  email_id: z.string().optional().meta({ description: 'Only this mailbox; an invalid id is ignored' }),
 });
 export const compareQuery = dayRangeQuery.safeExtend({
   ids: z
     .string()
     .transform((named) => [...new Set(named.split(',').map((id) => id.trim().toLowerCase()))].filter(isUuid))
     .refine((ids) => ids.length > 0, says('reporting.no_valid_id'))
-    .meta({ description: 'Ids of campaigns, separated by commas: the first ten valid ones' }),
+    .meta({ description: 'Campaign ids, separated by commas: the first ten valid ones' }),
 });
 export const hourlyQuery = z.object({ date: dayQuery.optional().meta({ description: 'Default: today' }) });
 export const usageQuery = z.object({
@@ -75,20 +75,20 @@ export const usageQuery = z.object({
 
 export const explainQuery = bounded(
   z.object({
-    figure: z.enum(ANALYTICS_FIGURES).meta({ description: 'The figure to look behind' }),
+    figure: z.enum(ANALYTICS_FIGURES).meta({ description: 'Figure to list' }),
     from: inputTimestamp
       .optional()
-      .meta({ description: 'Included; rounded down to the hour. Left out: from the begin' }),
-    to: inputTimestamp.optional().meta({ description: 'Not included; rounded up to the hour. Left out: without end' }),
-    campaign_id: z.string().optional().meta({ description: 'Only what belongs to this campaign' }),
-    step_id: z.string().optional().meta({ description: 'Only what belongs to this step' }),
-    email_account_id: z.string().optional().meta({ description: 'Only what belongs to this mailbox' }),
-    provider: z.string().optional().meta({ description: 'Of the mailbox; `removed` for mailboxes that are gone' }),
+      .meta({ description: 'Included; rounded down to the hour. Default: from the beginning' }),
+    to: inputTimestamp.optional().meta({ description: 'Not included; rounded up to the hour. Default: no end' }),
+    campaign_id: z.string().optional().meta({ description: 'Only this campaign' }),
+    step_id: z.string().optional().meta({ description: 'Only this step' }),
+    email_account_id: z.string().optional().meta({ description: 'Only this mailbox' }),
+    provider: z.string().optional().meta({ description: 'Provider of the mailbox; `removed` for removed mailboxes' }),
     key: z
       .string()
       .max(200)
       .optional()
-      .meta({ description: 'Of a country, mail program or device; empty for what is unknown' }),
+      .meta({ description: 'Key of a country, mail program or device; empty for unknown' }),
     ...pageQuery(200),
   }),
   orderProblem,
@@ -98,13 +98,13 @@ export const explainQuery = bounded(
 }, besideFaults);
 export const counted = paged(
   resource('CountedFact', {
-    id: uuid.meta({ description: 'Of what the figure counts, as `kind` says' }),
+    id: uuid.meta({ description: 'Id of the counted record; `kind` names its type' }),
     kind: z.enum(COUNTED_KINDS),
     contact_id: uuid.nullable(),
     contact_email: z.string().nullable(),
     campaign_id: uuid.nullable(),
     email_account_id: uuid.nullable(),
-    at: timestamp.meta({ description: 'The moment at which it counts' }),
+    at: timestamp.meta({ description: 'Time at which it counts' }),
   }),
 );
 
@@ -124,14 +124,14 @@ export const dashboard = resource('Dashboard', {
   period: z.enum(['7d', '30d', '90d']),
   overall_stats: z.strictObject({
     total_emails_sent: count,
-    total_opens: count.meta({ description: 'Emails that were opened, by people or machines' }),
-    machine_opens: count.meta({ description: 'Those of them that only machines opened' }),
+    total_opens: count.meta({ description: 'Emails opened by people or machines' }),
+    machine_opens: count.meta({ description: 'Emails opened only by machines' }),
     total_clicks: count.meta({ description: 'Emails in which a person clicked' }),
-    machine_clicks: count.meta({ description: 'Emails in which only machines clicked; not in total_clicks' }),
+    machine_clicks: count.meta({ description: 'Emails in which only machines clicked; not included in total_clicks' }),
     total_replies: count,
     positive_replies: count,
     total_bounces: count,
-    total_delivered: count.meta({ description: 'Sent and not bounced' }),
+    total_delivered: count.meta({ description: 'Emails sent and not bounced' }),
     ...rates,
     active_campaigns: count,
     active_accounts: count,
@@ -166,14 +166,14 @@ const sentRates = {
 };
 
 export const deliverability = resource('DeliverabilityReport', {
-  from: timestamp.meta({ description: 'The whole hour in which the report begins' }),
-  to: timestamp.meta({ description: 'The whole hour at which it ends' }),
+  from: timestamp.meta({ description: 'Start of the report, a whole hour' }),
+  to: timestamp.meta({ description: 'End of the report, a whole hour' }),
   events_total: count,
   bounce_count: count,
   complaint_count: count,
   unsubscribe_count: count,
   reply_count: count.meta({
-    description: 'Replies that a client reported; those that mailboxes received are under intent_…',
+    description: 'Replies that a client reported; replies received by mailboxes are under intent_…',
   }),
   open_count: count,
   click_count: count,
@@ -206,21 +206,21 @@ export const deliverability = resource('DeliverabilityReport', {
 });
 
 export const warmup = resource('WarmupReport', {
-  email_account_id: uuid.meta({ description: 'All zeros: all mailboxes together' }),
+  email_account_id: uuid.meta({ description: 'All zeros for all mailboxes together' }),
   email: z.string(),
   date_range: dateRange,
   summary: z.strictObject({
     total_sent: count,
     total_replied: count,
-    average_daily: z.number().meta({ description: 'Per day on which something was sent' }),
+    average_daily: z.number().meta({ description: 'Average over days with at least one email' }),
     reply_rate: percentage,
-    target_progress: percentage.meta({ description: 'Percent of what the ramps ask for; may exceed 100' }),
+    target_progress: percentage.meta({ description: "Percent of the ramps' targets; may exceed 100" }),
     days_active: count,
   }),
   daily_stats: z.array(z.strictObject({ date: day, emails_sent: count, emails_replied: count, target_volume: count })),
 });
 
-const bucket = z.array(z.strictObject({ key: z.string().meta({ description: 'Empty: unknown' }), count }));
+const bucket = z.array(z.strictObject({ key: z.string().meta({ description: 'Empty if unknown' }), count }));
 
 export const campaignReport = resource('CampaignReport', {
   campaign_id: uuid,
@@ -230,20 +230,20 @@ export const campaignReport = resource('CampaignReport', {
   summary: z.strictObject({
     total_contacts: count,
     emails_sent: count,
-    emails_pending: count.meta({ description: 'Emails that have a slot and have not left' }),
-    unique_opens: count.meta({ description: 'Emails that were opened, by people or machines' }),
-    machine_opens: count.meta({ description: 'Those of them that only machines opened' }),
+    emails_pending: count.meta({ description: 'Emails with a slot that are not sent yet' }),
+    unique_opens: count.meta({ description: 'Emails opened by people or machines' }),
+    machine_opens: count.meta({ description: 'Emails opened only by machines' }),
     unique_clicks: count,
     machine_clicks: count,
     replies: count,
     positive_replies: count.meta({
-      description: 'Emails with an answer of this intent; one with several counts for each',
+      description: 'Emails with a reply of this intent; an email with several counts for each',
     }),
     negative_replies: count,
     question_replies: count,
     neutral_replies: count,
     bounces: count,
-    soft_bounces: count.meta({ description: 'Emails that were refused for a time and did not come back for good' }),
+    soft_bounces: count.meta({ description: 'Emails that were refused temporarily and did not bounce permanently' }),
     unsubscribes: count,
     ...rates,
   }),
@@ -323,7 +323,7 @@ export const accountDetail = resource('MailboxHealthDetail', {
       days_active: count,
     })
     .optional()
-    .meta({ description: 'Absent where warmup was never on' }),
+    .meta({ description: 'Absent if warmup was never on' }),
   warmup_health: z
     .strictObject({ state: band, score: z.int(), evaluated_at: timestamp, spam_score: z.int() })
     .optional()
@@ -338,5 +338,5 @@ export const usage = resource('Usage', {
   contacts: z.strictObject({ total: count, subscribed: count, added_today: count }),
   api: z
     .strictObject({ total_calls: count, daily_limit: count, top_endpoints: z.array(z.looseObject({})) })
-    .meta({ description: 'Always empty: the figures are under /api-keys/usage' }),
+    .meta({ description: 'Always empty: see /api-keys/usage' }),
 });

@@ -8,7 +8,7 @@ import type { Config } from '../../../lib/config/index.ts';
 import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 
-/** A goal with the definition that is in force. */
+/** Returns a goal with its current definition. */
 export function presentGoal(goal: Goal): z.input<typeof schemas.goal> {
   const { id, name, kind, is_primary, definition, revision } = goal;
   return {
@@ -24,7 +24,9 @@ export function presentGoal(goal: Goal): z.input<typeof schemas.goal> {
   };
 }
 
-/** One goal, with every definition it has had, so that a conversion can be traced to the one it was counted by. */
+/**
+ * Returns one goal with all its past definitions, so that a conversion can be traced to the definition that counted it.
+ */
 export function presentGoalDetail(found: {
   goal: Goal;
   revisions: readonly GoalRevision[];
@@ -40,7 +42,9 @@ export function presentGoalDetail(found: {
   };
 }
 
-/** What a definition would have counted in a time, before there is a goal of it; amounts in minor units. */
+/**
+ * Returns what a definition would have counted in a period, before a goal with it exists. Amounts are in minor units.
+ */
 export function presentGoalPreview(preview: GoalPreview): z.input<typeof schemas.goalPreview> {
   const { scanned, matched, people, withValue, values } = preview;
   return {
@@ -58,7 +62,7 @@ export function presentGoalPreview(preview: GoalPreview): z.input<typeof schemas
   };
 }
 
-/** What a replay would add, remove and keep. Nothing has been written. */
+/** Returns what a replay would add, remove and keep. Nothing has been written. */
 export function presentReplayPreview(preview: ReplayPreview): z.input<typeof schemas.replayPreview> {
   return {
     scanned: preview.scanned,
@@ -69,7 +73,7 @@ export function presentReplayPreview(preview: ReplayPreview): z.input<typeof sch
   };
 }
 
-/** A replay and how far it is, with a link to its run where the Temporal UI is known. */
+/** Returns a replay with its progress, and a link to its run if the Temporal UI is configured. */
 export function presentReplay(replay: GoalReplay, config: Config): z.input<typeof schemas.replay> {
   const { id, goal_id, goal_revision, state, error, scanned, added, removed, kept, retained_without_event } = replay;
   return {

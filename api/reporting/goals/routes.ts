@@ -17,7 +17,7 @@ const area = 'goals';
 const read = { area, scope: ['READ_ANALYTICS'], permission: 'view_analytics' } as const;
 const write = { area, scope: ['MANAGE_ACQUISITION'], permission: 'manage_settings' } as const;
 
-/** Goals: which product events count as reaching a stage of the funnel. */
+/** Routes of goals: the product events that count as reaching a stage of the funnel. */
 export const goalRoutes = [
   route({
     ...read,
@@ -25,7 +25,7 @@ export const goalRoutes = [
     method: 'get',
     path: '/goals',
     summary: 'Goals, newest first',
-    description: 'Without those that are archived, unless you ask for them.',
+    description: 'Archived goals are omitted by default.',
     query: schemas.listQuery,
     success: { status: 200, body: schemas.goals },
     handler: async (ctx, { query }) => ({
@@ -39,7 +39,7 @@ export const goalRoutes = [
     path: '/goals',
     summary: 'Define a goal',
     description:
-      'Product events received from now on that match the definition become conversions; a replay counts earlier ones. Each stage except `custom` has at most one primary goal: a new primary goal takes the place of the present one, which stays as one that is not primary.',
+      'Product events received from now on that match the definition become conversions; a replay counts earlier ones. Each stage except `custom` has at most one primary goal: a new primary goal replaces the current one, which is kept as a secondary goal.',
     body: schemas.createBody,
     success: { status: 201, body: schemas.goal },
     handler: async (ctx, { body }) => {
@@ -53,8 +53,9 @@ export const goalRoutes = [
     method: 'post',
     path: '/goals/preview',
     readOnly: true,
-    summary: 'What a definition would have counted',
-    description: 'In the last days, by when events occurred. Writes nothing. At most two million events.',
+    summary: 'Preview what a definition would have counted',
+    description:
+      'Counts events by their time of occurrence in the last days. Writes nothing. At most two million events.',
     body: schemas.previewBody,
     success: { status: 200, body: schemas.goalPreview },
     handler: async (ctx, { body }) => presentGoalPreview(await previewGoal(ctx, body.definition, body.days)),
@@ -65,7 +66,7 @@ export const goalRoutes = [
     method: 'get',
     path: '/goals/:id',
     summary: 'One goal',
-    description: 'With every version of its definition. Archived goals are found too.',
+    description: 'Includes every version of its definition. Archived goals are found too.',
     params: idParams,
     success: { status: 200, body: schemas.goalDetail },
     handler: async (ctx, { params }) => presentGoalDetail(await getGoal(ctx, params.id)),
@@ -77,7 +78,7 @@ export const goalRoutes = [
     path: '/goals/:id',
     summary: 'Change a goal',
     description:
-      'Another definition is a new revision, which counts for events received from then on; a new name or another primary goal is none. The stage cannot change. A replay that is under way ends with `goal_changed` when the definition changes. With `expected_updated_at` nobody else’s change is overwritten.',
+      'A new definition creates a revision, which counts for events received from then on; a new name or primary flag does not. The stage cannot change. Changing the definition ends an open replay with `goal_changed`. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
     body: schemas.updateBody.extend(asSeen),
     success: { status: 200, body: schemas.goal },
@@ -94,7 +95,7 @@ export const goalRoutes = [
     path: '/goals/:id',
     summary: 'Archive a goal',
     description:
-      'It matches no further events and is primary no more; its conversions stay. A replay that is under way ends with `goal_changed`.',
+      'It matches no further events and is no longer primary; its conversions are kept. An open replay ends with `goal_changed`.',
     params: idParams,
     success: { status: 204 },
     handler: async (ctx, { params }) => {
@@ -107,9 +108,9 @@ export const goalRoutes = [
     method: 'post',
     path: '/goals/:id/replays/preview',
     readOnly: true,
-    summary: 'What a replay would do',
+    summary: 'Preview a replay',
     description:
-      'The counts are what a replay of the range does if nothing changes meanwhile. Writes nothing. At most two million events.',
+      'The counts are the effects of a replay of the range if nothing changes meanwhile. Writes nothing. At most two million events.',
     params: idParams,
     body: schemas.rangeBody,
     furtherProblems: async (_ctx, range) => rangeProblems(range),
@@ -122,9 +123,9 @@ export const goalRoutes = [
     operationId: 'goals.replay',
     method: 'post',
     path: '/goals/:id/replays',
-    summary: 'Hold past events against a goal',
+    summary: 'Replay past events against a goal',
     description:
-      'Events of the range are held against the definition as it is now: matching ones become conversions, conversions whose event does not match are deleted, those whose event was pruned stay. It goes on after the answer; one replay of a goal at a time.',
+      'Matches the events of the range against the current definition. Matching events become conversions, and conversions whose event does not match are deleted. Conversions whose event was pruned are kept. It continues in the background; a goal has one replay at a time.',
     params: idParams,
     body: schemas.rangeBody,
     furtherProblems: async (_ctx, range) => rangeProblems(range),
@@ -138,7 +139,7 @@ export const goalRoutes = [
     method: 'get',
     path: '/goals/:id/replays',
     summary: 'The 20 most recent replays of a goal',
-    description: 'Newest first, with how far they are.',
+    description: 'Newest first, with their progress.',
     params: idParams,
     success: { status: 200, body: schemas.replays },
     handler: async (ctx, { params }) => ({
@@ -150,7 +151,7 @@ export const goalRoutes = [
     operationId: 'goals.getReplay',
     method: 'get',
     path: '/goals/:id/replays/:replayId',
-    summary: 'One replay of a goal',
+    summary: 'Get one replay of a goal',
     params: schemas.replayParams,
     success: { status: 200, body: schemas.replay },
     handler: async (ctx, { params }) => presentReplay(await getReplay(ctx, params.id, params.replayId), ctx.config),
@@ -162,7 +163,7 @@ export const goalRoutes = [
     path: '/goals/:id/replays/:replayId/cancel',
     summary: 'Stop a replay of a goal',
     description:
-      'It holds no further event against the definition; what it has counted and deleted until then stays. Another replay may start at once. One that was cancelled before is answered as it is.',
+      'It matches no further events; its effects until then are kept. Another replay may start at once. A cancelled replay is returned unchanged.',
     params: schemas.replayParams,
     success: { status: 200, body: schemas.replay },
     errors: ['conflict'],

@@ -15,29 +15,29 @@ const definition = z.strictObject(definitionFields).superRefine((given, context)
 
 export const createBody = z.strictObject({
   name,
-  kind: kind.meta({ description: 'The stage of the funnel; it cannot change later' }),
-  is_primary: z.boolean().default(false).meta({ description: 'Takes the place of the primary goal of the stage' }),
+  kind: kind.meta({ description: 'Stage of the funnel; it cannot change later' }),
+  is_primary: z.boolean().default(false).meta({ description: 'Replaces the primary goal of the stage' }),
   definition,
 });
 
 export const updateBody = z.strictObject({
   name: name.optional(),
   is_primary: z.boolean().optional(),
-  definition: definition.optional().meta({ description: 'The whole definition: what is left out has its default' }),
+  definition: definition.optional().meta({ description: 'Whole definition: omitted fields get their defaults' }),
 });
 
 export const previewBody = z.strictObject({
   definition,
-  days: z.int().min(1).max(366).default(30).meta({ description: 'How many days back from now' }),
+  days: z.int().min(1).max(366).default(30).meta({ description: 'Number of days back from now' }),
 });
 
 export const rangeBody = z.strictObject({
-  from: inputTimestamp.meta({ description: 'Events that occurred at this moment or later' }),
-  to: inputTimestamp.meta({ description: 'Events that occurred before this moment; at most 366 days after `from`' }),
+  from: inputTimestamp.meta({ description: 'Events that occurred at this time or later' }),
+  to: inputTimestamp.meta({ description: 'Events that occurred before this time; at most 366 days after `from`' }),
 });
 
 export const listQuery = z.strictObject({
-  include_archived: z.enum(['true', 'false']).default('false').meta({ description: '`true` adds archived goals' }),
+  include_archived: z.enum(['true', 'false']).default('false').meta({ description: '`true` includes archived goals' }),
 });
 
 export const replayParams = z.object({ id: z.string(), replayId: z.string() });
@@ -55,7 +55,7 @@ const goalFields = {
   id: uuid,
   name: z.string(),
   kind,
-  is_primary: z.boolean().meta({ description: 'Whether the figures of its stage are read from it' }),
+  is_primary: z.boolean().meta({ description: 'True if reports of its stage use it' }),
   definition: shownDefinition,
   revision: z.int().meta({ description: 'Number of its definition, from 1' }),
   archived_at: timestamp.nullable(),
@@ -73,8 +73,8 @@ export const goalDetail = resource('GoalDetail', {
       z.strictObject({
         revision: z.int(),
         definition: shownDefinition,
-        created_at: timestamp.meta({ description: 'It counts for events received from then on' }),
-        created_by: uuid.nullable().meta({ description: 'The user who made it, where one did' }),
+        created_at: timestamp.meta({ description: 'Start of its validity, for events received from then on' }),
+        created_by: uuid.nullable().meta({ description: 'User who created it; null without one' }),
       }),
     )
     .meta({ description: 'Every version of the definition, the latest first' }),
@@ -85,9 +85,9 @@ const count = z.int().nonnegative();
 export const goalPreview = resource('GoalPreview', {
   from: timestamp,
   to: timestamp,
-  scanned: count.meta({ description: 'Events of this name' }),
+  scanned: count.meta({ description: 'Number of events with this name' }),
   matched: count,
-  people: count.meta({ description: 'Each once' }),
+  people: count.meta({ description: 'Number of distinct people' }),
   with_value: count.meta({ description: 'Matching events with a valid amount' }),
   values: z.array(
     z.strictObject({
@@ -98,9 +98,9 @@ export const goalPreview = resource('GoalPreview', {
   ),
 });
 
-const retained = count.meta({ description: 'Conversions whose event was pruned; they stay' });
+const retained = count.meta({ description: 'Conversions whose event was pruned; they are kept' });
 const scanned = count.meta({
-  description: 'Events that were held against the definition: those of its name, and those that counted before',
+  description: 'Events matched against the definition: those of its name, and those that counted before',
 });
 
 export const replayPreview = resource('GoalReplayPreview', {
@@ -114,12 +114,12 @@ export const replayPreview = resource('GoalReplayPreview', {
 export const replay = resource('GoalReplay', {
   id: uuid,
   goal_id: uuid,
-  goal_revision: z.int().meta({ description: 'The definition it holds events against' }),
+  goal_revision: z.int().meta({ description: 'Revision of the definition used' }),
   from: timestamp,
   to: timestamp,
   state: z.enum(['queued', 'running', 'completed', 'failed', 'cancelled']),
   error: z.string().nullable().meta({ description: '`goal_changed`: the goal was edited or archived before the end' }),
-  reached: timestamp.nullable().meta({ description: 'How far it is: events up to this moment are done' }),
+  reached: timestamp.nullable().meta({ description: 'Progress: events up to this time are done' }),
   scanned,
   added: count,
   removed: count,
@@ -127,7 +127,7 @@ export const replay = resource('GoalReplay', {
   retained_without_event: retained,
   passed_over: z.array(uuid).meta({
     description:
-      'Events that kept failing, and that it went on without; at most 20. They are among `scanned`, and each is a dead letter (goal_replay_event), with which it is tried again',
+      'Events that kept failing and were skipped; at most 20. They are included in `scanned`, and each is a dead letter (goal_replay_event) that can be replayed',
   }),
   ...runFields,
   created_at: timestamp,

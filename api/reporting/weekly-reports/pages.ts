@@ -18,17 +18,17 @@ const link = {
   organization: false,
   params: z.object({ token: z.string() }),
   success: { status: 200, body: 'stream', contentType: 'text/html' },
-  otherAnswers: { 404: { description: 'A page that says what is wrong', contentType: 'text/html' } },
+  otherAnswers: { 404: { description: 'Error page', contentType: 'text/html' } },
 } as const;
 
-/** Where the link in a weekly report leads: it needs no sign-in, and opening it changes nothing. */
+/** Pages of the link in a weekly report. They need no sign-in, and opening one changes nothing. */
 export const weeklyReportPages = [
   route({
     ...link,
     operationId: 'pages.weeklyReport',
     method: 'get',
-    summary: 'Whether a member gets the weekly report of a workspace',
-    description: 'The page behind the link in a report. Opening it changes nothing.',
+    summary: "Show whether a member gets a workspace's weekly report",
+    description: 'Page of the link in a report. Opening it changes nothing.',
     handler: async (ctx, { params, headers }) =>
       optOutPage(textsFor(headers['accept-language']), await findReportOptOut(ctx, params.token)),
   }),
@@ -36,13 +36,15 @@ export const weeklyReportPages = [
     ...link,
     operationId: 'pages.setWeeklyReport',
     method: 'post',
-    summary: 'Stop the weekly report, or have it again',
+    summary: 'Stop or resume the weekly report',
     description:
-      "The page's own buttons, and the one-click request of mail programs (RFC 8058), for the member and workspace of the link. Doing it again changes nothing.",
+      "Used by the page's buttons and by the one-click request of mail programs (RFC 8058), for the member and workspace of the link. Repeating it changes nothing.",
     consumes: 'form',
     bodyLimit: 4 * 1024,
     idempotency: 'none',
-    body: z.looseObject({ action: z.string().max(20).optional().meta({ description: 'resume; anything else stops' }) }),
+    body: z.looseObject({
+      action: z.string().max(20).optional().meta({ description: '`resume` resumes; any other value stops' }),
+    }),
     handler: async (ctx, { params, body, headers }) => {
       const found = await findReportOptOut(ctx, params.token);
       if (found) await setReportOptOut(ctx, found, body.action === 'resume' ? 'resume' : 'stop', ctx.requestId);

@@ -7,13 +7,13 @@ import { asAppError, errorEnvelope } from '../../http/errors.ts';
 import { BEARER_SUBPROTOCOL } from './protocol.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Addresses of the stream. */
+/** Paths of the stream. */
 const PATHS = ['/', '/v1/realtime'];
 
 /**
- * Whether an upgrade may become a socket: its path, no query (a credential there would end up in logs), and
- * for browsers an origin that may use the API. Returns the credential it carries, or undefined when the client will send
- * one as its first message.
+ * Checks that an upgrade may become a socket: its path, no query (a credential there would end up in logs), and for
+ * browsers an origin that may use the API. Returns the credential of the request; undefined if the client will send one
+ * as its first message.
  * @throws AppError not_found, bad_request, forbidden
  */
 export function admitUpgrade(request: IncomingMessage, config: Config): string | undefined {
@@ -47,7 +47,7 @@ function offeredProtocols(request: IncomingMessage): string[] {
   return (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
 }
 
-/** Answers an upgrade with an error instead, in the envelope of the API. */
+/** Refuses an upgrade with an HTTP error in the envelope of the API. */
 export function refuseUpgrade(socket: Duplex, thrown: unknown): void {
   const error = asAppError(thrown);
   const body = JSON.stringify(errorEnvelope(error, newId()));

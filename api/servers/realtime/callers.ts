@@ -10,7 +10,7 @@ import { countKeyRequest } from '../../http/rate-limit.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Where a socket comes from. */
+/** Origin of a socket: its address and user agent. */
 export interface SocketOrigin {
   ipAddress: string;
   userAgent: string;
@@ -38,7 +38,7 @@ export async function admitCaller(
   return caller;
 }
 
-/** What is kept of a caller's credential, so that it can be checked again while the socket is open. */
+/** Returns the part of a caller's credential that is kept to check it again while the socket is open. */
 export function heldCredential(token: string, { actor }: Caller): HeldCredential {
   if (actor.apiKeyId) return { kind: 'api_key', id: actor.apiKeyId };
   if (actor.sessionId) return { kind: 'session', id: actor.sessionId };
@@ -47,7 +47,7 @@ export function heldCredential(token: string, { actor }: Caller): HeldCredential
 
 type Limits = Pick<Config, 'REALTIME_ORG_CONNECTIONS' | 'REALTIME_KEY_CONNECTIONS'>;
 
-/** How many sockets each organization and each credential has open. */
+/** Counts the open sockets of each organization and each credential. */
 export class SocketCounts {
   readonly #limits: Limits;
   readonly #open = new Map<string, number>();
@@ -56,7 +56,7 @@ export class SocketCounts {
     this.#limits = limits;
   }
 
-  /** @throws AppError rate_limit_exceeded when the organization, or this credential, has too many sockets */
+  /** @throws AppError rate_limit_exceeded when the organization or this credential has too many sockets */
   assertRoom(actor: Caller['actor']): void {
     const [organization, credential] = countedAs(actor);
     if (this.#isFull(organization, this.#limits.REALTIME_ORG_CONNECTIONS))
@@ -82,12 +82,12 @@ export class SocketCounts {
   }
 }
 
-/** How many sockets of each source have not signed in yet. */
+/** Counts the sockets of each source that have not signed in yet. */
 export class PendingCounts {
   readonly #most: number;
   readonly #open = new Map<string, number>();
 
-  /** @param most sockets of one source; 0 is unlimited */
+  /** @param most maximum number of sockets of one source; 0 means unlimited */
   constructor(most: number) {
     this.#most = most;
   }
@@ -100,7 +100,7 @@ export class PendingCounts {
       });
   }
 
-  /** Counts a socket until the returned function is called; calling it again does nothing. */
+  /** Counts a socket until the returned function is called. Calling that again does nothing. */
   add(ipAddress: string): () => void {
     const source = toSource(ipAddress);
     let isCounted = true;

@@ -5,18 +5,18 @@ import type { AppError } from '../../../lib/errors.ts';
 import { CLOSE, errorMessage, type CloseCode, type ServerMessage } from './protocol.ts';
 import type { Subscriber } from './subscriber.ts';
 
-/** How long (ms) the other side has to answer a close before the connection is cut. */
+/** Time (ms) for the other side to answer a close before the connection is cut. */
 const CLOSE_GRACE_MS = 2_000;
-/** Messages a client may send in {@link MESSAGE_WINDOW_MS}. */
+/** Maximum number of messages of a client in {@link MESSAGE_WINDOW_MS}. */
 const MAX_MESSAGES = 60;
 const MESSAGE_WINDOW_MS = 10_000;
 
-/** Who is behind a socket. */
+/** Identity behind a socket. */
 interface Identity {
   actor: Actor;
   organizationId: string;
   credential: HeldCredential;
-  /** What the credential may do (credential-state.ts). */
+  /** Fingerprint of the credential's rights (credential-state.ts). */
   rights: string;
   subscriber: Subscriber;
 }
@@ -28,13 +28,13 @@ export interface Connection {
   readonly userAgent: string;
   readonly openedAt: number;
   identity: Identity | undefined;
-  /** Answered since the last heartbeat. */
+  /** True if the client has answered since the last heartbeat. */
   isAlive: boolean;
   readonly isClosing: boolean;
   say(message: ServerMessage): void;
   /** Sends the reason, closes, and cuts the connection if the other side does not close in time. */
   end(code: CloseCode, why: ServerMessage | string): void;
-  /** Counts a message; false when there were too many. */
+  /** Counts a message. Returns false if there were too many. */
   countMessage(): boolean;
 }
 
@@ -79,7 +79,7 @@ export function createConnection(
   };
 }
 
-/** The close code for an error that ends a socket. */
+/** Returns the close code for an error that ends a socket. */
 function closeCodeOf(error: AppError): CloseCode {
   if (error.status === 401) return CLOSE.unauthorized;
   if (error.status === 429) return CLOSE.tooMany;
@@ -87,7 +87,7 @@ function closeCodeOf(error: AppError): CloseCode {
   return CLOSE.forbidden;
 }
 
-/** Ends a socket for an error, after saying which. */
+/** Ends a socket because of an error, after sending the error. */
 export function endFor(connection: Connection, error: AppError): void {
   connection.end(closeCodeOf(error), errorMessage(error));
 }

@@ -11,13 +11,14 @@ import { message } from '../../../messages/index.ts';
 
 const ALL = Object.keys(EVENT_TYPES) as EventType[];
 
-/** Whether the actor may see an event of this type. */
+/** Returns true if the actor may see events of this type. */
 function maySee(actor: Actor, type: EventType): boolean {
   return may(actor, [scopeOf(type)], permissionsOf(type));
 }
 
 /**
- * The events a subscription gets: those it names, or all that are not firehose and that its credential may see.
+ * Returns the event types of a subscription: the named ones, or all that are not firehose and that the credential may
+ * see.
  * @throws AppError bad_request naming every unknown event; forbidden naming those the credential may not see
  */
 export function chosenEvents(actor: Actor, named: readonly string[]): Set<EventType> {

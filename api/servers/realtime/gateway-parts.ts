@@ -3,15 +3,15 @@ import type { Deps } from '../../../domain/platform/kernel/context.ts';
 import type { Metrics } from '../../../lib/metrics.ts';
 import type { RateLimiter } from '../../../lib/rate-limit.ts';
 
-/** Durations, in milliseconds. */
+/** Time settings of the gateway (ms). */
 export interface GatewayTimes {
-  /** How often each open socket gets a heartbeat. */
+  /** Interval between heartbeats to each open socket. */
   heartbeatMs: number;
-  /** How long a socket may stay without a credential. */
+  /** Time that a socket may stay without a credential. */
   authenticateMs: number;
-  /** How often credentials and stalled sockets are checked. */
+  /** Interval between checks of credentials and stalled sockets. */
   checkMs: number;
-  /** How long a socket whose buffer is full may read nothing before it is closed. */
+  /** Time after which a socket with a full buffer that reads nothing is closed. */
   stallMs: number;
 }
 
@@ -21,7 +21,7 @@ export const GATEWAY_TIMES: Omit<GatewayTimes, 'heartbeatMs'> = {
   stallMs: 30_000,
 };
 
-/** What the gateway needs of its process. */
+/** Dependencies of the gateway, one set per process. */
 export interface GatewayParts {
   deps: Deps;
   metrics: Metrics;
@@ -30,5 +30,5 @@ export interface GatewayParts {
   times: GatewayTimes;
 }
 
-/** Bounds the queries of the process that run at once. */
+/** Limits the concurrent queries of the process. */
 export type QueryLimit = <T>(work: () => Promise<T>) => Promise<T>;

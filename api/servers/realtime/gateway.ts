@@ -16,23 +16,25 @@ import { Tails } from './tails.ts';
 import { startUpkeep } from './upkeep.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Queries the gateway runs at once. */
+/** Maximum number of concurrent queries of the gateway. */
 const MAX_QUERIES = 8;
 
-/** How often (ms) tails are read without a notification, in case one was lost. */
+/** Interval (ms) at which tails are read without a notification, in case one was lost. */
 const POLL_MS = 5_000;
 
-/** The WebSocket side of the realtime service (docs/realtime.md). */
+/** WebSocket part of the realtime service (docs/realtime.md). */
 interface Gateway {
   attach(server: Server): void;
-  /** Events of these organizations (null: of any) have got their stream positions. */
+  /** Reads new events after stream positions were assigned for these organizations (null: any). */
   wake(organizationIds: readonly string[] | null): void;
-  /** Accepts no more sockets, asks open ones to reconnect later (close code 1012), and waits until they have closed. */
+  /**
+   * Accepts no more sockets, asks open ones to reconnect later (close code 1012), and waits until they have closed.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Makes the gateway of one process: it admits upgrades; open sockets are in {@link Sessions}, which follow the
+ * Creates the gateway of one process. It admits upgrades. Open sockets are in {@link Sessions}, which follow the
  * organizations' {@link Tails}.
  */
 export function createGateway(parts: GatewayParts): Gateway {

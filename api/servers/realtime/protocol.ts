@@ -5,14 +5,17 @@ import { issueMessage } from '../../../lib/issue-message.ts';
 import { message } from '../../../messages/index.ts';
 import { AppError, inWords, type ErrorCode } from '../../../lib/errors.ts';
 
-/** Subprotocol a client may offer (Sec-WebSocket-Protocol); the gateway takes this one and no other. */
+/** Subprotocol that a client may offer (Sec-WebSocket-Protocol). The gateway accepts no other. */
 export const SUBPROTOCOL = 'realtime.v1';
-/** A browser, which cannot set headers, may offer its credential as `bearer.<token>` beside {@link SUBPROTOCOL}. */
+/**
+ * Prefix of the subprotocol by which a browser, which cannot set headers, offers its credential: `bearer.<token>`
+ * beside {@link SUBPROTOCOL}.
+ */
 export const BEARER_SUBPROTOCOL = 'bearer.';
-/** Most bytes of a client's message. */
+/** Maximum size (bytes) of a client's message. */
 export const MAX_MESSAGE_BYTES = 16 * 1024;
 
-/** Why the gateway closes a socket (docs/realtime.md). Those from 4000 follow the HTTP status that says the same. */
+/** Close codes of the gateway (docs/realtime.md). Codes from 4000 follow the HTTP status of the same meaning. */
 export const CLOSE = {
   internalError: 1011,
   restarting: 1012,
@@ -28,7 +31,7 @@ export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE];
 /** Codes of error messages: those of the API, and two that only a stream can have. */
 type StreamErrorCode = ErrorCode | 'resume_expired' | 'slow_consumer';
 
-/** What a client may say. */
+/** Messages of a client. */
 const clientMessage = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('authenticate'), token: z.string().min(1).max(8192) }),
   z.strictObject({
@@ -40,8 +43,8 @@ const clientMessage = z.discriminatedUnion('type', [
 export type ClientMessage = z.output<typeof clientMessage>;
 
 /**
- * Reads a client's message.
- * @throws AppError bad_request naming every fault
+ * Parses a client's message.
+ * @throws AppError bad_request naming every problem
  */
 export function readMessage(text: string): ClientMessage {
   let value: unknown;
@@ -63,7 +66,7 @@ export function readMessage(text: string): ClientMessage {
   });
 }
 
-/** What the gateway says, beside events. */
+/** Messages of the gateway, apart from events. */
 export type ServerMessage =
   | { type: 'authenticated'; organization_id: string; heartbeat_ms: number }
   | { type: 'subscribed'; event_types: string[]; last_event_id: string | null }
@@ -77,7 +80,7 @@ export type ServerMessage =
       problems?: ShownProblem[];
     };
 
-/** An error as a message. */
+/** Converts an error to a message. */
 export function errorMessage(error: AppError): ServerMessage {
   const { code, said, fix, problems } = error;
   return {
@@ -90,7 +93,7 @@ export function errorMessage(error: AppError): ServerMessage {
   };
 }
 
-/** The events after the one to resume from are no longer stored. */
+/** Message for a resume position whose next events are no longer stored. */
 export const RESUME_EXPIRED: ServerMessage = {
   type: 'error',
   code: 'resume_expired',
@@ -98,7 +101,7 @@ export const RESUME_EXPIRED: ServerMessage = {
   fix: inWords(message('realtime.resume_expired.fix')),
 };
 
-/** An event as a WebSocket frame; its payload is the JSON text of PostgreSQL, unchanged. */
+/** Encodes an event as a WebSocket frame. Its payload is the JSON text of PostgreSQL, unchanged. */
 export function eventFrame(organizationId: string, event: StreamEvent): Buffer {
   const { id, type, created_at: at, data } = event;
   const head = JSON.stringify({

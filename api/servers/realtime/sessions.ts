@@ -15,12 +15,12 @@ import { StreamGone, Subscriber } from './subscriber.ts';
 import type { Tails } from './tails.ts';
 import { message } from '../../../messages/index.ts';
 
-/** The open sockets of one gateway, each from its first message to its end: authenticate, then subscribe. */
+/** Open sockets of one gateway. Handles each from its first message to its end: authenticate, then subscribe. */
 export class Sessions {
   readonly connections = new Set<Connection>();
   readonly counts: SocketCounts;
   readonly pending: PendingCounts;
-  /** Of sockets that have not signed in: what ends their being counted. */
+  /** Sockets that have not signed in, each with the function that ends its being counted. */
   readonly #signingIn = new Map<Connection, () => void>();
   readonly #parts: GatewayParts;
   readonly #tails: Tails;
@@ -34,7 +34,7 @@ export class Sessions {
     this.#limit = limit;
   }
 
-  /** Adds a socket; `known` is the caller whose credential came with the upgrade. */
+  /** Adds a socket. `known` is the caller whose credential came with the upgrade. */
   open(socket: WebSocket, origin: SocketOrigin, known: { token: string; caller: Caller } | undefined): void {
     const connection = createConnection(socket, origin, (code) =>
       this.#parts.metrics.realtimeClosed.inc({ code: String(code) }),
@@ -63,7 +63,7 @@ export class Sessions {
     if (known) this.#identify(connection, known.token, known.caller);
   }
 
-  /** Never rejects: an error is sent to the client. */
+  /** Handles one message. Never rejects: errors are sent to the client. */
   async #receive(connection: Connection, data: RawData, isBinary: boolean): Promise<void> {
     if (connection.isClosing) return;
     try {
@@ -133,7 +133,8 @@ export class Sessions {
       });
     const { actor, organizationId, subscriber } = identity;
     const types = chosenEvents(actor, asked.event_types);
-    // The one that it has followed since it signed in. Where that could not be read then, nothing would come by it: the socket ends, and another one begins anew.
+    // The tail followed since sign-in. If it could not be read then, it delivers no events: waiting for it fails and
+    // ends the socket, and the client reconnects.
     const { tail } = subscriber;
     await tail.ready;
     let from = subscriber.here ?? { ...tail.head, at: this.#parts.deps.clock.now() };

@@ -4,14 +4,17 @@ import type { EventType } from '../../../domain/platform/kernel/events.ts';
 import { eventFrame, type ServerMessage } from './protocol.ts';
 import type { Follower, Tail } from './tail.ts';
 
-/** A socket with this many bytes unsent gets no more until it is down to {@link LOW_BYTES}; then it reads on from PostgreSQL. */
+/**
+ * Unsent bytes at which a socket gets no more events until it is down to {@link LOW_BYTES}. It then continues from
+ * PostgreSQL.
+ */
 const HIGH_BYTES = 1024 * 1024;
 const LOW_BYTES = 64 * 1024;
 
-/** The next events for a reader this slow have been deleted. */
+/** Thrown when the next events for a slow reader have been deleted. */
 export class StreamGone extends Error {}
 
-/** Frames are the same for all sockets, so each is made once. */
+/** Encoded frames. They are the same for all sockets, so each is created once. */
 const frames = new WeakMap<StreamEvent, Buffer>();
 
 interface SubscriberParts {
@@ -21,7 +24,7 @@ interface SubscriberParts {
   /** Mailboxes the credential is restricted to; null means all. */
   mailboxes: readonly string[] | null;
   onSent: () => void;
-  /** The moment before which events may have been deleted, so that reading cannot resume there. */
+  /** Returns the time before which events may have been deleted, so that reading cannot resume there. */
   streamBegin: () => Date;
   now: () => Date;
   /** Called when the stream cannot continue. */
@@ -29,17 +32,17 @@ interface SubscriberParts {
 }
 
 /**
- * One socket's reading of its organization's stream. It is either live and gets what the tail reads, or behind and reads
- * pages from its own cursor until it has reached the tail. Each event passes once, in order: one at or before the cursor
- * has passed already, and the subscriber goes live only when the tail has no event that it has not passed.
+ * Reads an organization's stream for one socket. A live subscriber gets the events of the tail. One that is behind
+ * reads pages from its own cursor until it has reached the tail. Each event is passed once, in order: events at or
+ * before the cursor are skipped. The subscriber goes live only when the tail has no event beyond its cursor.
  */
 export class Subscriber implements Follower {
   types: ReadonlySet<EventType> = new Set();
-  /** Everything up to here has been sent or was not subscribed to. */
+  /** Position up to which all events have been sent or were not subscribed to. */
   cursor: StreamCursor = { position: 0, eventId: null, at: new Date(0) };
   readonly #parts: SubscriberParts;
   #state: 'idle' | 'behind' | 'live' | 'closed' = 'idle';
-  /** Counts subscriptions; a page that was read for an earlier one is dropped. */
+  /** Counts subscriptions. A page read for an earlier subscription is dropped. */
   #subscription = 0;
   #reading = false;
   #drained: (() => void) | undefined;
@@ -50,12 +53,12 @@ export class Subscriber implements Follower {
     parts.tail.followers.add(this);
   }
 
-  /** What it follows. */
+  /** Tail that this subscriber follows. */
   get tail(): Tail {
     return this.#parts.tail;
   }
 
-  /** Starts, or starts again, after a cursor in the stream. */
+  /** Starts or restarts after a cursor in the stream. */
   follow(types: ReadonlySet<EventType>, from: StreamCursor): void {
     this.#subscription += 1;
     this.types = types;
@@ -63,13 +66,13 @@ export class Subscriber implements Follower {
     this.#fallBehind();
   }
 
-  /** The present cursor; undefined before the first subscription. */
+  /** Current cursor; undefined before the first subscription. */
   get here(): StreamCursor | undefined {
     if (this.#state === 'live') return { ...this.cursor, at: this.#parts.now() };
     return this.#state === 'behind' ? this.cursor : undefined;
   }
 
-  /** How long (ms) the other side has read nothing although its buffer is full; 0 while it reads. */
+  /** Time (ms) for which the other side has read nothing although its buffer is full; 0 while it reads. */
   stalledFor(): number {
     return this.#parts.socket.bufferedAmount > LOW_BYTES ? performance.now() - this.#progressAt : 0;
   }
@@ -91,7 +94,10 @@ export class Subscriber implements Follower {
     this.#drained?.();
   }
 
-  /** Sends the event if it is wanted, and moves the cursor. False when its payload was not read, because no socket wanted that type yet. */
+  /**
+   * Sends the event if it is subscribed to, and advances the cursor. Returns false if its payload was not loaded,
+   * because no socket subscribed to that type at the time.
+   */
   #pass(event: StreamEvent): boolean {
     if (this.types.has(event.type)) {
       if (event.data === null) return false;
@@ -106,7 +112,7 @@ export class Subscriber implements Follower {
     return true;
   }
 
-  /** A key restricted to mailboxes does not get events of other mailboxes, nor of one that was removed. */
+  /** A key restricted to mailboxes gets no events of other mailboxes or of a removed one. */
   #mayRead({ mailbox_id: mailboxId, of_mailbox: ofMailbox }: StreamEvent): boolean {
     const { mailboxes } = this.#parts;
     return mailboxes === null || (mailboxId === null ? !ofMailbox : mailboxes.includes(mailboxId));
@@ -158,7 +164,7 @@ export class Subscriber implements Follower {
       if (socket.bufferedAmount > HIGH_BYTES || !this.#pass(event)) return;
     }
     if (page.full) return;
-    // What the tail had before this read was visible to the read.
+    // The read saw everything that the tail had before it began.
     this.cursor = { ...(head.position > this.cursor.position ? head : this.cursor), at: began };
     if (this.cursor.position >= tail.head.position) this.#state = 'live';
   }

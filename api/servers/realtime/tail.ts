@@ -8,32 +8,32 @@ import {
 } from '../../../domain/platform/realtime/read.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 
-/** How long (ms) to wait after the database could not be read. */
+/** Pause (ms) after the database could not be read. */
 const RETRY_MS = 1_000;
 
-/** A reader of new events. */
+/** Receiver of new events. */
 export interface Follower {
   readonly types: ReadonlySet<string>;
   take(event: StreamEvent): void;
 }
 
-/** The end of one organization's stream, read once however many follow it. */
+/** End of one organization's stream, read once for all followers. */
 export interface Tail {
-  /** Everything up to here has been passed to the followers. */
+  /** Position up to which all events have been passed to the followers. */
   readonly head: StreamCursor;
   /** Settles when the head is known. */
   readonly ready: Promise<void>;
   readonly followers: Set<Follower>;
   /** Reads a page of the stream after an earlier position, for a follower that is behind. */
   read(after: number, types: readonly string[]): Promise<StreamPage>;
-  /** Reads what is new; called when there may be something. */
+  /** Reads new events. Called when there may be some. */
   wake(): void;
   close(): void;
 }
 
 /**
- * Starts to follow an organization's stream at its present end.
- * @param limit bounds the concurrent queries of the process
+ * Starts to follow an organization's stream at its current end.
+ * @param limit limits the concurrent queries of the process
  */
 export function createTail(ctx: Ctx, limit: <T>(work: () => Promise<T>) => Promise<T>): Tail {
   const followers = new Set<Follower>();

@@ -2,7 +2,7 @@ import { systemCtx, type Deps } from '../../../domain/platform/kernel/context.ts
 import type { QueryLimit } from './gateway-parts.ts';
 import { createTail, type Tail } from './tail.ts';
 
-/** The streams that are followed, one tail per organization with a socket. */
+/** Tails of the streams that are followed, one per organization with a socket. */
 export class Tails {
   readonly #deps: Deps;
   readonly #limit: QueryLimit;
@@ -13,7 +13,7 @@ export class Tails {
     this.#limit = limit;
   }
 
-  /** The tail of an organization; it starts at the present end of the stream. */
+  /** Returns the tail of an organization. It starts at the current end of the stream. */
   of(organizationId: string): Tail {
     const known = this.#tails.get(organizationId);
     if (known) return known;
@@ -25,12 +25,12 @@ export class Tails {
     return tail;
   }
 
-  /** Reads on where events of these organizations (null: of any) may have got their stream positions. */
+  /** Reads new events of these organizations (null: any) after stream positions may have been assigned. */
   wake(organizationIds: readonly string[] | null): void {
     for (const id of organizationIds ?? this.#tails.keys()) this.#tails.get(id)?.wake();
   }
 
-  /** Closes a tail that has no follower left. */
+  /** Closes a tail without followers. */
   release(organizationId: string): void {
     const tail = this.#tails.get(organizationId);
     if (tail?.followers.size !== 0) return;

@@ -7,7 +7,10 @@ import type { GatewayParts, GatewayTimes, QueryLimit } from './gateway-parts.ts'
 import { CLOSE, errorMessage } from './protocol.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Sends heartbeats, and closes sockets that do not answer, read nothing, or whose credential has ended; until stopped. */
+/**
+ * Sends heartbeats, and closes sockets that do not answer, read nothing, or whose credential has ended. Runs until
+ * stopped.
+ */
 export function startUpkeep(
   connections: ReadonlySet<Connection>,
   { deps, times }: Pick<GatewayParts, 'deps' | 'times'>,

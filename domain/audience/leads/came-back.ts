@@ -21,7 +21,7 @@ export async function adoptEarlierEmails(tx: Tx, campaignId: string, enrollmentI
   if (!sent) return;
   await tx.org.sql(
     `with earlier as materialized (
-       -- A step that was sent in several ways through the campaign counts once.
+       -- Counts a step once, even if several leads of the contact were sent it.
        select distinct on (e.id, s.step_id) e.id as enrollment_id, s.id, s.state, s.mailbox_id, s.conversation, s.sent_at
        from enrollments e join contacts c on c.id = e.contact_id
        cross join lateral (

@@ -222,7 +222,7 @@ async function write(db: Db | Trx, results: readonly Result[], { bare }: Extent)
        from results r where d.id = r.id and d.status = 'in_flight' and d.attempt_count = r.attempt
        returning d.id
      ), recorded as (
-       -- One that counted as dead but was alive has its outcome after all.
+       -- An attempt that was recorded as dead may still report its outcome; the outcome replaces it.
        insert into webhook_attempts as a (delivery_id, attempt, organization_id, started_at, duration_ms, response_status, error_reason, batch_id)
        select d.id, r.attempt, d.organization_id, r.started_at, r.duration_ms, r.response_status, r.reason::jsonb, d.batch_id
        from results r join webhook_deliveries d on d.id = r.id where r.sent and not :bare::boolean

@@ -39,12 +39,12 @@ export async function countKeptSends(
   const lastDay = `(u.day::timestamp at time zone 'UTC')`;
   return org.sql<SendCounts>(
     `with until as materialized (
-       -- Where nothing was sent after the range, its last day is whole.
+       -- The last day of the range is complete if nothing was sent after the range.
        select case when exists (select from send_facts f where f.organization_id = :org and f.sent_at >= :to) then :endDay::date else :nextDay::date end as day
      ), counted as (
        select ${key('c.key')} as key, sum(c.sends) as confirmed, coalesce(sum(c.sends) filter (where c.day < :closingDay::date), 0) as mature,
          coalesce(sum(c.sends) filter (where c.next_day >= (select day from until)), 0) as prospects
-       -- Each half has an index of its own.
+       -- The union lets each half use its own partial index.
        from (select * from fact_groups where is_folded union all select * from fact_groups where not is_folded) c
        where c.organization_id = :org and c.dimension = :dimension and c.day >= :beginDay::date and c.day < (select day from until)
          ${ofCampaign ? 'and c.key = :campaign' : ''}
@@ -53,7 +53,7 @@ export async function countKeptSends(
        select ${key()}, count(*), count(*) filter (where ${MATURE}), count(*) filter (where s.next_days[${place}] >= u.day)
        from ${emails} and ${within(':from', ':begin')} group by 1
        union all
-       -- By bounds that PostgreSQL knows beforehand: it would take the day above for a third of all emails.
+       -- Constant bounds: with the computed day, the planner would expect a third of all emails.
        select ${key()}, 0, count(*), 0 from ${emails} and ${within(':closing', lastDay)} and ${MATURE} and s.sent_at <= :matured group by 1
        union all
        select e.key, count(*), count(*) filter (where e.is_mature), count(distinct e.contact_id) filter (where not exists (

@@ -38,7 +38,7 @@ export const lastSend = (contact: string, moment: string): string =>
  */
 export const ACQUISITIONS = `select f.person_id, f.goal_id, f.contact_id, f.conversion_id, f.event_id, f.acquired_at,
        case when f.contact_id is null then 'none'
-         -- An event that was pruned since says nothing any more: what was known of it stays.
+         -- A pruned event keeps its stored match method, because it cannot be evaluated again.
          when e.id is null then case when k.event_id = f.event_id and k.contact_id = f.contact_id then k.match_method else 'unknown' end
          when e.named_by = 'anonymous_id' then 'website_visitor'
          when e.named_by = 'user_id' or e.contact_id is distinct from f.contact_id then 'linked_identity'

@@ -46,7 +46,7 @@ export async function recordProspects(tx: Tx, contactIds: readonly string[]): Pr
   const measures = PROSPECT_MEASURES.join(', ');
   await tx.org.sql(
     `with wanted as materialized (
-       -- Held until the end, so that a contact that is being deleted gets no row.
+       -- Locked until commit, so that a contact that is being deleted gets no row.
        select id from contacts where organization_id = :org and id = any(:ids::uuid[]) order by id for key share
      ), now as materialized (${PROSPECTS}), gone as (
        delete from prospect_facts f using wanted w

@@ -37,13 +37,13 @@ export async function recordPeople(
   for (let at = 0; at < prospects.length; at += PAGE) await recordProspects(tx, prospects.slice(at, at + PAGE));
   const people = await tx.org.sql<{ id: string }>(
     `select id from people where organization_id = :org and (contact_id = any(:contacts::uuid[]) or id = any(:people::uuid[]))
-     -- Colleagues of whom an email went to: who came after the earliest of the emails.
+     -- People of the same company who were acquired after the earliest email to a colleague.
      union select a.person_id from acquisition_facts a join (
        select split_part(k.email, '@', -1) as domain, min(f.sent_at) as sent_at
        from send_facts f join contacts k on k.id = f.contact_id
        where f.organization_id = :org and f.send_id = any(:sends::uuid[]) and f.sent_at is not null group by 1
      ) c on c.domain = a.company_domain and a.acquired_at >= c.sent_at where a.organization_id = :org
-     -- A contact with another address is a colleague of others.
+     -- A contact whose address changed may now belong to another company.
      union select a.person_id from acquisition_facts a where a.organization_id = :org and a.colleague_id = any(:changed::uuid[])
      union select a.person_id from acquisition_facts a join contacts k on split_part(k.email, '@', -1) = a.company_domain
        where a.organization_id = :org and k.organization_id = :org and k.id = any(:changed::uuid[])

@@ -78,7 +78,7 @@ export function readHealthRows(org: OrgScope, now: Date, ids?: readonly string[]
        select mailbox_id, count(*)::int as problems
        from mailbox_errors where organization_id = :org and resolved_at is null group by mailbox_id
      ) e on e.mailbox_id = m.id
-     -- Of one that was stopped nothing is learnt any more.
+     -- The standing of a stopped warmup is not updated any more, so it is left out.
      left join warmup_standings w on w.mailbox_id = m.id and m.warmup is not null
      where m.organization_id = :org ${ids ? 'and m.id = any(:ids::uuid[])' : ''} order by m.id desc`,
     { now, ...(ids ? { ids } : {}) },

@@ -32,7 +32,7 @@ export async function readUsage(ctx: Ctx, period: UsagePeriod): Promise<Usage> {
        (select count(*)::int as campaigns, (count(*) filter (where status = 'active'))::int as active_campaigns,
           (count(*) filter (where status like 'paused%'))::int as paused, (count(*) filter (where status = 'draft'))::int as draft
         from campaigns where organization_id = :org) c,
-       -- Kept counts by company: reading every contact would take as long as there are contacts.
+       -- Uses stored counts by company, because counting contacts takes time proportional to them.
        (select coalesce(sum(people), 0)::int as contacts, coalesce(sum(people - unsubscribed), 0)::int as subscribed,
           (select count(*) from contacts where organization_id = :org and created_at >= :today)::int as added_today
         from lead_company_counts where organization_id = :org) p`,

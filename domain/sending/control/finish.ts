@@ -94,7 +94,7 @@ async function closeWhatIsOpen(tx: Tx, ids: readonly string[], state: FinalState
 async function signalIfEmptied(tx: Tx, campaignId: string): Promise<void> {
   const [row] = await tx.org.sql<{ left: boolean }>(
     `with waiting as (
-       -- The one that is launched last, then the one that waits longest: those that no other transaction is likely to want now.
+       -- The lead that is launched last: no other transaction is likely to lock it now.
        select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'pending'
        order by entered_at desc, id desc limit 1 for share skip locked
      ), active as (

@@ -78,7 +78,7 @@ async function store(tx: Tx, snapshot: Snapshot): Promise<void> {
        insert into step_runs (id, organization_id, enrollment_id, campaign_id, contact_id, step_id, seq, kind, state, output_key, started_at)
        values (:run, :org, :enrollment, :campaign, :contact, :step, :seq, :kind, 'running', :key, :since)
      ), linked as (
-       -- The launcher reserves the first email before the run exists; a step can also be met a second time.
+       -- The launcher reserves the first email before the run exists. A lead can also reach a step a second time.
        update sends set step_run_id = :run where organization_id = :org and enrollment_id = :enrollment and step_id = :step and step_run_id is null
      )`;
   const text = `${begun ? `with ${begun}` : ''} update enrollments set ${columns.map((column) => `${column} = :${column}`).join(', ')} where organization_id = :org and id = :enrollment`;

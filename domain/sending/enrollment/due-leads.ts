@@ -92,7 +92,7 @@ export async function requeueCalled(tx: Tx, campaign: CampaignView): Promise<boo
        select e.id from enrollments e where e.organization_id = :org and e.campaign_id = :campaign and e.state = 'pending' and ${IS_CALLED}
        order by e.launch_after limit ${BACK_PAGE} for update skip locked
      ), back as (
-       -- As an array they are looked up one by one, however many they seem beside all leads.
+       -- The array makes the planner use the primary key, even if it expects many rows.
        update enrollments set launch_after = 'epoch' where organization_id = :org and id = any(array(select id from called)) returning 1
      )
      select count(*)::int as n from back`,

@@ -143,7 +143,7 @@ async function freeRefused(tx: Tx, campaign: CampaignView): Promise<boolean> {
        where organization_id = :org and campaign_id = :campaign and state = 'pending' and launch_after > :now
        order by launch_after limit :page for update skip locked
      ), freed as (
-       -- As an array they are looked up one by one, however many they seem beside all leads.
+       -- The array makes the planner use the primary key, even if it expects many rows.
        update enrollments e set launch_after = 'epoch' where e.id = any(array(select id from refused)) returning 1
      ), counted as materialized (
        select count(*)::int as n from freed

@@ -70,7 +70,7 @@ export async function listLeads(
        e.failure_reason, e.hold_since, e.hold_until, e.hold_reason, e.hold_source, e.entered_at, e.launched_at, e.last_activity_at,
        e.finished_at, ${contact} as contact
      from enrollments e join contacts c on c.id = e.contact_id left join campaign_steps s on s.id = e.current_step_id
-       -- The launcher reserves the first email before the lead has a run that could say what it waits for.
+       -- The launcher reserves the first email before a run exists that could store the reason for waiting.
        left join lateral (
          select min(slot_at) as at from sends where organization_id = :org and enrollment_id = e.id and state = 'reserved'
        ) planned on e.state = 'pending'

@@ -2,7 +2,7 @@ import { QueryClient, type Query } from '@tanstack/react-query';
 import { createHeron, dataOf, eachOf, HeronError, type BodyOf, type paths } from '../../../client/src/index.ts';
 import { accessToken, sendSignedIn } from './session.ts';
 
-/** The API of the server that served this page: the only way to any data. */
+/** Client of the API of the server that served this page. All data is read and written through it. */
 export const heron = createHeron({
   baseUrl: window.location.origin,
   key: accessToken,
@@ -10,33 +10,35 @@ export const heron = createHeron({
   retries: 2,
 });
 
-/** What a GET answers, such as `AnswerOf<'/v1/campaigns/{id}'>`. */
+/** Answer type of a GET, such as `AnswerOf<'/v1/campaigns/{id}'>`. */
 export type AnswerOf<Path extends keyof paths> = paths[Path] extends {
   get: { responses: { 200: { content: { 'application/json': infer Answer } } } };
 }
   ? Answer
   : never;
 
-/** One row of a paged list, such as `RowOf<'/v1/campaigns'>`. */
+/** Row type of a paged list, such as `RowOf<'/v1/campaigns'>`. */
 export type RowOf<Path extends keyof paths> = AnswerOf<Path> extends { data: (infer Row)[] } ? Row : never;
 
-/** One row of what a search by POST finds, such as `FoundBy<'/v1/lead-database/people'>`. */
+/** Row type of a search by POST, such as `FoundBy<'/v1/lead-database/people'>`. */
 export type FoundBy<Path extends keyof paths> = paths[Path] extends {
   post: { responses: { 200: { content: { 'application/json': { data: (infer Row)[] } } } } };
 }
   ? Row
   : never;
 
-/** Lists of more pages than this are long. */
+/** Maximum number of loaded pages of a list that is still refetched. */
 const SHORT_PAGES = 5;
 
-/** Whether asking again is a few requests at most. A long list takes one for each page that was ever read: it stays as it was read. */
+/**
+ * Returns true if a refetch takes only a few requests. A long list takes one per loaded page, so it is not refetched.
+ */
 export function isShort({ state }: Pick<Query, 'state'>): boolean {
   const { pages } = (state.data ?? {}) as { pages?: unknown[] };
   return (pages?.length ?? 0) <= SHORT_PAGES;
 }
 
-/** Queries are kept while they are looked at, and asked again when something happened (live.ts) or after half a minute. */
+/** Keeps queries while they are shown and refetches them after an event (live.ts) or after half a minute. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {

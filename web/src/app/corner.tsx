@@ -1,6 +1,6 @@
 import { Notifications } from '@mantine/notifications';
 
-/** Where notes appear. */
+/** Shows notifications in a corner of the page. */
 export default function Corner() {
   return <Notifications position="bottom-right" limit={4} />;
 }

@@ -4,7 +4,7 @@ import { Link, type ErrorComponentProps } from '@tanstack/react-router';
 import { ErrorNote } from '../parts/states.tsx';
 import { useText } from '../text/index.ts';
 
-/** What is shown instead of a page that failed. */
+/** Shown in place of a page that failed. */
 export function Broken({ error, reset }: ErrorComponentProps) {
   const t = useText();
   return (
@@ -17,7 +17,7 @@ export function Broken({ error, reset }: ErrorComponentProps) {
   );
 }
 
-/** An address that is none of the dashboard's. */
+/** Shown for an unknown address of the dashboard. */
 export function Lost() {
   const t = useText();
   useDocumentTitle(`${t('error.lost')} · Heron`);

@@ -4,8 +4,9 @@ import { accessToken } from './session.ts';
 import { loadTexts } from '../text/index.ts';
 
 /*
- * What every page waits for, asked for at once, while the rest of the dashboard is still being read: an access token, the code of the page at
- * this address, and the texts. It imports no library that is slow to begin with. Who asks for the same later finds it under way or there.
+ * Starts at once to load what every page needs, while the rest of the dashboard is still being parsed: an access token,
+ * the code of the page at this address, and the texts. It imports no slow library. Later requests for the same find it
+ * pending or loaded.
  */
 const texts = loadTexts(language());
 void accessToken().catch(() => undefined);
@@ -13,5 +14,5 @@ void pageAt(window.location.pathname)
   ?.load()
   .catch(() => undefined);
 
-/** The texts of the person's language are there; English ones are a part of this file. */
+/** Settles when the texts of the person's language are loaded. English texts are part of this file. */
 export const textsCame = texts.catch(() => undefined);

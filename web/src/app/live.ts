@@ -3,7 +3,7 @@ import { isShort, queryClient } from './api.ts';
 import { REALTIME_URL } from './meta.ts';
 import { accessToken } from './session.ts';
 
-/** The first part of the query keys that an event makes stale, by the beginning of its type. */
+/** First parts of the query keys that an event makes stale, by the prefix of its type. */
 const STALE: [prefix: string, keys: string[]][] = [
   ['campaign.', ['campaigns', 'checklist']],
   ['inbox.', ['inbox', 'checklist']],
@@ -21,18 +21,21 @@ const STALE: [prefix: string, keys: string[]][] = [
   ['mailbox_order.', ['orders']],
 ];
 /**
- * Events that come only to those who name them, as there is one for every email, behind one that comes to whoever may see them: a right is for all
- * events of a room.
+ * High-volume events that must be subscribed to by name, each with an ordinary event that needs the same right. The
+ * right to the ordinary event shows if the person may subscribe.
  */
 const OF_EVERY_EMAIL: [known: string, named: readonly string[]][] = [
   ['inbox.email_sent', ['inbox.email_received', 'inbox.email_updated']],
   ['campaign.created', ['campaign.email_sent', 'campaign.email_opened', 'campaign.email_clicked']],
 ];
-/** Events come in bursts: queries are asked again at most this often (ms). */
+/** Minimum interval (ms) between refetches, because events come in bursts. */
 const GATHER_MS = 1_000;
-/** Figures are counted by what follows an event: once it is quiet for so long (ms), they are asked for once more. */
+/**
+ * Time (ms) without events after which figures are fetched once more, because they are counted by subscribers after the
+ * event.
+ */
 const SETTLED_MS = 3_000;
-/** How often (ms) what is shown is asked again while there is no stream. */
+/** Interval (ms) of refetches while there is no event stream. */
 const POLL_MS = 20_000;
 const LONGEST_PAUSE_MS = 30_000;
 
@@ -47,7 +50,7 @@ const stale = new Set<string>();
 const unsettled = new Set<string>();
 const listeners = new Set<() => void>();
 
-/** Whether events come as they happen; otherwise what is shown is asked again every twenty seconds. */
+/** Returns true while the event stream is connected. Otherwise visible data is refetched every 20 seconds. */
 export function useIsLive(): boolean {
   return useSyncExternalStore(
     (listener) => {
@@ -58,7 +61,10 @@ export function useIsLive(): boolean {
   );
 }
 
-/** Follows the event stream of the workspace until the answer is called; goes on after the last event when the connection was lost. */
+/**
+ * Follows the workspace's event stream until the returned function is called. After a lost connection it resumes behind
+ * the last event.
+ */
 export function followEvents(): () => void {
   stopped = false;
   void connect();
@@ -147,7 +153,7 @@ function refresh(): void {
 function askAgain(keys: Set<string>): void {
   for (const key of keys) {
     void queryClient.invalidateQueries({ queryKey: [key], predicate: isShort });
-    // A long list that nobody looks at begins anew when somebody does.
+    // Removes long lists that are not shown; they are loaded from the start when shown again.
     queryClient.removeQueries({ queryKey: [key], type: 'inactive', predicate: (query) => !isShort(query) });
   }
   keys.clear();

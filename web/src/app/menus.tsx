@@ -7,7 +7,7 @@ import { isShort, queryClient } from './api.ts';
 import { selectWorkspace, signOut, usePerson } from './person.ts';
 import { setPreferences, usePreferences } from './preferences.ts';
 
-/** The workspaces of the person, to go to another one. */
+/** Menu of the person's workspaces, for switching between them. */
 export function WorkspaceMenu({ button }: { button: ReactElement }) {
   const t = useText();
   const { workspaces } = usePerson();
@@ -31,7 +31,7 @@ export function WorkspaceMenu({ button }: { button: ReactElement }) {
   );
 }
 
-/** How the dashboard looks to the person, and the way out. */
+/** Menu with the person's display settings and the sign-out. */
 export function AccountMenu({ button }: { button: ReactElement }) {
   const t = useText();
   const { person } = usePerson();
@@ -75,14 +75,14 @@ export function AccountMenu({ button }: { button: ReactElement }) {
   );
 }
 
-/** Changes the language; what the server says is asked for again in it. */
+/** Changes the language and refetches the server's texts in it. */
 async function read(language: Language): Promise<void> {
   await loadTexts(language);
   setPreferences({ language });
   await queryClient.invalidateQueries({ predicate: isShort });
 }
 
-/** Opens a menu once it is there, and not before: then it remembers what had the focus, and gives it back. */
+/** Opens a menu only after it is rendered, so that it remembers the focused element and restores the focus. */
 function useOpening() {
   const [opened, onChange] = useState(false);
   useEffect(() => onChange(true), []);

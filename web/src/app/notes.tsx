@@ -3,7 +3,7 @@ import { lazy, Suspense, useRef } from 'react';
 
 const Corner = lazy(() => import('./corner.tsx'));
 
-/** What was done, and what went wrong, in the corner; what shows it is loaded with the first note. */
+/** Shows results and errors as notifications. The component that renders them is loaded with the first one. */
 export function Notes() {
   const { notifications } = useNotifications();
   const isUsed = useRef(false);

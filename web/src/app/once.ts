@@ -1,4 +1,4 @@
-/** Makes something once for each set of texts it is made from, and keeps it. */
+/** Memoizes a function by its text arguments. */
 export function once<Of extends (string | undefined)[], Made>(make: (...of: Of) => Made): (...of: Of) => Made {
   const made = new Map<string, Made>();
   return (...of) => {

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import { loadRoom, type Room } from '../text/index.ts';
 
-/** A page of a room, by the pattern of its address. */
+/** Page of a room with the pattern of its address. */
 interface Listed<Path extends string = string> {
   path: Path;
-  /** Loads its code and the texts of its room; when it was loaded before, it is there at once. */
+  /** Loads the page's code and the texts of its room; immediate if loaded before. */
   load: () => Promise<{ default: () => ReactNode }>;
 }
 
@@ -13,7 +13,7 @@ const at = <Path extends string>(path: Path, room: Room, load: Listed['load']): 
   load: async () => (await Promise.all([load(), loadRoom(room)]))[0],
 });
 
-/** Every page of the dashboard; where two patterns fit an address, the one without a variable part counts. */
+/** Every page of the dashboard. If two patterns match an address, the one without a parameter wins. */
 export const PAGES = [
   at('/', 'start', () => import('../rooms/start/page.tsx')),
   at('/campaigns', 'campaigns', () => import('../rooms/campaigns/list.tsx')),
@@ -71,7 +71,7 @@ export const PAGES = [
   at('/operations/settings', 'operator', () => import('../rooms/operator/settings.tsx')),
 ] as const;
 
-/** The page at an address; undefined where there is none. */
+/** Returns the page at an address; undefined if there is none. */
 export function pageAt(address: string): Listed | undefined {
   const parts = address.split('/');
   const fits = ({ path }: Listed) => {

@@ -9,7 +9,7 @@ import { dataOf, heron } from './api.ts';
 import { usePerson } from './person.ts';
 import { ROOMS } from './rooms.ts';
 
-/** Goes anywhere by a few letters: rooms and campaigns. */
+/** Command palette: finds pages and campaigns by a few letters. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const t = useText();
   const { workspace } = usePerson();

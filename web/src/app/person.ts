@@ -5,7 +5,7 @@ import { forgetAccess } from './session.ts';
 type Person = AnswerOf<'/v1/auth/me'>;
 type Workspace = RowOf<'/v1/organizations'>;
 
-/** What the shell needs before anything is shown: who is signed in, and their workspaces with what they may do there. */
+/** Query of the data that the shell needs first: the signed-in person and their workspaces with permissions. */
 export const personQuery = {
   queryKey: ['person'],
   queryFn: async (): Promise<{ person: Person; workspaces: Workspace[] }> => {
@@ -18,19 +18,19 @@ export const personQuery = {
   staleTime: 5 * 60_000,
 } as const;
 
-/** The signed-in person with the selected workspace; undefined when none is selected. */
+/** Returns the signed-in person with the selected workspace; undefined if none is selected. */
 export function usePerson(): { person: Person; workspaces: Workspace[]; workspace: Workspace | undefined } {
   const { data } = useSuspenseQuery(personQuery);
   return { ...data, workspace: data.workspaces.find(({ current }) => current) };
 }
 
-/** Whether the role of the person allows something. The API decides; this says what is worth showing. */
+/** Returns true if the person's role has a permission. The API enforces it; this only decides what is shown. */
 export function useCan(permission: string): boolean {
   const { data } = useQuery(personQuery);
   return data?.workspaces.find(({ current }) => current)?.permissions.includes(permission) ?? false;
 }
 
-/** Selects another workspace: nothing of the one before stays in memory. */
+/** Selects another workspace and clears all data of the previous one from memory. */
 export async function selectWorkspace(id: string): Promise<void> {
   await dataOf(heron.POST('/v1/organizations/{id}/select', { params: { path: { id } } }));
   forgetAccess();

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react';
 import type { Reader } from '../../../messages/format.ts';
 import { LANGUAGES, type Language } from '../../../messages/languages.ts';
 
-/** How one person likes the dashboard; kept in this browser. The colour scheme is Mantine's. */
+/** Display preferences of one person, stored in this browser. Mantine stores the colour scheme. */
 export interface Preferences {
   language: Language;
   density: 'comfortable' | 'dense';
@@ -12,12 +12,12 @@ const KEY = 'heron-preferences';
 const listeners = new Set<() => void>();
 let current = stored();
 
-/** The preferences; the component is drawn again when they change. */
+/** Returns the preferences and rerenders the component when they change. */
 export function usePreferences(): Preferences {
   return useSyncExternalStore(subscribe, () => current);
 }
 
-/** Changes preferences, here and for the next visit. */
+/** Changes preferences and stores them. */
 export function setPreferences(change: Partial<Preferences>): void {
   current = { ...current, ...change };
   localStorage.setItem(KEY, JSON.stringify(current));
@@ -25,24 +25,24 @@ export function setPreferences(change: Partial<Preferences>): void {
   for (const listener of listeners) listener();
 }
 
-/** The language of now, for what is no component. */
+/** Returns the current language, for code outside of components. */
 export function language(): Language {
   return current.language;
 }
 
-/** How dates and numbers are written: the language, as it is used where the browser says one is, such as en-GB. */
+/** Returns the locale for dates and numbers: the language with the browser's region, such as en-GB. */
 export function region(): string {
   return navigator.languages.find((one) => isOf(one, current.language)) ?? current.language;
 }
 
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 
-/** The person who reads, for sentences with numbers and moments. */
+/** Returns the reader's language and locale, for messages with numbers and times. */
 export function reader(): Reader {
   return { language: region(), timeZone };
 }
 
-/** A tag such as `de-AT` is of the language `de`. */
+/** Returns true if a locale such as `de-AT` belongs to a language such as `de`. */
 function isOf(tag: string, one: Language): boolean {
   return tag.toLowerCase() === one || tag.toLowerCase().startsWith(`${one}-`);
 }

@@ -15,20 +15,20 @@ import IconPlugConnected from 'tabler:plug-connected';
 import type { ReactNode } from 'react';
 import type { TextKey } from '../text/index.ts';
 
-/** A room of which the texts of the shell have a name. */
+/** Key of a room whose name is in the texts of the shell. */
 type Key = NameIn<TextKey>;
 type NameIn<T> = T extends `nav.${infer Name}` ? Name : never;
 
 interface Room {
-  /** Its text is `nav.<key>`. */
+  /** The room's name is the text `nav.<key>`. */
   key: Key;
   path: string;
   icon: (props: { size?: number; stroke?: number }) => ReactNode;
-  /** Permission of the role without which it is not shown. */
+  /** Permission without which the room is hidden. */
   needs?: string;
 }
 
-/** The rooms of the dashboard, in the order of the navigation and of the command palette. */
+/** Rooms of the dashboard, in the order of the navigation and of the command palette. */
 export const ROOMS: readonly Room[] = [
   { key: 'start', path: '/', icon: IconHome },
   { key: 'campaigns', path: '/campaigns', icon: IconSend, needs: 'view_campaigns' },

@@ -5,7 +5,7 @@ import { PAGES } from './pages.ts';
 import { personQuery } from './person.ts';
 import { Shell } from './shell.tsx';
 
-/** Filters and what is chosen live in the address, as text: a link to a list is a link to what is seen. */
+/** Query parameters: filters and selections are in the address as text, so that a link reproduces the view. */
 type Search = Record<string, string | undefined>;
 const search = (given: Record<string, unknown>): Search =>
   Object.fromEntries(

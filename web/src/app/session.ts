@@ -2,9 +2,9 @@ import { text } from '../text/index.ts';
 import { loadServerTexts } from '../text/server.ts';
 import { language } from './preferences.ts';
 
-/** How long (ms) before its end an access token is renewed. */
+/** Time (ms) before its expiry at which an access token is renewed. */
 const MARGIN_MS = 30_000;
-/** Tabs share the cookie: one renews it at a time. */
+/** Name of the lock that lets only one tab at a time renew the shared cookie. */
 const LOCK = 'heron-session';
 
 interface Access {
@@ -12,22 +12,25 @@ interface Access {
   expiresAt: number;
 }
 
-/** The session ended while somebody was at work: what they typed stays on the page, and goes on once they have signed in elsewhere. */
+/**
+ * Thrown when the session has ended during work. The page keeps its input, and work continues after a sign-in in
+ * another tab.
+ */
 export class SessionEnded extends Error {}
 
 let wasSignedIn = false;
 let access: Access | undefined;
 let renewing: Promise<Access> | undefined;
 
-/** The access token of this tab. It is kept in memory alone; the cookie it is made from is out of reach of scripts. */
+/** Returns this tab's access token, kept only in memory. Scripts cannot read the cookie that it comes from. */
 export async function accessToken(): Promise<string> {
   if (access && access.expiresAt - MARGIN_MS > Date.now()) return access.token;
   return (await renew()).token;
 }
 
 /**
- * Sends a request in the language of the person, and once more with a new token when the server no longer takes the one it had. An
- * answer that is an error comes when its sentences are here.
+ * Sends a request in the person's language. Repeats it once with a new token if the server refuses the token. An error
+ * answer is returned only after its messages are loaded.
  */
 export async function sendSignedIn(request: Request): Promise<Response> {
   request.headers.set('accept-language', language());
@@ -46,12 +49,12 @@ async function sendTwice(request: Request): Promise<Response> {
   return fetch(again);
 }
 
-/** Forgets the token, so that the next request asks for one with the workspace that is selected now. */
+/** Discards the token, so that the next request gets one for the currently selected workspace. */
 export function forgetAccess(): void {
   access = undefined;
 }
 
-/** Leads to the sign-in page, and back here afterwards. */
+/** Redirects to the sign-in page, which returns here afterwards. */
 function goToSignIn(): void {
   const here = window.location.pathname + window.location.search;
   window.location.assign(`/account/sign-in?to=${encodeURIComponent(here)}`);
@@ -76,7 +79,7 @@ async function askForAccess(): Promise<Access> {
   if (response.status === 401) {
     if (wasSignedIn) throw new SessionEnded('The session has ended');
     goToSignIn();
-    // The page is being left: nothing that waits for a token should show an error meanwhile.
+    // Never resolves, so that nothing shows an error while the page is being left.
     return new Promise(() => {});
   }
   if (!response.ok) {

@@ -40,7 +40,7 @@ const Palette = lazy(() => import('./palette.tsx'));
 const WorkspaceMenu = lazy(async () => ({ default: (await import('./menus.tsx')).WorkspaceMenu }));
 const AccountMenu = lazy(async () => ({ default: (await import('./menus.tsx')).AccountMenu }));
 
-/** The frame of every page: where one can go, which workspace it is, and the page. */
+/** Layout of every page: header, navigation and the page itself. */
 export function Shell() {
   const t = useText();
   const [isMenuOpen, menu] = useDisclosure();
@@ -99,7 +99,7 @@ export function Shell() {
   );
 }
 
-/** @param burger opens the rooms on a phone; it gets the focus back when they close */
+/** @param burger button that opens the navigation on a phone; it gets the focus back when the navigation closes */
 function Header({
   burger,
   isMenuOpen,
@@ -170,7 +170,7 @@ function Navigation() {
   );
 }
 
-/** How many messages nobody has read; kept up to date by events. */
+/** Shows the number of unread messages, kept current by events. */
 function Unread() {
   const t = useText();
   const { data } = useQuery({
@@ -228,7 +228,10 @@ function AccountButton() {
   );
 }
 
-/** A button whose menu is loaded when it is opened for the first time, so that the first page is small. Then it is another button: it takes the focus. */
+/**
+ * Button whose menu is loaded at its first click, to keep the first page small. The loaded button replaces this one and
+ * takes its focus.
+ */
 function WithMenu({
   menu: Opened,
   children: button,

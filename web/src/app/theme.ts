@@ -16,7 +16,7 @@ const HERON: MantineColorsTuple = [
   '#0f3f80',
 ];
 
-/** Looks of the dashboard: calm, one colour, system fonts; dense makes everything a size smaller. */
+/** Theme of the dashboard: one colour, system fonts; the dense mode makes everything a size smaller. */
 export function themeOf({ density }: Preferences) {
   const isDense = density === 'dense';
   const size = isDense ? 'xs' : 'sm';
@@ -48,16 +48,16 @@ export function themeOf({ density }: Preferences) {
       Select: field,
       MultiSelect: field,
       Table: { defaultProps: { verticalSpacing: isDense ? 6 : 'xs', horizontalSpacing: 'sm' } },
-      // Scrolls by the keyboard too, and takes no place below its last row.
+      // Makes the container scrollable by keyboard and reserves no space below its last row.
       TableScrollContainer: { defaultProps: { type: 'native' } },
       Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
       Modal: {
         defaultProps: {
           centered: true,
-          // What opened it may be gone by now.
+          // The element that opened it may no longer exist.
           onExitTransitionEnd: keepFocus,
           closeButtonProps: { 'aria-label': text('close') },
-          // The head of a dialog is no banner of the page.
+          // The header of a dialog must not be a banner landmark of the page.
           attributes: { header: { role: 'presentation' } },
         },
       },
@@ -66,10 +66,10 @@ export function themeOf({ density }: Preferences) {
   });
 }
 
-/** Colours of states: in the dark they tint what they stand on, and colour its text, rather than fill it. */
+/** Colours of states. In dark mode they tint the background and colour the text instead of filling it. */
 const TINTS = ['heron', 'blue', 'teal', 'yellow', 'orange', 'red', 'gray'] as const;
 
-/** Soft text that is still easy to read: 4.5:1 on every background it stands on. */
+/** Colour of secondary text with a contrast of at least 4.5:1 on every background. */
 export const resolveVariables: CSSVariablesResolver = ({ colors }) => ({
   variables: {},
   light: {

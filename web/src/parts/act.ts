@@ -5,8 +5,8 @@ import { keepFocus, useFocusBack } from './focus.ts';
 import { toSaid } from './states.tsx';
 
 /**
- * Something a person does: the call, what it makes stale, and what is said when it is done. An error is shown as the API says it, unless
- * `isShown` says that the page shows it itself.
+ * Hook for an action of the person: the call, the query keys to refetch and the success message. Errors are shown as
+ * notifications unless `isShown` says that the page shows them.
  */
 export function useAct<Input = void, Output = unknown>(
   call: (input: Input) => Promise<Output>,
@@ -32,7 +32,7 @@ export function useAct<Input = void, Output = unknown>(
   return mutation;
 }
 
-/** Says an error in the corner, with its fix. */
+/** Shows an error with its fix as a notification. */
 export function showError(error: unknown): void {
   const { message, problems, fix } = toSaid(error);
   notifications.show({

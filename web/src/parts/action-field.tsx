@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { textOf, useText } from '../text/index.ts';
 import type { Choice } from './choices.ts';
 
-/** What a field of an action is asked with. */
+/** Kind of input for a field of an action. */
 export type FieldKind =
   | 'text'
   | 'long'
@@ -16,16 +16,16 @@ export type FieldKind =
   | 'automation'
   | 'priority';
 
-/** A field of what an automation or a step of a campaign does. */
+/** Field of an action of an automation or campaign step. */
 export interface ActionField {
   name: string;
   kind: FieldKind;
   isNeeded?: boolean;
-  /** Of a stage: the field that names the pipeline it is of. */
+  /** For a stage: the field that contains its pipeline. */
   within?: string;
 }
 
-/** What is asked for a task, a deal, and where a deal moves to. */
+/** Fields of the actions for tasks and deals. */
 export const CRM_FIELDS = {
   create_task: [
     { name: 'title', kind: 'text', isNeeded: true },
@@ -47,7 +47,7 @@ export const CRM_FIELDS = {
 
 const PRIORITIES = ['low', 'medium', 'high', 'urgent'];
 
-/** One field of an action. */
+/** Input for one field of an action. */
 export function ActionInput({
   field: { name, kind, isNeeded, within },
   choices,
@@ -57,13 +57,13 @@ export function ActionInput({
   isFixed,
 }: {
   field: ActionField;
-  /** What can be named, by the kind of the field. */
+  /** Choices by kind of field. */
   choices: Partial<Record<FieldKind, Choice[]>>;
-  /** What a long text may use. */
+  /** Help text of a long text field. */
   why: string;
-  /** All fields of the action, as they are set. */
+  /** Current values of all fields of the action. */
   values: Readonly<Record<string, unknown>>;
-  /** Sets fields; undefined is what nothing was chosen for. */
+  /** Sets fields. Undefined clears a field. */
   set: (changes: Record<string, unknown>) => void;
   isFixed: boolean;
 }) {
@@ -116,7 +116,7 @@ export function ActionInput({
       data={data}
       placeholder={textOf('action.without', name, '')}
       value={written || null}
-      // A stage belongs to one pipeline.
+      // A stage belongs to one pipeline, so changing the pipeline clears the stage.
       onChange={(id) => set({ [name]: id ?? undefined, ...(kind === 'pipeline' ? { stage_id: undefined } : {}) })}
       searchable
       clearable={!isNeeded}
@@ -124,7 +124,7 @@ export function ActionInput({
   );
 }
 
-/** A stage, of those of one pipeline: the one that the action names beside it, or one that is chosen here first. */
+/** Input for a stage of the pipeline in the action, or of a pipeline that is chosen here first. */
 function StageInput({
   label,
   stages,
@@ -135,7 +135,7 @@ function StageInput({
 }: {
   label: string;
   stages: readonly Choice[];
-  /** The pipeline that the action names, empty where it names none yet; undefined where it does not name one. */
+  /** Pipeline of the action; empty if not chosen yet, undefined if the action has no pipeline field. */
   pipeline: string | undefined;
   value: string;
   set: (id: string | undefined) => void;

@@ -1,6 +1,6 @@
 import punycode from 'punycode.js';
 
-/** An address or domain as people read it: a domain of A-labels (`xn--…`) in Unicode. */
+/** Formats an address or domain for people: A-labels (`xn--…`) as Unicode. */
 export function shownAddress(address: string): string {
   if (!address.includes('xn--')) return address;
   try {

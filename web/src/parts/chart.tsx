@@ -5,19 +5,19 @@ import { saveAs } from './download.ts';
 import classes from './chart.module.css';
 
 const Plot = lazy(() => import('./plot.tsx'));
-/** Told apart by people who see few colours, on light and on dark. */
+/** Line colours that colour-blind people can distinguish, on light and dark backgrounds. */
 const COLORS = ['#2f72cc', '#d9730d', '#0f9d78', '#b5179e', '#8a6d00'];
 const HEIGHT = 240;
 
 interface Series {
   label: string;
-  /** One for each date. */
+  /** One value for each date. */
   values: readonly number[];
 }
 
 /**
- * Numbers over days, as lines. Its period and time zone stand under the title; the same numbers come as a table (`children`); lines are
- * shown and hidden by their names, and the picture is saved as PNG.
+ * Line chart of numbers by day, with period and time zone under the title. A table with the same numbers is passed as
+ * `children`. Lines can be hidden by their names, and the chart saved as PNG.
  */
 export function TimeChart({
   title,

@@ -2,31 +2,31 @@ import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../app/api.ts';
 import { nameOf } from './name.ts';
 
-/** What can be chosen: an id, and what it is called. */
+/** Option of a select: an id and its label. */
 export interface Choice {
   value: string;
   label: string;
-  /** Of a stage: the pipeline that it belongs to, and what it is called there. */
+  /** For a stage: its pipeline and its name there. */
   at?: { pipeline: string; pipelineName: string; name: string };
 }
 
-/** Things with a name as choices. */
+/** Converts rows with names to options. */
 export function choicesOf(rows: readonly { id: string; name: string }[]): Choice[] {
   return rows.map(({ id, name }) => ({ value: id, label: name }));
 }
 
-/** The tags of the workspace. */
+/** Fetches the tags of the workspace. */
 export async function askTags(): Promise<Choice[]> {
   const { data } = await dataOf(heron.GET('/v1/categories', {}));
   return data.map(({ id, title }) => ({ value: id, label: title }));
 }
 
-/** The automations of the workspace. */
+/** Fetches the automations of the workspace. */
 export async function askAutomations(): Promise<Choice[]> {
   return choicesOf((await dataOf(heron.GET('/v1/automations', {}))).automations);
 }
 
-/** The pipelines of the workspace, and their stages, whose names begin with that of their pipeline. */
+/** Fetches the pipelines of the workspace and their stages, whose labels begin with the pipeline's name. */
 export async function askPlaces(): Promise<{ pipeline: Choice[]; stage: Choice[] }> {
   const pipelines = await dataOf(heron.GET('/v1/crm/pipelines'));
   return {
@@ -41,18 +41,18 @@ export async function askPlaces(): Promise<{ pipeline: Choice[]; stage: Choice[]
   };
 }
 
-/** The members of the workspace, by name. */
+/** Fetches the members of the workspace, by name. */
 export async function askMembers(): Promise<Choice[]> {
   const { data } = await dataOf(heron.GET('/v1/organizations/current/members', { params: { query: { limit: 100 } } }));
   return data.map((member) => ({ value: member.user_id, label: nameOf(member) }));
 }
 
-/** The members of the workspace, by name, for as long as the page is open. */
+/** Returns the members of the workspace by name, cached while the page is open. */
 export function useMembers(isWanted = true) {
   return useQuery({ queryKey: ['team', 'members'], queryFn: askMembers, enabled: isWanted, staleTime: 5 * 60_000 });
 }
 
-/** The names of the workspace's campaigns, with what they are. */
+/** Returns the campaigns of the workspace by name, with their status. */
 export function useCampaigns(isWanted = true) {
   return useQuery({
     queryKey: ['campaigns', 'all'],

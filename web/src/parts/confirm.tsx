@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { useText } from '../text/index.ts';
 import { ErrorNote } from './states.tsx';
 
-/** A button for what cannot be undone: it says what will happen, and does it when it is confirmed. */
+/** Button for an irreversible action, with a confirmation dialog that explains the effects. */
 export function ConfirmButton({
   label,
   title,
@@ -12,11 +12,11 @@ export function ConfirmButton({
   act,
   ...button
 }: ButtonProps & {
-  /** What the button says, and the one that confirms. */
+  /** Label of the button and of the confirming button. */
   label: string;
-  /** The question. */
+  /** Question of the dialog. */
   title: string;
-  /** What happens then. */
+  /** Explanation of the effects. */
   children: ReactNode;
   act: { mutateAsync: () => Promise<unknown>; error: unknown; isPending: boolean; reset: () => void };
 }) {
@@ -24,7 +24,7 @@ export function ConfirmButton({
   const [isOpen, dialog] = useDisclosure(false, { onOpen: act.reset });
   const confirm = () =>
     act.mutateAsync().then(dialog.close, () => {
-      // The dialog stays open and shows what the API said.
+      // On an error the dialog stays open and shows it.
     });
   return (
     <>

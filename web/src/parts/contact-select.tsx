@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { dataOf, heron } from '../app/api.ts';
 import { useText } from '../text/index.ts';
 
-/** Chooses a contact by a part of its name, address or company. */
+/** Select for a contact, searched by part of its name, address or company. */
 export function ContactSelect({
   label,
   value,
@@ -51,7 +51,7 @@ export function ContactSelect({
       clearable
       searchValue={typed}
       onSearchChange={setTyped}
-      // The API has searched already.
+      // The API has already filtered the options.
       filter={({ options }) => options}
       nothingFoundMessage={t('nothingFound')}
     />

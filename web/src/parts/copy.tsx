@@ -1,7 +1,7 @@
 import { Alert, Button, Code, CopyButton, Group, Stack, Text } from '@mantine/core';
 import { useText } from '../text/index.ts';
 
-/** Something to copy: shown as it is, with a button. */
+/** Shows a value with a copy button. */
 export function CopyBox({ value, label }: { value: string; label: string }) {
   const t = useText();
   return (
@@ -20,7 +20,7 @@ export function CopyBox({ value, label }: { value: string; label: string }) {
   );
 }
 
-/** A secret that the API shows once. */
+/** Shows a secret that the API returns only once. */
 export function SecretOnce({ name, value, onDone }: { name: string; value: string; onDone: () => void }) {
   const t = useText();
   return (

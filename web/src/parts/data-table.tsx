@@ -5,13 +5,13 @@ import type { ColumnHead } from './columns.ts';
 import { saveCsv, type Cell } from './csv.ts';
 import { TableFrame } from './table-frame.tsx';
 
-/** One column: its value for CSV and, unless `show` says otherwise, for the page. */
+/** Column with its value for CSV and, unless `show` is given, for the page. */
 export interface Column<Row> extends ColumnHead {
   value: (row: Row) => Cell;
   show?: (row: Row) => ReactNode;
 }
 
-/** A whole table with its title, what it is of (such as its period), and the way to have it as CSV. */
+/** Shows a complete table with title, description (such as its period) and a CSV download. */
 export function DataTable<Row>({
   title,
   note,
@@ -65,7 +65,7 @@ export function DataTable<Row>({
           </Button>
         ) : null}
       </Group>
-      {/* No cell breaks into lines: the table is as narrow as its words. */}
+      {/* Prevents line breaks in cells, so that the table is only as wide as its content. */}
       <TableFrame columns={columns} minWidth={0} isEmpty={rows.length === 0} empty={empty}>
         {rows.map((row) => (
           <Table.Tr key={keyOf(row)}>

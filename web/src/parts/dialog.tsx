@@ -3,14 +3,14 @@ import { useEffect, useState } from 'react';
 import { keepFocus } from './focus.ts';
 
 /**
- * A dialog that stands open for as long as it is rendered, and then gives the focus back to what opened it. Mantine's own does that only
- * when it is there before it is opened.
+ * Dialog that is open while rendered and then returns the focus to its opener. Mantine's modal only does that if it is
+ * rendered before it is opened.
  */
 export function Dialog(props: Omit<ModalProps, 'opened'>) {
   const [opener] = useState(() => document.activeElement);
   useEffect(
     () => () => {
-      // The dialog leaves the page first; whoever closed it may have moved the focus elsewhere.
+      // Waits until the dialog is removed, because its closing may have moved the focus elsewhere.
       setTimeout(() => {
         if (document.activeElement === document.body && opener instanceof HTMLElement)
           opener.focus({ preventScroll: true });

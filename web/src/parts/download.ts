@@ -1,4 +1,4 @@
-/** Saves what the API sent as a file of the person's. */
+/** Saves the API's content as a file on the person's machine. */
 export function saveAs(content: Blob, filename: string): void {
   const address = URL.createObjectURL(content);
   const link = document.createElement('a');

@@ -7,15 +7,15 @@ import { Theirs } from './theirs.tsx';
 
 interface Foot<T> extends ComponentProps<typeof Theirs<T>> {
   draft: Draft<T>;
-  /** What the button says that makes something new. */
+  /** Label of the button for a new record. */
   submit?: string | undefined;
-  /** What is said above the buttons. */
+  /** Note above the buttons. */
   note?: ReactNode;
-  /** Another button of the row. */
+  /** Additional button of the row. */
   beside?: ReactNode;
 }
 
-/** Fields of a draft that are saved together: Enter or the button saves them. */
+/** Form for a draft whose fields are saved together, by Enter or the button. */
 export function DraftForm<T>({ children, ...foot }: Foot<T> & { children: ReactNode }) {
   return (
     <form onSubmit={sends(foot.draft)}>
@@ -27,7 +27,7 @@ export function DraftForm<T>({ children, ...foot }: Foot<T> & { children: ReactN
   );
 }
 
-/** What stands below the fields of a draft: what others have changed meanwhile, what the API refuses, and the buttons that save and discard. */
+/** Footer of a draft's form: concurrent changes, API errors, and the buttons for saving and discarding. */
 export function DraftFoot<T>({
   draft,
   names,

@@ -2,41 +2,41 @@ import { useState } from 'react';
 import { HeronError } from '../app/api.ts';
 import { useAct } from './act.ts';
 
-/** What one person is changing while others may change it too. */
+/** Unsaved changes of one person to a record that others may change too. */
 export interface Draft<T> {
-  /** What is stored with one's own changes on top. */
+  /** Stored value with the person's changes applied. */
   value: T;
   change(fields: Partial<T>): void;
   isChanged: boolean;
-  /** Fields that somebody else has changed meanwhile and this person too, and what they are now; null where there are none. */
+  /** Fields changed by both this person and somebody else, with their stored values; null if there are none. */
   theirs: { fields: (keyof T & string)[]; value: T } | null;
-  /** Drops one's own changes of those fields. */
+  /** Discards the person's changes of the conflicting fields. */
   takeTheirs(): void;
-  /** Lets one's own changes of those fields stand. */
+  /** Keeps the person's changes of the conflicting fields. */
   keepMine(): void;
-  /** Drops all changes. */
+  /** Discards all changes. */
   reset(): void;
   save: { mutate: () => void; error: unknown; isPending: boolean };
 }
 
-/** The order of fields means nothing: the API may answer with another one than it was sent. */
+/** Serializes a value with sorted keys, because the API may return fields in another order than it got them. */
 const written = (value: unknown) =>
   JSON.stringify(value, (_, part: unknown) =>
     part !== null && typeof part === 'object' && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).toSorted(([one], [other]) => (one < other ? -1 : 1)))
       : part,
   );
-/** Whether two values of a field say the same. */
+/** Returns true if two values of a field are equal. */
 export const isSame = (one: unknown, other: unknown): boolean => written(one) === written(other);
 
-/** Whether the API refuses a write because it has another state by now than the one that was seen. */
+/** Returns true if the API refused a write because the record has changed since it was read. */
 export function isUnseen(error: unknown): boolean {
   return error instanceof HeronError && error.status === 409 && error.code === 'conflict';
 }
 
 /**
- * Changes to something that is stored. What others change meanwhile comes in by itself where this person has not touched it; where both have,
- * the person decides, and nothing is lost. The API refuses a write to another state than the one that was seen.
+ * Hook for editing a stored record. Others' changes are merged into fields that this person has not edited. If both
+ * edited a field, the person decides. The API refuses a write based on an outdated state.
  */
 export function useDraft<T extends { updated_at: string }>({
   stored,
@@ -47,16 +47,16 @@ export function useDraft<T extends { updated_at: string }>({
   onDone,
   first = {},
 }: {
-  /** With an empty `updated_at` where it is made by saving it. */
+  /** `updated_at` is empty for a new record that is created by saving. */
   stored: T;
-  /** Sends the changed fields; `seen` is what the change was made to, and what the API must still have. */
+  /** Sends the changed fields; `seen` is the state they are based on, which the API must still have. */
   write: (changes: Partial<T>, seen: T) => Promise<unknown>;
-  /** Asks for what is stored now. */
+  /** Fetches the current stored value. */
   readAgain: () => Promise<T | undefined>;
   stale: readonly (readonly unknown[])[];
   done?: string | undefined;
   onDone?: (() => void) | undefined;
-  /** Changes that are proposed: unsaved from the beginning. */
+  /** Initial proposal of changes, unsaved. */
   first?: Partial<T>;
 }): Draft<T> {
   const [base, setBase] = useState(stored);
@@ -70,7 +70,7 @@ export function useDraft<T extends { updated_at: string }>({
       } catch (error) {
         if (!isUnseen(error)) throw error;
         const now = await readAgain();
-        // Where both changed the same, the page shows it and the person decides.
+        // If both changed the same fields, the page shows the conflict and the person decides.
         if (!now || meeting(base, now, sent).length > 0) throw error;
         return await write(sent, now);
       }
@@ -80,10 +80,10 @@ export function useDraft<T extends { updated_at: string }>({
       ...(done ? { done } : {}),
       isShown: true,
       onDone: (_, sent) => {
-        // A form of something new shows what was typed until it is gone.
+        // The form of a new record keeps its input until it is closed.
         if (stored.updated_at) {
           setBase((before) => ({ ...before, ...sent }));
-          // What was typed while this was being saved is still to be saved.
+          // Input made during the save remains unsaved.
           setMine((now) => without(now, (name) => isSame(now[name], sent[name])));
         }
         onDone?.();
@@ -119,8 +119,8 @@ export function useDraft<T extends { updated_at: string }>({
 }
 
 /**
- * A change of one thing, whatever else of it others have changed meanwhile: `put` makes it to the state that was seen, which the API must
- * still have, and else to that of now.
+ * Makes one change to a record regardless of concurrent changes to other parts. `put` is tried with the state seen, and
+ * if the API has another one by now, with the current state.
  */
 export async function toNewest<T, Output>(
   seen: T,
@@ -135,7 +135,7 @@ export async function toNewest<T, Output>(
   }
 }
 
-/** What a form around a draft does: it saves what there is to save. */
+/** Returns the submit handler of a form around a draft: saves if there are changes. */
 export function sends<T>({ isChanged, theirs, save }: Draft<T>) {
   return (event: { preventDefault: () => void }) => {
     event.preventDefault();
@@ -143,12 +143,12 @@ export function sends<T>({ isChanged, theirs, save }: Draft<T>) {
   };
 }
 
-/** The fields for which `isDropped` does not hold. */
+/** Returns the fields without those for which `isDropped` holds. */
 function without<T>(fields: Partial<T>, isDropped: (name: keyof T) => boolean): Partial<T> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !isDropped(name as keyof T))) as Partial<T>;
 }
 
-/** Fields that both have changed, to different values. */
+/** Returns the fields that both sides have changed to different values. */
 function meeting<T>(base: T, stored: T, mine: Partial<T>): (keyof T & string)[] {
   return (Object.keys(mine) as (keyof T & string)[]).filter(
     (name) => name !== 'updated_at' && !isSame(base[name], stored[name]) && !isSame(stored[name], mine[name]),

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
-/** A filter that lives in the address: a link to the page is a link to what is seen. Empty text takes it out. */
+/** Filter in the address, so that a link reproduces the view. Empty text removes it. */
 export function useFilter(name: string): [value: string, set: (value: string) => void] {
   const search = useSearch({ strict: false }) as Record<string, string | undefined>;
   const navigate = useNavigate();

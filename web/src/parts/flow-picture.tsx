@@ -13,7 +13,7 @@ import {
 import { useEffect } from 'react';
 import { useText } from '../text/index.ts';
 
-/** How a way between two nodes is drawn, and the ground of its label; the arrow keys walk the nodes alone. */
+/** Style of the links between nodes and of their labels. Only nodes are reachable by keyboard. */
 export const WAY = {
   type: 'smoothstep',
   focusable: false,
@@ -21,15 +21,15 @@ export const WAY = {
   labelBgBorderRadius: 4,
 };
 
-/** The largest size and the margin (a part of the picture) at which all of it is shown. */
+/** Maximum zoom and margin (as a fraction of the graph) when the whole graph is shown. */
 interface Fit {
   maxZoom: number;
   padding: number;
 }
 
 /**
- * Nodes and the ways between them as one picture that is looked at: it can be made larger and smaller, and fits its place anew when a panel opens beside it.
- * Nodes that can be chosen have buttons of their own; with `nodesDraggable` they can be moved too.
+ * Graph of nodes and links. It can be zoomed, and fits its space again when a panel opens beside it. Selectable nodes
+ * have their own buttons; with `nodesDraggable` they can be moved.
  */
 export function FlowPicture<N extends Node>({ fit, edges = [], ...props }: { fit: Fit } & ReactFlowProps<N, Edge>) {
   const t = useText();
@@ -56,7 +56,7 @@ export function FlowPicture<N extends Node>({ fit, edges = [], ...props }: { fit
           'controls.zoomIn.ariaLabel': t('picture.zoomIn'),
           'controls.zoomOut.ariaLabel': t('picture.zoomOut'),
           'controls.fitView.ariaLabel': t('picture.fit'),
-          // Nodes are not chosen or moved by keys: their buttons are.
+          // Nodes are not selected or moved by keys, but by their buttons.
           'node.a11yDescription.default': '',
           'node.a11yDescription.keyboardDisabled': '',
           'edge.a11yDescription.default': '',
@@ -75,7 +75,7 @@ export function FlowPicture<N extends Node>({ fit, edges = [], ...props }: { fit
   );
 }
 
-/** Shows all of the picture again when its place becomes wider or narrower. */
+/** Fits the graph again when its space becomes wider or narrower. */
 function FitAgain({ maxZoom, padding }: Fit) {
   const width = useStore((state) => state.width);
   const { fitView } = useReactFlow();

@@ -1,9 +1,9 @@
 import { useEffect, useLayoutEffect, useRef } from 'react';
 
 /**
- * Gives the focus back to the button that had it when its work began. A button that shows that it is busy cannot be used meanwhile, and
- * so loses the focus; whoever works by keyboard would start again at the head of the page.
- * @param isGone called when the work is done and the button may have gone with it
+ * Returns the focus to the button whose action started. A busy button is disabled and so loses the focus, and keyboard
+ * users would start again at the top of the page.
+ * @param isGone called when the action is done and the button may have been removed with it
  */
 export function useFocusBack(isBusy: boolean, isGone?: () => void): void {
   const held = useRef<Element | null>(null);
@@ -17,28 +17,29 @@ export function useFocusBack(isBusy: boolean, isGone?: () => void): void {
       button.focus({ preventScroll: true });
     done.current?.();
   });
-  // Right after the button was switched off, before the browser takes the focus from it.
+  // Runs right after the button was disabled, before the browser moves the focus away.
   useLayoutEffect(() => {
     if (isBusy) held.current = document.activeElement;
   }, [isBusy]);
   useEffect(() => {
     if (!isBusy) giveBack.current();
   }, [isBusy]);
-  // What was done may take away the row or the page in which the button stands.
+  // The action may have removed the row or page that contains the button.
   useEffect(() => giveBack.current, []);
 }
 
-/** For so long (ms) a dialog may fade before what had the focus in it has left the page. */
+/** Maximum time (ms) in which a closing dialog removes its focused element. */
 const FADED_MS = 600;
 const LOOKED_MS = 50;
 
 /**
- * Gives the focus to the head of the page where nothing has it any more: what was done took the button away, or what opened the dialog in which it
- * was done. Whoever works by keyboard would start again at the end of the page, and who hears it would hear nothing.
+ * Moves the focus to the page heading if the focused element was removed by an action or with the opener of a dialog.
+ * Otherwise keyboard and screen reader users would start at the end of the page.
  */
 export function keepFocus(): void {
   const until = Date.now() + FADED_MS;
-  // The next thing that somebody does has the focus where they want it: a button that is busy with that has lost it for a moment, and gets it back.
+  // Stops when the person acts again, because that action sets the focus. A busy button may have lost the focus only
+  // for a moment.
   const looking = new AbortController();
   const stop = () => looking.abort();
   for (const next of ['keydown', 'pointerdown'])
@@ -61,8 +62,8 @@ function focusPage(): void {
 }
 
 /**
- * What makes a button do something, or nothing while it is off. A button that a browser disables loses the focus; one that may have it when
- * an answer switches it off is switched off so.
+ * Returns the props of a button that may be off. An attribute replaces `disabled` here, because browsers remove the
+ * focus from disabled buttons.
  */
 export function offProps(isOff: boolean, act: () => void) {
   return isOff ? { 'aria-disabled': true, 'data-disabled': true } : { onClick: () => act() };

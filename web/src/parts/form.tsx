@@ -2,7 +2,7 @@ import { Button, Group, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { ErrorNote } from './states.tsx';
 
-/** Fields that are sent together: Enter or the button sends them, and an error stands above the button. */
+/** Form that is submitted by Enter or its button and shows an error above the button. */
 export function Form({
   act,
   submit,
@@ -10,9 +10,9 @@ export function Form({
   children,
 }: {
   act: { mutate: () => void; error: unknown; isPending: boolean };
-  /** What the button says. */
+  /** Label of the submit button. */
   submit: string;
-  /** What stands above the button instead of the error as the API says it. */
+  /** Content above the button in place of the API's error. */
   note?: ReactNode;
   children: ReactNode;
 }) {

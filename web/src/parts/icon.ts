@@ -1,6 +1,6 @@
 import { createElement, type ReactNode } from 'react';
 
-/** Makes an icon of the paths of an outline of 24 by 24. `size` and `stroke` are in pixels and in units of the outline. */
+/** Creates an icon component from outline paths on a 24 by 24 grid. `size` is in pixels, `stroke` in grid units. */
 export function outlineIcon(...paths: readonly string[]) {
   return ({ size = 24, stroke = 2 }: { size?: number; stroke?: number }): ReactNode =>
     createElement(

@@ -9,7 +9,10 @@ import { splitMarked } from './marked.ts';
 import { ErrorNote } from './states.tsx';
 
 const NOTHING: readonly string[] = [];
-/** Width (px) of a letter that is read (less on a narrow screen) and of a character in it, and the height (px) of a line. */
+/**
+ * Sizes (px) for estimating a message's height: width of the text (less on a narrow screen), width of a character,
+ * height of a line.
+ */
 const WIDTH_PX = 460;
 const CHARACTER_PX = 7.6;
 const LINE_PX = 22.4;
@@ -18,9 +21,10 @@ const BLOCKS = 'p, div, li, tr, h1, h2, h3, h4, h5, h6, blockquote, pre';
 const SPACED = 'p, ul, ol, h1, h2, h3, h4, h5, h6, blockquote, pre';
 
 /**
- * HTML of a stranger. The API has made it safe when it came; it is sanitized once more here, and shown in a frame of its own that has no
- * origin and runs no script. Its links open in a window of their own. Nothing is loaded from anywhere: the policy of the page holds inside.
- * Words that decided how it was read (`marked`) are underlined. Images of a received message (`messageId`) are asked for by a button; the server fetches them, and they are put in as data.
+ * Shows HTML of a stranger. The API has sanitized it; it is sanitized again here and shown in a frame without origin or
+ * scripts. Links open in a new window. The page's policy prevents external resources. The words in `marked` are
+ * underlined. Images of a received message (`messageId`) are loaded by a button: the server fetches them, and they are
+ * inserted as data.
  */
 export function Letter({
   html,
@@ -75,7 +79,7 @@ export function Letter({
   );
 }
 
-/** Plain words; what they quote at their end is folded away, and words that decided how they were read are underlined. */
+/** Shows plain text with the words in `marked` underlined. Quoted text at its end is collapsed. */
 export function PlainLetter({ text, marked = NOTHING }: { text: string; marked?: readonly string[] | undefined }) {
   const t = useText();
   const [isShown, setShown] = useState(false);
@@ -123,7 +127,7 @@ interface Image {
   content: string;
 }
 
-/** The letter without what acts; an image that was not fetched is its description. */
+/** Removes active content from a message. An image that was not fetched is replaced by its description. */
 async function sanitize(
   html: string,
   images: readonly Image[],
@@ -189,7 +193,10 @@ function readWidth(): number {
   return Math.min(WIDTH_PX, window.innerWidth - 64);
 }
 
-/** About how tall the words are, as the frame cannot be asked: lines and what is between them. What is taller scrolls inside its frame. */
+/**
+ * Estimates the height of the content, because the sandboxed frame cannot be measured. Taller content scrolls in its
+ * frame.
+ */
 function heightOf(body: HTMLElement): number {
   const perLine = readWidth() / CHARACTER_PX;
   const lengthOf = (element: Element) => (element.textContent ?? '').replace(/\s+/g, ' ').trim().length;
@@ -212,7 +219,10 @@ function toPage(body: string, scheme: 'light' | 'dark'): string {
   </style></head><body>${body}</body></html>`;
 }
 
-/** The words of a message, and the lines at its end that all begin with `>`, with the line above them that ends in a colon. */
+/**
+ * Splits a message into its text and the quote at its end: lines that begin with `>`, and a line above them that ends
+ * in a colon.
+ */
 function splitQuote(text: string): { words: string; quote: string } {
   const lines = text.trimEnd().split('\n');
   let from = lines.length;

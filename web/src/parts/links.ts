@@ -2,7 +2,10 @@ import { useRouter } from '@tanstack/react-router';
 import { useMemo, type SyntheticEvent, type MouseEvent } from 'react';
 import { pageAt } from '../app/pages.ts';
 
-/** Makes plain links to pages of the dashboard behave as `To` does, for a whole part of a page at once: a component for each costs too much in long lists. */
+/**
+ * Makes plain links to dashboard pages behave like `To` within a part of a page, because one component per link is too
+ * slow in long lists.
+ */
 export function useLinks(): { follow: (event: MouseEvent) => void; begin: (event: SyntheticEvent) => void } {
   const { history } = useRouter();
   return useMemo(
@@ -15,7 +18,7 @@ export function useLinks(): { follow: (event: MouseEvent) => void; begin: (event
         event.preventDefault();
         history.push(link.pathname + link.search);
       },
-      /** The code of the page comes while the button is still down. */
+      /** Loads the page's code while the mouse button is still down. */
       begin(event) {
         const link = linkOf(event);
         if (link?.origin === window.location.origin) void pageAt(link.pathname)?.load();

@@ -1,7 +1,7 @@
 import { region } from '../app/preferences.ts';
 import { toNumber } from '../text/index.ts';
 
-/** An amount in its currency, without decimal places where they say nothing. */
+/** Formats an amount in its currency, without unneeded decimal places. */
 export function toMoney(value: number, currency: string): string {
   return toNumber(value, {
     style: 'currency',
@@ -10,20 +10,20 @@ export function toMoney(value: number, currency: string): string {
   });
 }
 
-/** An amount in the smallest unit of its currency, such as cents, with all its decimal places. */
+/** Formats an amount in minor units, such as cents, with all its decimal places. */
 export function toMoneyOfMinor(minor: number, currency: string): string {
   const { maximumFractionDigits = 2 } = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions();
   return toNumber(minor / 10 ** maximumFractionDigits, { style: 'currency', currency });
 }
 
-/** How a field writes an amount: as it is written in the viewer's region. */
+/** Returns the separators for amount inputs in the viewer's region. */
 export function amountProps(): { thousandSeparator: string; decimalSeparator: string } {
   const parts = new Intl.NumberFormat(region()).formatToParts(12_345.5);
   const of = (type: Intl.NumberFormatPartTypes) => parts.find((part) => part.type === type)?.value ?? '';
   return { thousandSeparator: of('group'), decimalSeparator: of('decimal') };
 }
 
-/** Currencies of the browser, those that are used most first. */
+/** Currency codes known to the browser, the most used first. */
 export const CURRENCIES: readonly string[] = [
   ...new Set(['USD', 'EUR', 'GBP', 'CHF', ...Intl.supportedValuesOf('currency')]),
 ];

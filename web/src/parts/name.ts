@@ -1,4 +1,4 @@
-/** What a person is called: their name, or their address where they have given none. */
+/** Returns a person's name, or their address if they have none. */
 export function nameOf<Email>(person: {
   first_name: string | null;
   last_name: string | null;

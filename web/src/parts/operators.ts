@@ -1,4 +1,4 @@
-/** How a condition compares a value, as goals and automations have it. */
+/** Comparison operators of goals and automations. */
 export const OPERATORS = [
   'eq',
   'neq',

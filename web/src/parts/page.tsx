@@ -3,7 +3,7 @@ import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { To } from './to.tsx';
 
-/** A page: its title, what can be done, and what it shows. */
+/** Layout of a page: title, actions and content. */
 export function Page({
   title,
   lead,
@@ -13,7 +13,7 @@ export function Page({
 }: {
   title: string;
   lead?: ReactNode;
-  /** Where it belongs: a link above the title. */
+  /** Link above the title to the parent page. */
   back?: { to: string; label: string };
   actions?: ReactNode;
   children: ReactNode;
@@ -29,7 +29,7 @@ export function Page({
                 {back.label}
               </To>
             ) : null}
-            {/* It gets the focus when what had it is gone (focus.ts). */}
+            {/* Receives the focus when the focused element was removed (focus.ts). */}
             <Title order={1} size="h2" className="wrap-anywhere" tabIndex={-1} w="fit-content">
               {title}
             </Title>

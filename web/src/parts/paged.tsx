@@ -11,7 +11,7 @@ interface PageOfRows {
   pagination: { next_cursor: string | null };
 }
 
-/** A list of the API, page by page; a filter that changes leaves the old rows in place until the new ones come. */
+/** Loads a list of the API page by page. After a filter change the old rows stay until the new ones arrive. */
 export function usePaged<Page extends PageOfRows>(
   queryKey: readonly unknown[],
   ask: (cursor: { cursor?: string }, signal: AbortSignal) => Promise<Page>,
@@ -25,7 +25,7 @@ export function usePaged<Page extends PageOfRows>(
   });
 }
 
-/** Whether a list has no row, as it is asked for now: while the rows of an earlier filter still stand there, nobody knows. */
+/** Returns true if the list is empty under the current filter; false while rows of an earlier filter are shown. */
 export function hasNone(
   list: Pick<UseInfiniteQueryResult<{ pages: PageOfRows[] }>, 'data' | 'isPlaceholderData'>,
 ): boolean {
@@ -34,7 +34,7 @@ export function hasNone(
 
 type PagedList = Pick<UseInfiniteQueryResult, 'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage'>;
 
-/** The way to more of a list that is loaded page by page. */
+/** Button that loads the next page of a list. */
 export function More({ list }: { list: PagedList }) {
   const t = useText();
   useFocusBack(list.isFetchingNextPage);
@@ -47,7 +47,7 @@ export function More({ list }: { list: PagedList }) {
   ) : null;
 }
 
-/** The rows of a list under their columns, a word where none matches, and the way to more. */
+/** Shows a paged list as a table with a text for no results and a button for more. */
 export function PagedTable({
   list,
   columns,
@@ -55,12 +55,12 @@ export function PagedTable({
   empty,
   children,
 }: {
-  /** None where all rows are here. */
+  /** Omit if all rows are loaded. */
   list?: PagedList & Pick<UseInfiniteQueryResult<{ pages: PageOfRows[] }>, 'data'>;
   columns: readonly ColumnHead[];
-  /** Below this width (px) the table scrolls sideways. */
+  /** Width (px) below which the table scrolls sideways. */
   minWidth: number;
-  /** What is said where there is no row; by default that nothing matches. */
+  /** Text for an empty list. Default: no match. */
   empty?: string | undefined;
   children: ReactNode;
 }) {

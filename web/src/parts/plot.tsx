@@ -12,7 +12,7 @@ interface Line {
   isShown: boolean;
 }
 
-/** The drawing of a chart, which is loaded with the first one. */
+/** Drawing of a chart, loaded with the first chart. */
 export default function Plot({
   title,
   height,
@@ -21,7 +21,7 @@ export default function Plot({
   onHover,
   onReady,
 }: {
-  /** Written into the picture that is saved. */
+  /** Title written into the saved image. */
   title: string;
   height: number;
   dates: readonly string[];
@@ -81,7 +81,7 @@ export default function Plot({
   return <div ref={host} style={{ minHeight: height }} aria-hidden="true" />;
 }
 
-/** The drawing with its title and the names of its lines, on paper. */
+/** Renders the drawing with its title and line names on a white background. */
 async function toPicture(
   drawing: HTMLCanvasElement,
   title: string,

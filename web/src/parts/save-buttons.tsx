@@ -3,7 +3,10 @@ import { useRef } from 'react';
 import { useText } from '../text/index.ts';
 import { offProps } from './focus.ts';
 
-/** Keeps what was changed, and where there is a way back, takes it back. What was pressed keeps the focus when there is nothing left to save. */
+/**
+ * Buttons for saving and, if `reset` is given, for discarding changes. The pressed button keeps the focus when nothing
+ * is left to save.
+ */
 export function SaveButtons({
   act,
   label,
@@ -13,12 +16,12 @@ export function SaveButtons({
   discard,
 }: {
   act: { mutate: () => void; isPending: boolean };
-  /** What the button says, where it does not only save. */
+  /** Label of the save button, if it does more than save. */
   label?: string | undefined;
   isChanged: boolean;
-  /** Something has to be decided before. */
+  /** Disables saving until something else is decided. */
   isHeld?: boolean;
-  /** Enter in a field saves too: the form around it does (`sends` of draft.ts). */
+  /** Set if the surrounding form saves on Enter too (`sends` of draft.ts). */
   isInForm?: boolean;
   discard?: () => void;
 }) {
@@ -39,7 +42,7 @@ export function SaveButtons({
           variant="default"
           onClick={() => {
             discard();
-            // This button goes.
+            // This button is about to disappear.
             save.current?.focus();
           }}
         >

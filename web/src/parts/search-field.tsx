@@ -4,12 +4,12 @@ import IconSearch from 'tabler:search';
 import { useEffect, useRef, useState } from 'react';
 import { useText } from '../text/index.ts';
 
-/** How long (ms) nothing is typed before it is asked for. */
+/** Time (ms) without typing after which the search starts. */
 const PAUSE_MS = 250;
 
 /**
- * Words by which a list is searched. `onChange` gets them without the spaces around them once nothing was typed for a moment; with
- * `useFilter` they live in the address. Enter asks at once, and so does leaving the field; the cross and Escape empty it.
+ * Search field of a list. `onChange` gets the trimmed text after a short pause in typing; with `useFilter` it is stored
+ * in the address. Enter and leaving the field search at once; the cross and Escape clear it.
  */
 export function SearchField({
   label,
@@ -19,7 +19,7 @@ export function SearchField({
   onKeyDown,
   ...field
 }: Omit<TextInputProps, 'value' | 'onChange' | 'label'> & {
-  /** What can be searched for: its name, and what stands in it while it is empty. */
+  /** Label and placeholder of the field. */
   label: string;
   value: string;
   onChange: (words: string) => void;
@@ -29,7 +29,7 @@ export function SearchField({
   const input = useRef<HTMLInputElement>(null);
   const ask = useDebouncedCallback(onChange, PAUSE_MS);
   useEffect(() => {
-    // While somebody types, the address is a few letters behind them, and has no space after a word: what they typed counts.
+    // While the person types, the address lags behind and is trimmed, so the typed text wins.
     if (document.activeElement !== input.current) setTyped(value);
   }, [value]);
   const clear = () => {
@@ -59,7 +59,7 @@ export function SearchField({
       onKeyDown={(event) => {
         if (event.key === 'Enter') ask.flush();
         if (event.key === 'Escape' && typed) {
-          // Some browsers empty the field by themselves, and would have it asked for after a moment.
+          // Some browsers clear the field by themselves, which would start the search with a delay.
           event.preventDefault();
           clear();
         }

@@ -1,7 +1,7 @@
 import { Group, Paper, Title } from '@mantine/core';
 import { useId, type ReactNode } from 'react';
 
-/** One part of a page: its title, what can be done there, and what it shows. */
+/** Section of a page: title, actions and content. */
 export function Section({
   title,
   action,

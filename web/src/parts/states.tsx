@@ -6,7 +6,7 @@ import { SessionEnded } from '../app/session.ts';
 import { text, useText } from '../text/index.ts';
 import { messageText } from '../text/server.ts';
 
-/** An error as the API says it: what, which fields, and what to do. */
+/** Shows an error of the API: message, fields and fix. */
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
   const t = useText();
   if (!error) return null;
@@ -42,10 +42,10 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: (() =>
   );
 }
 
-/** What browsers say when a request got no answer: Chromium, Firefox, Safari. */
+/** Browser errors for a request without an answer: Chromium, Firefox, Safari. */
 const NO_ANSWER = /^Failed to fetch|^NetworkError|^Load failed/;
 
-/** What an error says, of the API or of the network. */
+/** Returns the texts of an error of the API or of the network. */
 export function toSaid(error: unknown): {
   message: string;
   problems: readonly { path: string; message: string }[];
@@ -67,16 +67,18 @@ export function toSaid(error: unknown): {
 }
 
 function messageOf({ said: message, messageCode, messageValues, code, status }: HeronError): string {
-  // An answer without a code is of a server in between.
+  // An answer without a code comes from a server in between.
   return code
     ? messageText({ message, code: messageCode, values: messageValues })
     : text('error.answer', { status: String(status) });
 }
 
-/** A fix that is a request of the API, such as "Choose senders with PUT /v1/campaigns/:id/senders". */
+/** Fix that names an API request, such as "Choose senders with PUT /v1/campaigns/:id/senders". */
 const REQUEST = /\b(GET|POST|PUT|PATCH|DELETE) \/v1\//;
 
-/** What is wrong, and below it what to do about it. Where these pages lead to the place, that stands for a fix that names a request. */
+/**
+ * Shows a finding and its fix. If the page links to the place of the fix, a fix that names an API request is omitted.
+ */
 export function Finding({ message, fix, hasPlace = false }: { message: string; fix: string; hasPlace?: boolean }) {
   return (
     <>
@@ -92,7 +94,7 @@ export function Finding({ message, fix, hasPlace = false }: { message: string; f
 
 type Icon = (props: { size?: number; stroke?: number }) => ReactNode;
 
-/** An empty page: what belongs here, and how to get it. */
+/** Empty state of a page: its purpose and the first action. */
 export function Empty({
   icon: Picture,
   title,
@@ -122,7 +124,7 @@ export function Empty({
   );
 }
 
-/** The shape of a list that is still coming. */
+/** Skeleton of a list that is loading. */
 export function ListSkeleton({ rows = 6, height = 44 }: { rows?: number; height?: number }) {
   const t = useText();
   return (
@@ -134,7 +136,7 @@ export function ListSkeleton({ rows = 6, height = 44 }: { rows?: number; height?
   );
 }
 
-/** The shape of a row of figures that are still coming. */
+/** Skeleton of a row of figures that are loading. */
 export function FiguresSkeleton({ count = 4 }: { count?: number }) {
   const t = useText();
   return (
@@ -146,7 +148,7 @@ export function FiguresSkeleton({ count = 4 }: { count?: number }) {
   );
 }
 
-/** The answer of a query: its error, its skeleton, or what it has. */
+/** Renders a query: its error, its skeleton, or its data. */
 export function Answered<T>({
   query,
   skeleton,

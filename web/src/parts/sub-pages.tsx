@@ -2,7 +2,7 @@ import { Link, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import classes from './sub-pages.module.css';
 
-/** The pages of one room, as links in a row; the one that is open is marked. */
+/** Links to the pages of one room; the current one is marked. */
 export function SubPages({ label, pages }: { label: string; pages: readonly { to: string; label: string }[] }) {
   const list = useRef<HTMLElement>(null);
   const path = useRouterState({ select: (state) => state.location.pathname });
@@ -25,7 +25,10 @@ export function SubPages({ label, pages }: { label: string; pages: readonly { to
   );
 }
 
-/** On a phone a row of pages or tabs is wider than the page: the open one is brought into sight, and the page stays where it is. */
+/**
+ * Scrolls the open tab into view within its row, which is wider than the page on a phone. The page itself is not
+ * scrolled.
+ */
 export function showOpen(row: HTMLElement | null, selector: string): void {
   const open = row?.querySelector<HTMLElement>(selector);
   if (row && open) row.scrollLeft = open.offsetLeft - (row.clientWidth - open.clientWidth) / 2;

@@ -5,8 +5,8 @@ import { dropsOf, type ColumnHead } from './columns.ts';
 import style from './table-frame.module.css';
 
 /**
- * A table under the heads of its columns, in a box that scrolls sideways where it is too narrow; a word where there is no row. Its first column, which
- * says what a row is about, stays in sight then.
+ * Table with column headings in a box that scrolls sideways if it is too narrow; its first column stays visible then.
+ * Shows a text if there is no row.
  */
 export function TableFrame({
   columns,
@@ -16,12 +16,11 @@ export function TableFrame({
   children,
 }: {
   columns: readonly ColumnHead[];
-  /** Below this width (px) the table scrolls sideways. */
+  /** Width (px) below which the table scrolls sideways. */
   minWidth: number;
   isEmpty: boolean;
-  /** What is said where there is no row; by default that nothing matches. */
+  /** Text for an empty table. Default: no match. */
   empty: string | undefined;
-  /** The rows. */
   children: ReactNode;
 }) {
   const t = useText();

@@ -2,16 +2,16 @@ import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { textOf, useText } from '../text/index.ts';
 import type { Draft } from './draft.ts';
 
-/** Says that somebody else has changed the same meanwhile, shows what it is now, and lets the person decide. */
+/** Shows concurrent changes of the same fields with their stored values, and lets the person decide. */
 export function Theirs<T>({
   draft,
   names = {},
   say = {},
 }: {
   draft: Pick<Draft<T>, 'theirs' | 'takeTheirs' | 'keepMine'>;
-  /** What a field is called where the form has words for it. */
+  /** Labels of fields, if they differ from the standard ones. */
   names?: { [Field in keyof T]?: string } | undefined;
-  /** What a field is, in words; without them a text, number or list as it is. */
+  /** Formatters of field values. Default: the text, number or list itself. */
   say?: { [Field in keyof T]?: (value: T[Field]) => string } | undefined;
 }) {
   const t = useText();

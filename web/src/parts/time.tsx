@@ -14,7 +14,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 
 const MOMENT = { dateStyle: 'medium', timeStyle: 'short' } as const;
 
-/** A time as people say it ("3 hours ago"), with the exact one, in the viewer's zone, on hover. */
+/** Shows a relative time ("3 hours ago"), with the exact time in the viewer's zone on hover. */
 export function Ago({ at, ...props }: { at: string } & TextProps) {
   return (
     <Text span inherit {...props}>
@@ -23,7 +23,7 @@ export function Ago({ at, ...props }: { at: string } & TextProps) {
   );
 }
 
-/** The same without a look of its own, for lists of hundreds of them. */
+/** Unstyled variant for lists of hundreds of times. */
 export function Moment({ at }: { at: string }) {
   useText();
   return (
@@ -33,7 +33,7 @@ export function Moment({ at }: { at: string }) {
   );
 }
 
-/** A time in the viewer's zone, with that of another zone beside it where the clocks differ. */
+/** Shows a time in the viewer's zone, and also in another zone if the clocks differ. */
 export function At({ at, zone }: { at: string; zone: string }) {
   useText();
   const here = toDateTime(at);
@@ -46,13 +46,16 @@ export function At({ at, zone }: { at: string; zone: string }) {
   );
 }
 
-/** Formats cost far more to make than to use, and lists use them in every row: one of each kind is kept, by language or region. */
+/**
+ * Cached formatters, one per kind and language or region. They cost far more to create than to use, and lists use them
+ * in every row.
+ */
 const agoFormat = once((of: string) => new Intl.RelativeTimeFormat(of, { numeric: 'auto' }));
 const momentFormat = once(
   (of: string, timeZone?: string) => new Intl.DateTimeFormat(of, { ...MOMENT, ...(timeZone && { timeZone }) }),
 );
 
-/** How long ago, or until when, in words. */
+/** Formats the time since or until as text. */
 function toAgo(at: string): string {
   const difference = Date.parse(at) - Date.now();
   const format = agoFormat(language());
@@ -61,14 +64,14 @@ function toAgo(at: string): string {
   return format.format(0, 'minute');
 }
 
-/** A date and time, short; in the viewer's zone unless another is named. */
+/** Formats a short date and time, in the viewer's zone unless another is given. */
 export function toDateTime(at: string, timeZone?: string): string {
   return momentFormat(region(), timeZone).format(new Date(at));
 }
 
 /**
- * A span of time in UTC, in words: "25 Oct – 23 Nov 2026".
- * @param end the moment after it; one that is no midnight is said with its time
+ * Formats a UTC period as text: "25 Oct – 23 Nov 2026".
+ * @param end end of the period, excluded; shown with its time unless it is midnight
  */
 export function toSpan(begin: string, end: string): string {
   const [from, to] = [Date.parse(begin), Date.parse(end)];

@@ -2,17 +2,17 @@ import { Anchor, Button, type AnchorProps, type ButtonProps } from '@mantine/cor
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
-/** A link to another page of the dashboard, by its address. */
+/** Link to another page of the dashboard, by its address. */
 export function To({ to, ...props }: AnchorProps & { to: string; children: ReactNode; title?: string }) {
   return <Anchor component={Link} to={to as never} {...props} />;
 }
 
-/** A button that leads to another page of the dashboard. */
+/** Button that leads to another page of the dashboard. */
 export function ToButton({ to, ...props }: ButtonProps & { to: string; children: ReactNode }) {
   return <Button component={Link} to={to as never} {...props} />;
 }
 
-/** Goes to another page of the dashboard. */
+/** Returns a function that navigates to another page of the dashboard. */
 export function useGo(): (to: string) => void {
   const navigate = useNavigate();
   return (to) => void navigate({ to: to as never });

@@ -12,7 +12,7 @@ const BY_FAMILY: Readonly<Record<string, readonly string[]>> = {
   approval: ['requested'],
 };
 
-/** What automations and event subscriptions can start from, such as email.sent: the vocabulary of docs/triggers.md, in its order. */
+/** Triggers of automations and event subscriptions, such as email.sent, in the order of docs/triggers.md. */
 export const TRIGGERS: readonly string[] = Object.entries(BY_FAMILY).flatMap(([family, names]) =>
   names.map((name) => `${family}.${name}`),
 );

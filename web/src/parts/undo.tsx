@@ -3,12 +3,12 @@ import { notifications } from '@mantine/notifications';
 import { text } from '../text/index.ts';
 import { showError } from './act.ts';
 
-/** How long (ms) a note offers to take back what was done. */
+/** Time (ms) for which a notification offers to undo an action. */
 const OFFERED_MS = 8_000;
 
 let last: { id: string; undo: () => Promise<unknown> } | undefined;
 
-/** Says what was done, and offers to take it back. */
+/** Shows the result of an action and offers to undo it. */
 export function offerUndo(said: string, undo: () => Promise<unknown>): void {
   const id = notifications.show({
     message: (
@@ -28,7 +28,7 @@ export function offerUndo(said: string, undo: () => Promise<unknown>): void {
   last = { id, undo };
 }
 
-/** Takes back what was done last, while that is offered. */
+/** Undoes the last action while that is offered. */
 export function undoLast(): void {
   if (!last) return;
   const { id, undo } = last;

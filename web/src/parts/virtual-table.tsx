@@ -17,16 +17,22 @@ import { dropsOf, type ColumnHead } from './columns.ts';
 import { useLinks } from './links.ts';
 import classes from './virtual-table.module.css';
 
-/** Height of one row (px), as in virtual-table.module.css; every row has it, so that a row's place is known before it is drawn. */
+/**
+ * Height (px) of every row, as in virtual-table.module.css. It is fixed so that the position of a row is known before
+ * rendering.
+ */
 const ROW = 45;
-/** Rows drawn beyond what is seen, and by how many they come and go: between two such steps scrolling draws nothing. */
+/**
+ * Number of rows rendered outside the visible range. The rendered range moves in steps of this size, so that most
+ * scrolling renders nothing.
+ */
 const BEYOND = 24;
 const STEP = 8;
-/** Rows drawn on either side of the one that has the focus, so that no key comes before the row that it leads to. */
+/** Number of rows rendered on each side of the focused row, so that the next row exists before a key moves to it. */
 const BESIDE = 8;
-/** The `aria-rowindex` of the first row: they count from one, and that of the heads is the first. */
+/** `aria-rowindex` of the first row; the headings have index 1. */
 const FIRST_INDEX = 2;
-/** How many rows before the end the next page is asked for; more once somebody scrolls, so that it is there before them. */
+/** Number of rows before the end at which the next page is loaded; more while scrolling. */
 const AHEAD = 40;
 const AHEAD_SCROLLING = 200;
 
@@ -36,9 +42,9 @@ type List<Row> = Pick<
 >;
 
 /**
- * A list of any length under its columns. Only the rows near what is seen are in the page, and the next ones are asked for as the end comes near.
- * Cells are one line high: what may be long has the class `clip`. They are drawn for every row that comes into sight, many in each frame of a
- * fast scroll: plain `td` and `a` are enough for most (the links of all rows are followed by one handler), and menus or tooltips are not for cells.
+ * Table for lists of any length. Only rows near the visible range are rendered, and the next page is loaded near the
+ * end. Cells are one line high; long content needs the class `clip`. Fast scrolling renders many cells per frame, so
+ * use plain `td` and `a` (one handler follows all links), and no menus or tooltips.
  */
 export function VirtualTable<Row>({
   list,
@@ -50,17 +56,17 @@ export function VirtualTable<Row>({
 }: {
   list: List<Row>;
   columns: readonly (ColumnHead & { width?: number | string })[];
-  /** Below this width (px) the table scrolls sideways. */
+  /** Width (px) below which the table scrolls sideways. */
   minWidth: number;
   keyOf: (row: Row) => string;
-  /** What is said where there is no row; by default that nothing matches. */
+  /** Text for an empty list. Default: no match. */
   empty?: string | undefined;
-  /** The cells of a row; a function that stays the same, so that a row which is there is not drawn again. */
+  /** Renders the cells of a row. Must be a stable function, so that existing rows are not rendered again. */
   children: (row: Row) => ReactNode;
 }) {
   const t = useText();
   const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data]);
-  // Not every list says how long it is before its end has come.
+  // Some lists know their total only at their end.
   const total = list.hasNextPage ? list.data?.pages[0]?.pagination.total : rows.length;
   const drops = dropsOf(columns);
   if (list.data && rows.length === 0)
@@ -97,8 +103,8 @@ export function VirtualTable<Row>({
 }
 
 /**
- * The rows near what is seen, and those around the one that has the focus: it keeps the focus when it is scrolled away, and Tab finds the next.
- * What scrolling changes is here, so that nothing around the rows is drawn again.
+ * Renders the rows near the visible range and those around the focused row, which keeps its focus when scrolled away.
+ * State that changes while scrolling is kept here, so that nothing around the rows is rendered again.
  */
 function Rows<Row>({
   rows,
@@ -128,14 +134,14 @@ function Rows<Row>({
       onClick={follow}
       onPointerDown={begin}
       onKeyDown={goByArrows}
-      // Before the next key is looked at: the rows that it leads to are there then, wherever the page has been scrolled to.
+      // Runs before the next key is handled, so that its target row is rendered at any scroll position.
       onFocus={(event) => {
         const row = rowOf(event);
         if (row) setFocused(Number(row.ariaRowIndex) - FIRST_INDEX);
       }}
     >
       {spans.flatMap(([from, to], at) => [
-        // Its key is that of the row below: what has the focus would lose it if a space took another place among the rows.
+        // Keyed by the row below. Otherwise a moving spacer would remount the focused row, which would lose its focus.
         <Space key={`above ${keyOf(rows[from]!)}`} rows={from - (spans[at - 1]?.[1] ?? 0)} />,
         ...rows
           .slice(from, to)
@@ -148,12 +154,12 @@ function Rows<Row>({
   );
 }
 
-/** Rows from one to before another. */
+/** Range of rows; `to` is excluded. */
 type Span = readonly [from: number, to: number];
 
 const around = (row: number): Span => [row - BESIDE, row + BESIDE + 1];
 
-/** Spans as far as there are rows, from the top; those that touch are one. */
+/** Clips ranges to the number of rows, sorts them, and merges adjacent ones. */
 function spansOf(spans: readonly Span[], count: number): Span[] {
   const within = (row: number) => Math.max(0, Math.min(count, row));
   const merged: [number, number][] = [];
@@ -167,7 +173,7 @@ function spansOf(spans: readonly Span[], count: number): Span[] {
   return merged;
 }
 
-/** Follows what is in the window: the rows there, and some before and behind, as if the list had no end. */
+/** Tracks the visible range, with a margin on both sides, as if the list were endless. */
 function useInSight(body: RefObject<HTMLElement | null>): Span {
   const [seen, setSeen] = useState<Span>([0, STEP]);
   useEffect(() => {
@@ -175,10 +181,10 @@ function useInSight(body: RefObject<HTMLElement | null>): Span {
       const top = body.current?.getBoundingClientRect().top ?? 0;
       const first = Math.floor(-top / ROW / STEP) * STEP;
       const last = first + (Math.ceil(window.innerHeight / ROW / STEP) + 1) * STEP;
-      // In the frame in which they come into sight, and not in the one after it.
+      // Renders the rows in the frame in which they become visible, not in the next one.
       flushSync(() => setSeen((before) => (before[0] === first && before[1] === last ? before : [first, last])));
     };
-    // The list moves, too, when what is above it grows or shrinks.
+    // The list also moves when content above it changes its height.
     const page = new ResizeObserver(look);
     page.observe(document.body);
     window.addEventListener('scroll', look, { passive: true });
@@ -192,7 +198,7 @@ function useInSight(body: RefObject<HTMLElement | null>): Span {
   return [seen[0] - BEYOND, seen[1] + BEYOND];
 }
 
-/** The arrows lead to the same link or button of the next row, where there is one; Tab goes through all of them. */
+/** Moves the focus by arrow keys to the same link or button of the next row. Tab visits all of them. */
 function goByArrows(event: KeyboardEvent): void {
   const step = ({ ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' } as const)[event.key];
   if (!step || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -204,21 +210,21 @@ function goByArrows(event: KeyboardEvent): void {
     const controls = controlsOf(row);
     const next = controls[place] ?? controls[0];
     if (!next) continue;
-    // Or the page would be scrolled on.
+    // Prevents the page from scrolling.
     event.preventDefault();
     next.focus();
     return;
   }
 }
 
-/** The row in which something happened; none for what happened in a dialog that a row has opened. */
+/** Returns the row in which an event happened; null for events of a dialog that a row has opened. */
 function rowOf({ target, currentTarget }: SyntheticEvent): Element | null {
   return currentTarget.contains(target as Node) ? (target as Element).closest('tr') : null;
 }
 
 const controlsOf = (row: Element) => [...row.querySelectorAll<HTMLElement>('a, button, input')];
 
-/** One row; scrolling draws only those that come into sight, because its cells change with the row, the page and the language alone. */
+/** One row, memoized: its cells change only with the row, the page and the language. */
 const Drawn = memo(function Drawn({
   row,
   index,
@@ -232,7 +238,10 @@ const Drawn = memo(function Drawn({
   return <tr aria-rowindex={index + FIRST_INDEX}>{cells(row)}</tr>;
 });
 
-/** The place of rows that are not drawn: one cell, because columns that a phone leaves out would come back with a wider one. */
+/**
+ * Spacer for rows that are not rendered. It has one cell, because more would bring back columns that are hidden on a
+ * phone.
+ */
 function Space({ rows }: { rows: number }) {
   return rows > 0 ? (
     <tr aria-hidden>

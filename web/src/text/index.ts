@@ -8,17 +8,20 @@ import { language, reader, region, usePreferences } from '../app/preferences.ts'
 import { loadServerTexts } from './server.ts';
 
 type Areas = typeof dashboard;
-/** An area of the dashboard: its sentences are loaded with its pages. */
+/** Area of the dashboard, whose messages are loaded with its pages. */
 export type Room = Exclude<keyof Areas, 'common'>;
 
 type AllOf<Union> = (Union extends Union ? (one: Union) => void : never) extends (one: infer All) => void ? All : never;
 type Sentences = AllOf<Areas[keyof Areas]>;
 type Key = keyof Sentences;
 type ValuesOf<One extends Key> = One extends One ? Values<Sentences[One], never> : never;
-/** A sentence that takes no values, by its key. */
+/** Key of a message without values. */
 export type TextKey = { [One in Key]: keyof ValuesOf<One> extends never ? One : never }[Key];
 
-/** English sentences of no one area are part of the first page; all others come with their area, in the language that is read. */
+/**
+ * Messages by language. English messages of no area are part of the first page; all others are loaded with their area
+ * in the current language.
+ */
 const catalogues = Object.fromEntries(LANGUAGES.map((one) => [one, {}])) as Record<
   Language,
   Record<string, ParsedSentence>
@@ -31,16 +34,16 @@ const files = import.meta.glob<Record<string, Record<string, ParsedSentence>>>([
 ]);
 const wanted = new Set<string>(['common']);
 
-/** Areas that show messages of the server by their codes: its sentences are loaded with them. */
+/** Areas that show messages of the server by code, so the server's messages are loaded with them. */
 const SAYING: ReadonlySet<string> = new Set<Room>(['way']);
 
-/** Loads the sentences of an area in the language of now, and remembers the area for {@link loadTexts}. */
+/** Loads the messages of an area in the current language, and remembers the area for {@link loadTexts}. */
 export async function loadRoom(room: Room): Promise<void> {
   wanted.add(room);
   await load(language(), room);
 }
 
-/** Loads the sentences of all areas that were opened so far in a language; before that, its keys have no sentences. */
+/** Loads the messages of all areas opened so far in a language. Until then their keys have no messages. */
 export async function loadTexts(inLanguage: Language): Promise<void> {
   await Promise.all([...wanted].map((area) => load(inLanguage, area)));
 }
@@ -51,13 +54,13 @@ async function load(inLanguage: Language, area: string): Promise<void> {
   Object.assign(catalogues[inLanguage], sentences?.[area]);
 }
 
-/** Gives sentences in the language of the person, and draws the component again when that changes. */
+/** Returns the text function in the person's language, and rerenders the component when the language changes. */
 export function useText(): typeof text {
   usePreferences();
   return text;
 }
 
-/** A sentence with its values put in. The compiler knows which values the sentence of a key takes. */
+/** Returns a message with its values. The compiler knows the values of each key. */
 export function text<One extends Key>(
   key: One,
   ...[values]: keyof AllOf<ValuesOf<One>> extends never ? [] : [values: AllOf<ValuesOf<One>>]
@@ -67,23 +70,23 @@ export function text<One extends Key>(
   return formatSentence(sentence, (values ?? {}) as Readonly<Record<string, string | number>>, reader());
 }
 
-/** A sentence without values whose key is put together from a part that the API gives; `otherwise` where there is none. */
+/** Returns a message without values whose key contains a part from the API; `otherwise` if there is none. */
 export function textOf(prefix: string, part: string, otherwise = part): string {
   const sentence = catalogues[language()][`${prefix}.${part}`];
   return typeof sentence === 'string' ? sentence : otherwise;
 }
 
-/** Making a format costs far more than using it, and lists of figures use it in every row. */
+/** Cached, because creating a format costs far more than using it, and lists of figures use it in every row. */
 const numberFormat = once(
   (of: string, options: string) => new Intl.NumberFormat(of, JSON.parse(options) as Intl.NumberFormatOptions),
 );
 
-/** A number as the language writes it. */
+/** Formats a number in the current language. */
 export function toNumber(value: number, options?: Intl.NumberFormatOptions): string {
   return numberFormat(region(), JSON.stringify(options ?? {})).format(value);
 }
 
-/** A share between 0 and 1 as a percentage. */
+/** Formats a share between 0 and 1 as a percentage. */
 export function toPercent(share: number): string {
   return toNumber(share, { style: 'percent', maximumFractionDigits: 1 });
 }

@@ -3,7 +3,7 @@ import type { Message } from '../../../messages/index.ts';
 import type { Language } from '../../../messages/languages.ts';
 import { language, reader } from '../app/preferences.ts';
 
-/** A message of the server: its text in the language of the request, and the code of its sentence with the values in it. */
+/** Message of the server: its text in the language of the request, and its code with values. */
 interface ServerMessage {
   message: string;
   code?: string | undefined;
@@ -11,24 +11,27 @@ interface ServerMessage {
 }
 type Values = Readonly<Record<string, unknown>>;
 
-/** The server's sentences by language; they are loaded with the first page that shows them, or with the first error. */
+/** The server's messages by language, loaded with the first page that shows them or with the first error. */
 const sentences: Partial<Record<Language, Readonly<Record<string, ParsedSentence>>>> = {};
 const files = import.meta.glob<Record<string, Readonly<Record<string, ParsedSentence>>>>([
   '../../../messages/*/index.ts',
 ]);
 
-/** Loads the server's sentences in a language. */
+/** Loads the server's messages in a language. */
 export async function loadServerTexts(inLanguage: Language): Promise<void> {
   const file = files[`../../../messages/${inLanguage}/index.ts`];
   if (file && !sentences[inLanguage]) sentences[inLanguage] = Object.values(await file())[0]!;
 }
 
-/** A message of the server in the language of the reader, with moments in their zone; its own text where no sentence has the code. */
+/**
+ * Returns a server message in the reader's language, with times in their zone. Falls back to its own text for an
+ * unknown code.
+ */
 export function messageText({ message, code, values = {} }: ServerMessage): string {
   return (code && sentenceOf(code, values)) || message;
 }
 
-/** A sentence of the server with its values; undefined where this build does not have it, or it takes others. */
+/** Returns a server message with its values; undefined if this build lacks it or it needs other values. */
 function sentenceOf(code: string, values: Values): string | undefined {
   const sentence = sentences[language()]?.[code];
   if (sentence === undefined) return undefined;
@@ -40,7 +43,7 @@ function sentenceOf(code: string, values: Values): string | undefined {
   }
 }
 
-/** @throws Error where its sentence is not known: the whole message is shown as the server wrote it then */
+/** @throws Error for an unknown message; the caller then shows the whole text as the server wrote it */
 function nested({ code, values }: Message): string {
   const text = sentenceOf(code, values);
   if (text === undefined) throw new Error(`no sentence of ${code}`);

@@ -17,13 +17,13 @@ type Invitation = Awaited<ReturnType<typeof readInvitation>>;
 
 const path = (token: string, rest = '') => `${INVITATION_PATH}/${encodeURIComponent(token)}${rest}`;
 
-/** The pages that the link of an invitation leads to. */
+/** Pages of an invitation link. */
 export const invitationRoutes = [
   shownPage({
     operationId: 'pages.invitation',
     path: `${INVITATION_PATH}/:token`,
     params: tokenParams,
-    summary: 'An invitation: join, or make an account first',
+    summary: 'Page of an invitation: join, or create an account first',
     errors: ['invitation_invalid'],
     show: async (visit, _query, token) => invitationPage(visit, token, await readInvitation(visit.ctx, token)),
   }),
@@ -31,7 +31,7 @@ export const invitationRoutes = [
     operationId: 'pages.acceptInvitation',
     path: `${INVITATION_PATH}/:token`,
     params: tokenParams,
-    summary: 'Joins the workspace, as the person who is signed in',
+    summary: 'Join the workspace as the signed-in person',
     fields: {},
     errors: ['invitation_invalid'],
     back: path,
@@ -45,7 +45,7 @@ export const invitationRoutes = [
     operationId: 'pages.signUpInvited',
     path: `${INVITATION_PATH}/:token/account`,
     params: tokenParams,
-    summary: 'Begins an account for an invited address; a code is mailed',
+    summary: 'Start an account for an invited address; a code is mailed',
     fields: { name: z.string().default(''), password: z.string().default('') },
     errors: ['invitation_invalid', 'registration_closed', 'rate_limit_exceeded'],
     back: path,
@@ -69,7 +69,7 @@ export const invitationRoutes = [
     operationId: 'pages.confirmInvited',
     path: `${INVITATION_PATH}/:token/code`,
     params: tokenParams,
-    summary: 'Finishes the account of an invited address with the mailed code, and joins the workspace',
+    summary: 'Complete the account of an invited address with the mailed code, and join the workspace',
     fields: { session: z.string().default(''), code: z.string().default('') },
     errors: ['invitation_invalid', 'unauthorized'],
     back: path,

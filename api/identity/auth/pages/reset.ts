@@ -14,19 +14,19 @@ import { addressIn, orAgain, passwordField, tokenParams } from '../../../pages/f
 const RESET_PATH = '/reset-password';
 const FORGOTTEN_PATH = '/account/forgotten-password';
 
-/** Asking for the link that sets a new password, and the page it leads to. */
+/** Pages for requesting a password link and for setting the new password. */
 export const resetRoutes = [
   shownPage({
     operationId: 'pages.forgottenPassword',
     path: FORGOTTEN_PATH,
-    summary: 'The form that has a link mailed to set a new password',
+    summary: 'Form that requests a link for a new password',
     show: async (visit) => forgottenPage(visit, ''),
   }),
   sentForm({
     operationId: 'pages.askReset',
     path: FORGOTTEN_PATH,
-    summary: 'Mails a link that sets a new password',
-    description: 'Says the same whether the address has an account or not.',
+    summary: 'Mail a link for setting a new password',
+    description: 'Answers the same for addresses with and without an account.',
     fields: { email: z.string().default('') },
     errors: ['rate_limit_exceeded'],
     back: () => FORGOTTEN_PATH,
@@ -49,14 +49,14 @@ export const resetRoutes = [
     operationId: 'pages.resetPassword',
     path: `${RESET_PATH}/:token`,
     params: tokenParams,
-    summary: 'The form that the link of a reset leads to',
+    summary: 'Form of a mailed link for setting a new password',
     show: async (visit, _query, token) => newPasswordPage(visit, token),
   }),
   sentForm({
     operationId: 'pages.confirmReset',
     path: `${RESET_PATH}/:token`,
     params: tokenParams,
-    summary: 'Sets a new password',
+    summary: 'Set a new password',
     description: 'Ends every session of the account and forgets its devices.',
     fields: { password: z.string().default('') },
     errors: ['unauthorized'],

@@ -3,5 +3,8 @@ import { invitationRoutes } from './invitation.ts';
 import { resetRoutes } from './reset.ts';
 import { setupRoutes } from './setup.ts';
 
-/** The pages of links that Heron prints or mails: setup, invitations, new passwords. Rendered here, without a script. */
+/**
+ * Pages of links that Heron prints or mails: setup, invitations, new passwords. Rendered on the server, without
+ * scripts.
+ */
 export const linkPageRoutes: readonly AnyRoute[] = [...setupRoutes, ...invitationRoutes, ...resetRoutes];

@@ -24,12 +24,12 @@ import {
 const SETUP_PATH = '/setup';
 const DOCS_PATH = '/docs';
 
-/** The first page of an installation, and the one its setup link leads to. */
+/** First page of an installation and the page of its setup link. */
 export const setupRoutes = [
   shownPage({
     operationId: 'pages.home',
     path: '/',
-    summary: 'The dashboard, or what answers here before it is set up',
+    summary: 'Dashboard, or the setup notice of a new installation',
     show: async (visit) =>
       (await isClaimed(visit.ctx)) ? (dashboardPage(visit.ctx.config) ?? homePage(visit)) : unclaimedPage(visit),
   }),
@@ -37,7 +37,7 @@ export const setupRoutes = [
     operationId: 'pages.setup',
     path: `${SETUP_PATH}/:token`,
     params: tokenParams,
-    summary: 'The form that claims a fresh installation',
+    summary: 'Form that sets up a new installation',
     errors: ['setup_token_invalid', 'setup_already_complete'],
     show: async (visit, _query, token) => {
       if (await isSetupLink(visit.ctx, token)) return formPage(visit, token, EMPTY);
@@ -48,8 +48,8 @@ export const setupRoutes = [
     operationId: 'pages.claimSetup',
     path: `${SETUP_PATH}/:token`,
     params: tokenParams,
-    summary: 'Claims a fresh installation, and shows its first API key once',
-    description: 'Does what POST /v1/auth/setup does, and makes an API key with every permission.',
+    summary: 'Set up a new installation, and show its first API key once',
+    description: 'Has the effects of POST /v1/auth/setup, and creates an API key with every permission.',
     fields: {
       name: z.string().default(''),
       email: z.string().default(''),
@@ -105,7 +105,7 @@ ${passwordField(visit.text)}
   });
 }
 
-/** The API key stands here and nowhere else: only its hash is stored. */
+/** The API key is shown only here, because only its hash is stored. */
 function welcomePage({ ctx: { config }, text }: Visit, organization: string, key: string): StreamReply {
   const api = config.API_PUBLIC_URL;
   const { setup: words } = text;

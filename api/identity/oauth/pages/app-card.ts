@@ -2,7 +2,7 @@ import type { PageTexts } from '../../../pages/texts.ts';
 import { html, type Html, type Part } from '../../../http/html.ts';
 import { initial, logoSource } from './logo.ts';
 
-/** What an application says of itself, and whether a workspace owns it. */
+/** Data of an application that the pages show. It comes from the application, except for its owner. */
 interface ShownApp {
   client_id: string;
   name: string;
@@ -11,7 +11,10 @@ interface ShownApp {
   self_registered: boolean;
 }
 
-/** A website as a link, when it is one: what an application wrote there is not to be trusted with `javascript:`. */
+/**
+ * Renders an application's website as a link, if it is an http(s) URL. The value is untrusted and could be a
+ * `javascript:` URL.
+ */
 export function websiteLink(app: ShownApp): Html | null {
   if (!URL.canParse(app.website_url)) return null;
   const url = new URL(app.website_url);
@@ -19,7 +22,7 @@ export function websiteLink(app: ShownApp): Html | null {
   return html`<a href="${url.href}" target="_blank" rel="noopener noreferrer nofollow">${url.host}</a>`;
 }
 
-/** The head of an application: its logo or a letter, its name, and what else there is to say. */
+/** Renders the header of an application: logo or initial, title and further lines. */
 export function appCard(app: ShownApp, title: Part, lines: Part, action?: Part): Html {
   const logo = logoSource(app);
   const tile =
@@ -29,7 +32,7 @@ export function appCard(app: ShownApp, title: Part, lines: Part, action?: Part):
   return html`<div class="app">${tile}<div class="about">${title}${lines}</div>${action}</div>`;
 }
 
-/** Where an application's redirect URI leads, in words a person can judge. */
+/** Describes the target of an application's redirect URI so that a person can judge it. */
 export function destination({ consent }: PageTexts, redirectUri: string): Html {
   const url = new URL(redirectUri);
   if (url.protocol === 'https:') return html`<strong>${url.host}</strong>`;

@@ -12,20 +12,20 @@ import { groupedScopes, scopeWords } from './scopes.ts';
 import { hiddenFields, signInPage } from '../../../pages/sign-in.ts';
 import type { Visit } from '../../../pages/visit.ts';
 
-/** A person's authorized apps. */
+/** Pages of a person's authorized apps. */
 export const appsRoutes = [
   shownPage({
     operationId: 'pages.authorizedApps',
     path: APPS_PATH,
-    summary: 'The applications a person lets in, over all their workspaces',
+    summary: 'Applications that a person has authorized, over all their workspaces',
     show: async (visit) => (visit.signedIn ? appsPage(visit) : signInPage(visit, { request: '' })),
   }),
   sentForm({
     operationId: 'pages.revokeApp',
     path: APPS_PATH,
-    summary: 'Takes back what was granted to an application',
+    summary: "Revoke an application's access",
     description:
-      'Every token of the grant stops working. A member takes back their own grant; an owner of the workspace ends what anybody there granted to the application.',
+      'Every token of the grant stops working. A member revokes their own grant; an owner of the workspace revokes any grant there.',
     fields: { grant_id: z.string().default('') },
     errors: ['not_found'],
     act: async (visit, { grant_id }) => {

@@ -28,7 +28,10 @@ import { groupedScopes, scopeWords } from './scopes.ts';
 import { hiddenFields, signInPage } from '../../../pages/sign-in.ts';
 import type { Visit } from '../../../pages/visit.ts';
 
-/** Documents a query parameter. A fault in one is shown on a page or sent to the application, never as the error envelope. */
+/**
+ * Documents a query parameter without validating it. A fault in one is shown on a page or sent to the application,
+ * never as the error envelope.
+ */
 const parameter = (description: string) => z.unknown().optional().meta({ type: 'string', description });
 
 const authorizeQuery = z.looseObject({
@@ -42,15 +45,14 @@ const authorizeQuery = z.looseObject({
   resource: parameter('What the tokens are for (RFC 8707)'),
 });
 
-/** The page to which applications send people, and the form with their decision. */
+/** Consent page to which applications send people, and the form with their decision. */
 export const consentRoutes = [
   shownPage({
     operationId: 'oauth.authorize',
     path: AUTHORIZE_PATH,
-    summary: 'Asks a person whether an application may have access',
+    summary: "Ask a person for an application's access",
     description:
-      'A page for browsers, at the address of the dashboard. People sign in, choose a workspace, leave out what they do not want to give, ' +
-      'and approve or deny; the browser then goes to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `state` and `iss`.',
+      'A page for browsers, at the address of the dashboard. People sign in, choose a workspace, deselect scopes, and approve or deny. The browser then goes to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `state` and `iss`.',
     query: authorizeQuery,
     show: async (visit, query) => {
       const request = requestText(query);
@@ -62,8 +64,8 @@ export const consentRoutes = [
   sentForm({
     operationId: 'pages.decide',
     path: AUTHORIZE_PATH,
-    summary: 'The consent form: approve or deny',
-    description: 'Each scope that stays ticked comes as a field `scope_<name>`.',
+    summary: 'Submit the consent form: approve or deny',
+    description: 'Each selected scope is sent as a field `scope_<name>`.',
     fields: { organization_id: z.string().default(''), decision: z.enum(['approve', 'deny']) },
     act: async (visit, body) => {
       const { request } = body;
@@ -71,7 +73,8 @@ export const consentRoutes = [
       const read = await readAuthorizationRequest(visit.ctx, new URLSearchParams(request));
       if (read.kind !== 'request') return refusedPage(visit, read, request, leavingPage);
       if (body.decision === 'deny') return leavingPage(visit, read.application, denyAuthorization(read).location);
-      // The workspace may have been changed in another tab: access is granted only to the workspace that the page showed.
+      // The workspace may have been changed in another tab. Access is granted only to the workspace that the page
+      // showed.
       if (body.organization_id !== visit.ctx.actor.organizationId) {
         return consentPage(visit, request, read, new AppError('conflict', visit.text.consent.changed));
       }
@@ -88,7 +91,7 @@ export const consentRoutes = [
   sentForm({
     operationId: 'pages.chooseWorkspace',
     path: '/account/workspace',
-    summary: 'Selects the workspace of the browser session',
+    summary: 'Select the workspace of the browser session',
     fields: { organization_id: z.string().default('') },
     act: async (visit, { request, organization_id }) => {
       if (visit.signedIn) await selectOrganization(visit.ctx, organization_id);
@@ -101,17 +104,17 @@ function fieldOf(scope: Permission): string {
   return `scope_${scopeName(scope)}`;
 }
 
-/** An error of the verb as the form shows it: with its problems in the message, as they name no field of the form. */
+/** Moves an error's problems into its fix text, because they name no field of this form. */
 function explained({ plainly }: PageTexts, error: AppError): AppError {
   const fix = error.fix ? plainly(error.fix) : error.problems?.map(({ message }) => plainly(message)).join('. ');
   return new AppError(error.code, plainly(error.said), fix ? { fix: `${fix}.` } : {});
 }
 
 /**
- * A request that cannot be asked about. An application of a workspace the person belongs to is told by redirect. Any other
- * is not: anybody can register a client or found a workspace, and would turn this server into a redirector to anywhere,
- * so there the person decides.
- * @param leave how the browser goes to an application of the person's own workspace
+ * Answers an invalid authorization request. An application of the person's own workspace gets the error by redirect.
+ * For any other application the person decides: anybody can register a client or create a workspace, and a redirect
+ * would make this server an open redirector.
+ * @param leave sends the browser to an application of the person's own workspace
  */
 async function refusedPage(
   visit: Visit,
@@ -143,14 +146,14 @@ async function refusedPage(
   );
 }
 
-/** Whether an application was made by a workspace the person belongs to. */
+/** Returns true if a workspace of the person owns the application. */
 async function isOwn({ ctx, signedIn }: Visit, { organization_id: owner }: Client): Promise<boolean> {
   if (!signedIn || owner === null) return false;
   return (await listMyOrganizations(ctx)).some(({ id }) => id === owner);
 }
 
 /**
- * Takes the browser back to the application with a page, not with a redirect of the form: browsers apply this page's
+ * Returns the browser to the application by a page instead of a redirect of the form. Browsers apply this page's
  * `form-action` to every further redirect of a form, and the application may redirect to any site.
  */
 function leavingPage({ text }: Visit, { name }: Pick<Client, 'name'>, location: string): StreamReply {
@@ -200,7 +203,7 @@ ${workspace ? decisionForm(visit, request, read, workspace, grantable, ticked) :
   return page(text, { title: words.title(application.name), status: refused?.status ?? 200, body });
 }
 
-/** Whose application it is; a warning when it is not the workspace that would give access. */
+/** Names the owner of an application, with a warning if it is not the workspace that would grant access. */
 function ownerNote(
   { text }: Visit,
   owner: { id: string; name: string } | null,

@@ -14,7 +14,7 @@ import { message } from '../../../../messages/index.ts';
 
 const LOGO_PATH = '/oauth/logo';
 const MAX_BYTES = 128 * 1024;
-/** It is shown as a small square. */
+/** Maximum number of pixels of a logo, which is shown as a small square. */
 const MAX_PIXELS = 4_000_000;
 const TIMEOUT_MS = 5_000;
 const FRESH_MS = 3600_000;
@@ -25,23 +25,29 @@ interface Image {
   type: string;
   bytes: Buffer;
 }
-/** Per egress, which is one per process: the logos fetched last, and those that could not be fetched. */
+/** Caches of the logos fetched last, including failures. One cache per egress, of which a process has one. */
 const caches = new WeakMap<Egress, LRUCache<string, { image: Image | null; until: number }>>();
 
-/** The address from which the pages load an application's logo; null for an application without one, and for self-registered ones. */
+/**
+ * Returns the path from which the pages load an application's logo; null without a logo and for self-registered
+ * applications.
+ */
 export function logoSource(app: Pick<Client, 'client_id' | 'logo_url' | 'self_registered'>): string | null {
   return app.logo_url !== '' && !app.self_registered
     ? `${LOGO_PATH}?${new URLSearchParams({ client_id: app.client_id }).toString()}`
     : null;
 }
 
-/** Logos are fetched by this server: loaded from the application's site, an image would show that site who looks at the page, when and from where. */
+/**
+ * Route of logos. This server fetches them: an image loaded from the application's site would tell that site who views
+ * the page, when and from where.
+ */
 export const logoRoutes = [
   shownPage({
     operationId: 'pages.logo',
     path: LOGO_PATH,
-    summary: 'The logo of an application, for the pages of a signed-in person',
-    query: z.object({ client_id: z.string().meta({ description: 'The application' }) }),
+    summary: 'Logo of an application, for the pages of a signed-in person',
+    query: z.object({ client_id: z.string().meta({ description: 'Client id of the application' }) }),
     contentType: 'image/*',
     show: async (visit, { client_id }) => {
       if (!visit.signedIn) throw new AppError('unauthorized', message('session.none'));
@@ -70,7 +76,10 @@ async function loadLogo(ctx: Ctx, { logo_url: url }: Client): Promise<Image | nu
   return image;
 }
 
-/** The image at a URL; null when it cannot be fetched, is too large, or is no bitmap: an SVG can contain a document of its own. */
+/**
+ * Fetches the image at a URL. Returns null if it cannot be fetched, is too large, or is no bitmap: an SVG can contain a
+ * document of its own.
+ */
 async function fetchImage(ctx: Ctx, url: string): Promise<Image | null> {
   try {
     const answer = await ctx.egress.request({
@@ -87,13 +96,13 @@ async function fetchImage(ctx: Ctx, url: string): Promise<Image | null> {
   }
 }
 
-/** Shown for a logo that cannot be fetched. */
+/** Renders the replacement for a logo that cannot be fetched. */
 function letterTile(name: string): string {
   return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 52 52"><text x="26" y="35" text-anchor="middle" font-family="system-ui,sans-serif" font-size="25" font-weight="700" fill="#1c5fb8">${initial(name)}</text></svg>`
     .text;
 }
 
-/** The letter that stands on the tile of an application without a logo. */
+/** Returns the letter for the tile of an application without a logo. */
 export function initial(name: string): string {
   return [...name.trim()][0]?.toUpperCase() ?? '?';
 }

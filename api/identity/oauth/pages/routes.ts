@@ -5,7 +5,7 @@ import { logoRoutes } from './logo.ts';
 import { sessionRoutes } from './session.ts';
 import { signInRoutes } from '../../../pages/sign-in.ts';
 
-/** The server-rendered pages, without scripts: signing in, consent, authorized apps. */
+/** Server-rendered pages without scripts: sign-in, consent, authorized apps. */
 export const pageRoutes: readonly AnyRoute[] = [
   ...consentRoutes,
   ...signInRoutes,

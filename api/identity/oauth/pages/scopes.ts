@@ -2,7 +2,7 @@ import { PERMISSIONS, type Permission, type PermissionEntry } from '../../../../
 import type { PageTexts } from '../../../pages/texts.ts';
 import { html, type Html } from '../../../http/html.ts';
 
-/** A warning in two or three words for scopes that a person should notice before granting them. */
+/** Warnings of two or three words for scopes that a person should notice before granting them. */
 const MARKS: Partial<Record<Permission, keyof PageTexts['scopes']>> = {
   SEND_CAMPAIGNS: 'sends',
   SEND_DIRECT_EMAIL: 'sends',
@@ -24,7 +24,7 @@ const GROUPS: readonly { title: 'see' | 'change' | 'special'; categories: readon
   { title: 'special', categories: ['special'] },
 ];
 
-/** The entries of some permission, grouped by risk; empty groups are left out. */
+/** Returns permission entries grouped by risk, without empty groups. */
 export function groupedScopes(
   { scopes }: PageTexts,
   permissions: readonly Permission[],
@@ -36,7 +36,7 @@ export function groupedScopes(
   })).filter(({ entries }) => entries.length > 0);
 }
 
-/** A scope in words, with its mark. */
+/** Renders a scope's description with its warning. */
 export function scopeWords({ permission, scopes }: PageTexts, { name }: PermissionEntry): Html {
   const mark = MARKS[name];
   return html`${permission(name)}${mark ? html` <span class="mark">${scopes[mark]}</span>` : null}`;

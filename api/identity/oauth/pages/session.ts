@@ -14,7 +14,7 @@ const ACCESS = z.strictObject({
   user_id: uuid,
 });
 
-/** What the dashboard's scripts get of a browser's session: an access token, never the cookie. */
+/** Routes by which the dashboard's scripts get an access token for a browser's session, never the cookie. */
 export const sessionRoutes = [
   route({
     operationId: 'pages.renewSession',
@@ -25,10 +25,9 @@ export const sessionRoutes = [
     organization: false,
     method: 'post',
     path: '/account/session',
-    summary: "Renews a browser's session: an access token for the dashboard",
+    summary: "Renew a browser's session: get an access token for the dashboard",
     description:
-      'The cookie is replaced each time, and the one before it stops working after a minute; used later it was copied, and ends the session. ' +
-      'Only pages of this origin are answered, so that no other site can renew a session or read its token.',
+      'The cookie is replaced each time, and the previous one stops working after a minute. Using it later is taken as theft and ends the session. Only pages of this origin are answered, so that no other site can renew a session or read its token.',
     success: { status: 200, body: 'stream', contentType: 'application/json', schema: z.toJSONSchema(ACCESS) },
     errors: ['unauthorized', 'forbidden'],
     handler: async (ctx, { headers }) => {

@@ -3,14 +3,14 @@ import { brotliDecompressSync } from 'node:zlib';
 import type { Context } from 'koa';
 import { html } from '../../../http/html.ts';
 
-/** Path of the reference; its two scripts lie below it. */
+/** Path of the reference. Its two scripts are served below it. */
 const PATH = '/docs';
 const SCRIPT = `${PATH}/scalar.js`;
 const START = `${PATH}/start.js`;
 
 /**
- * Scripts of this server alone, which talk to this server alone. Styles are made by the script as it renders, so those are not
- * bound to a hash.
+ * Content-Security-Policy: scripts and requests of this server only. The script creates styles while it renders, so
+ * styles cannot be bound to a hash.
  */
 const POLICY = [
   "default-src 'none'",
@@ -27,7 +27,7 @@ const POLICY = [
 const CONFIGURATION = {
   url: '/openapi.json',
   authentication: { preferredSecurityScheme: 'bearer' },
-  // Nothing of its maker's: no fonts, no proxy, no statistics, no assistant, no editor.
+  // Disables every service of Scalar's maker: fonts, proxy, statistics, assistant, editor.
   withDefaultFonts: false,
   proxyUrl: '',
   telemetry: false,
@@ -49,7 +49,10 @@ const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta n
 <body><div id="reference"></div><noscript><p>This page draws the API reference with a script. Without one, the OpenAPI document has all of it:
 <a href="/openapi.json">/openapi.json</a></p></noscript><script src="${SCRIPT}"></script><script src="${START}"></script></body></html>`;
 
-/** The bundle of Scalar, and the reason why it is missing. They are not in git; builds and starts from source put one of them here. */
+/**
+ * File names of Scalar's bundle and of the reason why it is missing. Neither is in git; builds and starts from source
+ * write one of them.
+ */
 const BUNDLE = 'scalar.js.br';
 const REASON = 'scalar.missing.txt';
 
@@ -57,8 +60,8 @@ let compressed: Buffer | undefined;
 let plain: Buffer | undefined;
 
 /**
- * Answers a GET for the API reference or one of its parts; false for any other path.
- * @param folder where the bundle is
+ * Answers a GET for the API reference or one of its parts. Returns false for any other path.
+ * @param folder folder of the bundle
  */
 export function serveReference(koa: Context, folder = new URL('.', import.meta.url)): boolean {
   switch (koa.path) {
@@ -80,7 +83,9 @@ export function serveReference(koa: Context, folder = new URL('.', import.meta.u
   }
 }
 
-/** Says why the reference is not there. From source it is fetched while Heron starts, so it may still be arriving. */
+/**
+ * Explains why the reference is missing. From source it is fetched while Heron starts, so it may still be downloading.
+ */
 function missingPage(folder: URL): string {
   const file = new URL(REASON, folder);
   const state = existsSync(file)
@@ -90,7 +95,7 @@ function missingPage(folder: URL): string {
 <body><p>${state} the document is at <a href="/openapi.json">/openapi.json</a>.</p></body></html>`.text;
 }
 
-/** The bundle of Scalar, as it is kept: compressed. Clients that do not take that get it unpacked. */
+/** Serves Scalar's bundle as stored, brotli-compressed, or decompressed for clients that do not accept that. */
 function serveScript(koa: Context, folder: URL): void {
   compressed ??= readFileSync(new URL(BUNDLE, folder));
   koa.type = 'text/javascript';

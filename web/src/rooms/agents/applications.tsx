@@ -18,7 +18,7 @@ import { AgentsPage } from './frame.tsx';
 
 type Application = RowOf<'/v1/oauth/applications'>;
 
-/** OAuth applications of the workspace: programs that ask people for access. */
+/** Page of the workspace's OAuth applications: programs that ask people for access. */
 export default function ApplicationsPage() {
   const t = useText();
   const [isOpen, form] = useDisclosure();

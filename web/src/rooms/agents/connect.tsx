@@ -9,7 +9,7 @@ import { useText } from '../../text/index.ts';
 import { AgentsPage } from './frame.tsx';
 import { Limits } from './limits.tsx';
 
-/** How an agent is connected: what to copy, and what it may do then. */
+/** Page that explains how to connect an agent, with values to copy and its rights. */
 export default function ConnectPage() {
   const t = useText();
   const address = `${window.location.origin}/mcp`;

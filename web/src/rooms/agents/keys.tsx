@@ -17,7 +17,7 @@ import { AgentsPage } from './frame.tsx';
 
 type Key = RowOf<'/v1/api-keys'>;
 
-/** The keys of the workspace: what each may do, when it was used, and the way to end it. */
+/** Page of the workspace's API keys with their permissions, their last use, and their revocation. */
 export default function KeysPage() {
   const t = useText();
   const [isOpen, form] = useDisclosure();

@@ -15,8 +15,8 @@ type Policy = Pick<
 >;
 
 /**
- * What a policy lets its holder do without a person.
- * @param explained says of a limit that is not set what follows
+ * Shows what a policy allows its holder without a person.
+ * @param explained explains the effect of limits that are not set
  */
 export function Limits({ policy, explained = false }: { policy: Policy; explained?: boolean }) {
   const t = useText();

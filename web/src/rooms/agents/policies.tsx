@@ -15,7 +15,7 @@ import { nameOfHolder, PolicyForm, type Holder } from './policy-form.tsx';
 
 type Policy = RowOf<'/v1/agent-policies'>;
 
-/** What each key and application may do without asking a person. */
+/** Page of the policies of keys and applications. */
 export default function PoliciesPage() {
   const t = useText();
   const [edited, setEdited] = useState<Policy | 'new'>();

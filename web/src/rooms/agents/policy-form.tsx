@@ -12,17 +12,17 @@ import { text, useText } from '../../text/index.ts';
 type Policy = RowOf<'/v1/agent-policies'>;
 const CAPABILITIES = ['campaign.launch', 'email.compose', `inbox.reply`, 'mailbox.provision'] as const;
 const NINETY_DAYS_MS = 90 * DAY_MS;
-/** An API key or the grant of an application. */
+/** API key or grant of an application. */
 export type Holder = AnswerOf<'/v1/agent-policies/holders'>['data'][number];
 
-/** What a key or the grant of an application is called. */
+/** Returns the display name of a key or an application's grant. */
 export function nameOfHolder({ kind, name, granted_by: by }: Holder): string {
   return kind === 'api_key'
     ? text('agents.policy.ofKey', { name })
     : text('agents.policy.ofGrant', { name, by: by ?? '' });
 }
 
-/** What a key or an application may do alone, from which mailboxes, how much, for how much money, and until when. */
+/** Form of a policy: actions, mailboxes, limits, maximum spend and end. */
 export function PolicyForm({
   policy,
   holders,

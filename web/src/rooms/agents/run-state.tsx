@@ -18,7 +18,7 @@ const COLORS: Record<State, string> = {
 
 export const RUN_STATES = Object.keys(COLORS) as State[];
 
-/** Where a run is, in a word. */
+/** Shows the state of a run. */
 export function RunState({ state }: { state: State }) {
   const t = useText();
   return (

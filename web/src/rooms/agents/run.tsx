@@ -17,7 +17,7 @@ import { RunState } from './run-state.tsx';
 type Run = AnswerOf<'/v1/runs/{id}'>;
 const ENDED = new Set(['completed', 'failed', 'denied', 'cancelled']);
 
-/** One run: what it would do, what the checks said, and everything that happened to it, as it happens. */
+/** Page of one run: its content, the check results and its events, live. */
 export default function RunPage() {
   const t = useText();
   const { id } = useParams({ strict: false }) as { id: string };
@@ -111,7 +111,7 @@ function About({ run }: { run: Run }) {
   );
 }
 
-/** The stream of the run, the latest last; it grows while one looks. */
+/** List of the run's events, the latest last, updated live. */
 function Events({ run: { events } }: { run: Run }) {
   const t = useText();
   return (
@@ -136,7 +136,7 @@ function Events({ run: { events } }: { run: Run }) {
   );
 }
 
-/** What the checks before a launch said, where there is a report. */
+/** Check results before a launch, if there is a report. */
 function Report({ report }: { report: Run['preflight_report'] }) {
   const t = useText();
   const findings = findingsOf(report);

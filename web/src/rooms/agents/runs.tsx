@@ -10,7 +10,7 @@ import { toNumber, useText } from '../../text/index.ts';
 import { AgentsPage } from './frame.tsx';
 import { RUN_STATES, RunState } from './run-state.tsx';
 
-/** What agents were asked to run, and where each run is. */
+/** Page of the agents' runs with their states. */
 export default function RunsPage() {
   const t = useText();
   const [state, setState] = useFilter('state');

@@ -2,7 +2,9 @@ import { CRM_FIELDS, type ActionField } from '../../parts/action-field.tsx';
 
 const TAG: ActionField = { name: 'category_id', kind: 'tag', isNeeded: true };
 
-/** Actions that Heron does by itself, with the fields of their config; an action without fields here is written as JSON. */
+/**
+ * Heron's own actions with the fields of their config. The config of an action without fields here is written as JSON.
+ */
 export const ACTIONS: Readonly<Record<string, readonly ActionField[] | undefined>> = {
   'sendsets.add_tag': [TAG],
   'sendsets.remove_tag': [TAG],
@@ -20,7 +22,10 @@ export const ACTIONS: Readonly<Record<string, readonly ActionField[] | undefined
   'sendsets.run_automation': [{ name: 'automation_id', kind: 'automation', isNeeded: true }],
 };
 
-/** The fields of an action; undefined where its config is written as JSON. Chats are told something like the team is. */
+/**
+ * Returns the fields of an action; undefined if its config is written as JSON. Chat actions have the same fields as
+ * team notifications.
+ */
 export function fieldsOf(action: string): readonly ActionField[] | undefined {
   const isChat = action.endsWith('.notify') && !action.startsWith('slack.');
   return ACTIONS[action] ?? (isChat ? ACTIONS['sendsets.notify'] : undefined);

@@ -3,13 +3,13 @@ import { dataOf, heron } from '../../app/api.ts';
 import type { FieldKind } from '../../parts/action-field.tsx';
 import { askAutomations, askMembers, askPlaces, askTags, choicesOf, type Choice } from '../../parts/choices.ts';
 
-/** What can be named, by the kind of the field; nothing until it is known. */
+/** Options by kind of field; absent until loaded. */
 export type Choices = Partial<Record<FieldKind, Choice[]>> & {
   connections: (Choice & { provider: string })[];
   actions: string[];
 };
 
-/** What fields that name something of the workspace offer; asked once for the whole page. */
+/** Loads the options of fields that refer to records of the workspace, once for the whole page. */
 export function useChoices(): Choices {
   const { data } = useQuery({
     queryKey: ['automations', 'choices'],

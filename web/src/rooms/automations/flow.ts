@@ -6,45 +6,45 @@ export type Automation = AnswerOf<'/v1/automations'>['automations'][number];
 type Graph = Automation['graph'];
 export type FlowNode = Graph['nodes'][number];
 type Run = AnswerOf<'/v1/automations/{id}/runs'>['runs'][number];
-/** What became of a node, in a run or in a dry run. */
+/** Result of a node in a run or a dry run. */
 export type Result = Run['node_results'][number] & { preview?: Record<string, unknown> };
-/** Out of a node: `true` and `false` out of a condition, empty out of all others. */
+/** Output of a node: `true` and `false` for a condition, empty for others. */
 type When = '' | 'true' | 'false';
 
-/** Size of a node on the picture (px), and the room between two of them. */
+/** Size of a node in the graph and the distance between nodes (px). */
 export const NODE = { width: 230, height: 66 };
 const GAP = { x: 40, y: 60 };
 
-/** A flow that is edited: what of an automation is saved together. */
+/** Parts of an automation that are saved together. */
 export type Draft = Pick<Automation, 'name' | 'enabled' | 'trigger_event' | 'filter' | 'graph'>;
 
-/** What starts an automation and what it then does belong together: of two who change it, one gives way. */
+/** Trigger and graph of an automation form one field: of two people who change it, one must give way. */
 type Flow = Pick<Automation, 'trigger_event' | 'filter' | 'graph'>;
-/** An automation as it is edited. */
+/** Automation in the form in which it is edited. */
 export type Edited = Pick<Automation, 'name' | 'enabled' | 'updated_at'> & { flow: Flow };
 
-/** What of an automation is its flow: where it starts, whom it takes, and its nodes. */
+/** Returns the flow of an automation: trigger, filter and graph. */
 export function flowOf({ trigger_event, filter, graph }: Flow): Flow {
   return { trigger_event, filter, graph };
 }
 
-/** What an editor begins with: `updated_at` tells whether somebody else has saved since. */
+/** Returns the initial state of an editor. `updated_at` detects concurrent saves. */
 export function editedOf(automation: Automation): Edited {
   const { name, enabled, updated_at } = automation;
   return { name, enabled, flow: flowOf(automation), updated_at };
 }
 
-/** The ways out of a node. */
+/** Returns the outputs of a node. */
 export function waysOut({ type }: FlowNode): readonly When[] {
   return type === 'condition' ? ['true', 'false'] : [''];
 }
 
-/** Where a way out of a node leads. */
+/** Returns the target nodes of an output. */
 export function targets({ edges }: Graph, source: string, when: When): string[] {
   return edges.filter((edge) => edge.source === source && edge.when === when).map(({ target }) => target);
 }
 
-/** Has a way out of a node lead to these nodes. */
+/** Returns the graph with an output connected to these nodes. */
 export function leadTo(graph: Graph, source: string, when: When, to: readonly string[]): Graph {
   const others = graph.edges.filter((edge) => edge.source !== source || edge.when !== when);
   const taken = others.map(({ id }) => id);
@@ -54,7 +54,7 @@ export function leadTo(graph: Graph, source: string, when: When, to: readonly st
   };
 }
 
-/** Adds a node behind another one, at the way out that is named; what came after that one comes after the new one. */
+/** Inserts a node at an output of another node. The previous targets follow the new node. */
 export function insertAfter(graph: Graph, source: string, when: When, type: 'action' | 'condition'): [Graph, string] {
   const id = freeId(
     type,
@@ -77,7 +77,7 @@ export function insertAfter(graph: Graph, source: string, when: When, type: 'act
   return [after.length > 0 ? leadTo(linked, id, type === 'condition' ? 'true' : '', after) : linked, id];
 }
 
-/** Takes a node out; what led to it leads to what came after it. */
+/** Removes a node. Links to it continue to the nodes after it. */
 export function remove(graph: Graph, id: string): Graph {
   const after = graph.edges.filter((edge) => edge.source === id).map(({ target }) => target);
   const before = graph.edges.filter((edge) => edge.target === id);
@@ -94,7 +94,7 @@ export function remove(graph: Graph, id: string): Graph {
   );
 }
 
-/** An id that is not taken: the wish itself, or with a number. */
+/** Returns an unused id: the wish itself, or with a number. */
 function freeId(prefix: string, taken: readonly string[], wish = ''): string {
   for (let at = 1; ; at += 1) {
     const id = `${[prefix, wish].filter(Boolean).join('-').slice(0, 50)}-${at}`;
@@ -102,12 +102,12 @@ function freeId(prefix: string, taken: readonly string[], wish = ''): string {
   }
 }
 
-/** An automation as the API replaces it: with everything that it has, for what is left out has its default. */
+/** Returns the full request body, because the API replaces the whole automation and resets omitted fields. */
 function toBody({ name, enabled, trigger_event, filter, graph }: Draft) {
   return { name, enabled, trigger_event, filter, graph };
 }
 
-/** Switches an automation on or off, and leaves everything else as it is stored by then. */
+/** Switches an automation on or off and keeps everything else as currently stored. */
 export async function turn(automation: Automation, enabled: boolean): Promise<unknown> {
   const params = { path: { id: automation.id } };
   const put = (seen: Automation) =>
@@ -124,7 +124,7 @@ export async function turn(automation: Automation, enabled: boolean): Promise<un
   );
 }
 
-/** Whether the role may change automations: who may use integrations may, and who may set the workspace up. */
+/** Returns true if the role may change automations: it may use integrations or set the workspace up. */
 export function useMayChange(): boolean {
   const [mayUse, maySet] = [useCan('use_integrations'), useCan('manage_settings')];
   return mayUse || maySet;

@@ -17,7 +17,7 @@ type Shown = Node<{
 const KINDS = { flow: NodeOnGraph };
 const FIT = { maxZoom: 1, padding: 0.12 };
 
-/** The flow as one picture; with results, what became of each node and which way was taken. */
+/** Graph of the flow. With results, it shows the result of each node and the branches taken. */
 export default function GraphPicture({
   draft,
   chosen,
@@ -29,7 +29,7 @@ export default function GraphPicture({
   chosen: string;
   choose: (id: string) => void;
   results: readonly Result[] | undefined;
-  /** Called where a node was put; without it they stand still. */
+  /** Called when a node was moved; without it nodes are fixed. */
   onMove: ((id: string, place: { x: number; y: number }) => void) | undefined;
 }) {
   const t = useText();

@@ -17,7 +17,7 @@ import { toNumber, useText } from '../../text/index.ts';
 import { PagedTable } from '../../parts/paged.tsx';
 import { turn, useMayChange, type Automation } from './flow.ts';
 
-/** Every automation, with what starts it and whether it is switched on. */
+/** Page of all automations with their triggers and switches. */
 export default function AutomationsPage() {
   const t = useText();
   const list = useQuery({ queryKey: ['automations', 'list'], queryFn: () => dataOf(heron.GET('/v1/automations')) });
@@ -85,7 +85,7 @@ function Row({ automation, mayChange }: { automation: Automation; mayChange: boo
   );
 }
 
-/** A new automation begins with its trigger alone, and switched off. */
+/** Creates an automation with only its trigger, switched off. */
 function New() {
   const t = useText();
   const go = useGo();

@@ -23,7 +23,7 @@ import { insertAfter, leadTo, remove, targets, waysOut, type Draft, type FlowNod
 import { shown, summaryOf } from './summary.ts';
 
 const INTENTS = ['positive', 'question', 'neutral', 'negative', 'out_of_office', 'automated'];
-/** Fields that conditions ask about most; any other of what happened can be written. */
+/** Most common fields for conditions. Any other event field can be typed. */
 const KEYS = [
   'intent',
   'contact.email',
@@ -34,7 +34,7 @@ const KEYS = [
   'contact.subscribed',
 ];
 
-/** One node: what it does, what comes after it, and what became of it. */
+/** Panel of one node: its action, its next node and its result. */
 export function NodePanel({
   draft,
   node,
@@ -45,7 +45,7 @@ export function NodePanel({
   draft: Draft;
   node: FlowNode;
   result: Result | undefined;
-  /** Without it nothing can be changed. */
+  /** Omit to make the panel read-only. */
   onChange: ((draft: Draft) => void) | undefined;
   choose: (id: string) => void;
 }) {
@@ -155,7 +155,7 @@ function TriggerFields({ draft, onChange }: { draft: Draft; onChange: ((draft: D
         label={t('automations.when')}
         data={[{ value: 'automation.called', label: t('automations.called') }, ...TRIGGERS.map(toTriggerChoice)]}
         value={trigger}
-        // What a filter asks belongs to its trigger.
+        // A filter belongs to its trigger, so changing the trigger clears it.
         onChange={(value) => onChange?.({ ...draft, trigger_event: value ?? trigger, filter: {} })}
         searchable
         allowDeselect={false}
@@ -243,7 +243,7 @@ function ConditionFields({ node, change, isFixed }: FieldsOf) {
                 </Text>
               </Text>
             )}
-            // All of them are offered, whatever stands there already.
+            // Offers all options, whatever text is in the field.
             filter={({ options }) => options}
             value={condition.key ?? ''}
             onChange={(key) => set({ key })}
@@ -275,7 +275,7 @@ function ConditionFields({ node, change, isFixed }: FieldsOf) {
   );
 }
 
-/** A value as its operator takes it: a list, a number, yes or no, or text. */
+/** Converts text to the value type of an operator: list, number, boolean or text. */
 function toValue(written: string, operator: string | undefined): unknown {
   if (operator === 'in' || operator === 'not_in') return written.split(',').map((one) => one.trim());
   if (written === 'true' || written === 'false') return written === 'true';
@@ -347,7 +347,7 @@ function ActionFields({ node, change, isFixed }: FieldsOf) {
             try {
               change({ config: JSON.parse(written) as Record<string, unknown> });
             } catch {
-              // What is half written stays in the field, which says so.
+              // Incomplete input stays in the field, which shows an error.
             }
           }}
           readOnly={isFixed}

@@ -25,7 +25,7 @@ import { summaryOf } from './summary.ts';
 
 const Picture = lazy(() => import('./graph.tsx'));
 
-/** One automation: its flow as a picture with the chosen node beside it, a dry run drawn on it, and its runs. */
+/** Page of one automation: its graph with the panel of the selected node, a dry run, and its runs. */
 export default function AutomationPage() {
   const t = useText();
   const { id } = useParams({ strict: false }) as { id: string };
@@ -216,7 +216,7 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
   );
 }
 
-/** Goes through the saved flow without doing anything, with a sample or with data of one's own. */
+/** Dry-runs the saved flow with a sample or the person's own data. */
 function DryRun({
   id,
   isStale,

@@ -8,7 +8,7 @@ import { useText } from '../../text/index.ts';
 
 const COLORS = { running: 'blue', success: 'teal', error: 'red' } as const;
 
-/** The newest runs of an automation. */
+/** Loads the latest runs of an automation. */
 export function useRuns(id: string) {
   return useQuery({
     queryKey: ['automations', id, 'runs'],
@@ -16,7 +16,7 @@ export function useRuns(id: string) {
   });
 }
 
-/** Runs with what came of them; one of them is shown on the picture. */
+/** List of runs with their results. One of them can be shown in the graph. */
 export function Runs({ id, shown, onShow }: { id: string; shown: string; onShow: (id: string) => void }) {
   const t = useText();
   const runs = useRuns(id);

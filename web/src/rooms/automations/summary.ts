@@ -5,7 +5,7 @@ import { fieldsOf } from './actions.ts';
 import type { Choices } from './choices.ts';
 import type { Draft, FlowNode } from './flow.ts';
 
-/** A node in words: what it is, and what it is set to, with the names of what it names. */
+/** Describes a node as text: its type and its settings, with the names of the records it refers to. */
 export function summaryOf(
   { trigger_event, filter }: Pick<Draft, 'trigger_event' | 'filter'>,
   node: FlowNode,
@@ -43,7 +43,7 @@ export function summaryOf(
   };
 }
 
-/** What one field of an action is set to; that it is missing where it must not be. */
+/** Describes the value of one field of an action, or reports that a required one is missing. */
 function settingOf({ name, kind, isNeeded }: ActionField, value: unknown, choices: Choices): string {
   if (value === undefined || value === null || value === '')
     return isNeeded ? text('automations.missing', { field: textOf('action.field', name) }) : '';
@@ -51,7 +51,7 @@ function settingOf({ name, kind, isNeeded }: ActionField, value: unknown, choice
   if (name === 'due_in_days') return text('automations.dueIn', { count: Number(value) });
   if (typeof value !== 'string' && typeof value !== 'number') return shown(value);
   if (kind === 'priority') return textOf('action.priority', `${value}`);
-  // The name of a stage begins with that of its pipeline.
+  // The stage's name already begins with its pipeline.
   if (kind === 'pipeline') return '';
   if (kind === 'text' || kind === 'long' || kind === 'number') return shown(value);
   return nameIn(choices, kind, `${value}`);
@@ -62,14 +62,14 @@ function nameIn(choices: Choices, kind: keyof Choices, id: string): string {
   return known?.find(({ value }) => value === id)?.label ?? '';
 }
 
-/** Minutes in words: the largest unit that is a whole number of them. */
+/** Formats minutes in the largest whole unit. */
 function toSpan(minutes: number): string {
   if (minutes > 0 && minutes % 1440 === 0) return text('automations.days', { count: minutes / 1440 });
   if (minutes > 0 && minutes % 60 === 0) return text('automations.hours', { count: minutes / 60 });
   return text('automations.minutes', { count: minutes });
 }
 
-/** A value of a condition as it is written. */
+/** Formats the value of a condition. */
 export function shown(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : Array.isArray(value) ? value.join(', ') : JSON.stringify(value);

@@ -12,7 +12,7 @@ import { useText } from '../../text/index.ts';
 
 const NOBODY = { email: '', first_name: '', company: '' };
 
-/** The ways to bring people into a campaign: one by their address, everybody in a segment, a file. */
+/** Adds people to a campaign: one by address, all contacts of a segment, or a file. */
 export function AddLeads({ id }: { id: string }) {
   const t = useText();
   const maySeeContacts = useCan('view_contacts');
@@ -30,7 +30,7 @@ export function AddLeads({ id }: { id: string }) {
   );
 }
 
-/** Adds one person: a contact that is there, by its address, or a new one. */
+/** Adds one person: the contact with that address, or a new one. */
 function AddOne({ id }: { id: string }) {
   const t = useText();
   const [isOpen, dialog] = useDisclosure();
@@ -78,7 +78,7 @@ function AddOne({ id }: { id: string }) {
   );
 }
 
-/** Adds everybody who is in a segment now. */
+/** Adds all current contacts of a segment. */
 function AddSegment({ id }: { id: string }) {
   const t = useText();
   const [isOpen, dialog] = useDisclosure();

@@ -14,7 +14,7 @@ const OUTCOMES: Record<string, readonly string[]> = {
 const NOWHERE = 'end';
 const CONTACT_FIELDS = ['email', 'first_name', 'last_name', 'company', 'phone'] as const;
 
-/** Where a step leads: links that are tried from the top, the first whose conditions all hold is taken. */
+/** Editor of a step's links. They are checked from the top, and the first whose conditions all hold is taken. */
 export function Branches({
   step,
   steps,
@@ -231,7 +231,7 @@ function toCondition(field: string, outcomes: readonly string[]): Condition {
   return { field, operator: 'equals', value: '' };
 }
 
-/** A new branch stands before the plain link, behind which nothing is ever tried. */
+/** A new branch is inserted before the unconditional link, because links behind that are never checked. */
 function withBranch(branches: readonly Branch[]): Branch[] {
   if (branches.length === 0) return [{ to: null }];
   const plain = branches.findIndex(({ when = [] }) => when.length === 0);

@@ -7,7 +7,7 @@ import { DAYS, dayOf } from './zone.ts';
 
 const WEEKS = 5;
 
-/** The coming weeks in the campaign's zone: days on which it sends until it is done, and the day on which it is. */
+/** Calendar of the coming weeks in the campaign's zone: sending days and the day of completion. */
 export function Calendar({
   campaign,
   finish,
@@ -15,7 +15,7 @@ export function Calendar({
 }: {
   campaign: Campaign;
   finish: string | null;
-  /** Nothing more leaves today. */
+  /** True if no more emails are sent today. */
   isTodayOver: boolean;
 }) {
   const t = useText();

@@ -9,7 +9,7 @@ import { useText } from '../../text/index.ts';
 import { Problems } from './problems.tsx';
 import { TestRuns } from './test-runs.tsx';
 
-/** Looks before the start, from quick to real: what keeps it from starting, a scored report, a test on oneself. */
+/** Checks before the start, from fast to real: blockers, a scored report, a test run. */
 export default function Check({ id }: { id: string }) {
   const t = useText();
   const maySend = useCan('send_campaigns');
@@ -38,7 +38,7 @@ export default function Check({ id }: { id: string }) {
   );
 }
 
-/** The scored report over the copy, the list, the schedule and the DNS of the senders; made when it is asked for. */
+/** Scored report on copy, list, schedule and the senders' DNS; run on request. */
 function Preflight({ id }: { id: string }) {
   const t = useText();
   const preflight = useAct(() => dataOf(heron.POST('/v1/campaigns/{id}/preflight', { params: { path: { id } } })), {

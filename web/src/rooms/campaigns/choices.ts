@@ -4,7 +4,7 @@ import { askAutomations, askMembers, askPlaces, askTags, choicesOf, type Choice 
 import { text } from '../../text/index.ts';
 import { textIn, typeOf, type Action, type Step } from './flow.ts';
 
-/** What steps name of the workspace, by what it is. */
+/** Queries of the records that steps refer to, by kind. */
 const ASK = {
   tags: askTags,
   automations: askAutomations,
@@ -15,7 +15,7 @@ const ASK = {
 } satisfies Record<string, () => Promise<Choice[]>>;
 export type Choices = keyof typeof ASK;
 
-/** Where an action names something: what it is of, and the field with its id. */
+/** For each action that refers to a record: the kind of record and the field with its id. */
 const NAMED: Partial<Record<string, [Choices, string]>> = {
   add_tag: ['tags', 'category_id'],
   remove_tag: ['tags', 'category_id'],
@@ -25,12 +25,12 @@ const NAMED: Partial<Record<string, [Choices, string]>> = {
   app_action: ['apps', 'app_connection_id'],
 };
 
-/** What can be chosen; asked for once, and only where somebody wants it. */
+/** Loads the options of a kind, once and only if wanted. */
 export function useChoices(of: Choices, isWanted = true) {
   return useQuery<Choice[]>({ queryKey: ['choices', of], queryFn: ASK[of], enabled: isWanted, staleTime: 60_000 });
 }
 
-/** The name of what a step adds, removes, starts or asks; empty for other steps, and until it is known. */
+/** Returns the name of the record that a step refers to; empty for other steps and until it is loaded. */
 export function useChosenName(step: Pick<Step, 'kind' | 'action'>): string {
   const [of, field] = NAMED[typeOf(step)] ?? [];
   const id = field ? textIn(step.action as Action, field) : '';

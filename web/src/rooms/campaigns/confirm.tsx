@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { ErrorNote } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
 
-/** Asks before something that cannot be undone, and says what it does. */
+/** Confirmation dialog of an irreversible action, with an explanation. */
 export function Confirm({
   opened,
   close,
@@ -15,7 +15,7 @@ export function Confirm({
   opened: boolean;
   close: () => void;
   title: string;
-  /** What the button says. */
+  /** Label of the confirming button. */
   action: string;
   act: { mutate: () => void; error: unknown; isPending: boolean };
   children: ReactNode;

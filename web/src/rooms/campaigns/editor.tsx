@@ -21,7 +21,7 @@ import { useEffect, useId, useRef } from 'react';
 import { STYLE_NONCE } from '../../app/meta.ts';
 import { text, useText } from '../../text/index.ts';
 
-/** Functions of templates, with what is put in for each. */
+/** Template functions, each with the text that is inserted. */
 const FUNCTIONS: readonly [name: string, apply: string][] = [
   ['default', 'default ""'],
   ['upper', 'upper'],
@@ -32,7 +32,7 @@ const FUNCTIONS: readonly [name: string, apply: string][] = [
   ['urlquery', 'urlquery'],
 ];
 
-/** A field for text with variables, functions and spintax: `{{` offers what there is, `{` two wordings to choose from. */
+/** Text editor with variables, functions and spintax: `{{` offers variables, `{` inserts two alternatives. */
 export default function Editor({
   label,
   description,
@@ -79,7 +79,7 @@ export default function Editor({
     });
     view.current = editor;
     return () => editor.destroy();
-    // The editor keeps its own text; what comes from outside is put in below.
+    // The editor keeps its own text; external changes are applied by the effect below.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [id, isOneLine, isReadOnly]);
   useEffect(() => {
@@ -100,7 +100,7 @@ export default function Editor({
   );
 }
 
-/** A subject has no second line: pasted line breaks become spaces. */
+/** Replaces pasted line breaks by spaces, because a subject is a single line. */
 const oneLine: Extension = EditorState.transactionFilter.of((transaction) =>
   transaction.newDoc.lines > 1
     ? [
@@ -117,7 +117,7 @@ const oneLine: Extension = EditorState.transactionFilter.of((transaction) =>
     : transaction,
 );
 
-/** Marks variables, and wordings of which one is taken. */
+/** Highlights variables and spintax alternatives. */
 const matcher = new MatchDecorator({
   regexp: /\{\{[^{}]*\}\}|\{\{[^{}]*$|\{[^{}|]*\|[^{}]*\}/g,
   decoration: ([found]) =>
@@ -138,7 +138,7 @@ const highlight = ViewPlugin.fromClass(
   { decorations: ({ decorations }) => decorations },
 );
 
-/** What can stand at the cursor: a variable behind `{{`, a function behind `|`, spintax behind a single brace. */
+/** Completions at the cursor: variables after `{{`, functions after `|`, spintax after a single brace. */
 function complete(context: CompletionContext, variables: readonly string[]): CompletionResult | null {
   const piped = context.matchBefore(/\{\{[^{}]*\|\s*\w*/);
   if (piped) {
@@ -169,7 +169,7 @@ function complete(context: CompletionContext, variables: readonly string[]): Com
   };
 }
 
-/** How a template names a field: plain words by a dot, others by `index`. */
+/** Returns the template expression of a field: `.name` for simple names, `index` for others. */
 function written(name: string): string {
   return /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/.test(name) ? `.${name}` : `index . "${name.replaceAll('"', '\\"')}"`;
 }

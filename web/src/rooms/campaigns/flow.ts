@@ -5,7 +5,7 @@ export type Step = AnswerOf<'/v1/campaigns/{id}/steps'>[number];
 export type Campaign = AnswerOf<'/v1/campaigns/{id}'>;
 export type Flow = AnswerOf<'/v1/campaigns/{id}/flow'>;
 
-/** What the fields of a step work on. */
+/** Props of the fields of a step. */
 export interface FieldsProps {
   campaignId: string;
   step: Step;
@@ -15,53 +15,53 @@ export interface FieldsProps {
   change: (fields: Partial<Step>) => void;
 }
 
-/** One wording of an email: what a step and an A/B variant have in common. */
+/** Content of an email that steps and A/B variants share. */
 export interface Wording {
   subject: string;
   body_plain: string;
   body_html: string;
 }
 
-/** One thing a branch asks for. */
+/** One condition of a branch. */
 export interface Condition {
   field: string;
   operator: string;
   value?: string | number | boolean | undefined;
 }
 
-/** A link of a step: to another one, or to the end of the way. */
+/** Link of a step to another step or to the end. */
 export interface Branch {
   to: string | null;
   when?: Condition[] | undefined;
 }
 
-/** What a step does that is no letter; its fields depend on its type. */
+/** Action of a step that is no email. Its fields depend on its type. */
 export type Action = { type: string } & Record<string, unknown>;
 
-/** The links of a step, in the order in which they are tried. */
+/** Returns the links of a step, in the order in which they are checked. */
 export function branchesOf(step: Pick<Step, 'conditions'>): Branch[] {
   return (step.conditions as { branches?: Branch[] }).branches ?? [];
 }
 
-/** What a step is: `email`, or the type of its action. */
+/** Returns the type of a step: `email`, or the type of its action. */
 export function typeOf(step: Pick<Step, 'kind' | 'action'>): string {
   return step.kind === 'email' ? 'email' : ((step.action as Action | null)?.type ?? 'end');
 }
 
-/** A field of an action that is a text; `otherwise` where it is none. */
+/** Returns a text field of an action; `otherwise` if it is no text. */
 export function textIn(action: Action, field: string, otherwise = ''): string {
   const value = action[field];
   return typeof value === 'string' ? value : otherwise;
 }
 
-/** Minutes in words: the largest unit that is a whole number of them. */
+/** Formats minutes in the largest whole unit. */
 function toSpan(minutes: number): string {
   if (minutes % 1440 === 0) return text('step.span.days', { count: minutes / 1440 });
   if (minutes % 60 === 0) return text('step.span.hours', { count: minutes / 60 });
   return text('step.span.minutes', { count: minutes });
 }
 
-/** What a step says of itself in a line. */
+/** Summarizes a step in one line. */
 export function summaryOf(step: Step, isFirst: boolean): string {
   const action = (step.action ?? {}) as Action;
   switch (typeOf(step)) {
@@ -92,7 +92,7 @@ export function summaryOf(step: Step, isFirst: boolean): string {
   }
 }
 
-/** A branch's conditions in a few words; empty for a plain link. */
+/** Formats a branch's conditions; empty for an unconditional link. */
 export function conditionsInWords({ when = [] }: Branch): string {
   return when.map(conditionInWords).join(` ${text('sequence.and')} `);
 }
@@ -105,7 +105,7 @@ function conditionInWords({ field, operator, value }: Condition): string {
   return [field.replace(/^contact\.(custom\.)?/, ''), textOf('ways.operator', operator), value ?? ''].join(' ').trim();
 }
 
-/** Where things stand in the picture of a sequence, in px. */
+/** Position and size in the graph of a sequence (px). */
 interface Place {
   x: number;
   y: number;
@@ -115,8 +115,8 @@ export const NODE = { width: 240, height: 108 } as const;
 const GAP = { x: 48, y: 64 } as const;
 
 /**
- * Puts every step below those that lead to it: the longest way decides the row, and a step stands in the middle over those it leads to. Steps
- * that no way leads to stand on the right.
+ * Lays out the steps so that each is below its predecessors: the longest path decides the row, and a step is centred
+ * above its successors. Unreachable steps are placed on the right.
  */
 export function layOut(steps: readonly Step[]): { places: Map<string, Place>; height: number; width: number } {
   const byId = new Map(steps.map((step) => [step.id, step]));
@@ -129,7 +129,7 @@ export function layOut(steps: readonly Step[]): { places: Map<string, Place>; he
     if ((rows.get(id) ?? -1) >= row) return;
     rows.set(id, row);
     parents.set(id, parent);
-    // The API refuses circles; this keeps a faulty answer from going round.
+    // The API refuses cycles. This prevents an endless recursion on a faulty answer.
     if (row > steps.length) return;
     for (const next of targets(id)) descend(next, row + 1, id);
   };
@@ -153,7 +153,7 @@ export function layOut(steps: readonly Step[]): { places: Map<string, Place>; he
   return { places, height: lowest + NODE.height, width: Math.max(1, free) * (NODE.width + GAP.x) - GAP.x };
 }
 
-/** How many of those who reached a step went on by a link, as text; empty where nobody did. */
+/** Returns the share of leads at a step that took a link, as text; empty without leads. */
 export function shareOf(flow: Flow | undefined, from: string, to: string | null): string {
   const reached = flow?.steps.find(({ step_id }) => step_id === from)?.reached ?? 0;
   const went = flow?.links.find((link) => link.from === from && link.to === to)?.leads ?? 0;

@@ -25,7 +25,7 @@ const MARGIN = 24;
 const TALLEST = 2_400;
 const FIT = { maxZoom: 1, padding: 0.04 };
 
-/** The sequence as one picture: steps with who stands there, links with what they ask and how many went on by them. */
+/** Graph of the sequence: steps with their current leads, links with conditions and shares. */
 export default function Graph({
   steps,
   flow,
@@ -102,7 +102,7 @@ function StepInGraph({ data }: NodeProps<StepNode>) {
   );
 }
 
-/** One of several ways from a step: what it asks stands above the step it leads to, where no other way passes. */
+/** One of several links from a step. Its condition is shown above its target, where no other link passes. */
 function BranchInGraph({ sourceX, sourceY, sourcePosition, targetX, targetY, targetPosition, ...edge }: EdgeProps) {
   const [path] = getSmoothStepPath({ sourceX, sourceY, sourcePosition, targetX, targetY, targetPosition });
   return (

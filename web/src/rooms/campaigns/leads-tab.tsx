@@ -37,7 +37,7 @@ const COLORS: Record<string, string> = {
 };
 const PAGE = 50;
 
-/** The leads of a campaign: how far each is and why, with what can be done about one. The filter lives in the address. */
+/** Leads of a campaign with progress, reason and actions. The filter is in the address. */
 export default function Leads({ id, isRunning }: { id: string; isRunning: boolean }) {
   const t = useText();
   const may = useCan('manage_campaigns');
@@ -148,7 +148,7 @@ function Row({
   );
 }
 
-/** Why a lead is where it is: what ended its way, holds it or is waited for. */
+/** Shows the reason for a lead's state: its end, its hold or its wait. */
 function Why({ lead, isRunning }: { lead: Lead; isRunning: boolean }) {
   const t = useText();
   if (lead.failure_reason) return lead.failure_reason;

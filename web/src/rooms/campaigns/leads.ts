@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 
-/** The first leads of a campaign: its page lists them, and letters are previewed for the first of them. */
+/** Loads the first leads of a campaign, for its list and for email previews. */
 export function useLeads(id: string) {
   return useQuery({
     queryKey: ['campaigns', id, 'leads'],

@@ -11,7 +11,7 @@ import { Preview } from './preview.tsx';
 const Editor = lazy(() => import('./editor.tsx'));
 const BUILT_IN = ['FirstName', 'LastName', 'Email', 'Company', 'Phone'];
 
-/** A letter: when it leaves, its subject and text, and what a real lead will read. */
+/** Editor of an email step: delay, subject and text, and a preview for a real lead. */
 export function Letter({ campaignId, step, steps, isFirst, mayWrite, change }: FieldsProps) {
   const t = useText();
   return (
@@ -50,7 +50,7 @@ export function Letter({ campaignId, step, steps, isFirst, mayWrite, change }: F
   );
 }
 
-/** Subject and text of an email with completion, templates to begin with, and a preview for real leads. */
+/** Editor of an email's subject and text, with completion, templates and a preview for real leads. */
 export function WordingFields({
   campaignId,
   stepId,
@@ -62,7 +62,7 @@ export function WordingFields({
 }: {
   campaignId: string;
   stepId: string;
-  /** Names of values that earlier steps bring. */
+  /** Names of values that earlier steps provide. */
   variables: readonly string[];
   wording: Wording;
   isFirst: boolean;
@@ -119,7 +119,7 @@ export function WordingFields({
   );
 }
 
-/** Letters kept for another time; one that is chosen takes the place of what is written, after asking. */
+/** Stored templates. A selected one replaces the current text after confirmation. */
 function Templates({ choose, isEmpty }: { choose: (fields: Partial<Wording>) => void; isEmpty: boolean }) {
   const t = useText();
   const [isOpen, setOpen] = useState(false);
@@ -154,7 +154,7 @@ function Templates({ choose, isEmpty }: { choose: (fields: Partial<Wording>) => 
   );
 }
 
-/** Names of custom fields, as the first leads of the campaign have them. */
+/** Returns the names of custom fields of the campaign's first leads. */
 function useCustomFields(campaignId: string): readonly string[] {
   const leads = useLeads(campaignId);
   const first = leads.data?.data[0]?.contact_id;
@@ -168,7 +168,7 @@ function useCustomFields(campaignId: string): readonly string[] {
   return useMemo(() => Object.keys(fields ?? {}), [fields]);
 }
 
-/** Values that steps before this one bring: the answers of apps and the data of events. */
+/** Returns the values that previous steps provide: answers of apps and data of events. */
 function variablesBefore(step: Pick<Step, 'id'>, steps: readonly Step[]): string[] {
   return steps.flatMap(({ id, action }) => {
     const key = (action as Action | null)?.output_key;

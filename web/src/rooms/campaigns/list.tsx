@@ -18,10 +18,10 @@ import { CampaignStatus } from './status.tsx';
 const STATUSES = ['draft', 'active', 'paused', 'completed'] as const;
 type Status = (typeof STATUSES)[number];
 const PAGE = 20;
-/** Campaigns whose figures the API gives at once. */
+/** Maximum number of campaigns whose figures the API returns in one request. */
 const COMPARED = 10;
 
-/** Every campaign with what came of it in the last thirty days. */
+/** Page of all campaigns with their results of the last thirty days. */
 export default function CampaignsPage() {
   const t = useText();
   const mayWrite = useCan('manage_campaigns');
@@ -94,7 +94,7 @@ export default function CampaignsPage() {
   );
 }
 
-/** One page of campaigns with their figures. */
+/** Rows of one page of campaigns with their figures. */
 function Rows({ rows }: { rows: { id: string; name: string; status: string; updated_at: string }[] }) {
   const t = useText();
   const may = useCan('view_analytics');

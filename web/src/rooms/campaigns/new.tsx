@@ -9,7 +9,7 @@ import { useGo } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
 import { onlySenderOf } from './only-sender.ts';
 
-/** The mailbox of the workspace that may send; null where there are none or several. */
+/** Query of the workspace's only mailbox that can send; null if there are none or several. */
 const onlySender = {
   queryKey: ['mailboxes', 'only-sender'],
   queryFn: async () => {
@@ -19,8 +19,8 @@ const onlySender = {
 } as const;
 
 /**
- * A new campaign begins with a name; everything else is on its page. It sends in the time zone of whoever makes it, and from the mailbox of
- * the workspace where there is only one that may send.
+ * Page of a new campaign: only its name is asked. It gets the creator's time zone and, if only one mailbox can send,
+ * that sender.
  */
 export default function NewCampaignPage() {
   const t = useText();
@@ -29,7 +29,7 @@ export default function NewCampaignPage() {
   const only = useQuery(onlySender);
   const create = useAct(
     async () => {
-      // Whoever is faster than the answer gets the same; without it the campaign has no sender yet.
+      // Waits for the answer if the person is faster. On an error the campaign is created without a sender.
       const sender = await queryClient.ensureQueryData(onlySender).catch(() => null);
       return dataOf(
         heron.POST('/v1/campaigns', {

@@ -15,7 +15,7 @@ import { NextHours } from './next-hours.tsx';
 import { StartStop } from './start-stop.tsx';
 import { CampaignStatus } from './status.tsx';
 
-/** The code of each tab comes with the tab. */
+/** Lazy-loaded code of each tab. */
 const TABS = {
   sequence: () => import('./sequence.tsx'),
   leads: () => import('./leads-tab.tsx'),
@@ -30,14 +30,17 @@ const Schedule = lazy(TABS.schedule);
 const Senders = lazy(TABS.senders);
 const Check = lazy(TABS.check);
 
-/** One campaign: what came of it, and its sequence, leads, schedule, senders and checks, each under an address of its own. */
+/**
+ * Page of one campaign: its results, and tabs for sequence, leads, schedule, senders and checks, each with its own
+ * address.
+ */
 export default function CampaignPage() {
   const t = useText();
   const { id } = useParams({ strict: false }) as { id: string };
   const maySend = useCan('send_campaigns');
   const [tab, setTab] = useFilter('tab');
   const shown = tab in TABS ? (tab as Tab) : 'sequence';
-  // Beside the question what campaign it is, and not after it.
+  // Loads the tab's code in parallel with the campaign's data.
   void TABS[shown]();
   const campaign = useQuery({
     queryKey: ['campaigns', id],

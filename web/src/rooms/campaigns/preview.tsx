@@ -8,7 +8,7 @@ import { useText } from '../../text/index.ts';
 import { useLeads } from './leads.ts';
 import type { Wording } from './flow.ts';
 
-/** What a lead of the campaign will read, as it is written now; what stays open or is written wrongly is named before it is sent. */
+/** Preview of the current text for a lead of the campaign, with missing values and template errors. */
 export function Preview({ campaignId, stepId, wording }: { campaignId: string; stepId: string; wording: Wording }) {
   const t = useText();
   const { subject, body_plain, body_html } = wording;
@@ -29,7 +29,7 @@ export function Preview({ campaignId, stepId, wording }: { campaignId: string; s
       ),
   });
   const { data } = preview;
-  // What an app or an event will bring is not known before it is asked.
+  // Values of apps and events are not known before sending.
   const isLater = (name: string) => /^\{\{-?\s*\.App\b/.test(name);
   const missing = (data?.unresolved ?? []).filter((name) => !isLater(name));
   const later = (data?.unresolved ?? []).filter(isLater);

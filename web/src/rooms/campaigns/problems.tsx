@@ -3,7 +3,7 @@ import { Finding } from '../../parts/states.tsx';
 import { To } from '../../parts/to.tsx';
 import { textOf, useText } from '../../text/index.ts';
 
-/** Where what is wrong with a whole campaign is mended. */
+/** Tabs on which problems of a whole campaign are fixed, by code. */
 const PLACES: Record<string, 'leads' | 'senders'> = {
   campaign_no_mailbox: 'senders',
   campaign_no_contacts: 'leads',
@@ -21,7 +21,7 @@ interface Problem {
   step_id?: string | undefined;
 }
 
-/** What is wrong, worst first, each with its fix and a link to the step it is about. */
+/** List of problems, worst first, each with its fix and a link to its step. */
 export function Problems({ id, problems }: { id: string; problems: readonly Problem[] }) {
   return (
     <List listStyleType="none" spacing="sm">
@@ -46,7 +46,7 @@ function isPlaced({ step_id: step, code }: Problem): boolean {
   return step !== undefined || code in PLACES;
 }
 
-/** Leads to where a problem is mended: its step, or the part of the campaign that it is about. */
+/** Link to the place where a problem is fixed: its step or a tab of the campaign. */
 function Place({ id, problem: { step_id: step, code } }: { id: string; problem: Problem }) {
   const t = useText();
   const tab = PLACES[code] ?? 'leads';

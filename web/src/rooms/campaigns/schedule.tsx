@@ -17,10 +17,10 @@ import { DAYS, dayOf, toInstant, toMinutes, toWindows } from './zone.ts';
 
 type Change = BodyOf<'/v1/campaigns/{id}', 'patch'>;
 const COMPANY_REPLIES = ['off', 'any', 'positive_or_opt_out'] as const;
-/** Fields whose change gives reserved letters new times. */
+/** Fields whose change gives reserved emails new times. */
 const MOVES = ['start_date', 'end_date', 'timezone', 'days', 'start_time', 'end_time', 'schedule_windows'] as const;
 
-/** When and how much a campaign sends, and a calendar that says when it will be done; as it is written, before it is saved. */
+/** Editor of a campaign's schedule and limits, with a calendar of the estimated completion for the unsaved values. */
 export default function Schedule({ campaign }: { campaign: Campaign }) {
   const t = useText();
   const mayWrite = useCan('manage_campaigns');
@@ -176,7 +176,7 @@ export default function Schedule({ campaign }: { campaign: Campaign }) {
   );
 }
 
-/** When everything will have been sent, as the API projects it for the schedule as it is written. */
+/** Shows the API's estimate of the completion for the unsaved schedule. */
 function Projection({ campaign }: { campaign: Campaign }) {
   const t = useText();
   const { id, daily_limit, days, timezone, start_date, end_date, start_time, end_time, schedule_windows } = campaign;
@@ -261,7 +261,7 @@ function Zone({ value, change, isReadOnly }: { value: string; change: (zone: str
 
 type WindowsOfWeek = Campaign['schedule_windows'];
 
-/** Hours of each day by themselves, such as `09:00-12:00, 13:00-17:00`. */
+/** Editor of individual hours per day, such as `09:00-12:00, 13:00-17:00`. */
 function Windows({
   value,
   change,
@@ -275,7 +275,7 @@ function Windows({
   return (
     <Stack gap="xs" role="group" aria-label={t('campaign.schedule.windows')}>
       {DAYS.map((day, at) => {
-        // The API counts from Sunday.
+        // The API counts days from Sunday.
         const index = (at + 1) % 7;
         const written = (value[index] ?? []).map(({ start, end }) => `${toClock(start)}-${toClock(end)}`).join(', ');
         return (

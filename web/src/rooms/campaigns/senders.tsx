@@ -18,12 +18,12 @@ interface Pool {
   updated_at: string;
 }
 type Chosen = AnswerOf<'/v1/campaigns/{id}/senders'>;
-/** What the page knows, as it is asked for. */
+/** Data of the page as loaded from the API. */
 interface Known {
   chosen: Chosen;
 }
 
-/** The pool is read in two answers: as it is seen, it is as old as the older one. */
+/** Combines the pool's two answers; its `updated_at` is the older one. */
 function poolOf(campaign: Pick<Campaign, 'sender_strategy' | 'email_tags' | 'updated_at'>, chosen: Chosen): Pool {
   return {
     strategy: campaign.sender_strategy,
@@ -33,7 +33,10 @@ function poolOf(campaign: Pick<Campaign, 'sender_strategy' | 'email_tags' | 'upd
   };
 }
 
-/** The mailboxes a campaign sends from: named one by one, or all that carry a tag. Saved together, so that a running one changes once. */
+/**
+ * Editor of a campaign's senders: individual mailboxes or all with a tag. They are saved together, so that a running
+ * campaign changes once.
+ */
 export default function Senders({ campaign }: { campaign: Campaign }) {
   const t = useText();
   const { id } = campaign;
@@ -74,14 +77,14 @@ function PoolFields({
 }: {
   campaign: Campaign;
   stored: Pool;
-  /** The mailbox of the workspace that may send, where there is one alone. */
+  /** The workspace's only mailbox that can send. */
   only: string | undefined;
   mailboxes: { value: string; label: string }[];
   tags: { value: string; label: string }[];
 }) {
   const t = useText();
   const may = useCan('manage_campaigns');
-  // A draft without a sender gets the only mailbox there is, as soon as it is saved.
+  // A draft without a sender gets the only available mailbox when it is saved.
   const isChosen =
     may && only && campaign.status === 'draft' && stored.strategy === 'explicit' && stored.senders.length === 0;
   const { id } = campaign;
@@ -136,7 +139,7 @@ function PoolFields({
             value={pool.senders.map((one) => one.email_account_id)}
             onChange={(ids) =>
               change({
-                // In the order in which the API answers them.
+                // Sorted as in the API's answer.
                 senders: ids.toSorted().map(
                   (email_account_id) =>
                     pool.senders.find((one) => one.email_account_id === email_account_id) ?? {
@@ -216,7 +219,7 @@ function PoolFields({
   );
 }
 
-/** Asks for what is stored now, and has it shown. */
+/** Fetches the stored pool and updates the page with it. */
 async function readPool(id: string): Promise<Pool> {
   const path = { params: { path: { id } } };
   const [chosen, campaign] = await Promise.all([
@@ -228,7 +231,7 @@ async function readPool(id: string): Promise<Pool> {
   return poolOf(campaign, chosen);
 }
 
-/** How much of the emails each of several senders takes. */
+/** Editor of the share of emails of each sender. */
 function Shares({
   senders,
   mailboxes,

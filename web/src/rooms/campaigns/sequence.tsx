@@ -11,12 +11,12 @@ import { textOf, useText } from '../../text/index.ts';
 import { branchesOf, conditionsInWords, shareOf, type Flow, type Step } from './flow.ts';
 import { StepCard, StepIcon } from './step-card.tsx';
 
-/** What edits a step comes when one is opened. */
+/** Loads the step editor when a step is opened. */
 const loadPanel = () => import('./step-panel.tsx');
 const StepPanel = lazy(async () => ({ default: (await loadPanel()).StepPanel }));
 const NewStepPanel = lazy(async () => ({ default: (await loadPanel()).NewStepPanel }));
 const Graph = lazy(() => import('./graph.tsx'));
-/** Kinds of steps in the order in which they are offered. */
+/** Kinds of steps in the order of the menu. */
 const KINDS = [
   'email',
   'wait',
@@ -32,10 +32,10 @@ const KINDS = [
   'unsubscribe',
   'end',
 ] as const;
-/** A picture of the counts costs more than a list: it is asked for again this often (ms) and not with every event. */
+/** Interval (ms) of refetching the counts, which cost more than a list and so do not follow every event. */
 const FLOW_EVERY_MS = 15_000;
 
-/** Where the leads of a campaign stand; asked for again while it runs. */
+/** Loads the counts of leads per step; refetched while the campaign runs. */
 function useFlow(id: string, isRunning: boolean) {
   return useQuery({
     queryKey: ['campaign-flow', id],
@@ -44,7 +44,7 @@ function useFlow(id: string, isRunning: boolean) {
   });
 }
 
-/** The steps of a campaign in order. */
+/** Loads the steps of a campaign in order. */
 function useSteps(id: string) {
   return useQuery({
     queryKey: ['campaigns', id, 'steps'],
@@ -52,7 +52,7 @@ function useSteps(id: string) {
   });
 }
 
-/** The sequence as a graph, or as a list that reads from top to bottom, with the chosen step beside it. Both live in the address. */
+/** The sequence as a graph or a list, with the editor of the selected step. View and selection are in the address. */
 export default function Sequence({ id, isRunning }: { id: string; isRunning: boolean }) {
   const t = useText();
   const mayWrite = useCan('manage_campaigns');
@@ -152,7 +152,7 @@ function AddStep({ choose }: { choose: (id: string) => void }) {
   );
 }
 
-/** The sequence as a list: every step, and below it where it leads. */
+/** The sequence as a list: every step with its links below. */
 function Outline({
   steps,
   flow,

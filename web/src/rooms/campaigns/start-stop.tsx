@@ -13,17 +13,17 @@ import type { Campaign } from './flow.ts';
 import { NextHours } from './next-hours.tsx';
 import { Problems } from './problems.tsx';
 
-/** The finding that may be set aside by whoever starts the campaign. */
+/** Code of the finding that the starting person may override. */
 const RISK = 'list_bounce_risk';
 
-/** Starts a campaign, after saying what keeps it from starting and what it will do; pauses one that runs. */
+/** Button that starts a campaign, after showing blockers and effects, or pauses a running one. */
 export function StartStop({ campaign }: { campaign: Campaign }) {
   const t = useText();
   const { id, status } = campaign;
   const [isOpen, confirm] = useDisclosure();
   const [acknowledged, acknowledge] = useState(false);
   const address = useRouterState({ select: ({ location }) => location.href });
-  // A finding leads to where it is mended: the question is not in its way.
+  // Closes the dialog when a link of a finding is followed.
   useEffect(confirm.close, [address, confirm.close]);
   const path = { params: { path: { id } } };
   const stale = [['campaigns'], ['campaign-flow', id], ['checklist']];
@@ -42,12 +42,12 @@ export function StartStop({ campaign }: { campaign: Campaign }) {
   });
   const errors = check.data?.problems.filter(({ severity }) => severity === 'error') ?? [];
   const isRisky = errors.some(({ code }) => code === RISK);
-  // A risk may be taken; anything else the API would refuse.
+  // The bounce risk may be overridden; the API would refuse a start with any other error.
   const isBlocked = errors.some(({ code }) => code !== RISK);
   const isActive = status === 'active';
   return (
     <>
-      {/* One button for both, so that the focus stays on it when the campaign starts or stops. */}
+      {/* A single button for both actions keeps the focus when the campaign starts or stops. */}
       <Button
         {...(isActive
           ? { variant: 'default', leftSection: <IconPause size={16} />, onClick: () => stop.mutate() }
@@ -75,7 +75,7 @@ export function StartStop({ campaign }: { campaign: Campaign }) {
             <Button
               onClick={() => start.mutate()}
               loading={start.isPending}
-              // Enabled and then disabled by the answer, it would take the focus with it.
+              // Stays disabled during the check: if the answer disabled it later, it would lose the focus.
               disabled={check.isPending || isBlocked || (isRisky && !acknowledged)}
             >
               {t('campaign.start.do')}

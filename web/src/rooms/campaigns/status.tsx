@@ -3,10 +3,10 @@ import { textOf } from '../../text/index.ts';
 
 const COLORS: Record<string, string> = { active: 'teal', draft: 'gray', completed: 'blue', paused: 'yellow' };
 
-/** Whether a campaign runs, in a word. */
+/** Shows the status of a campaign. */
 export function CampaignStatus({ status }: { status: string }) {
   return (
-    // A long one has several lines where there is little room.
+    // Allows several lines for a long status in a narrow space.
     <Badge
       variant="light"
       color={COLORS[status] ?? 'red'}

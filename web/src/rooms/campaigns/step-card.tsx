@@ -31,13 +31,13 @@ const ICONS = {
   end: IconFlag,
 };
 
-/** The picture of a kind of step. */
+/** Icon of a kind of step. */
 export function StepIcon({ type, size = 16 }: { type: string; size?: number }) {
   const Picture = ICONS[type as keyof typeof ICONS] ?? IconBolt;
   return <Picture size={size} stroke={1.7} />;
 }
 
-/** One step: what it is, what it does, and how many stand there now. */
+/** Card of one step: its kind, its summary, and its current number of leads. */
 export function StepCard({
   step,
   flow,

@@ -6,7 +6,7 @@ import { useChoices, type Choices } from './choices.ts';
 import { textIn, type Action, type FieldsProps } from './flow.ts';
 import { Letter } from './letter.tsx';
 
-/** What a new step does before anything is changed. */
+/** Initial actions of new steps, by kind. */
 export const NEW_STEPS: Record<string, Action> = {
   wait: { type: 'wait', wait_minutes: 1440 },
   wait_for_event: { type: 'wait_for_event', wait_event_name: '', timeout_minutes: 4320, on_timeout: 'continue' },
@@ -22,7 +22,7 @@ export const NEW_STEPS: Record<string, Action> = {
   end: { type: 'end' },
 };
 
-/** The fields of a step, as its kind has them. */
+/** Fields of a step, depending on its kind. */
 export function StepFields(props: FieldsProps) {
   const t = useText();
   const { step, mayWrite, change } = props;
@@ -98,7 +98,7 @@ interface ActionFields {
   mayWrite: boolean;
 }
 
-/** What a task or a deal is to be, or where a deal moves to. */
+/** Fields of a task or deal action. */
 function CrmFields({ of, action, set, mayWrite }: ActionFields & { of: keyof typeof CRM_FIELDS }) {
   const t = useText();
   const choices = {
@@ -126,7 +126,7 @@ function CrmFields({ of, action, set, mayWrite }: ActionFields & { of: keyof typ
   );
 }
 
-/** Fields that are needed stay, empty, until they are chosen; others are left out. */
+/** Required fields are kept empty until chosen; other empty fields are removed. */
 function cleaned(of: keyof typeof CRM_FIELDS, changes: Record<string, unknown>): Record<string, unknown> {
   const needed = (name: string) => CRM_FIELDS[of].some((field: ActionField) => field.name === name && field.isNeeded);
   return Object.fromEntries(
@@ -238,7 +238,7 @@ function AppFields({ action, set, mayWrite }: ActionFields) {
   );
 }
 
-/** One thing of the workspace, by its name. */
+/** Select for one record of the workspace by name. */
 function Choice({
   label,
   nothing,
@@ -248,7 +248,7 @@ function Choice({
   disabled,
 }: {
   label: string;
-  /** What is said where there is none to choose. */
+  /** Text if there is nothing to choose. */
   nothing: string;
   of: Choices;
   value: string;
@@ -273,7 +273,7 @@ function Choice({
 const UNITS = { minutes: 1, hours: 60, days: 1440 } as const;
 type Unit = keyof typeof UNITS;
 
-/** A length of time: a number and its unit. */
+/** Duration input: a number and its unit. */
 function Span({
   label,
   minutes,

@@ -18,7 +18,7 @@ import { Variants } from './variants.tsx';
 type Change = BodyOf<'/v1/campaigns/{id}/steps/{sid}', 'patch'>;
 type NewStep = BodyOf<'/v1/campaigns/{id}/steps', 'post'>;
 
-/** Everything about one step of a campaign: what it does, where it leads, where it stands. */
+/** Editor of one step: content, links and position. */
 export function StepPanel({
   id,
   step,
@@ -125,7 +125,10 @@ export function StepPanel({
   );
 }
 
-/** A step that is not there yet: nothing is stored before it is saved, so that a running campaign never meets a half of it. */
+/**
+ * Editor of a new step. Nothing is stored before it is saved, so that a running campaign never meets an incomplete
+ * step.
+ */
 export function NewStepPanel({
   id,
   type,
@@ -236,7 +239,7 @@ function Frame({
   );
 }
 
-/** Another place for a step; it is moved at once, as moving it back undoes it. */
+/** Moves a step to another position at once; moving it back undoes it. */
 function Move({ id, step, steps }: { id: string; step: Step; steps: readonly Step[] }) {
   const t = useText();
   const move = useAct(
@@ -279,7 +282,7 @@ function toPlace(value: string): { after: string | null; branch?: number } {
   return value === START ? { after: null } : { after: after!, ...(branch ? { branch: Number(branch) } : {}) };
 }
 
-/** Where a step can be put: at the beginning, behind a step, or on one of its branches. */
+/** Returns the possible positions of a step: at the beginning, after a step, or on one of its branches. */
 function placesOf(steps: readonly Step[], t: ReturnType<typeof useText>): { value: string; label: string }[] {
   const places = steps.flatMap((step) => {
     if (typeOf(step) === 'end') return [];

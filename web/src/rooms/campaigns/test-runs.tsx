@@ -12,9 +12,9 @@ import { textOf, useText } from '../../text/index.ts';
 
 type Run = RowOf<'/v1/campaigns/{id}/test-runs'>;
 
-/** A test waits no longer than this (s) at any step when it is in a hurry. */
+/** Maximum wait (s) at each step of a shortened test. */
 const HURRY_S = 5;
-/** How often (ms) an open test is looked at: no event tells of its steps. */
+/** Interval (ms) of refetching an open test, because its steps emit no events. */
 const LOOK_EVERY_MS = 1_500;
 const OPEN = new Set(['running', 'waiting_for_event']);
 const COLORS: Record<string, string> = {
@@ -24,7 +24,7 @@ const COLORS: Record<string, string> = {
   waiting_for_event: 'yellow',
 };
 
-/** The campaign tried on oneself: real letters to one's own address, each step as it happens. */
+/** Test runs of the campaign: real emails to the person's own address, with each step live. */
 export function TestRuns({ id }: { id: string }) {
   const t = useText();
   const maySend = useCan('send_campaigns');

@@ -5,7 +5,7 @@ import { ErrorNote } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
 import type { Campaign } from './flow.ts';
 
-/** What a campaign counts, and the domain through which its links lead: used once its DNS records have been seen. */
+/** Editor of open and click tracking and of the tracking domain, which is used once its DNS records are verified. */
 export function Tracking({
   stored,
   value,
@@ -50,7 +50,7 @@ export function Tracking({
   );
 }
 
-/** Whether the stored domain is used, and the look at its DNS records; what is missing is said by the API. */
+/** Shows if the stored domain is in use and checks its DNS records; the API names missing ones. */
 function Verification({ campaign, isReadOnly }: { campaign: Campaign; isReadOnly: boolean }) {
   const t = useText();
   const { id, tracking_domain_verified: isVerified } = campaign;
@@ -59,7 +59,7 @@ function Verification({ campaign, isReadOnly }: { campaign: Campaign; isReadOnly
       try {
         await dataOf(heron.POST('/v1/campaigns/{id}/tracking-domain/verify', { params: { path: { id } } }));
       } finally {
-        // A look that fails takes the mark away.
+        // A failed check removes the verification.
         await queryClient.invalidateQueries({ queryKey: ['campaigns', id], exact: true });
       }
     },

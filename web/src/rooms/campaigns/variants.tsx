@@ -25,7 +25,7 @@ const editedOf = ({ name, weight, subject, body_plain, body_html, is_active, upd
   updated_at,
 });
 
-/** Other wordings of an email that are tried against each other: their share, what came of each, and which has won. */
+/** A/B variants of an email: their weights, their results, and the winner. */
 export function Variants({ campaignId, step, flow }: { campaignId: string; step: Step; flow: Flow | undefined }) {
   const t = useText();
   const may = useCan('manage_settings');
@@ -173,7 +173,7 @@ function EditVariant({
   const path = { path: { id: campaignId, variantId: variant?.id ?? '' } };
   const [own] = useState(step);
   const draft = useDraft<Editable>({
-    // A new one begins with the step's own wording, as it was when the dialog was opened.
+    // A new variant starts with the step's own text at the time the dialog was opened.
     stored: editedOf(variant ?? { ...own, name: '', weight: 1, is_active: true, updated_at: '' }),
     write: async (changes, { updated_at: expected_updated_at, ...before }) => {
       if (!variant) {
@@ -259,7 +259,7 @@ function EditVariant({
   );
 }
 
-/** Whether the wording that wins is chosen for all further emails: a setting of the campaign, else of the workspace. */
+/** Returns the setting for automatic selection of the winner, of the campaign or else of the workspace. */
 function usePromotion(campaignId: string) {
   const queryKey = ['campaigns', campaignId, 'advanced'];
   const path = { params: { path: { id: campaignId } } };
@@ -269,7 +269,7 @@ function usePromotion(campaignId: string) {
   });
   const set = useAct(
     (isOn: boolean) =>
-      // All other settings stay as they are by then.
+      // All other settings keep their currently stored values.
       toNewest(
         query.data!,
         ({ overrides, updated_at: expected_updated_at }) =>

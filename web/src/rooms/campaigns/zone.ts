@@ -3,28 +3,28 @@ import { DAY_MS, toDay } from '../../parts/day.ts';
 import { toClock } from '../../../../messages/hours.ts';
 import type { Campaign } from './flow.ts';
 
-/** In the order of a week that begins on Monday, which is bit 0 of a campaign's days. */
+/** Weekdays from Monday, which is bit 0 of a campaign's days. */
 export const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
-/** The local day of a moment in a zone: YYYY-MM-DD, or written out. */
+/** Returns the local day of a time in a zone: YYYY-MM-DD, or written out. */
 export function dayOf(at: string | Date, zone: string, form: 'iso' | 'long' = 'iso'): string {
   const moment = new Date(at);
   if (form === 'iso') return new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(moment);
   return new Intl.DateTimeFormat(region(), { timeZone: zone, dateStyle: 'full' }).format(moment);
 }
 
-/** The moment at which a local day (YYYY-MM-DD) begins in a zone, as ISO 8601 in UTC. */
+/** Returns the start of a local day (YYYY-MM-DD) in a zone, as ISO 8601 in UTC. */
 export function toInstant(day: string, zone: string): string {
   const midnight = Date.parse(`${day}T00:00:00Z`);
-  // Twice: the offset at the first guess may be the one of the other side of a change of the clocks.
+  // Two passes, because the offset at the first guess may be from the other side of a clock change.
   let at = midnight;
   for (let turn = 0; turn < 2; turn += 1) at = midnight - offsetMs(at, zone);
   return new Date(at).toISOString();
 }
 
 /**
- * When a campaign may send next: null now, otherwise the local day (YYYY-MM-DD) and clock (HH:MM) in its zone at which its hours begin;
- * undefined where it has no hours to come.
+ * Returns the next sending time of a campaign: null if it is now, otherwise local day (YYYY-MM-DD) and clock (HH:MM) in
+ * its zone. Undefined if no sending hours are left.
  */
 export function nextHours(campaign: Campaign, now = new Date()): { day: string; clock: string } | null | undefined {
   const { timezone: zone, start_date: start, end_date: end } = campaign;
@@ -49,7 +49,7 @@ export function nextHours(campaign: Campaign, now = new Date()): { day: string; 
   return undefined;
 }
 
-/** The hours and days of a schedule as hours of each day, Sunday first, in minutes after midnight. */
+/** Converts the days and hours of a schedule to windows of each day, from Sunday, in minutes after midnight. */
 export function toWindows({ days, start_time: from, end_time: to }: Campaign): Campaign['schedule_windows'] {
   const [start, end] = [toMinutes(from || '00:00'), toMinutes(to || '24:00') || 1440];
   return Array.from({ length: 7 }, (_, sunday) =>
@@ -57,7 +57,7 @@ export function toWindows({ days, start_time: from, end_time: to }: Campaign): C
   );
 }
 
-/** Minutes after midnight of HH:MM. */
+/** Converts HH:MM to minutes after midnight. */
 export function toMinutes(clock: string): number {
   const [hours, minutes] = clock.split(':').map(Number);
   return (hours ?? 0) * 60 + (minutes ?? 0);

@@ -14,7 +14,7 @@ import { Lanes } from './lanes.tsx';
 import { NewDeal } from './new-deal.tsx';
 import { CrmPage } from './pages.tsx';
 
-/** The open deals of a pipeline, by the stage in which they stand. */
+/** Board of a pipeline's open deals by stage. */
 export default function BoardPage() {
   const t = useText();
   const mayWrite = useCan('manage_contacts');
@@ -76,7 +76,7 @@ function Board({ pipeline, mayMove }: { pipeline: Pipeline; mayMove: boolean }) 
   );
 }
 
-/** A pipeline to begin with; its stages can be changed afterwards. */
+/** Creates a first pipeline, whose stages can be changed afterwards. */
 function FirstPipeline() {
   const t = useText();
   const [colors] = useState(['#64748b', '#0ea5e9', '#8b5cf6', '#f59e0b']);

@@ -25,7 +25,7 @@ import { TaskList } from './task-list.tsx';
 
 type OneDeal = AnswerOf<'/v1/crm/deals/{id}'>;
 type Edit = BodyOf<'/v1/crm/deals/{id}', 'patch'>;
-/** What of a deal is edited; the day it may close is a day, without an hour. */
+/** Editable part of a deal. The closing date is a day without a time. */
 type Edited = Pick<
   OneDeal,
   'name' | 'value' | 'currency' | 'stage_id' | 'contact_id' | 'assigned_to' | 'updated_at'
@@ -42,7 +42,7 @@ const editedOf = (deal: OneDeal): Edited => ({
 });
 const stale = [['deals'], ['contacts']];
 
-/** One deal: what it is worth, where it stands, how it ended, and what is to do for it. */
+/** Page of one deal: value, stage, outcome and tasks. */
 export default function DealPage() {
   const t = useText();
   const { id } = useParams({ strict: false }) as { id: string };
@@ -78,7 +78,7 @@ export default function DealPage() {
   );
 }
 
-/** The three buttons stand beside each other on a phone. */
+/** Fits the three buttons in one row on a phone. */
 const NARROW = { base: 'xs', sm: 'md' };
 const COLORS = { open: 'blue', won: 'teal', lost: 'gray' } as const;
 
@@ -98,7 +98,7 @@ function Standing({ deal }: { deal: OneDeal }) {
   );
 }
 
-/** Won, lost with a reason, or open again; and gone for good. */
+/** Buttons for winning, losing (with a reason), reopening and deleting a deal. */
 function Outcome({ deal }: { deal: OneDeal }) {
   const t = useText();
   const go = useGo();

@@ -6,12 +6,12 @@ export type Stage = Pipeline['stages'][number];
 export type Deal = RowOf<'/v1/crm/deals'>;
 export type Task = RowOf<'/v1/crm/tasks'>;
 
-/** All pipelines with their stages. */
+/** Loads all pipelines with their stages. */
 export function usePipelines() {
   return useQuery({ queryKey: ['deals', 'pipelines'], queryFn: () => dataOf(heron.GET('/v1/crm/pipelines')) });
 }
 
-/** What deals are worth, for each currency; those without a value count nothing. */
+/** Sums the values of deals per currency. Deals without a value are ignored. */
 export function sums(deals: readonly Pick<Deal, 'value' | 'currency'>[]): [currency: string, value: number][] {
   const totals = new Map<string, number>();
   for (const { value, currency } of deals)
@@ -19,7 +19,7 @@ export function sums(deals: readonly Pick<Deal, 'value' | 'currency'>[]): [curre
   return [...totals].toSorted(([a], [b]) => a.localeCompare(b));
 }
 
-/** The open deals of a pipeline, as the board shows them: the 200 that changed last. */
+/** Query of the board: the 200 most recently changed open deals of a pipeline. */
 export const boardQuery = (pipelineId: string) => ({
   queryKey: ['deals', 'board', pipelineId],
   queryFn: () =>
@@ -34,7 +34,7 @@ export const boardQuery = (pipelineId: string) => ({
 type Board = Awaited<ReturnType<ReturnType<typeof boardQuery>['queryFn']>>;
 
 /**
- * Moves a deal on the board at once, and at the API after that; the board is put back when the API refuses.
+ * Moves a deal on the board at once and then at the API. Reverts the board if the API refuses.
  * @throws HeronError
  */
 export async function moveDeal(pipelineId: string, dealId: string, stage: Stage): Promise<void> {

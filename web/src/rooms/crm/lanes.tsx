@@ -26,10 +26,13 @@ import { toNumber, useText } from '../../text/index.ts';
 import { moveDeal, sums, type Deal, type Pipeline, type Stage } from './deals.ts';
 import classes from './lanes.module.css';
 
-/** With the mouse the lane under it is meant, with the keyboard the one that the card covers most. */
+/** The target is the lane under the mouse, or with the keyboard the lane that the card covers most. */
 const meant: CollisionDetection = (held) => (held.pointerCoordinates ? pointerWithin(held) : rectIntersection(held));
 
-/** The arrow keys move a card that is held to the lane beside: that of its stage, before it is known which one it is over. */
+/**
+ * Moves a held card by arrow keys to the neighbouring lane. Before a lane is known to be under it, its stage's lane
+ * counts.
+ */
 const toLaneBeside: KeyboardCoordinateGetter = (
   event,
   { context: { active, over, collisionRect, droppableContainers, droppableRects } },
@@ -37,7 +40,7 @@ const toLaneBeside: KeyboardCoordinateGetter = (
   const step = event.code === 'ArrowRight' ? 1 : event.code === 'ArrowLeft' ? -1 : 0;
   if (step === 0) return undefined;
   event.preventDefault();
-  // Just lifted: where it lies is not measured yet, and it would be moved by too much.
+  // The card was just picked up and is not measured yet; it would move too far.
   if (!collisionRect) return undefined;
   const lanes = droppableContainers
     .getEnabled()
@@ -51,7 +54,7 @@ const toLaneBeside: KeyboardCoordinateGetter = (
   return next ? { x: next.rect.left + 8, y: next.rect.top + 40 } : undefined;
 };
 
-/** The stages beside each other, each with its deals; a deal is moved by mouse, by finger, or by the keys of its handle. */
+/** Stages side by side with their deals. A deal is moved by mouse, by touch, or by the keys of its handle. */
 export function Lanes({ pipeline, deals, mayMove }: { pipeline: Pipeline; deals: readonly Deal[]; mayMove: boolean }) {
   const t = useText();
   const [heldId, setHeld] = useState<string>();

@@ -18,7 +18,7 @@ import { CrmPage } from './pages.tsx';
 const STATUSES = ['open', 'won', 'lost'] as const;
 const COLORS = { open: 'blue', won: 'teal', lost: 'gray' } as const;
 
-/** Deals of every pipeline, with what those that are shown are worth in each currency. */
+/** Page of the deals of all pipelines, with the sum of the loaded ones per currency. */
 export default function DealsPage() {
   const t = useText();
   const filters = useFilters();
@@ -77,7 +77,7 @@ export default function DealsPage() {
   );
 }
 
-/** The filters of the address, and the setter of each. */
+/** Returns the filters of the address and their setters. */
 function useFilters() {
   const [q, setQ] = useFilter('q');
   const [status, setStatus] = useFilter('status');
@@ -130,7 +130,7 @@ function Filters({ filters: { values, set } }: { filters: ReturnType<typeof useF
   );
 }
 
-/** Sums of the deals that are loaded, by currency and state: amounts of different currencies are never added. */
+/** Sums of the loaded deals by currency and state. Amounts of different currencies are never added. */
 function Totals({ deals, total }: { deals: readonly Deal[]; total: number | null }) {
   const t = useText();
   const rows = STATUSES.flatMap((status) => {

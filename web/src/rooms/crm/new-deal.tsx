@@ -10,7 +10,7 @@ import { amountProps, CURRENCIES } from '../../parts/money.ts';
 import { useText } from '../../text/index.ts';
 import type { Pipeline } from './deals.ts';
 
-/** Adds a deal to a pipeline. */
+/** Dialog that adds a deal to a pipeline. */
 export function NewDeal({ pipeline }: { pipeline: Pipeline }) {
   const t = useText();
   const [isOpen, dialog] = useDisclosure();

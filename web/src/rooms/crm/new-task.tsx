@@ -16,7 +16,7 @@ import type { Task } from './deals.ts';
 const PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
 const stale = [['tasks'], ['contacts']];
 
-/** A task as it is edited: when it is due as a field writes it, in the person's zone. */
+/** Task in the form in which it is edited; `due` is a datetime-local value in the person's zone. */
 interface Edited extends Pick<Task, 'title' | 'priority' | 'assigned_to' | 'updated_at'> {
   description: string;
   due: string;
@@ -41,7 +41,7 @@ const editedOf = ({ title, description, due_date, priority, type, assigned_to, u
   updated_at,
 });
 
-/** What the API takes of the fields that were changed. */
+/** Converts changed fields to the API's body. */
 function bodyOf({ due, type, description, updated_at: _, ...rest }: Partial<Edited>) {
   return {
     ...rest,
@@ -51,7 +51,7 @@ function bodyOf({ due, type, description, updated_at: _, ...rest }: Partial<Edit
   };
 }
 
-/** Adds a task, of a deal and its contact where they are given. */
+/** Dialog that adds a task, for a deal and its contact if given. */
 export function NewTask({ deal }: { deal?: { id: string; contact_id: string | null } }) {
   const t = useText();
   const [isOpen, dialog] = useDisclosure();
@@ -71,7 +71,7 @@ export function NewTask({ deal }: { deal?: { id: string; contact_id: string | nu
   );
 }
 
-/** Changes a task, or deletes it. */
+/** Dialog that changes or deletes a task. */
 export function EditTask({ task, onClose }: { task: Task; onClose: () => void }) {
   const t = useText();
   const path = { params: { path: { id: task.id } } };
@@ -163,7 +163,7 @@ function TaskForm({
       <SimpleGrid cols={2}>
         <Select
           label={t('tasks.type')}
-          // The type of a task may be gone, and stays its name.
+          // A deleted task type is still offered by its name.
           data={value.type && !names.includes(value.type) ? [...names, value.type] : names}
           value={value.type ?? names[0] ?? null}
           onChange={(type) => change({ type })}
@@ -203,7 +203,7 @@ function TaskForm({
   );
 }
 
-/** A time as a datetime-local field writes it: in the person's zone, to the minute. */
+/** Formats a time for a datetime-local input: in the person's zone, to the minute. */
 function toLocal(at: string): string {
   const date = new Date(at);
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

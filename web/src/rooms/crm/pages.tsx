@@ -3,14 +3,14 @@ import { Page } from '../../parts/page.tsx';
 import { SubPages } from '../../parts/sub-pages.tsx';
 import { useText } from '../../text/index.ts';
 
-/** Deals as a board or as a list, and tasks: one of these pages with the way to the others. */
+/** Layout of the CRM pages (board, list, tasks) with links between them. */
 export function CrmPage({
   title,
   lead,
   actions,
   children,
 }: {
-  /** What the page is called, unless it is one of deals. */
+  /** Title of the page. Default: deals. */
   title?: string;
   lead: string;
   actions?: ReactNode;

@@ -13,7 +13,7 @@ import type { Pipeline, Stage } from './deals.ts';
 
 const stale = [['deals']];
 
-/** Names, colours and order of the stages of a pipeline; each change is saved as it is made. */
+/** Editor of a pipeline's stages: names, colours and order. Each change is saved at once. */
 export function EditStages({ pipeline }: { pipeline: Pipeline }) {
   const t = useText();
   const [isOpen, dialog] = useDisclosure();
@@ -65,7 +65,10 @@ export function EditStages({ pipeline }: { pipeline: Pipeline }) {
   );
 }
 
-/** A name that is saved when it is left. Who has typed nothing sees what others make of it, and does not put it back. */
+/**
+ * Name field that is saved when it loses the focus. If the person typed nothing, it shows others' changes and does not
+ * overwrite them.
+ */
 function NameField({
   name,
   rename,

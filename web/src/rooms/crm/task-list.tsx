@@ -22,7 +22,7 @@ const ask = (filters: TaskFilters, cursor: { cursor?: string }) =>
   dataOf(heron.POST('/v1/crm/tasks/search', { params: { query: { limit: 100, ...cursor } }, body: filters }));
 type Pages = InfiniteData<Awaited<ReturnType<typeof ask>>>;
 
-/** Tasks that match filters; one is ticked off at once, and taken up again when that was a mistake. */
+/** List of tasks for filters. Completing and reopening are shown at once. */
 export function TaskList({ filters, none }: { filters: TaskFilters; none: React.ReactNode }) {
   const [edited, edit] = useState<Task>();
   const queryKey = ['tasks', filters];
@@ -69,7 +69,10 @@ export function TaskList({ filters, none }: { filters: TaskFilters; none: React.
   );
 }
 
-/** Ticks a task off, or takes it up again: at once in the list of `queryKey`, put back where the API refuses, with an offer to undo it. */
+/**
+ * Returns a function that completes or reopens a task: at once in the list of `queryKey`, reverted if the API refuses,
+ * with an undo offer.
+ */
 function useToggle(queryKey: readonly unknown[]): (task: Task) => Promise<void> {
   const t = useText();
   const settle = async (task: Task, status: Task['status']) => {
@@ -108,7 +111,7 @@ function useToggle(queryKey: readonly unknown[]): (task: Task) => Promise<void> 
   };
 }
 
-/** @param isOfDeal the list is that of one deal, so neither it nor its contact is named */
+/** @param isOfDeal true in the list of one deal, where deal and contact are not repeated */
 function TaskRow({
   task,
   isOfDeal,

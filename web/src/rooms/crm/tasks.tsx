@@ -15,7 +15,7 @@ import { TaskList, type TaskFilters } from './task-list.tsx';
 const OPEN = ['pending', 'in_progress'] as const;
 const SHOWN = ['today', 'open', 'done'] as const;
 
-/** What is to do: today with what is overdue, all that is open, and what is done. */
+/** Page of tasks: due today or overdue, all open, and completed. */
 export default function TasksPage() {
   const t = useText();
   const mayWrite = useCan('manage_contacts');

@@ -15,7 +15,10 @@ const SAID: Record<Folder, TextKey> = {
   trash: 'inbox.moved.trash',
 };
 
-/** Files a conversation at once; it leaves the list before the API has answered, and comes back when that fails or is undone. */
+/**
+ * Moves a conversation to a folder. It leaves the list before the API has answered, and returns if that fails or is
+ * undone.
+ */
 export async function fileThread(thread: string, ids: string[], folder: Folder, before: Folder): Promise<void> {
   const move = (to: Folder) => dataOf(heron.PATCH('/v1/unibox/folder', { body: { email_ids: ids, folder: to } }));
   await leaveList(
@@ -26,7 +29,7 @@ export async function fileThread(thread: string, ids: string[], folder: Folder, 
   );
 }
 
-/** Hides a conversation from this person until a moment. */
+/** Hides a conversation from this person until a time. */
 export async function snoozeThread(thread: string, until: Date): Promise<void> {
   await leaveList(
     thread,
@@ -36,13 +39,13 @@ export async function snoozeThread(thread: string, until: Date): Promise<void> {
   );
 }
 
-/** Shows a snoozed conversation again. */
+/** Ends the snooze of a conversation. */
 export async function unsnoozeThread(thread: string): Promise<void> {
   await wake(thread).catch(showError);
   await refresh();
 }
 
-/** Marks messages that came in as read or not; the list says so before the API has answered. */
+/** Marks received messages as read or unread. The list shows it before the API has answered. */
 export async function markSeen(thread: string, ids: string[], { seen }: { seen: boolean }): Promise<void> {
   changeLists((row) => (row.thread_id === thread ? { ...row, has_unread: !seen, seen } : row));
   await dataOf(heron.PATCH('/v1/unibox/seen', { body: { email_ids: ids, seen } })).catch(showError);
@@ -64,7 +67,7 @@ async function decide(id: string, body: { intent: Kind } | { asks_to_stop: false
   await Promise.all([refresh(), queryClient.invalidateQueries({ queryKey: ['contacts'] })]);
 }
 
-/** Asks again for everything of the inbox that is looked at. */
+/** Refetches all visible inbox queries. */
 export function refresh(): Promise<void> {
   return queryClient.invalidateQueries({ queryKey: ['inbox'] });
 }

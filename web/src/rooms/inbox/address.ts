@@ -4,7 +4,7 @@ import type { RowOf } from '../../app/api.ts';
 export type Thread = RowOf<'/v1/unibox'>;
 export type Message = RowOf<'/v1/unibox/thread'>;
 
-/** What the list shows: conversations in a folder or state, or emails that were written here. */
+/** Views of the inbox: conversations by folder or state, and emails written here. */
 export const VIEWS = [
   'inbox',
   'unread',
@@ -25,11 +25,11 @@ interface Search {
   mailbox?: string | undefined;
   category?: string | undefined;
   q?: string | undefined;
-  /** The conversation that is open. */
+  /** Id of the open conversation. */
   thread?: string | undefined;
 }
 
-/** What is seen of the inbox, which lives in the address, and how to change it. */
+/** Returns the inbox state in the address and functions to change it. */
 export function useAddress() {
   const { view, mailbox = '', category = '', q = '', thread = '' } = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
@@ -39,7 +39,7 @@ export function useAddress() {
     category,
     q,
     thread,
-    /** Shows something else; `replace` where "back" need not lead here again. */
+    /** Changes the view. `replace` adds no entry to the browser's history. */
     show: (change: Search, replace = false) =>
       void navigate({
         to: '.',
@@ -49,7 +49,7 @@ export function useAddress() {
   };
 }
 
-/** The filters of the API for a view. A search of the inbox finds what is archived, too. */
+/** Returns the API filters of a view. A search in the inbox also finds archived conversations. */
 export function threadFilters({
   view,
   mailbox,

@@ -12,7 +12,7 @@ import { toNumber, useText } from '../../text/index.ts';
 
 type Contact = AnswerOf<'/v1/contacts/{id}'>;
 
-/** The contact of a conversation; nothing when there is none, or the role may not see contacts. */
+/** Loads the contact of a conversation; nothing if there is none or the role may not see contacts. */
 export function useContact(id: string | undefined) {
   const may = useCan('view_contacts');
   return useQuery({
@@ -22,7 +22,7 @@ export function useContact(id: string | undefined) {
   });
 }
 
-/** Values of a contact under the names that placeholders have. */
+/** Returns a contact's values by placeholder name. */
 export function variablesOf(contact: Contact | undefined): Record<string, string> {
   if (!contact) return {};
   return {
@@ -35,7 +35,7 @@ export function variablesOf(contact: Contact | undefined): Record<string, string
   };
 }
 
-/** Who writes: the contact, its way through campaigns, and its deals. */
+/** Panel about the sender: the contact, its campaigns and its deals. */
 export function Beside({ id, address }: { id: string | undefined; address: string }) {
   const t = useText();
   const may = useCan('view_contacts');

@@ -6,7 +6,7 @@ import { useText } from '../../text/index.ts';
 import { useDraft, type Draft } from './draft.ts';
 import { Writing } from './writing.tsx';
 
-/** A new email, or a draft of one. */
+/** Editor of a new email or of a draft. */
 export default function Compose({ draft: kept, onClose }: { draft: Draft | undefined; onClose: () => void }) {
   const t = useText();
   const mailboxes = useQuery({

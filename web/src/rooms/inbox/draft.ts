@@ -11,28 +11,29 @@ type Written = Pick<
   body_plain: string;
 };
 
-/** How long (ms) after the last letter what is written is kept. */
+/** Time (ms) without typing after which the draft is saved. */
 const PAUSE_MS = 800;
 
-/** What two may write differently. */
+/** Fields that two people may edit differently. */
 const FIELDS = ['email_account_id', 'to', 'subject', 'body_plain'] as const;
 
-/** What somebody else has written into the draft meanwhile. */
+/** Concurrent changes that somebody else made to the draft. */
 interface Theirs {
   fields: (typeof FIELDS)[number][];
   value: Written;
   stored: Draft;
 }
 
-/** Drafts of the workspace, last changed first. */
+/** Query of the workspace's drafts, last changed first. */
 export const draftsQuery = {
   queryKey: ['inbox', 'drafts'],
   queryFn: () => dataOf(heron.GET('/v1/unibox/drafts', { params: { query: { limit: 100 } } })),
 } as const;
 
 /**
- * What somebody writes, kept by the API as a draft while they write. `keep` waits until the newest words are there and gives the draft's id;
- * `discard` deletes it. Where somebody else has changed it too, nothing is kept before the person has said whose words stay.
+ * Hook that saves an email as a draft while it is written. `keep` waits until the latest text is saved and returns the
+ * draft's id; `discard` deletes it. If somebody else has changed the draft, saving stops until the person decides
+ * between the versions.
  */
 export function useDraft(initial: Written, draft: Draft | undefined) {
   const [written, setWritten] = useState(initial);
@@ -59,7 +60,7 @@ export function useDraft(initial: Written, draft: Draft | undefined) {
       throw error;
     }
   };
-  /** Shows what somebody else has written where it is not what stands here; where it is, nothing keeps the next attempt. */
+  /** Shows the other person's version if it differs from this one. If it does not, the next save can proceed. */
   const meet = async (drafted: string) => {
     const stored = await dataOf(heron.GET('/v1/unibox/drafts/{id}', { params: { path: { id: drafted } } }));
     const other = otherThan(newest.current, stored);
@@ -108,7 +109,7 @@ export function useDraft(initial: Written, draft: Draft | undefined) {
     takeTheirs: () => settle(Object.fromEntries((theirs?.fields ?? []).map((name) => [name, theirs!.value[name]]))),
     keepMine: () => settle({}),
     keep,
-    /** The draft has become an email. */
+    /** The draft was sent as an email. */
     forget,
     async discard() {
       clearTimeout(timer.current);
@@ -121,7 +122,7 @@ export function useDraft(initial: Written, draft: Draft | undefined) {
   };
 }
 
-/** Stores a new draft, or what one says now; refused where somebody else has changed it since it was seen. */
+/** Stores a new draft or its current content. Refused if somebody else has changed it since it was read. */
 function store(id: string | undefined, body: Written, keptFiles: string[], seen: string | undefined): Promise<Draft> {
   if (id === undefined) return dataOf(heron.POST('/v1/unibox/drafts', { body }));
   return dataOf(
@@ -132,7 +133,7 @@ function store(id: string | undefined, body: Written, keptFiles: string[], seen:
   );
 }
 
-/** What is stored where it is not what stands here; null where it is the same. */
+/** Returns the stored version if it differs from this one; null if they are equal. */
 function otherThan(mine: Written, stored: Draft): Theirs | null {
   const { email_account_id: mailboxId, to, subject, body_plain } = stored;
   const value = { email_account_id: mailboxId ?? undefined, to, subject, body_plain };
@@ -144,7 +145,7 @@ function withoutEmpty(written: Written): Written {
   return Object.fromEntries(Object.entries(written).filter(([, value]) => value !== undefined)) as Written;
 }
 
-/** A file as the API takes it: in base64. */
+/** Converts a file to the API's format, in base64. */
 export async function toAttachment(file: File): Promise<{ filename: string; content_type: string; content: string }> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   let binary = '';

@@ -32,7 +32,7 @@ const ICONS: Record<View, (props: { size?: number; stroke?: number }) => ReactNo
 
 type Overview = AnswerOf<'/v1/unibox/overview'>;
 
-/** How many conversations there are where; kept up to date by events. */
+/** Loads the numbers of conversations by place, kept current by events. */
 export function useOverview() {
   return useQuery({
     queryKey: ['inbox', 'overview'],
@@ -40,7 +40,7 @@ export function useOverview() {
   });
 }
 
-/** The number beside a view: what waits there for somebody. Archives and trash have none. */
+/** Returns the count shown beside a view; none for archive and trash. */
 function countOf(view: View, counts: Overview | undefined): number {
   if (!counts) return 0;
   if (view === 'unread') return counts.unread;
@@ -50,7 +50,7 @@ function countOf(view: View, counts: Overview | undefined): number {
   return view === 'inbox' ? (counts.folders.find(({ folder }) => folder === 'inbox')?.unread ?? 0) : 0;
 }
 
-/** Folders, mailboxes and categories, each a filter of the list. */
+/** List of folders, mailboxes and categories, each a filter. */
 export function Folders() {
   const t = useText();
   const address = useAddress();
@@ -88,7 +88,7 @@ export function Folders() {
   );
 }
 
-/** The same on a narrow screen, as one choice. */
+/** The same filters as a single select, for narrow screens. */
 export function FolderSelect() {
   const t = useText();
   const { view, show } = useAddress();

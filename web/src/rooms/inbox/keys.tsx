@@ -4,7 +4,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { useText } from '../../text/index.ts';
 import { KINDS } from './kinds.ts';
 
-/** What each key does, in the order in which the help lists them; texts are `inbox.key.<name>`. */
+/** Keyboard shortcuts in the order of the help; their texts are `inbox.key.<name>`. */
 const KEYS = [
   ['j', 'next'],
   ['k', 'previous'],
@@ -27,7 +27,9 @@ type KeyAct = (typeof KEYS)[number][1];
 const STORED = 'heron-inbox-keys';
 const listeners = new Set<() => void>();
 
-/** Whether single keys do something: people who speak to their computer switch them off. Kept in this browser. */
+/**
+ * Returns true if single-key shortcuts are on, stored in this browser. People who use speech input switch them off.
+ */
 function useIsOn(): boolean {
   return useSyncExternalStore(
     (listener) => {
@@ -38,7 +40,7 @@ function useIsOn(): boolean {
   );
 }
 
-/** Does what a key says, unless somebody writes, a dialog or menu is open, or keys are switched off. */
+/** Handles the shortcuts, unless the person types, a dialog or menu is open, or shortcuts are off. */
 export function useKeys(acts: Record<KeyAct, () => void>): void {
   const isOn = useIsOn();
   const newest = useRef(acts);
@@ -70,7 +72,7 @@ export function useKeys(acts: Record<KeyAct, () => void>): void {
   }, [isOn]);
 }
 
-/** What the keys do. */
+/** Help dialog of the shortcuts. */
 export default function KeyHelp({ onClose }: { onClose: () => void }) {
   const t = useText();
   const isOn = useIsOn();

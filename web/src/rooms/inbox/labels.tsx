@@ -5,7 +5,7 @@ import { dataOf, heron } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { useText } from '../../text/index.ts';
 
-/** The categories a conversation is filed under, each ticked or not. The target opens it. */
+/** Menu of a conversation's categories with checkboxes. Its target element opens it. */
 export function LabelMenu({
   threadId,
   isOpen,

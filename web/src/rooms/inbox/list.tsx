@@ -13,10 +13,10 @@ import { threadFilters, useAddress, type Thread } from './address.ts';
 import { useOverview } from './folders.tsx';
 import { Nothing } from './nothing.tsx';
 
-/** Height (px) of a conversation in the list: sender, subject and a line of what it says. */
+/** Height (px) of a conversation in the list: sender, subject and a snippet. */
 const ROW = 82;
 
-/** Conversations of what the address asks for. */
+/** Loads the conversations for the address. */
 export function useThreads(address: ReturnType<typeof useAddress>) {
   const query = threadFilters(address);
   return usePaged(['inbox', 'threads', query], (cursor, signal) =>
@@ -24,7 +24,7 @@ export function useThreads(address: ReturnType<typeof useAddress>) {
   );
 }
 
-/** The list of conversations; more are loaded as one comes near its end. */
+/** List of conversations that loads more near its end. */
 export function ThreadList({ list, onOpen }: { list: ReturnType<typeof useThreads>; onOpen: (row: Thread) => void }) {
   const t = useText();
   const { view, q, mailbox, category, thread } = useAddress();
@@ -77,7 +77,7 @@ export function ThreadList({ list, onOpen }: { list: ReturnType<typeof useThread
   );
 }
 
-/** What arrives in an empty inbox; the way to a mailbox where there is none. */
+/** Empty state of the inbox, with a link to connect a mailbox if there is none. */
 function WhatComes() {
   const t = useText();
   const mayConnect = useCan('manage_settings');

@@ -10,7 +10,7 @@ import { Letter, PlainLetter } from '../../parts/letter.tsx';
 import type { Message } from './address.ts';
 import { Reading } from './reading.tsx';
 
-/** One message of a conversation; `isFolded` shows its beginning alone until it is opened. */
+/** One message of a conversation; `isFolded` shows only its beginning until it is opened. */
 export function MessageCard({ message, isFolded }: { message: Message; isFolded: boolean }) {
   const t = useText();
   const [isOpen, setOpen] = useState(!isFolded);

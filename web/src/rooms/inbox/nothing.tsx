@@ -1,7 +1,7 @@
 import { Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** An empty pane: what belongs there, without a frame of its own. */
+/** Empty state of a pane, without a frame. */
 export function Nothing({
   icon: Picture,
   title,

@@ -22,7 +22,7 @@ import { Drafts, ScheduledList, SentList } from './written.tsx';
 
 const Compose = lazy(() => import('./compose.tsx'));
 
-/** The inbox over all mailboxes: folders, conversations, and the one that is open; one of them at a time on a phone. */
+/** Inbox over all mailboxes: folders, conversations and the open conversation; one of them at a time on a phone. */
 export default function InboxPage() {
   const t = useText();
   const address = useAddress();
@@ -41,7 +41,7 @@ export default function InboxPage() {
     setPanel(undefined);
     show({ thread: threadId }, replace);
   };
-  /** The one after the open one takes its place, as it is about to leave the list. */
+  /** Opens the next conversation, because the open one is about to leave the list. */
   const leave = () => open(window.matchMedia('(min-width: 62em)').matches ? rows[at + 1]?.thread_id : undefined, true);
   const file = (folder: 'archive' | 'trash') => {
     const ids = received(messages.data);
@@ -128,7 +128,7 @@ export default function InboxPage() {
   );
 }
 
-/** Above the list: the folder, the search in it, the keys, and a new letter. */
+/** Toolbar above the list: folder, search, shortcuts, and a new email. */
 function Tools({
   search,
   onHelp,
@@ -157,7 +157,7 @@ function Tools({
           w="auto"
           flex={1}
           miw={0}
-          // Then the keys of the list are those of what was found.
+          // Activates the list shortcuts for the search results.
           onKeyDown={(event) => {
             if (event.key === 'Enter' || event.key === 'Escape') event.currentTarget.blur();
           }}

@@ -5,7 +5,7 @@ import { useText } from '../../text/index.ts';
 import { useDraft, type Draft } from './draft.ts';
 import { Writing } from './writing.tsx';
 
-/** The answer to a conversation: a button until somebody writes, or has written before. */
+/** Reply area of a conversation: a button until the person writes or a draft exists. */
 export function Reply({
   threadId,
   to,

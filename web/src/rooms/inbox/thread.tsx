@@ -23,12 +23,12 @@ import { Reply } from './reply.tsx';
 import { useWaiting, WaitingCard } from './waiting.tsx';
 import { WhenMenu } from './when.tsx';
 
-/** What of a conversation stands open, which keys open as well. */
+/** Panel of a conversation that is open; shortcuts open it as well. */
 export type Panel = 'reply' | 'snooze' | 'labels' | undefined;
-/** Messages that are shown of one conversation; nobody writes more. */
+/** Maximum number of messages shown of one conversation. */
 const MOST_MESSAGES = 500;
 
-/** The messages of a conversation, oldest first. */
+/** Loads the messages of a conversation, oldest first. */
 export function useMessages(threadId: string) {
   return useQuery({
     queryKey: ['inbox', 'thread', threadId],
@@ -49,12 +49,12 @@ export function useMessages(threadId: string) {
   });
 }
 
-/** Ids of the messages of a conversation that came in. */
+/** Returns the ids of the received messages. */
 export function received(messages: readonly Message[] | undefined): string[] {
   return (messages ?? []).filter(({ direction }) => direction === 'received').map(({ id }) => id);
 }
 
-/** One conversation: what can be done with it, its messages, the answer, and who writes. */
+/** Pane of one conversation: actions, messages, reply and sender. */
 export function ThreadPane({
   threadId,
   row,
@@ -64,12 +64,12 @@ export function ThreadPane({
   onLeave,
 }: {
   threadId: string;
-  /** Its row in the list; undefined when it was opened by a link. */
+  /** Its row in the list; undefined if it was opened by a link. */
   row: Thread | undefined;
   panel: Panel;
   onPanel: (panel: Panel) => void;
   onClose: () => void;
-  /** It is about to leave the list: the next one is shown. */
+  /** Called before the conversation leaves the list, to show the next one. */
   onLeave: () => void;
 }) {
   const t = useText();
@@ -187,7 +187,7 @@ export function ThreadPane({
   );
 }
 
-/** Says that a conversation is put off, and takes it back. */
+/** Note that a conversation is snoozed, with a button to end it. */
 function SnoozedNote({ threadId }: { threadId: string }) {
   const t = useText();
   const snoozes = useQuery({
@@ -208,7 +208,7 @@ function SnoozedNote({ threadId }: { threadId: string }) {
   );
 }
 
-/** An act of a conversation, as a button with its name. */
+/** Icon button of a conversation's action, with an accessible name. */
 const Act = forwardRef<HTMLButtonElement, { label: string; onClick?: () => void; children: ReactNode }>(
   function ActButton({ label, children, ...button }, ref) {
     return (
@@ -221,7 +221,10 @@ const Act = forwardRef<HTMLButtonElement, { label: string; onClick?: () => void;
   },
 );
 
-/** Marks what came in as read when it is shown, once: what somebody marks as unread afterwards stays so while they look at it. */
+/**
+ * Marks received messages as read once when they are shown. Messages that the person marks as unread afterwards stay
+ * unread.
+ */
 function useMarkWhatIsSeen(threadId: string, messages: readonly Message[] | undefined, mayWrite: boolean): void {
   const done = useRef(new Set<string>());
   useEffect(() => {
@@ -236,7 +239,7 @@ function useMarkWhatIsSeen(threadId: string, messages: readonly Message[] | unde
       { seen: true },
     );
   }, [messages, mayWrite]);
-  // Also what was read before it came here may be marked as unread while it is open.
+  // Messages that were already read may also be marked as unread while the conversation is open.
   useEffect(() => {
     for (const { id, seen } of messages ?? []) if (seen) done.current.add(id);
   }, [messages]);

@@ -8,7 +8,7 @@ import { useText } from '../../text/index.ts';
 
 type Waiting = AnswerOf<'/v1/unibox/scheduled'>['data'][number];
 
-/** Emails that were written here and have not left: of one conversation, or all. */
+/** Loads unsent emails that were written here, of one conversation or all. */
 export function useWaiting(threadId?: string) {
   return useQuery({
     queryKey: ['inbox', 'scheduled', threadId],
@@ -17,7 +17,7 @@ export function useWaiting(threadId?: string) {
   });
 }
 
-/** An email that has not left: when it will, what keeps it, and a way to call it back. */
+/** Card of an unsent email: its time, the reason of its wait, and a button to cancel it. */
 export function WaitingCard({ email }: { email: Waiting }) {
   const t = useText();
   const may = useCan('send_campaigns');

@@ -3,10 +3,10 @@ import { useState, type ReactNode } from 'react';
 import { toDateTime } from '../../parts/time.tsx';
 import { useText, type TextKey } from '../../text/index.ts';
 
-/** Hour of the day, in the viewer's zone, at which "tomorrow" and "on Monday" begin. */
+/** Hour of the day in the viewer's zone for "tomorrow" and "on Monday". */
 const MORNING = 8;
 
-/** Moments people mean when they put something off. */
+/** Returns common times for snoozing and scheduling. */
 function usualMoments(now: Date): { key: TextKey; at: Date }[] {
   const morning = (days: number) => {
     const at = new Date(now);
@@ -23,7 +23,7 @@ function usualMoments(now: Date): { key: TextKey; at: Date }[] {
   ];
 }
 
-/** Chooses a moment: a usual one, or any. The target opens it. */
+/** Menu for a time: a common one or any. Its target element opens it. */
 export function WhenMenu({
   label,
   isOpen,
@@ -31,7 +31,7 @@ export function WhenMenu({
   onChoose,
   children,
 }: {
-  /** What happens at the moment, for screen readers. */
+  /** Purpose of the time, for screen readers. */
   label: string;
   isOpen: boolean;
   onOpen: (isOpen: boolean) => void;

@@ -15,7 +15,7 @@ import { refresh } from './acts.ts';
 import { toAttachment, type useDraft } from './draft.ts';
 import { WhenMenu } from './when.tsx';
 
-/** The words of an email with what can be done with them: a template, files, send now or at a time, throw away. */
+/** Editor of an email's text with template, files, send, schedule and discard. */
 export function Writing({
   draft,
   variables,
@@ -28,7 +28,7 @@ export function Writing({
   /** Values for the placeholders of templates. */
   variables: Record<string, string>;
   label: string;
-  /** Sent, or thrown away. */
+  /** Called after sending or discarding. */
   onDone: () => void;
   field?: Ref<HTMLTextAreaElement>;
   children?: ReactNode;

@@ -14,7 +14,7 @@ import { draftsQuery, type Draft } from './draft.ts';
 import { Nothing } from './nothing.tsx';
 import { useWaiting, WaitingCard } from './waiting.tsx';
 
-/** Emails that were begun here; one opens where it is written. */
+/** List of drafts. A draft opens in its conversation or in the composer. */
 export function Drafts({ onOpen }: { onOpen: (draft: Draft) => void }) {
   const t = useText();
   const drafts = useQuery(draftsQuery);
@@ -48,7 +48,7 @@ export function Drafts({ onOpen }: { onOpen: (draft: Draft) => void }) {
   );
 }
 
-/** Emails that were written here and have not left. */
+/** List of unsent emails written here. */
 export function ScheduledList() {
   const t = useText();
   const waiting = useWaiting();
@@ -73,7 +73,7 @@ export function ScheduledList() {
   );
 }
 
-/** Emails that were written here and have left. */
+/** List of sent emails written here. */
 export function SentList() {
   const t = useText();
   const { q, mailbox, thread, show } = useAddress();

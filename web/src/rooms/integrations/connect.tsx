@@ -9,7 +9,9 @@ import { useText } from '../../text/index.ts';
 
 type Provider = AnswerOf<'/v1/integrations/catalog'>['catalog'][number];
 
-/** Connects an account: by what is pasted, which its provider is asked about first, or by the consent of its person there. */
+/**
+ * Connects an account: by a pasted key, which is verified at the provider first, or by the person's consent there.
+ */
 export function Connect({ provider, onClose }: { provider: Provider; onClose: () => void }) {
   const t = useText();
   const go = useGo();

@@ -20,7 +20,7 @@ import { Subscriptions } from './subscriptions.tsx';
 type Connection = AnswerOf<'/v1/integrations/connections/{id}'>['connection'];
 type Run = AnswerOf<'/v1/integrations/connections/{id}/runs'>['runs'][number];
 
-/** One connected account: whether it works, what it does when something happens, and what it did. */
+/** Page of one connected account: health, actions and log. */
 export default function ConnectionPage() {
   const t = useText();
   const { id } = useParams({ strict: false }) as { id: string };
@@ -104,11 +104,11 @@ function Actions({ id, name }: { id: string; name: string }) {
   );
 }
 
-/** Connected, and yet the last look at it found something. */
+/** Returns true for a connected account whose last check found a problem. */
 const isIll = ({ status, health }: Connection): boolean =>
   status === 'connected' && (health === 'degraded' || health === 'down');
 
-/** Why an account does not work, and the way to have it work again. */
+/** Shows the problem of an account and its fix. */
 function Trouble({ connection, mayChange }: { connection: Connection; mayChange: boolean }) {
   const t = useText();
   const again = useAct(
@@ -130,7 +130,7 @@ function Trouble({ connection, mayChange }: { connection: Connection; mayChange:
       variant="light"
       color={connection.status === 'reauth_required' ? 'red' : 'yellow'}
       title={
-        // The state itself stands above, beside the name.
+        // The state is already shown above, beside the name.
         isIll(connection) ? t('integrations.health.found') : t(`integrations.status.${connection.status}`)
       }
       role="note"
@@ -211,7 +211,7 @@ function Runs({ runs }: { runs: readonly Run[] }) {
   );
 }
 
-/** Actions that were given up; nothing where there are none. */
+/** List of dead letters of the account; hidden if there are none. */
 function GivenUp({ id }: { id: string }) {
   const t = useText();
   const may = useCan('send_campaigns');

@@ -13,7 +13,7 @@ import { ConnectionStatus } from './status.tsx';
 type Provider = AnswerOf<'/v1/integrations/catalog'>['catalog'][number];
 type Connection = AnswerOf<'/v1/integrations/connections'>['connections'][number];
 
-/** Every provider, with the accounts that are connected there and how they are. */
+/** Page of all providers with their connected accounts and health. */
 export default function IntegrationsPage() {
   const t = useText();
   const [connecting, connect] = useFilter('connect');
@@ -128,13 +128,13 @@ function ProviderCard({
   );
 }
 
-/** The settings of the installation that hold its OAuth client at a provider. */
+/** Names of the settings that hold the installation's OAuth client at a provider. */
 function clientSettings(provider: string): string {
   const name = provider.toUpperCase();
   return `${name}_CLIENT_ID, ${name}_CLIENT_SECRET`;
 }
 
-/** What an account is called: by people, else by its provider. */
+/** Returns an account's label, or else its name at the provider, or the provider. */
 export function nameOf({ label, external_account_name, provider }: Connection): string {
   return label || external_account_name || provider;
 }

@@ -18,7 +18,7 @@ interface Row {
   transform: Transform;
   fixed: string;
 }
-/** All mappings of a connection are replaced together: of two who change them, one gives way. */
+/** All mappings of a connection form one field: of two people who change them, one must give way. */
 interface Edited {
   rows: Row[];
   updated_at: string;
@@ -33,7 +33,7 @@ const editedOf = ({ mappings, updated_at }: Mappings): Edited => ({
   updated_at,
 });
 
-/** Which field of a contact becomes which field at the provider. */
+/** Editor of the mapping of contact fields to the provider's fields. */
 export function Mappings({ id, mayChange }: { id: string; mayChange: boolean }) {
   const t = useText();
   const mappings = useQuery({

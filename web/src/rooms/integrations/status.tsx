@@ -11,7 +11,7 @@ const COLORS = {
   disconnected: 'gray',
 } as const;
 
-/** Whether an account works, in a word. */
+/** Shows the status of an account. */
 export function ConnectionStatus({
   connection: { status, health },
 }: {

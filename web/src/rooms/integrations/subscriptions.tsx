@@ -12,7 +12,7 @@ import { textOf, useText } from '../../text/index.ts';
 type Read = AnswerOf<'/v1/integrations/connections/{id}'>;
 type Provider = AnswerOf<'/v1/integrations/catalog'>['catalog'][number];
 
-/** What is done at the account when something happens here. */
+/** List of an account's actions for events. */
 export function Subscriptions({
   connection,
   provider,
@@ -75,7 +75,7 @@ export function Subscriptions({
   );
 }
 
-/** What is done at the account, without the name of the account's provider. */
+/** Returns the name of an action without its provider. */
 function actionName(action: string): string {
   return textOf('integrations.action', action.slice(action.indexOf('.') + 1), action);
 }

@@ -8,7 +8,7 @@ import { Ago } from '../../parts/time.tsx';
 import { To } from '../../parts/to.tsx';
 import { textOf, useText } from '../../text/index.ts';
 
-/** What happened with a contact, the latest first: letters, replies, what it did in the product, and what the team did. */
+/** Activity of a contact, latest first: emails, replies, product events and actions of the team. */
 export function Activity({ id }: { id: string }) {
   const t = useText();
   const maySeeLetters = useCan('view_analytics');

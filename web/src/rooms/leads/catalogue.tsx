@@ -17,10 +17,13 @@ import { LeadsPage } from './pages.tsx';
 
 type Metadata = AnswerOf<'/v1/b2b-database/metadata'>;
 type Person = FoundBy<'/v1/b2b-database/people'>;
-/** Most people that one import takes. */
+/** Maximum number of people per import. */
 const MOST = 100;
 
-/** The prospect catalogue of the installation: people who are nobody's contacts yet; an installation without one says how to get it. */
+/**
+ * Page of the installation's prospect catalogue: people who are no contacts yet. Without a catalogue it explains how to
+ * get one.
+ */
 export default function CataloguePage() {
   const t = useText();
   const metadata = useQuery({
@@ -70,7 +73,7 @@ function Search({ metadata }: { metadata: Metadata }) {
   );
 }
 
-/** The filters of the address, and the setter of each. */
+/** Returns the filters of the address and their setters. */
 function useFilters() {
   const [q, setQ] = useFilter('q');
   const [title, setTitle] = useFilter('title');
@@ -122,7 +125,7 @@ function FilterFields({
   );
 }
 
-/** Makes contacts of those who are chosen, and says who was known or may not be mailed. */
+/** Imports the selected people as contacts, and reports known and suppressed ones. */
 function Import({ chosen, onDone }: { chosen: ReadonlySet<string>; onDone: () => void }) {
   const t = useText();
   const take = useAct(() => dataOf(heron.POST('/v1/b2b-database/import', { body: { person_ids: [...chosen] } })), {
@@ -156,7 +159,7 @@ function Import({ chosen, onDone }: { chosen: ReadonlySet<string>; onDone: () =>
   );
 }
 
-/** Who is found; whom to import is chosen here. */
+/** Table of search results with a selection for the import. */
 function People({
   filters,
   chosen,
@@ -201,7 +204,7 @@ function People({
   );
 }
 
-/** @param isFull no more may be chosen */
+/** @param isFull true if no more people may be selected */
 function PersonCells({
   person,
   isChosen,

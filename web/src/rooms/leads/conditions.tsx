@@ -17,7 +17,7 @@ import { useCampaigns } from '../../parts/choices.ts';
 import { textOf, useText } from '../../text/index.ts';
 import { TagsInput as ChooseTags } from './tags.tsx';
 
-/** Whom a segment or a search of the lead database is about. */
+/** Conditions of a segment or of a search in the lead database. */
 export interface Audience {
   match: 'all' | 'any';
   conditions: { field: string; operator: string; values: string[] }[];
@@ -25,11 +25,11 @@ export interface Audience {
 type Condition = Audience['conditions'][number];
 type Field = AnswerOf<'/v1/segments/fields'>['fields'][number];
 
-/** Operators that need no value, and those that take many. */
+/** Operators without a value, and operators with several. */
 const BARE = new Set(['exists', 'not_exists']);
 const MANY = new Set(['in', 'not_in']);
 
-/** Conditions that can be sent: those whose value is still to come are left out. */
+/** Returns only complete conditions, which have a value if their operator needs one. */
 export function complete({ match, conditions }: Audience): Audience {
   return {
     match,
@@ -37,7 +37,7 @@ export function complete({ match, conditions }: Audience): Audience {
   };
 }
 
-/** Conditions one below the other, each a field, an operator of it and its values. */
+/** Editor of conditions: field, operator and values. */
 export function Conditions({
   value,
   onChange,
@@ -100,7 +100,7 @@ export function Conditions({
               onChange={(operator) => change(at, { ...condition, operator: operator ?? condition.operator })}
               allowDeselect={false}
               readOnly={readOnly}
-              // Where no value follows, the button that removes it stands beside it.
+              // Without a value field the remove button is placed beside the operator.
               w={{ base: BARE.has(condition.operator) ? 'calc(100% - 2.75rem)' : '100%', xs: 170 }}
             />
             <Values condition={condition} field={field} onChange={(values) => change(at, { ...condition, values })} />
@@ -140,7 +140,7 @@ export function Conditions({
   );
 }
 
-/** A condition that was just begun on a field. */
+/** Returns the initial condition on a field. */
 function starting(field: Field | undefined): Condition {
   return { field: field?.name ?? 'email', operator: field?.operators[0] ?? 'equal', values: [] };
 }
@@ -164,7 +164,7 @@ function Values({
       field.type === 'campaign'
         ? (campaigns.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))
         : field.values!.map((one) => ({ value: one, label: textOf('leads.value', one) }));
-    // Several values mean any of them; a flag has one.
+    // Several values are alternatives; a flag has one value.
     return field.type === 'flag' ? (
       <Select {...shared} data={data} value={values[0] ?? null} onChange={(one) => onChange(one ? [one] : [])} />
     ) : (

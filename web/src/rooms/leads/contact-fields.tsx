@@ -8,7 +8,7 @@ import { useText } from '../../text/index.ts';
 
 type Contact = AnswerOf<'/v1/contacts/{id}'>;
 const FIELDS = ['first_name', 'last_name', 'company', 'phone'] as const;
-/** A contact as it is edited: fields of the workspace's own may lack their name while they are written. */
+/** Contact in the form in which it is edited. Custom fields may lack a name while they are typed. */
 type Edited = Pick<Contact, 'email' | 'updated_at' | (typeof FIELDS)[number]> & { custom: [string, string][] };
 const editedOf = ({ email, first_name, last_name, company, phone, custom_fields, updated_at }: Contact): Edited => ({
   email,
@@ -20,7 +20,7 @@ const editedOf = ({ email, first_name, last_name, company, phone, custom_fields,
   updated_at,
 });
 
-/** The fields of a contact, those of the workspace's own included; all are saved together. */
+/** Editor of a contact's fields, including custom fields, saved together. */
 export function EditContact({ contact, mayWrite }: { contact: Contact; mayWrite: boolean }) {
   const t = useText();
   const { id } = contact;

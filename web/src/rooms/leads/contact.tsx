@@ -19,7 +19,7 @@ import { Tags, TagsInput } from './tags.tsx';
 
 type Contact = AnswerOf<'/v1/contacts/{id}'>;
 
-/** One contact: who it is, where it is filed, whether it may be written to, and what happened. */
+/** Page of one contact: data, campaigns and tags, suppression, and activity. */
 export default function ContactPage() {
   const t = useText();
   const { id } = useParams({ strict: false }) as { id: string };
@@ -157,7 +157,7 @@ function Filing({ contact, mayWrite }: { contact: Contact; mayWrite: boolean }) 
   );
 }
 
-/** Outcomes of the emails to a contact; nothing before the first one was sent. */
+/** Outcomes of the emails to a contact; hidden before the first one. */
 function Letters({ contact: { engagement } }: { contact: Contact }) {
   const t = useText();
   if (engagement.total_sent === 0 || !engagement.last_sent_at) return null;

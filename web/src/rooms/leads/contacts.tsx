@@ -20,7 +20,7 @@ import { Tags, useTags } from './tags.tsx';
 type Contact = RowOf<'/v1/contacts'>;
 const SORTS = ['created_at', 'updated_at', 'email', 'last_name', 'campaign_count'] as const;
 
-/** Everybody the workspace knows, newest first. */
+/** Page of all contacts of the workspace, newest first. */
 export default function ContactsPage() {
   const t = useText();
   const mayWrite = useCan('manage_contacts');
@@ -39,7 +39,7 @@ export default function ContactsPage() {
   );
 }
 
-/** The list with its filters: what changes while it is scrolled is here, and not in the page around it. */
+/** List with its filters. State that changes while scrolling is kept here, not in the surrounding page. */
 function Contacts({ mayWrite }: { mayWrite: boolean }) {
   const t = useText();
   const [q] = useFilter('q');
@@ -177,7 +177,7 @@ function Cells({ contact }: { contact: Contact }) {
   );
 }
 
-/** First and last name; empty where neither is known. */
+/** Returns first and last name; empty if both are unknown. */
 export function nameOf({ first_name, last_name }: { first_name: string; last_name: string }): string {
   return [first_name, last_name].filter(Boolean).join(' ');
 }

@@ -8,7 +8,7 @@ import { VirtualTable } from '../../parts/virtual-table.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { nameOf } from './contacts.tsx';
 
-/** Whom a search of the lead database is about. */
+/** Query of the lead database. */
 export type Question = BodyOf<'/v1/lead-database/coverage', 'post'>;
 
 type Person = FoundBy<'/v1/lead-database/people'>;
@@ -22,7 +22,7 @@ const COLORS: Record<string, string> = {
   unsubscribed: 'yellow',
 };
 
-/** People of the lead database, those written to last first. */
+/** People of the lead database, most recently emailed first. */
 export function PeopleTable({ question }: { question: Question }) {
   const t = useText();
   const list = usePaged(['contacts', 'database', 'people', question], (cursor, signal) =>
@@ -69,7 +69,7 @@ const personCells = (person: Person) => (
   </>
 );
 
-/** The same people by company, those with most people first. */
+/** The same people by company, largest first. */
 export function CompanyTable({ question }: { question: Question }) {
   const t = useText();
   const list = usePaged(['contacts', 'database', 'companies', question], (cursor, signal) =>

@@ -19,7 +19,7 @@ import { LeadsPage } from './pages.tsx';
 
 const FACETS = ['outreach_status', 'verification_status', 'esp_provider', 'seniority', 'department'] as const;
 
-/** How much of whom the workspace knows outreach has covered: figures, then the people or their companies. */
+/** Page of the outreach coverage: figures, then the people or their companies. */
 export default function DatabasePage() {
   const t = useText();
   const [q, setQ] = useFilter('q');
@@ -42,7 +42,7 @@ export default function DatabasePage() {
     setWhere(ready.conditions.length > 0 ? JSON.stringify(ready) : '');
   };
   const coverage = useCoverage(question);
-  // Without a condition nobody is left out: then it is the workspace that is empty.
+  // Without conditions an empty result means that the workspace has no contacts.
   const asksForAll = question.conditions?.length === 0 && !q && !segment;
   if (asksForAll && !coverage.isPlaceholderData && coverage.data?.coverage.total === 0)
     return (
@@ -90,7 +90,7 @@ export default function DatabasePage() {
   );
 }
 
-/** Conditions as the address has them; none where it was written by hand and says nothing. */
+/** Parses the conditions of the address; none if it is invalid. */
 function readAudience(where: string): Audience {
   try {
     const { match, conditions } = JSON.parse(where) as Partial<Audience>;
@@ -157,7 +157,7 @@ function Coverage({ asked }: { asked: ReturnType<typeof useCoverage> }) {
   );
 }
 
-/** Whether the values of a property say something: any is known, and how many were written to stands in the figures already. */
+/** Returns true if a property's values are informative: some are known and they do not repeat the figures. */
 function tells(name: (typeof FACETS)[number], counts: { key: string }[]): boolean {
   if (name === 'outreach_status') return counts.length > 1;
   return counts.some(({ key }) => key !== '' && key !== 'unknown');

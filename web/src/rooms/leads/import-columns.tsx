@@ -19,14 +19,14 @@ const TARGETS = [
   'custom',
 ] as const;
 
-/** The target of a column of the file. */
+/** Target of a column of the file. */
 export interface Column {
   index: number;
   target: string;
   custom_key?: string | undefined;
 }
 
-/** The suggested target of each column, as the form shows it. */
+/** Returns the suggested target of each column for the form. */
 export function suggestedMapping({ columns, suggested_mapping }: Preview): Column[] {
   return columns.map((_, index) => {
     const found = suggested_mapping.find((one) => one.index === index);
@@ -37,7 +37,7 @@ export function suggestedMapping({ columns, suggested_mapping }: Preview): Colum
   });
 }
 
-/** The columns of the file, what each becomes, and values of its first rows. */
+/** Table of the file's columns with their targets and values of the first rows. */
 export function ColumnTable({
   preview,
   mapping,
@@ -83,7 +83,7 @@ export function ColumnTable({
   );
 }
 
-/** Fields for the target of one column: a field of contacts, a custom field, or nothing. */
+/** Inputs for the target of one column: a contact field, a custom field, or nothing. */
 function TargetFields({
   name,
   column: { index, target, custom_key },

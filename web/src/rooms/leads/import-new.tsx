@@ -17,7 +17,7 @@ import { fileBody, ReadingFields, type Reading } from './import-reading.tsx';
 import classes from './import.module.css';
 import { TagsInput } from './tags.tsx';
 
-/** Imports a file of people: its content, the meaning of each column, and where its people go. */
+/** Page that imports a file: its content, the column mapping, and the tags and campaign. */
 export default function NewImportPage() {
   const t = useText();
   const [file, setFile] = useState<File>();
@@ -112,7 +112,7 @@ function Drop({
         aria-label={t('leads.import.choose')}
         onChange={(event) => {
           onFile(event.currentTarget.files?.[0]);
-          // The same file, corrected meanwhile, can be chosen again.
+          // Cleared so that the same file can be chosen again after a correction.
           event.currentTarget.value = '';
         }}
       />
@@ -186,7 +186,7 @@ function Mapping({ file, preview, reading }: { file: File; preview: Preview; rea
   );
 }
 
-/** The campaign that the people of the file become leads of; nothing for who may not see campaigns. */
+/** Select for the campaign of the imported people; hidden if the role may not see campaigns. */
 function CampaignSelect({ value, onChange }: { value: string | null; onChange: (id: string | null) => void }) {
   const t = useText();
   const maySeeCampaigns = useCan('view_campaigns');

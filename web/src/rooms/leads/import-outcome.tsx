@@ -12,7 +12,7 @@ import { fileBody, type Reading } from './import-reading.tsx';
 /** Time (ms) without a change after which the file is read again. */
 const PAUSE_MS = 500;
 
-/** The first rows as they would be stored with these columns, and the rows of the file that would be left out. */
+/** Preview of the first rows with these columns, and the rows that would be skipped. */
 export function OutcomeOf({
   file,
   mapping,

@@ -3,7 +3,7 @@ import { Section } from '../../parts/section.tsx';
 import { toPercent, useText } from '../../text/index.ts';
 import type { Preview } from './import-columns.tsx';
 
-/** Encodings that people choose among: all that the API takes. */
+/** Encodings that people can choose: all that the API accepts. */
 const ENCODINGS = [
   'utf-8',
   'utf-16le',
@@ -38,14 +38,14 @@ const ENCODINGS = [
   'euc-kr',
 ];
 
-/** Choices of a person for reading a file; the rest is detected. */
+/** Options chosen by the person for reading a file; the rest is detected. */
 export interface Reading {
   encoding?: string;
   skip_rows?: number;
   sheet?: string;
 }
 
-/** A file as the API takes it. */
+/** Builds the form data of a file for the API. */
 export function fileBody(file: File, options?: object): FormData {
   const form = new FormData();
   form.set('file', file);
@@ -53,7 +53,7 @@ export function fileBody(file: File, options?: object): FormData {
   return form;
 }
 
-/** Choices for a file that was read wrongly: its encoding, the lines above its header, and the sheet of a workbook. */
+/** Options for a misread file: encoding, lines above the header, and the sheet of a workbook. */
 export function ReadingFields({
   preview,
   reading,

@@ -3,7 +3,7 @@ import { useText } from '../../text/index.ts';
 
 const COLORS = { queued: 'gray', running: 'blue', completed: 'teal', failed: 'red', cancelled: 'yellow' } as const;
 
-/** How far an import is, in a word. */
+/** Shows the status of an import. */
 export function ImportStatus({ status }: { status: keyof typeof COLORS }) {
   const t = useText();
   return (

@@ -16,14 +16,14 @@ import { ImportStatus } from './import-status.tsx';
 
 type Import = AnswerOf<'/v1/contacts/imports/{id}'>;
 type Problem = RowOf<'/v1/contacts/imports/{id}/problems'>;
-/** How often (ms) an import under way is asked how far it is. */
+/** Interval (ms) of refetching a running import. */
 const PACE_MS = 1_500;
 
-/** The cells of a row that hold something, as far as a line shows them. */
+/** Joins the non-empty cells of a row to one line. */
 const shown = (values: readonly string[]) => values.filter(Boolean).join(' · ').slice(0, 500);
 const isOver = ({ status }: Import) => status !== 'queued' && status !== 'running';
 
-/** What became of a file: how many rows came in, and which were left out, with the reason. */
+/** Page of one import: imported rows, and skipped rows with their reasons. */
 export default function ImportPage() {
   const t = useText();
   const { id } = useParams({ strict: false }) as { id: string };

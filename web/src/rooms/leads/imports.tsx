@@ -10,7 +10,7 @@ import { toNumber, useText } from '../../text/index.ts';
 import { ImportStatus } from './import-status.tsx';
 import { LeadsPage } from './pages.tsx';
 
-/** Files that were imported, newest first. */
+/** Page of imported files, newest first. */
 export default function ImportsPage() {
   const t = useText();
   const mayWrite = useCan('manage_contacts');

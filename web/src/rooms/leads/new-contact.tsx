@@ -10,7 +10,7 @@ import { useText } from '../../text/index.ts';
 
 const NOBODY = { email: '', first_name: '', last_name: '', company: '' };
 
-/** Adds one contact, and opens it; a known address is that contact. */
+/** Dialog that adds one contact and opens it; a known address opens its contact. */
 export function NewContact() {
   const t = useText();
   const go = useGo();

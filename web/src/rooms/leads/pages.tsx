@@ -3,7 +3,7 @@ import { SubPages } from '../../parts/sub-pages.tsx';
 import { useText } from '../../text/index.ts';
 import type { ReactNode } from 'react';
 
-/** One of the pages that the room is made of, with the way to the others. */
+/** Layout of this room's pages with links between them. */
 export function LeadsPage({ lead, actions, children }: { lead: string; actions?: ReactNode; children: ReactNode }) {
   const t = useText();
   return (

@@ -18,7 +18,7 @@ import { complete, Conditions, type Audience } from './conditions.tsx';
 import { nameOf } from './contacts.tsx';
 
 type Segment = AnswerOf<'/v1/segments/{id}'>;
-/** A segment as it is edited: whom it is about is one thing. */
+/** Segment in the form in which it is edited; its conditions form one field. */
 type Edited = Pick<Segment, 'name' | 'updated_at'> & { audience: Audience };
 const NEW: Edited = { name: '', audience: { match: 'all', conditions: [] }, updated_at: '' };
 const editedOf = ({ name, match, conditions, updated_at }: Segment): Edited => ({
@@ -27,7 +27,7 @@ const editedOf = ({ name, match, conditions, updated_at }: Segment): Edited => (
   updated_at,
 });
 
-/** One segment, or a new one: its conditions, and who is in it while they are written. */
+/** Page of one segment or a new one: its conditions and its current contacts. */
 export default function SegmentPage() {
   const t = useText();
   const { id } = useParams({ strict: false }) as { id: string };
@@ -137,7 +137,7 @@ function Edit({ segment }: { segment?: Segment }) {
   );
 }
 
-/** How many people the conditions hold for now, and the first of them. */
+/** Shows the number of contacts that match the conditions now, and the first of them. */
 function People({ audience }: { audience: Audience }) {
   const t = useText();
   const [asked] = useDebouncedValue(complete(audience), 300, { leading: true });

@@ -11,7 +11,7 @@ import { To, ToButton } from '../../parts/to.tsx';
 import { toNumber, useText } from '../../text/index.ts';
 import { LeadsPage } from './pages.tsx';
 
-/** Saved audiences, each with how many people are in it now. */
+/** Page of segments with their current sizes. */
 export default function SegmentsPage() {
   const t = useText();
   const mayWrite = useCan('manage_contacts');

@@ -21,7 +21,7 @@ import { LeadsPage } from './pages.tsx';
 
 type Suppression = RowOf<'/v1/suppressions'>;
 
-/** Addresses and domains that get no mail, with the reason. */
+/** Page of suppressed addresses and domains with their reasons. */
 export default function SuppressionsPage() {
   const t = useText();
   const mayWrite = useCan('manage_contacts');
@@ -108,7 +108,7 @@ function Cells({ one, mayWrite }: { one: Suppression; mayWrite: boolean }) {
   );
 }
 
-/** Suppresses what is pasted: addresses and domains, one a line or with commas between. */
+/** Dialog that suppresses pasted addresses and domains, separated by lines or commas. */
 function Add() {
   const t = useText();
   const [isOpen, dialog] = useDisclosure();

@@ -2,12 +2,12 @@ import { Badge, ColorSwatch, Group, MultiSelect, Text, type MultiSelectProps } f
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 
-/** The categories of the workspace, which file contacts; people call them tags. */
+/** Loads the workspace's categories of contacts, shown to people as tags. */
 export function useTags() {
   return useQuery({ queryKey: ['tags'], queryFn: () => dataOf(heron.GET('/v1/categories')) });
 }
 
-/** Tags of one contact: a dot of their colour and their name, the first ones where room is short. */
+/** Tags of one contact: colour and name, limited to the first few in narrow spaces. */
 export function Tags({
   tags,
   most = tags.length,
@@ -40,7 +40,7 @@ export function Tags({
   );
 }
 
-/** Chooses tags. */
+/** Input for choosing tags. */
 export function TagsInput({ value, ...props }: MultiSelectProps & { value: string[] }) {
   const tags = useTags();
   return (

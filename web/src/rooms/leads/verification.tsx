@@ -15,7 +15,9 @@ import { useTags } from './tags.tsx';
 const VERDICTS = ['valid', 'risky', 'invalid', 'unknown'] as const;
 const COLORS = { valid: 'teal.7', risky: 'yellow.6', invalid: 'red.7', unknown: 'gray.5' } as const;
 
-/** What is known of the addresses of a list, and the way to have the others looked at. Verdicts come in with the events of contacts. */
+/**
+ * Page of the verification results of a list, with a button to verify the rest. Results arrive with contact events.
+ */
 export default function VerificationPage() {
   const t = useText();
   const mayWrite = useCan('manage_contacts');
@@ -106,7 +108,7 @@ export default function VerificationPage() {
   );
 }
 
-/** Has the addresses of a list looked at that have no verdict. */
+/** Button that verifies the addresses of a list without a result. */
 function Verify({ tag, open }: { tag: string; open: number }) {
   const t = useText();
   const verify = useAct(

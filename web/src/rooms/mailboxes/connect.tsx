@@ -22,7 +22,10 @@ import { useText } from '../../text/index.ts';
 import { RefusalNote } from './refusal.tsx';
 import { serversOf, type Security, type Server } from './servers.ts';
 
-/** Connects a mailbox: by address and password, with servers that are guessed from the address, or by Google or Microsoft. */
+/**
+ * Page that connects a mailbox: by address and password, with servers guessed from the address, or by Google or
+ * Microsoft.
+ */
 export default function ConnectPage() {
   const t = useText();
   const go = useGo();

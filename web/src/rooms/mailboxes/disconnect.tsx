@@ -8,10 +8,10 @@ import { useGo } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
 
 type Mailbox = AnswerOf<'/v1/emails/{id}'>;
-/** Campaigns that are named in the question; of more, how many. */
+/** Maximum number of campaigns named in the question; the rest are counted. */
 const NAMED = 8;
 
-/** Disconnects a mailbox and erases what Heron keeps of it, after all that follows was said. */
+/** Disconnects a mailbox and deletes its data, after a confirmation that lists all effects. */
 export function Disconnect({ mailbox: { id, email, provider, warmup, campaigns } }: { mailbox: Mailbox }) {
   const t = useText();
   const go = useGo();
@@ -22,7 +22,7 @@ export function Disconnect({ mailbox: { id, email, provider, warmup, campaigns }
     isShown: true,
     onDone: () => {
       go('/mailboxes');
-      // Nothing asks for the mailbox once more while its page is being left.
+      // Only the list is refetched, because the mailbox's own page is being left.
       void queryClient.invalidateQueries({ queryKey: ['mailboxes', 'list'] });
     },
   });

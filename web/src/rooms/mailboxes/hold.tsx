@@ -8,7 +8,7 @@ import { textOf, useText } from '../../text/index.ts';
 
 type Mailbox = RowOf<'/v1/emails'>;
 type Hold = NonNullable<Mailbox['hold']>;
-/** What a person ends by saying so; the others end when their cause does. */
+/** Holds that a person may release; the others end with their cause. */
 const LIFTED = new Set([
   'sender_refused',
   'sending_limit',
@@ -18,7 +18,7 @@ const LIFTED = new Set([
   'server_refused',
 ]);
 
-/** Why a mailbox is held, in the words of the server, and what to do about it. */
+/** Shows the reason of a hold, with the server's text, and its fix. */
 export function HoldNote({ hold, title, children }: { hold: Hold; title: ReactNode; children?: ReactNode }) {
   const t = useText();
   return (
@@ -41,7 +41,7 @@ export function HoldNote({ hold, title, children }: { hold: Hold; title: ReactNo
   );
 }
 
-/** The hold of a mailbox on its own page, which a person may end where that is theirs to say. */
+/** Shows the hold of a mailbox on its page, with a button to release it if a person may. */
 export function HeldMailbox({ mailbox: { id, hold } }: { mailbox: Pick<Mailbox, 'id' | 'hold'> }) {
   const t = useText();
   const may = useCan('manage_settings');

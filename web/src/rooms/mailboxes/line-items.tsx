@@ -3,19 +3,19 @@ import { toMoneyOfMinor } from '../../parts/money.ts';
 import { toNumber, useText } from '../../text/index.ts';
 import type { Order } from './order-card.tsx';
 
-/** What an order is made of, line by line, with what is due today and each month. */
+/** Line items of an order, with the amounts due today and per month. */
 export function LineItems({
   priced,
   isOrdered = false,
 }: {
-  /** It was ordered some day, so that nothing of it is due today. */
+  /** True for a placed order, of which nothing is due today. */
   isOrdered?: boolean;
   priced: Pick<Order, 'line_items' | 'currency' | 'total_due_today_cents' | 'total_monthly_cents'>;
 }) {
   const t = useText();
   const money = (cents: number) => toMoneyOfMinor(cents, priced.currency.toUpperCase());
   return (
-    // A phone has room for what a line costs in all; how that comes about is said below its name.
+    // On a phone only the total of a line is shown; its calculation is below its name.
     <Table.ScrollContainer minWidth={420} className="drops">
       <Table className="drop-2 drop-3">
         <Table.Thead>

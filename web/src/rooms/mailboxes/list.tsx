@@ -15,7 +15,7 @@ import { HoldNote } from './hold.tsx';
 
 type Mailbox = RowOf<'/v1/emails'>;
 
-/** Every mailbox: whether it works, what it may send, and what holds it. */
+/** Page of all mailboxes with their state, limit and hold. */
 export default function MailboxesPage() {
   const t = useText();
   const mayConnect = useCan('manage_settings');
@@ -107,7 +107,7 @@ function MailboxRow({ mailbox }: { mailbox: Mailbox }) {
   );
 }
 
-/** Whether a mailbox sends, in a word. */
+/** Shows the state of a mailbox. */
 export function MailboxState({ mailbox }: { mailbox: Pick<Mailbox, 'status' | 'hold'> }) {
   const t = useText();
   const [key, color] = mailbox.hold

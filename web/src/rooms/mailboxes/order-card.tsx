@@ -20,15 +20,15 @@ const COLORS: Record<Order['status'], string> = {
   cancelled: 'gray',
 };
 export const STATUSES = Object.keys(COLORS) as Order['status'][];
-/** How often (ms) an order that is being paid or set up is asked for, beside what the event stream says. */
+/** Interval (ms) of refetching an order that is being paid or set up, in addition to the event stream. */
 const FOLLOW_MS = 5_000;
 
-/** How often an order is asked for again: as long as something happens to it by itself. */
+/** Returns the refetch interval (ms) of orders; false if none is in progress. */
 export function followOrder(orders: readonly Pick<Order, 'status'>[]): number | false {
   return orders.some(({ status }) => !['ready', 'failed', 'cancelled'].includes(status)) && FOLLOW_MS;
 }
 
-/** How far an order is. */
+/** Shows the state of an order. */
 export function OrderState({ order }: { order: Order }) {
   const t = useText();
   return (
@@ -38,7 +38,7 @@ export function OrderState({ order }: { order: Order }) {
   );
 }
 
-/** What an order waits for or failed of, what comes next, and how far its steps are. */
+/** Shows what an order waits for or why it failed, the next step, and its progress. */
 export function OrderProgress({ order }: { order: Order }) {
   const t = useText();
   const done = order.steps.filter((step) => step.done).length;
@@ -92,13 +92,13 @@ export function OrderProgress({ order }: { order: Order }) {
   );
 }
 
-/** What a step does, without its number. */
+/** Returns the name of a step without its number. */
 export function sayStep(key: string): string {
   const [kind = key] = key.split(':');
   return textOf('orders.step', kind);
 }
 
-/** Cancels an order that has not ended. */
+/** Button that cancels an order that has not ended. */
 export function CancelOrder({ order }: { order: Order }) {
   const t = useText();
   const may = useCan('manage_settings');
@@ -116,7 +116,7 @@ export function CancelOrder({ order }: { order: Order }) {
   );
 }
 
-/** The mailboxes of an order, with links to those that are connected. */
+/** Mailboxes of an order, with links to connected ones. */
 export function OrderMailboxes({ order }: { order: Order }) {
   const t = useText();
   if (order.mailboxes.length === 0)
@@ -145,7 +145,7 @@ export function OrderMailboxes({ order }: { order: Order }) {
   );
 }
 
-/** When an order was made and what became of it. */
+/** Returns the times of an order's creation and outcome. */
 export function orderMoments(
   order: Order,
 ): [key: 'ordered' | 'paidAt' | 'readyAt' | 'failedAt' | 'cancelledAt', at: React.ReactNode][] {

@@ -21,7 +21,7 @@ const COLORS: Record<Renewal['state'], string> = {
   lapsed: 'red',
 };
 
-/** Domains that orders registered: when each is renewed, what that costs, and where a person is needed. */
+/** Page of ordered domains with renewal date, price and required actions. */
 export default function OrderDomainsPage() {
   const t = useText();
   const list = usePaged(['orders', 'renewals'], (cursor, signal) =>

@@ -33,7 +33,7 @@ const MAX_DOMAINS = 20;
 const getQuote = (body: Request) => dataOf(heron.POST('/v1/mailboxes/provision/quote', { body }));
 type Quote = Awaited<ReturnType<typeof getQuote>>;
 
-/** Orders mailboxes: what is wanted, what it costs to the cent and what happens next, and only then the order. */
+/** Page of a new mailbox order: selection, exact price and next steps, then the order itself. */
 export default function NewOrderPage() {
   const t = useText();
   const offers = useQuery({
@@ -85,7 +85,7 @@ function Wishes({ offers }: { offers: readonly Offer[] }) {
                 .map(toName),
             }),
       }),
-    // The price stands where what is wanted stood: it is read from its top.
+    // The price replaces the selection on the page, so it is scrolled to the top.
     { isShown: true, onDone: () => window.scrollTo({ top: 0 }) },
   );
   if (price.data) return <Priced quote={price.data} onBack={price.reset} />;
@@ -165,7 +165,7 @@ function Offers({
   );
 }
 
-/** The price of what is wanted, and what happens when it is ordered. */
+/** Shows the price of the selection and the steps after ordering. */
 function Priced({ quote, onBack }: { quote: Quote; onBack: () => void }) {
   const t = useText();
   const go = useGo();
@@ -173,7 +173,7 @@ function Priced({ quote, onBack }: { quote: Quote; onBack: () => void }) {
     () =>
       dataOf(
         heron.POST('/v1/mailboxes/provision', {
-          // A quote is ordered once: sent again, it is answered with the same order.
+          // A quote can be ordered once: a repeated request returns the same order.
           params: { header: { 'Idempotency-Key': quote.quote_id } },
           body: { quote_id: quote.quote_id },
         }),
@@ -227,7 +227,7 @@ function Priced({ quote, onBack }: { quote: Quote; onBack: () => void }) {
   );
 }
 
-/** @param due what is paid today, with its currency */
+/** @param due amount due today, with its currency */
 function WhatNext({ quote, due }: { quote: Quote; due: string }) {
   const t = useText();
   return (
@@ -243,7 +243,7 @@ function WhatNext({ quote, due }: { quote: Quote; due: string }) {
   );
 }
 
-/** A line such as "Ada King Lovelace": the last word is the last name. */
+/** Splits a line such as "Ada King Lovelace": the last word is the last name. */
 function toName(line: string): { first_name: string; last_name: string } {
   const words = line.trim().split(/\s+/);
   return words.length === 1

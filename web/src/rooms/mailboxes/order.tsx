@@ -29,7 +29,7 @@ const STEP_COLORS: Record<Order['steps'][number]['status'], string> = {
   needs_person: 'red',
 };
 
-/** One order: what it waits for, what it costs, each of its steps, and the mailboxes that come of it. */
+/** Page of one order: its current wait, costs, steps and mailboxes. */
 export default function OrderPage() {
   const t = useText();
   const { id } = useParams({ strict: false }) as { id: string };

@@ -6,7 +6,7 @@ import { SubPages } from '../../parts/sub-pages.tsx';
 import { ToButton } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
 
-/** Orders, or the domains that they registered, with the way to the other and to a new order. */
+/** Layout of the pages of orders and ordered domains, with links between them and to a new order. */
 export function OrdersPage({ children }: { children: ReactNode }) {
   const t = useText();
   const may = useCan('manage_settings');

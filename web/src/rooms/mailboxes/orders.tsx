@@ -14,7 +14,7 @@ import { useText } from '../../text/index.ts';
 import { CancelOrder, OrderMailboxes, OrderProgress, OrderState, STATUSES, type Order } from './order-card.tsx';
 import { OrdersPage } from './orders-frame.tsx';
 
-/** Orders of managed mailboxes: what each costs, how far it is, and what it needs from a person. */
+/** Page of orders of managed mailboxes with costs, progress and required actions. */
 export default function OrderListPage() {
   const t = useText();
   const may = useCan('manage_settings');

@@ -23,7 +23,7 @@ import { Standing, WarmupCurve } from './standing.tsx';
 
 type Mailbox = AnswerOf<'/v1/emails/{id}'>;
 
-/** One mailbox: its health, what holds it and what to do, DNS, caps, warmup, and where it is used. */
+/** Page of one mailbox: health, hold and its fix, DNS, limits, warmup and campaigns. */
 export default function MailboxPage() {
   const t = useText();
   const { id } = useParams({ strict: false }) as { id: string };
@@ -172,7 +172,7 @@ function Dns({ id }: { id: string }) {
   );
 }
 
-/** The caps of a mailbox as they are edited: the gap in minutes. */
+/** Limits in the form in which they are edited; the gap is in minutes. */
 interface EditedCaps {
   limit: number | string;
   gap: number | string;

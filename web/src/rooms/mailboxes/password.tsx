@@ -9,7 +9,9 @@ import { RefusalNote } from './refusal.tsx';
 
 type Mailbox = AnswerOf<'/v1/emails/{id}'>;
 
-/** A new password for both servers of a mailbox: Heron signs in with it before it is kept, and the hold ends. */
+/**
+ * Form for a new password of a mailbox. Heron signs in to both servers with it before saving it, and the hold ends.
+ */
 export function NewPassword({ mailbox }: { mailbox: Mailbox }) {
   const t = useText();
   const [isOpen, setOpen] = useState(mailbox.hold !== null);

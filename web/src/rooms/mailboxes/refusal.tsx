@@ -10,11 +10,11 @@ const STAGES = ['dns', 'connect', 'greeting', 'tls', 'auth', 'session'] as const
 interface Refusal {
   side: (typeof SIDES)[number];
   stage: (typeof STAGES)[number];
-  /** In the words of the server. */
+  /** Text of the server. */
   said: string;
 }
 
-/** What the API says of one server, such as "SMTP auth: 535 no"; undefined where it is about something else. */
+/** Parses the API's message about one server, such as "SMTP auth: 535 no"; undefined for other messages. */
 function toRefusal(message: string): Refusal | undefined {
   const [, sideName = '', stageName = '', said = ''] = /^(\w+) (\w+): (.*)$/s.exec(message) ?? [];
   const side = SIDES.find((one) => one === sideName.toLowerCase());
@@ -22,7 +22,7 @@ function toRefusal(message: string): Refusal | undefined {
   return side && stage ? { side, stage, said } : undefined;
 }
 
-/** An error of a call that signs in to the mail servers: which of them refuses, and what a person can do about it. */
+/** Shows an error of a call that signs in to the mail servers: which server refuses, and the fix. */
 export function RefusalNote({ error }: { error: unknown }) {
   const t = useText();
   if (!(error instanceof HeronError) || error.code !== 'mailbox_auth_failed') return <ErrorNote error={error} />;
@@ -41,7 +41,7 @@ export function RefusalNote({ error }: { error: unknown }) {
   );
 }
 
-/** What a test of the connection found; in the API's own words where it is not about the servers. */
+/** Shows the result of a connection test; as the API's own text if it is not about the servers. */
 export function Found({ error }: { error: { message: string; fix: string } }) {
   const t = useText();
   const refusals = error.message.split(/; (?=(?:SMTP|IMAP) \w+: )/).map(toRefusal);
@@ -53,7 +53,7 @@ export function Found({ error }: { error: { message: string; fix: string } }) {
   );
 }
 
-/** Each server with what to do; servers that refuse for the same reason share it. */
+/** Shows each server with its fix; servers that refuse for the same reason are listed together. */
 function Refusals({ refusals }: { refusals: readonly Refusal[] }) {
   const t = useText();
   const stages = [...new Set(refusals.map(({ stage }) => stage))];

@@ -4,11 +4,11 @@ export interface Server {
   host: string;
   port: number;
   security: Security;
-  /** Empty for the address itself. */
+  /** Empty if the user name is the address itself. */
   username: string;
 }
 
-/** Servers of mail hosts that many people have; the domain's own names are tried for the others. */
+/** Servers of common mail hosts. For others, names of the domain itself are tried. */
 const KNOWN: Record<string, [smtp: string, imap: string]> = {
   'gmail.com': ['smtp.gmail.com', 'imap.gmail.com'],
   'googlemail.com': ['smtp.gmail.com', 'imap.gmail.com'],
@@ -23,10 +23,10 @@ const KNOWN: Record<string, [smtp: string, imap: string]> = {
   'web.de': ['smtp.web.de', 'imap.web.de'],
 };
 
-/** Domain of the mailbox of `npm run mailbox`, whose servers are on this machine and know no TLS. */
+/** Domain of the mailbox of `npm run mailbox`, whose servers are local and without TLS. */
 const TRIAL = 'heron.test';
 
-/** The servers that an address most likely has; without an address, empty ones with the usual ports. */
+/** Guesses the servers of an address; without an address, returns empty ones with the usual ports. */
 export function serversOf(email: string): { smtp: Server; imap: Server } {
   const domain = email.split('@')[1]?.trim().toLowerCase() ?? '';
   if (domain === TRIAL)

@@ -13,7 +13,7 @@ import { useText } from '../../text/index.ts';
 const COLORS = { healthy: 'teal', warning: 'yellow', error: 'red' } as const;
 const DAYS = 30;
 
-/** How a mailbox stands: its health with what lowers it, and what it sent today of what it may. */
+/** Shows a mailbox's health with its problems, and today's sends with their limit. */
 export function Standing({ id }: { id: string }) {
   const t = useText();
   const may = useCan('view_analytics');
@@ -69,7 +69,7 @@ export function Standing({ id }: { id: string }) {
   );
 }
 
-/** What was exchanged to warm up, day by day, beside what the ramp asked for. */
+/** Chart of the warmup emails per day beside the ramp's targets. */
 export function WarmupCurve({ id }: { id: string }) {
   const t = useText();
   const [from, to] = [daysAgo(DAYS - 1), daysAgo(0)];

@@ -18,7 +18,7 @@ const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const ZONES = [...new Set([HERE, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
 const COLORS = { booked: 'blue', rescheduled: 'blue', canceled: 'gray', completed: 'teal', no_show: 'red' } as const;
 
-/** Meetings that were booked at connected calendars or logged by hand: those to come day by day, and those that are over. */
+/** Page of meetings booked at connected calendars or logged by hand: upcoming by day, and past. */
 export default function MeetingsPage() {
   const t = useText();
   const mayConnect = useCan('manage_settings');
@@ -79,7 +79,7 @@ export default function MeetingsPage() {
   );
 }
 
-/** Which meetings are shown, and in which zone, by the address; and the setter of each. */
+/** Returns the filters and the time zone of the address with their setters. */
 function useFilters() {
   const [past, setPast] = useFilter('past');
   const [from, setFrom] = useFilter('from');
@@ -205,12 +205,12 @@ function OneMeeting({
   );
 }
 
-/** Addresses come from other systems: only those of web pages become links. */
+/** Returns true for http(s) URLs. Links come from other systems, and other schemes must not become links. */
 function isWebAddress(address: string): boolean {
   return URL.canParse(address) && ['https:', 'http:'].includes(new URL(address).protocol);
 }
 
-/** Meetings under the day on which they are in a zone, in the order in which they came. */
+/** Groups meetings by their day in a zone, keeping their order. */
 function byDay(meetings: readonly Meeting[], timeZone: string): [day: string, meetings: Meeting[]][] {
   const format = new Intl.DateTimeFormat(region(), { dateStyle: 'full', timeZone });
   const days = new Map<string, Meeting[]>();

@@ -19,7 +19,7 @@ type Status = (typeof STATUSES)[number];
 const MINUTE_MS = 60_000;
 const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Logs a meeting that no connected calendar knows. */
+/** Dialog that logs a meeting that no connected calendar knows. */
 export function LogMeeting() {
   const t = useText();
   const [isOpen, dialog] = useDisclosure();
@@ -35,7 +35,7 @@ export function LogMeeting() {
   );
 }
 
-/** What can be done with a meeting that was logged by hand; others are changed at their calendar. */
+/** Actions of a meeting logged by hand; others are changed at their calendar. */
 export function ManualMeeting({ meeting, onChange }: { meeting: Meeting; onChange: () => void }) {
   const t = useText();
   const [reason, setReason] = useState('');
@@ -62,7 +62,9 @@ export function ManualMeeting({ meeting, onChange }: { meeting: Meeting; onChang
   );
 }
 
-/** Changes a meeting; it stays open when somebody else moves the meeting to another day or out of the list. */
+/**
+ * Dialog that changes a meeting. It stays open if somebody else moves the meeting to another day or out of the list.
+ */
 export function ChangeMeeting({ meeting, onClose }: { meeting: Meeting; onClose: () => void }) {
   const t = useText();
   return (
@@ -72,7 +74,7 @@ export function ChangeMeeting({ meeting, onClose }: { meeting: Meeting; onClose:
   );
 }
 
-/** A meeting as it is edited: when it begins as a field writes it, in the zone of the browser. */
+/** Meeting in the form in which it is edited; `begins` is a datetime-local value in the browser's zone. */
 interface Edited {
   event_name: string;
   begins: string;
@@ -118,7 +120,7 @@ function MeetingForm({ meeting, onDone }: { meeting?: Meeting; onDone: () => voi
         join_url,
       };
       if (meeting) {
-        // A meeting that was moved stays one until it is over.
+        // A rescheduled meeting keeps that status until it is over.
         const outcome = isOver(begins) && status !== 'booked' ? { status } : {};
         const body = { ...fields, ...outcome, expected_updated_at };
         return keep(await dataOf(heron.PATCH('/v1/meetings/{id}', { params: { path: { id: meeting.id } }, body })));
@@ -226,14 +228,14 @@ const sayOutcome = (status: Status) =>
 
 type Pages = InfiniteData<AnswerOf<'/v1/meetings'>>;
 
-/** All meetings that lists show. */
+/** Returns all meetings in the cached lists. */
 function storedMeetings(): Meeting[] {
   return queryClient
     .getQueriesData<Pages>({ queryKey: ['meetings'] })
     .flatMap(([, list]) => list?.pages.flatMap(({ data }) => data) ?? []);
 }
 
-/** Has a changed meeting shown where it stands in a list. */
+/** Replaces a changed meeting in the cached lists. */
 function keep(stored: Meeting): void {
   queryClient.setQueriesData<Pages>(
     { queryKey: ['meetings'] },
@@ -248,7 +250,7 @@ function keep(stored: Meeting): void {
   );
 }
 
-/** A moment as a field for a date and a time takes it, in the zone of the browser. */
+/** Formats a time for a datetime-local input, in the browser's zone. */
 function toLocal(at: string): string {
   const date = new Date(at);
   return new Date(date.getTime() - date.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16);

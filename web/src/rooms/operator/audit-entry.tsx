@@ -9,13 +9,13 @@ import { fieldName, thingName } from './audit-words.ts';
 
 export type Entry = RowOf<'/v1/audit-logs'>;
 
-/** Who did it. */
+/** Shows the actor of an entry. */
 export function Actor({ entry: { actor } }: { entry: Entry }) {
   const t = useText();
   return <>{actor ? nameOf(actor) : t('operator.audit.nobody')}</>;
 }
 
-/** All that is known of one entry: in words, with the names that the API has for them beside. */
+/** Shows all data of one entry, as text and with the API's names. */
 export function EntryDetail({ entry }: { entry: Entry }) {
   const t = useText();
   return (
@@ -42,7 +42,7 @@ export function EntryDetail({ entry }: { entry: Entry }) {
   );
 }
 
-/** Fields with what they are now and, where it is known, what they were before. */
+/** Table of fields with their current and, if known, previous values. */
 function Fields({ title, values }: { title: string; values: Record<string, unknown> | undefined }) {
   const t = useText();
   const rows = Object.entries(values ?? {}).map(([name, value]) => ({ name, ...toSides(value) }));
@@ -82,7 +82,7 @@ function Fields({ title, values }: { title: string; values: Record<string, unkno
   );
 }
 
-/** Changes are written as old and new, as from and to, or as what is new alone. */
+/** Parses a change, which is stored as old and new, as from and to, or as the new value alone. */
 function toSides(value: unknown): { before?: unknown; after: unknown } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { after: value };
   const { from, to, old, new: now, ...others } = value as Record<string, unknown>;

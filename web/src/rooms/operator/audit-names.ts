@@ -1,4 +1,4 @@
-/** Kinds of things that the audit log names, as the API writes them. */
+/** Record types of the audit log, as named by the API. */
 export const THINGS = [
   'agent_policy',
   'api_key',
@@ -55,7 +55,7 @@ export const THINGS = [
   'weekly_report',
 ] as const;
 
-/** Actions that the audit log names, as the API writes them. Several may have one word. */
+/** Actions of the audit log, as named by the API. Several may share a label. */
 export const ACTIONS = [
   'agent_policy.created',
   'agent_policy.deleted',

@@ -13,7 +13,7 @@ import { ACTIONS, THINGS } from './audit-names.ts';
 import { deedName, entryName, thingName } from './audit-words.ts';
 import { OperatorPage } from './frame.tsx';
 
-/** Who did what: by person, action, kind of thing and day. */
+/** Page of the audit log, filtered by actor, action, record type and day. */
 export default function AuditPage() {
   const t = useText();
   const mayTeam = useCan('manage_team');
@@ -138,7 +138,7 @@ export default function AuditPage() {
   );
 }
 
-/** Names of the API with their words, by which both they are found; one of the address that is not known too. */
+/** Returns options for API names, which can be searched by name and label. Includes a chosen name that is unknown. */
 function choicesOf(names: readonly string[], chosen: string, wordOf: (name: string) => string) {
   const known = names.includes(chosen) || chosen === '' ? names : [...names, chosen];
   return known

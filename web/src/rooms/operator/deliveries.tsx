@@ -21,7 +21,7 @@ const COLORS: Record<Status, string> = {
   abandoned: 'red',
 };
 
-/** What was delivered to one endpoint, or to all: each delivery opens with the body, the answer and the way to send it again. */
+/** Deliveries to one endpoint or to all. A delivery opens with its body, the answer, and a button to redeliver it. */
 export function DeliveryList({ endpointId }: { endpointId?: string }) {
   const t = useText();
   const [status, setStatus] = useFilter('status');
@@ -178,7 +178,7 @@ function DeliveryDetail({ delivery }: { delivery: Delivery }) {
   );
 }
 
-/** Every attempt that is kept, the last one first: when, how long it took, and what came of it. */
+/** List of the stored attempts, latest first: time, duration and result. */
 function Attempts({ delivery }: { delivery: Delivery }) {
   const t = useText();
   const attempts = useQuery({

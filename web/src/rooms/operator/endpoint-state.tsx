@@ -4,7 +4,7 @@ import { useText } from '../../text/index.ts';
 
 export type Endpoint = AnswerOf<'/v1/webhooks'>['endpoints'][number];
 
-/** Whether an endpoint gets events, in a word. */
+/** Shows the state of an endpoint. */
 export function EndpointState({ endpoint }: { endpoint: Endpoint }) {
   const t = useText();
   const [key, color] = !endpoint.enabled

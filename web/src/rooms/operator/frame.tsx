@@ -4,7 +4,7 @@ import { Page } from '../../parts/page.tsx';
 import { SubPages } from '../../parts/sub-pages.tsx';
 import { useText } from '../../text/index.ts';
 
-/** A page of this room, under the room's title and the links to its pages that the person may see. */
+/** Layout of this room's pages, with links to the pages that the person may see. */
 export function OperatorPage({ actions, children }: { actions?: ReactNode; children: ReactNode }) {
   const t = useText();
   const { person } = usePerson();

@@ -10,7 +10,7 @@ import { OperatorPage } from './frame.tsx';
 
 const COLORS = { error: 'red', warning: 'yellow', info: 'blue' } as const;
 
-/** Whether the parts work, and what the operator should look at. */
+/** Page of the installation's health: its parts and findings. */
 export default function HealthPage() {
   const t = useText();
   const { person } = usePerson();
@@ -71,7 +71,7 @@ function Findings() {
   );
 }
 
-/** The parts behind the API, for everybody who is signed in. */
+/** State of the parts behind the API, visible to every signed-in person. */
 function Parts() {
   const t = useText();
   const parts = useQuery({

@@ -8,7 +8,7 @@ import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { OperatorPage } from './frame.tsx';
 
-/** The settings and limits in force: where each comes from, and where else to look. */
+/** Page of the settings and limits in force with their sources, and further links. */
 export default function SettingsPage() {
   const t = useText();
   const [q, setQ] = useFilter('q');
@@ -147,13 +147,13 @@ function Limits() {
   );
 }
 
-/** A setting's value as one writes it; lists by commas. */
+/** Formats a setting's value as it is written in the environment; lists with commas. */
 function toWords(value: unknown): string {
   if (value === null || value === undefined) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A limit with its unit: times in seconds or minutes, sizes in megabytes, shares in percent. */
+/** Formats a limit with its unit: times in seconds or minutes, sizes in megabytes, shares in percent. */
 function toAmount(name: string, amount: number): string {
   if (name.endsWith('_ms')) {
     const [unit, ms] = amount >= 120_000 ? (['minute', 60_000] as const) : (['second', 1000] as const);

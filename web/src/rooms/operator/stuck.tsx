@@ -14,15 +14,15 @@ import { textOf, useText } from '../../text/index.ts';
 import { OperatorPage } from './frame.tsx';
 
 type DeadLetter = AnswerOf<'/v1/tasks/dlq'>['data'][number];
-/** Whom and what a dead letter is about. */
+/** Recipient and email of a dead letter. */
 type About = RowOf<'/v1/analytics/explain'>;
 
 const UNCERTAIN = 'uncertain_email';
-/** The most that one answer of either list has. */
+/** Maximum number of rows in one answer of either list. */
 const LIMIT = 200;
 const STALE = [['operator'], ['campaigns']];
 
-/** Work that gave up, and letters of which nobody knows whether they left: each with why, and what can be done. */
+/** Page of dead letters and uncertain emails, with their reasons and actions. */
 export default function StuckPage() {
   const t = useText();
   const mayFigures = useCan('view_analytics');
@@ -134,7 +134,7 @@ function Letter({ letter, about }: { letter: DeadLetter; about: About | undefine
   );
 }
 
-/** What becomes of a letter that may have left: only a person who looked can say. */
+/** Buttons that settle an email that may have been sent; only a person who has checked can decide. */
 function Settlement({ id, to }: { id: string; to: string }) {
   const t = useText();
   const settle = (as: 'sent' | 'again') => () =>

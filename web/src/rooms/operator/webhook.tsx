@@ -19,7 +19,7 @@ import { DeliveryList } from './deliveries.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
 import { EndpointState, type Endpoint } from './endpoint-state.tsx';
 
-/** One webhook endpoint: whether it answers, its secret, what it listens to, and every delivery. */
+/** Page of one webhook endpoint: state, secret, events and deliveries. */
 export default function WebhookPage() {
   const t = useText();
   const { id } = useParams({ strict: false }) as { id: string };

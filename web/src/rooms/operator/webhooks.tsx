@@ -14,7 +14,7 @@ import { EndpointForm } from './endpoint-form.tsx';
 import { EndpointState } from './endpoint-state.tsx';
 import { OperatorPage } from './frame.tsx';
 
-/** Every webhook endpoint, and what was delivered to all of them. */
+/** Page of all webhook endpoints and their deliveries. */
 export default function WebhooksPage() {
   const t = useText();
   const go = useGo();

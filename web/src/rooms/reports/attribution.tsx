@@ -19,7 +19,7 @@ const DIMENSIONS = ['campaign', 'step', 'variant', 'offer', 'angle', 'cta', 'mai
 type Dimension = (typeof DIMENSIONS)[number];
 type Row = AnswerOf<'/v1/acquisition/breakdown'>['rows'][number];
 
-/** What the emails of a period led to: replies, signups, customers, revenue; and whom they are credited with. */
+/** Page of the results of a period's emails (replies, signups, customers, revenue) and their attribution. */
 export default function AttributionPage() {
   const period = usePeriod();
   const query = { from: period.begin, to: period.end };
@@ -142,7 +142,7 @@ function Breakdown({ period }: { period: Period }) {
       from: period.begin,
       to: period.end,
       dimension,
-      // The row of what has no key of this dimension is asked for by an empty one.
+      // An empty key selects the row without a value of this dimension.
       key: row.key ?? '',
     }) as const;
   return (

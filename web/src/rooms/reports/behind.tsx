@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { useCan } from '../../app/person.ts';
 import { toNumber, useText } from '../../text/index.ts';
 
-/** Which number it is: of which report, which figure, and of what part. */
+/** Identifies a number: its report, its figure and its filters. */
 export type FigureOf = { of?: 'acquisition' | 'customers' | 'funnel'; figure: string } & Partial<
   Record<
     | 'from'
@@ -19,7 +19,7 @@ export type FigureOf = { of?: 'acquisition' | 'customers' | 'funnel'; figure: st
     | 'status'
     | 'match_method'
     | 'corrected'
-    // Of a funnel: its steps as its address has them, the number of one of them from 1, and whether it is who was lost there.
+    // For a funnel: its steps as in the address, the step's number from 1, and a flag for the people lost there.
     | 'steps'
     | 'step'
     | 'lost',
@@ -27,7 +27,9 @@ export type FigureOf = { of?: 'acquisition' | 'customers' | 'funnel'; figure: st
   >
 >;
 
-/** A number that opens the people behind it; nothing to open where it is none, or where the person may not see contacts. */
+/**
+ * Number that links to the people behind it. Plain text if it is zero or unknown, or the person may not see contacts.
+ */
 export function Behind({
   value,
   number,

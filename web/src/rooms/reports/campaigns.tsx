@@ -12,10 +12,10 @@ import { NothingSent } from './nothing.tsx';
 import { ReportPage } from './frame.tsx';
 import { PeriodControl, usePeriod } from './period.tsx';
 
-/** What one comparison of the API takes. */
+/** Maximum number of campaigns in one comparison of the API. */
 const MOST = 10;
 
-/** Campaigns side by side over one period; which ones is in the address. */
+/** Page that compares campaigns over one period; the selection is in the address. */
 export default function CampaignsReport() {
   const t = useText();
   const [given, setGiven] = useFilter('ids');

@@ -4,10 +4,10 @@ import { useText } from '../../text/index.ts';
 import { Behind } from './behind.tsx';
 import { nextDay } from './period.tsx';
 
-/** Figures of a day that may stand in a chart of days. */
+/** Figures available per day. */
 type Name = 'sent' | 'opens' | 'clicks' | 'replies' | 'bounces' | 'complaints' | 'unsubscribes';
 
-/** Figures day by day: as lines, and as a table in which each number opens what it counts. */
+/** Figures per day as a line chart, and as a table in which each number links to its emails. */
 export function Daily<Shown extends Name>({
   title,
   note,
@@ -46,7 +46,7 @@ export function Daily<Shown extends Name>({
             show: (day: (typeof days)[number]) => (
               <Behind
                 value={day[name]}
-                // The opens of a day are those of people alone.
+                // The opens per day count only people.
                 number={{
                   figure: name === 'opens' ? 'human_opens' : name,
                   from: `${day.date}T00:00:00Z`,

@@ -25,7 +25,7 @@ type Shares = {
 };
 const COLORS = { healthy: 'teal', watch: 'blue', throttled: 'yellow', quarantined: 'orange', blocked: 'red' } as const;
 
-/** How well emails arrive: the score, what lowers it, and where. */
+/** Page of deliverability: the score, its causes, and tables by mailbox, campaign and provider. */
 export default function DeliverabilityPage() {
   const period = usePeriod();
   const report = useQuery({
@@ -52,7 +52,7 @@ export default function DeliverabilityPage() {
 function Shown({ report }: { report: Report }) {
   const t = useText();
   const { from, to, timeseries } = report;
-  // The last day is counted up to the last full hour, and said as a day like the others.
+  // The last day is counted up to the last full hour, but is shown like the other days.
   const note = t('reports.utc', { period: toSpan(from, nextDay(toDay(Date.parse(to) - 1))) });
   if (report.emails_sent === 0) return <NothingSent />;
   return (
@@ -70,7 +70,7 @@ function Shown({ report }: { report: Report }) {
   );
 }
 
-/** The same shares for each mailbox, campaign and provider. */
+/** Tables of the rates by mailbox, campaign and provider. */
 function Tables({ report, note }: { report: Report; note: string }) {
   const t = useText();
   const shares = useShareColumns({ from: report.from, to: report.to });
@@ -134,7 +134,7 @@ function Tables({ report, note }: { report: Report; note: string }) {
   );
 }
 
-/** What was sent and what came back, of a mailbox, a campaign or a provider; each number leads to its emails. */
+/** Returns the columns of emails, bounces and complaints; each number links to its emails. */
 function useShareColumns(range: { from: string; to: string }): Column<Shares & { number: Partial<FigureOf> }>[] {
   const t = useText();
   return [

@@ -5,7 +5,7 @@ import { useText } from '../../text/index.ts';
 
 const PAGES = ['overview', 'deliverability', 'campaigns', 'attribution', 'goals', 'funnels'] as const;
 
-/** A page of this room, under its title and the links to the others. */
+/** Layout of this room's pages with links between them. */
 export function ReportPage({ actions, children }: { actions?: ReactNode; children: ReactNode }) {
   const t = useText();
   return (

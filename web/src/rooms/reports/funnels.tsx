@@ -13,7 +13,7 @@ import { ReportPage } from './frame.tsx';
 import { MOST, readMarks, toStep, useMarkNames } from './marks.ts';
 import { PeriodControl, usePeriod } from './period.tsx';
 
-/** How many people take steps in order; the steps live in the address. */
+/** Page of a funnel: how many people take steps in order. The steps are in the address. */
 export default function FunnelsPage() {
   const period = usePeriod();
   const [given, setGiven] = useFilter('steps');
@@ -73,7 +73,7 @@ function Steps({ marks, onChange }: { marks: readonly string[]; onChange: (marks
   );
 }
 
-/** What came of each step, as bars and as a table; each number leads to its people. */
+/** Results of the steps as bars and as a table; each number links to its people. */
 function Funnel({ answer, marks }: { answer: FunnelAnswer; marks: readonly string[] }) {
   const t = useText();
   const nameOf = useMarkNames();
@@ -103,7 +103,7 @@ function Funnel({ answer, marks }: { answer: FunnelAnswer; marks: readonly strin
 
 type StepRow = FunnelAnswer['steps'][number] & { at: number; name: string; number: FigureOf };
 
-/** @param worst number of the step that most people do not take, from 1 */
+/** @param worst number of the step with the largest loss, from 1 */
 function Bars({ rows, note, worst }: { rows: readonly StepRow[]; note: string; worst: number | null }) {
   const t = useText();
   return (

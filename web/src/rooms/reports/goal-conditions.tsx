@@ -8,10 +8,13 @@ import { text, useText } from '../../text/index.ts';
 type Predicate = AnswerOf<'/v1/goals'>['data'][number]['definition']['predicates'][number];
 type Operator = Predicate['op'];
 type Scalar = string | number | boolean;
-/** The API compares by type: the number 1 is not the text "1". Values of several types are edited as JSON. */
+/**
+ * Types of values. The API compares by type: the number 1 differs from the text "1". Values of mixed types are edited
+ * as JSON.
+ */
 type Kind = 'text' | 'number' | 'flag' | 'json';
 
-/** A condition while it is edited: values as they were typed. */
+/** Condition in the form in which it is edited; values are the typed text. */
 export interface ConditionDraft {
   path: string;
   op: Operator;
@@ -24,7 +27,7 @@ const LISTS = new Set<Operator>(['in', 'not_in']);
 const BARE = new Set<Operator>(['exists', 'not_exists']);
 const NUMERIC = new Set<Operator>(['gt', 'gte', 'lt', 'lte']);
 
-/** Conditions on the data of an event, all of which must hold: each a path, a comparison and what it compares with. */
+/** Editor of conditions on event data, which must all hold: path, comparison and values. */
 export function GoalConditions({
   value,
   onChange,
@@ -164,7 +167,7 @@ function Values({
   );
 }
 
-/** The condition under another comparison: its values stay where that takes them. */
+/** Changes the comparison of a condition and keeps values that still fit. */
 function withOperator(condition: ConditionDraft, op: Operator): ConditionDraft {
   const kind = NUMERIC.has(op) ? 'number' : op === 'contains' ? 'text' : condition.kind;
   const kept = kind === condition.kind ? condition.values : [];
@@ -175,7 +178,7 @@ function isNumeric(typed: string): boolean {
   return typed.trim() !== '' && Number.isFinite(Number(typed));
 }
 
-/** A condition as it is edited. */
+/** Converts a condition to its edited form. */
 export function toDraft(predicate: Predicate): ConditionDraft {
   const { path, op } = predicate;
   if (!('value' in predicate)) return { path, op, kind: 'text', values: [] };
@@ -185,14 +188,14 @@ export function toDraft(predicate: Predicate): ConditionDraft {
   return { path, op, kind, values: given.map((one) => (kind === 'json' ? JSON.stringify(one) : String(one))) };
 }
 
-/** A condition as the API takes it; what is missing in it is named there. */
+/** Converts a condition to the API's form, which reports missing parts. */
 export function toPredicate({ path, op, kind, values }: ConditionDraft): Predicate {
   if (BARE.has(op)) return { path, op } as Predicate;
   const typed = values.map((one) => toScalar(one, kind));
   return { path, op, value: LISTS.has(op) ? typed : (typed[0] ?? '') } as Predicate;
 }
 
-/** A condition in words. */
+/** Formats a condition as text. */
 export function sayCondition(predicate: Predicate): string {
   const { path, op } = predicate;
   const given = 'value' in predicate ? predicate.value : [];

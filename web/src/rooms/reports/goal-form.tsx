@@ -14,11 +14,11 @@ type Definition = BodyOf<'/v1/goals', 'post'>['definition'];
 const KINDS = ['signup', 'activation', 'paid', 'revenue', 'retention', 'custom'] as const;
 const UNITS = ['minor', 'major'] as const;
 
-/** A goal as it is edited: what counts is sent whole, and put together of its parts. */
+/** Goal in the form in which it is edited. The definition is composed of its parts and sent as a whole. */
 interface Edited extends Pick<Goal, 'name' | 'kind' | 'is_primary' | 'updated_at'> {
   event: string;
   conditions: ConditionDraft[];
-  /** Where its amount is; null where the event carries none. */
+  /** Location of the amount; null if the event has none. */
   value: { path: string; unit: (typeof UNITS)[number]; currencyPath: string; currency: string | null } | null;
 }
 const NO_VALUE = { path: '', unit: 'minor', currencyPath: '', currency: null } as const;
@@ -63,7 +63,7 @@ function definitionOf({ event, conditions, value }: Edited): Definition {
   };
 }
 
-/** Defines a goal, or changes one: its event, the conditions on its data, and the amount that it carries. */
+/** Form that defines or changes a goal: event, conditions on its data, and amount. */
 export function GoalForm({ goal, onDone }: { goal?: Goal; onDone: () => void }) {
   const t = useText();
   const keep = (stored: Goal) => {
@@ -186,7 +186,7 @@ export function GoalForm({ goal, onDone }: { goal?: Goal; onDone: () => void }) 
   );
 }
 
-/** What the definition would have counted in the last 30 days. */
+/** Shows what the definition would have counted in the last 30 days. */
 function Preview({ definition }: { definition: Definition }) {
   const t = useText();
   const preview = useAct(() => dataOf(heron.POST('/v1/goals/preview', { body: { definition, days: 30 } })), {

@@ -22,10 +22,10 @@ const COLORS: Record<Replay['state'], string> = {
   failed: 'red',
   cancelled: 'gray',
 };
-/** How often (ms) the progress of a replay is asked for. */
+/** Interval (ms) of refetching a running replay. */
 const FOLLOW_MS = 2_000;
 
-/** Holds past events against a goal, and says what came of it each time. */
+/** Replays of a goal with their results, and the form for a new one. */
 export function GoalReplays({ goal }: { goal: Goal }) {
   const t = useText();
   const may = useCan('manage_settings');
@@ -65,7 +65,7 @@ function isOpen({ state }: Replay): boolean {
   return state === 'queued' || state === 'running';
 }
 
-/** Chooses whole UTC days, says what a replay of them would do, and starts it. */
+/** Form for a replay of whole UTC days, with a preview of its effects. */
 function NewReplay({ goal, isBusy }: { goal: Goal; isBusy: boolean }) {
   const t = useText();
   const [from, setFrom] = useState(() => daysAgo(90));
@@ -133,7 +133,7 @@ function NewReplay({ goal, isBusy }: { goal: Goal; isBusy: boolean }) {
   );
 }
 
-/** What became of the events of a range, or would. */
+/** Shows the actual or previewed effects of a replay. */
 function Counts({
   scanned,
   added,
@@ -184,7 +184,7 @@ function ReplayRow({ replay, goal, may }: { replay: Replay; goal: Goal; may: boo
   );
 }
 
-/** State, range and revision of a replay, and what can be done about it. */
+/** Shows state, range and revision of a replay, with its actions. */
 function ReplayHead({ replay, goal, may }: { replay: Replay; goal: Goal; may: boolean }) {
   const t = useText();
   const path = { id: goal.id, replayId: replay.id };
@@ -242,7 +242,7 @@ function ReplayProgress({ replay }: { replay: Replay }) {
   );
 }
 
-/** How much of its range a replay has done, from 0 to 1. */
+/** Returns the share of its range that a replay has done, from 0 to 1. */
 function shareDone({ from, to, reached }: Replay): number {
   if (reached === null) return 0;
   const share = (Date.parse(reached) - Date.parse(from)) / (Date.parse(to) - Date.parse(from));

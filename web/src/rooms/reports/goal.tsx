@@ -16,7 +16,7 @@ import { sayCondition } from './goal-conditions.tsx';
 import { GoalForm, type Goal } from './goal-form.tsx';
 import { GoalReplays } from './goal-replays.tsx';
 
-/** One goal: what counts, what counted before it was changed, and replays of earlier events. */
+/** Page of one goal: its definition, earlier versions, and replays. */
 export default function GoalPage() {
   const t = useText();
   const { id } = useParams({ strict: false }) as { id: string };
@@ -113,7 +113,7 @@ function Archive({ goal }: { goal: Goal }) {
   );
 }
 
-/** What counts, in words. */
+/** Shows the definition of a goal as text. */
 function Definition({ definition }: { definition: Goal['definition'] }) {
   const t = useText();
   const { predicates, value_path: path, value_unit: unit, currency_path: currency, default_currency } = definition;

@@ -16,7 +16,7 @@ import { useText } from '../../text/index.ts';
 import { ReportPage } from './frame.tsx';
 import { GoalForm, type Goal } from './goal-form.tsx';
 
-/** What counts as a success: events of the product that become conversions. */
+/** Page of goals: product events that become conversions. */
 export default function GoalsPage() {
   const t = useText();
   const may = useCan('manage_settings');

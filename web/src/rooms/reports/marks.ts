@@ -4,17 +4,17 @@ import { useText } from '../../text/index.ts';
 
 type Step = BodyOf<'/v1/acquisition/funnels', 'post'>['steps'][number];
 
-/** Steps that a funnel of the API takes. */
+/** Maximum number of steps in a funnel of the API. */
 export const MOST = 8;
-/** A sent email, then a good reply. */
+/** Default funnel: a sent email, then a positive reply. */
 const FIRST = 'sent~reply';
 
-/** The steps of a funnel from its address, each as a mark such as `sent`, `reply`, `goal:<id>` or `event:<name>`. */
+/** Parses the steps of a funnel from the address, as marks such as `sent`, `reply`, `goal:<id>` or `event:<name>`. */
 export function readMarks(given: string | undefined): string[] {
   return (given || FIRST).split('~').slice(0, MOST);
 }
 
-/** What a step is called, by its mark. */
+/** Returns a function that gives the name of a step for its mark. */
 export function useMarkNames(): (mark: string) => string {
   const t = useText();
   const goals = useQuery({ queryKey: ['goals'], queryFn: () => dataOf(heron.GET('/v1/goals')) });
@@ -27,7 +27,7 @@ export function useMarkNames(): (mark: string) => string {
   };
 }
 
-/** A step as the API takes it, from its mark in the address. */
+/** Converts a mark of the address to the API's step. */
 export function toStep(mark: string): Step {
   if (mark === 'sent') return { kind: 'confirmed_send' };
   if (mark === 'reply') return { kind: 'positive_reply' };

@@ -3,7 +3,7 @@ import { Empty } from '../../parts/states.tsx';
 import { ToButton } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
 
-/** Instead of a report of a period in which nothing was sent: noughts would say less. */
+/** Replaces a report of a period without sent emails, which would only show zeros. */
 export function NothingSent() {
   const t = useText();
   return (

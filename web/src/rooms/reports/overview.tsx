@@ -14,7 +14,7 @@ import { PeriodControl, usePeriod, type Period } from './period.tsx';
 
 type Dashboard = AnswerOf<'/v1/analytics/dashboard'>;
 
-/** The workspace at a glance: what left, what came of it, day by day. */
+/** Page with the workspace's emails and their results, in total and by day. */
 export default function OverviewPage() {
   const period = usePeriod();
   const dashboard = useQuery({

@@ -24,7 +24,7 @@ interface Counted {
   currency?: string | null;
 }
 
-/** Where the numbers of a report stand. */
+/** Address of the report that contains the number. */
 const BACK = {
   analytics: '/reports',
   acquisition: '/reports/attribution',
@@ -32,7 +32,7 @@ const BACK = {
   funnel: '/reports/funnels',
 } as const;
 
-/** Who and what is behind a number of a report: as many as the number says. */
+/** Page of the people and emails behind a number of a report. */
 export default function PeoplePage() {
   const t = useText();
   const asked = useSearch({ strict: false }) as FigureOf;
@@ -67,7 +67,7 @@ export default function PeoplePage() {
   );
 }
 
-/** What the number counts, in words. */
+/** Returns the name of the number. */
 function useFigureName({ of, steps, step, lost, figure }: FigureOf): string {
   const t = useText();
   const nameOfMark = useMarkNames();
@@ -76,7 +76,7 @@ function useFigureName({ of, steps, step, lost, figure }: FigureOf): string {
   return lost ? t('funnels.lostAt', { name: nameOfMark(mark) }) : nameOfMark(mark);
 }
 
-/** @param isOfFunnel all are people, of no one campaign */
+/** @param isOfFunnel true if all rows are people of no particular campaign */
 function CountedTable({
   list,
   rows,
@@ -131,7 +131,7 @@ function CountedTable({
   );
 }
 
-/** A person by address; one whose data were erased is counted and has none. */
+/** Shows a person's address. A person whose data was erased is counted and has none. */
 function Person({ one: { contact_id: id, contact_email: email } }: { one: Counted }) {
   const t = useText();
   if (id)
@@ -160,7 +160,7 @@ interface Page {
   pagination: { next_cursor: string | null; total: number | null };
 }
 
-/** A page of what a number counts, of the report that it stands in. */
+/** Loads a page of the records that a number counts. */
 async function readCounted(
   { of, ...number }: FigureOf,
   cursor: { cursor?: string },

@@ -6,20 +6,20 @@ import { useText } from '../../text/index.ts';
 
 const DAYS = ['7', '30', '90'] as const;
 
-/** Whole UTC days, the last one included. */
+/** Range of whole UTC days, including the last. */
 export interface Period {
-  /** YYYY-MM-DD. */
+  /** First day, YYYY-MM-DD. */
   from: string;
   to: string;
-  /** Begin of the first day and end of the last, RFC 3339. */
+  /** Start of the first day, RFC 3339; `end` is the end of the last day. */
   begin: string;
   end: string;
   days: number;
-  /** The days in words, to be said beside what is shown. */
+  /** Text of the period, shown beside the figures. */
   note: string;
 }
 
-/** The period of a report, which lives in the address: 7, 30 or 90 UTC days up to today. */
+/** Returns the period of a report from the address: 7, 30 or 90 UTC days up to today. */
 export function usePeriod(): Period {
   const t = useText();
   const [given] = useFilter('days');
@@ -29,7 +29,7 @@ export function usePeriod(): Period {
   return { from, to, begin, end, days, note: t('reports.utc', { period: toSpan(begin, end) }) };
 }
 
-/** Chooses the period. */
+/** Select for the period. */
 export function PeriodControl() {
   const t = useText();
   const [, set] = useFilter('days');
@@ -44,7 +44,7 @@ export function PeriodControl() {
   );
 }
 
-/** The moment at which the day after this one begins. */
+/** Returns the start of the following day. */
 export function nextDay(day: string): string {
   return `${toDay(Date.parse(`${day}T00:00:00Z`) + DAY_MS)}T00:00:00Z`;
 }

@@ -2,27 +2,27 @@ import { region } from '../../app/preferences.ts';
 import { toDateTime } from '../../parts/time.tsx';
 import { hoursOfWeek } from '../../../../messages/hours.ts';
 
-/** What a person decides about, read from the frozen content of an approval. */
+/** Content of a decision, read from the frozen payload of an approval. */
 interface Content {
   title: string;
   recipientCount: number;
   recipients: string[];
   senders: string[];
-  /** Steps that are emails. */
+  /** Number of steps that are emails. */
   letterCount: number;
-  /** When it leaves; empty: at once. */
+  /** Sending time; empty for at once. */
   schedule: string;
   samples: { to: string; subject: string; text: string }[];
 }
 
-/** Something that the checks before a launch found. */
+/** Finding of the checks before a launch. */
 interface CheckFinding {
   severity: 'error' | 'warning' | 'info';
   message: string;
   fix: string;
 }
 
-/** Reads the content as far as it has the shape that is shown; the whole is on the approval's own page. */
+/** Reads the known parts of a payload. The approval's own page shows all of it. */
 export function readContent(payload: object): Content {
   const { title, recipients, senders, samples, steps, schedule } = payload as Record<string, unknown>;
   const people = isObject(recipients) ? recipients : {};
@@ -41,7 +41,7 @@ export function readContent(payload: object): Content {
   };
 }
 
-/** A moment in the viewer's zone; or the days of a schedule with their hours, its first day, and its zone. */
+/** Formats a time in the viewer's zone, or the days and hours of a schedule with its first day and zone. */
 function toWords(schedule: Record<string, unknown>): string {
   const at = fieldOf(schedule, 'at');
   if (at) return toDateTime(at);
@@ -58,7 +58,7 @@ function toWords(schedule: Record<string, unknown>): string {
 const dateFormat = (options: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat(region(), { timeZone: 'UTC', ...options });
 
-/** What the checks said, worst first; undefined where none were made. */
+/** Returns the findings of the checks, worst first; undefined if there were no checks. */
 export function readChecks(preflight: object | null): CheckFinding[] | undefined {
   if (preflight === null) return undefined;
   const { findings } = preflight as Record<string, unknown>;

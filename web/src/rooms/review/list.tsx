@@ -28,7 +28,7 @@ type Approval = RowOf<'/v1/approvals'>;
 const SEVERITY = { error: 'red', warning: 'yellow', info: 'blue' } as const;
 type Shown = 'pending' | 'approved' | 'denied' | 'expired' | 'executed';
 
-/** What agents may not do alone: what would be sent, to whom, from whom, and the decision. Made for a phone. */
+/** Page of approvals with content, recipients, senders and the decision. Designed for phones. */
 export default function ReviewPage() {
   const t = useText();
   const [filter, setFilter] = useFilter('status');
@@ -135,7 +135,7 @@ function ApprovalCard({ approval }: { approval: Approval }) {
   );
 }
 
-/** What the checks before a launch found. */
+/** Findings of the checks before a launch. */
 function Checks({ findings }: { findings: ReturnType<typeof readChecks> }) {
   const t = useText();
   if (!findings) return null;

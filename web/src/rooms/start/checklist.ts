@@ -5,18 +5,18 @@ import { useFigures } from './figures.ts';
 
 type StepKey = 'mailbox' | 'dns' | 'leads' | 'campaign' | 'checked' | 'sent' | 'reply';
 
-/** A step to the first campaign: whether it is done, and when it is not, why and where it is done. */
+/** Step to the first campaign with its state and, if it is open, its reason and link. */
 export interface ChecklistStep {
   key: StepKey;
   state: 'done' | 'open' | 'wrong';
-  /** What is wrong, as the API says it, with the fix. */
+  /** Problems with their fixes, from the API. */
   problems: { code: string; message: string; fix: string }[];
   to: string;
-  /** It is under way, and there is nothing to do but to look. */
+  /** True if the step is in progress and needs no action. */
   isUnderWay: boolean;
 }
 
-/** The steps to a first campaign, ticked by what there is. Each question is asked only when the one before it has its answer. */
+/** Loads the steps to a first campaign with their states. Each query starts when the previous one has its answer. */
 export function useChecklist() {
   const may = useCan('view_campaigns');
   const mayContacts = useCan('view_contacts');
@@ -46,11 +46,11 @@ export function useChecklist() {
   });
   const check = useQuery({
     queryKey: ['checklist', 'check', campaign?.id],
-    // One that was started has been checked.
+    // A started campaign has been checked already.
     enabled: campaign?.status === 'draft',
     queryFn: () => dataOf(heron.POST('/v1/campaigns/{id}/validate', { params: { path: { id: campaign!.id } } })),
   });
-  // Steps that are done would be shown as open for a moment.
+  // Otherwise completed steps would be shown as open for a moment.
   const isThere = base.data && !figures.isLoading;
   return {
     ...base,
@@ -75,7 +75,7 @@ interface CheckAnswer {
   problems: { code: string; severity: string; message: string; fix: string }[];
 }
 
-/** Which steps are done, open, or wrong with their fix. */
+/** Derives the state of each step, with the fix of a wrong one. */
 function stepsOf(base: Base, dns: DnsAnswer | undefined, check: CheckAnswer | undefined): ChecklistStep[] {
   const { mailbox, contact, campaign, stats } = base;
   const errors = check?.problems.filter(({ severity }) => severity === 'error') ?? [];

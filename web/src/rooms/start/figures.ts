@@ -4,7 +4,7 @@ import { useCan } from '../../app/person.ts';
 
 type Dashboard = AnswerOf<'/v1/analytics/dashboard'>;
 
-/** The workspace in the last ninety days: asked for once, for all that the first page shows of it. */
+/** Loads the workspace's last ninety days once for everything on the first page. */
 export function useFigures() {
   return useQuery({
     queryKey: ['checklist', 'figures'],
@@ -13,7 +13,7 @@ export function useFigures() {
   });
 }
 
-/** What was sent and answered in the last days (UTC), today included. */
+/** Sums sends and replies of the last `count` UTC days, including today. */
 export function ofLastDays({ daily_trend: days }: Dashboard, count: number): { sent: number; replies: number } {
   const last = days.slice(-count);
   return {

@@ -6,7 +6,7 @@ import { useAct } from '../../parts/act.ts';
 import { Form } from '../../parts/form.tsx';
 import { textOf, useText } from '../../text/index.ts';
 
-/** Invites somebody by mail. */
+/** Dialog that invites a person by email. */
 export default function Invite({ roles, onClose }: { roles: { id: string; name: string }[]; onClose: () => void }) {
   const t = useText();
   const [email, setEmail] = useState('');

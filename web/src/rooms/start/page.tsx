@@ -16,7 +16,7 @@ import { ofLastDays, useFigures } from './figures.ts';
 
 const Team = lazy(() => import('./team.tsx').then((module) => ({ default: module.Team })));
 
-/** The first page: what happened lately, and until the first reply the way there. */
+/** First page: recent activity and, until the first reply, the checklist. */
 export default function StartPage() {
   const t = useText();
   const { person, workspace } = usePerson();
@@ -94,7 +94,7 @@ function Checklist({ steps }: { steps: ChecklistStep[] }) {
   const t = useText();
   const done = steps.filter(({ state }) => state === 'done').length;
   const progress = t('start.progress', { done, all: steps.length });
-  // A first campaign need not wait for the DNS, which takes others and time.
+  // The DNS step does not block a first campaign, because it takes time and other people.
   const open = steps.filter(({ state }) => state !== 'done');
   const next = open.find(({ key }) => key !== 'dns') ?? open[0];
   return (

@@ -11,7 +11,7 @@ import { textOf, useText } from '../../text/index.ts';
 
 const Invite = lazy(() => import('./invite.tsx'));
 
-/** Who works here, and who is invited. */
+/** List of members and invitations. */
 export function Team() {
   const t = useText();
   const [isOpen, invite] = useDisclosure();
@@ -82,7 +82,7 @@ export function Team() {
   );
 }
 
-/** One person; on a narrow screen the parts stand below each other. */
+/** One person; on a narrow screen the parts are below each other. */
 function Row({ who, email, role, action }: { who: ReactNode; email: string; role: string; action?: ReactNode }) {
   return (
     <Group component="li" gap={2} style={{ listStyle: 'none', columnGap: '1rem' }}>

@@ -13,7 +13,7 @@ import { nameOf } from '../../parts/name.ts';
 import { textOf, useText } from '../../text/index.ts';
 import { Timeline, type Way } from './timeline.tsx';
 
-/** One contact's way through one campaign: what it waits for now, and what has happened so far. */
+/** Page of one contact in one campaign: its current wait and its history. */
 export default function WayPage() {
   const t = useText();
   const { id, contactId } = useParams({ strict: false }) as { id: string; contactId: string };
@@ -73,7 +73,7 @@ const COLORS: Record<string, string> = {
   undeliverable: 'red',
 };
 
-/** What the contact waits for and until when, or how it ended. */
+/** Shows the contact's wait and its end, or how it ended. */
 function Now({ way }: { way: Way }) {
   const t = useText();
   const zone = way.campaign.timezone;
@@ -127,7 +127,7 @@ function Now({ way }: { way: Way }) {
   );
 }
 
-/** The way so far, with the letters as they are read and the answers to them. */
+/** History of the contact with the emails and their replies. */
 function Story({ way }: { way: Way }) {
   const mayRead = useCan('view_campaigns');
   const sends = [way.reserved, ...way.steps.map(({ send }) => send)];
@@ -141,7 +141,7 @@ function Story({ way }: { way: Way }) {
           const query = { thread_id: threadId, limit: 100 };
           return (await dataOf(heron.GET('/v1/unibox/thread', { params: { query } }))).data;
         } catch (error) {
-          // Its letters went with a mailbox that was removed.
+          // The emails were deleted with a removed mailbox.
           if (error instanceof HeronError && error.status === 404) return [];
           throw error;
         }

@@ -20,7 +20,7 @@ type Message = RowOf<'/v1/unibox/thread'>;
 type Step = Way['steps'][number];
 type Send = NonNullable<Way['reserved']>;
 
-/** What has happened to one contact in one campaign, oldest first. */
+/** Timeline of one contact in one campaign, oldest first. */
 export function Timeline({ way, letters }: { way: Way; letters: Message[] }) {
   const t = useText();
   const zone = way.campaign.timezone;
@@ -77,7 +77,7 @@ export function Timeline({ way, letters }: { way: Way; letters: Message[] }) {
         ]
       : []),
   ];
-  // What happened in the same moment stays in the order above.
+  // Entries of the same time keep the order above.
   const sorted = moments.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
   return (
     <ol className="way" aria-label={t('way.story')}>
@@ -181,7 +181,7 @@ function StepMoment({ step, total, zone, letters }: { step: Step; total: number;
   );
 }
 
-/** When an email leaves or left, why it did not, from which mailbox, and its words. */
+/** Shows an email's time, failure, mailbox and text. */
 function SendLines({
   send,
   letter,
@@ -191,7 +191,7 @@ function SendLines({
   send: Send;
   letter: Message | undefined;
   zone: string;
-  /** What became of it stands above. */
+  /** True if the result is already shown above. */
   isSaid?: boolean;
 }) {
   const t = useText();
