@@ -9,7 +9,7 @@ import test, { type ExecutionContext } from 'ava';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const run = promisify(execFile);
 
-/** A project with the bundler and two modules, in a folder whose name has a space and an umlaut. */
+/** Creates a project with the bundler and two modules, in a folder whose name has a space and an umlaut. */
 async function makeProject(
   t: ExecutionContext,
 ): Promise<{ root: string; write: (name: string, text: string) => Promise<void> }> {

@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 
 /** The project's folder. */
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Folder of everything that can be made again. */
+/** Folder of everything that can be regenerated. */
 export const CACHE = join(ROOT, '.heron', 'cache');
 
 const DAY_MS = 86_400_000;
-/** Age (ms) at which folders that no process uses are removed. */
+/** Age (ms) at which unused folders are removed. */
 const UNUSED_MS = 7 * DAY_MS;
 
-/** Marks folders as used by this process, now and once a day: it may load a part of them after weeks. */
+/** Marks folders as used by this process, now and once a day, because it may load a part of them weeks later. */
 export function keepUsed(...folders) {
   const mark = () => {
     const now = new Date();
@@ -21,7 +21,7 @@ export function keepUsed(...folders) {
   setInterval(mark, DAY_MS).unref();
 }
 
-/** Moves a folder to its final place, unless another process was faster. */
+/** Moves a folder to its final path, unless another process did so before. */
 export function renameUnlessMade(from, to) {
   try {
     renameSync(from, to);
@@ -30,7 +30,7 @@ export function renameUnlessMade(from, to) {
   }
 }
 
-/** Removes the entries of a folder of the cache that were not used for a week. */
+/** Removes the entries of a cache folder that were not used for a week. */
 export function removeUnused(folder) {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);

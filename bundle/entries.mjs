@@ -18,15 +18,16 @@ import { isInstalled, isJoined, joinedFile, joinPackages } from './packages.mjs'
 const BUNDLES = join(CACHE, 'bundles');
 /** Link to the folder of the joined packages, in each bundle. */
 const LINK = join('node_modules', 'joined');
-/** Files besides the sources that decide what a bundle is. */
+/** Files besides the sources that determine the content of a bundle. */
 const MAKERS = ['node_modules/.package-lock.json', 'bundle/entries.mjs', 'bundle/packages.mjs'];
 
 /**
- * Bundles TypeScript entry points with esbuild, unless a bundle of the same sources is cached. Modules that several entry
- * points share become one chunk. Packages are imported from {@link joinPackages}, once for all bundles.
+ * Bundles TypeScript entry points with esbuild, unless a bundle of the same sources is cached. Modules shared by
+ * several entry points become one chunk. Packages are imported from {@link joinPackages}, once for all bundles.
  * @param {string[]} entries paths of the sources
- * @param {Record<string, string>} replaced source that stands for a package, by the name of the package, in all modules but itself
- * @returns {Promise<{ folder: string, fileOf: (entry: string) => string }>} folder of the bundle, and the file of an entry point in it
+ * @param {Record<string, string>} replaced source that replaces a package, by package name, in all modules but itself
+ * @returns {Promise<{ folder: string, fileOf: (entry: string) => string }>} folder of the bundle, and the file of an
+ * entry point in it
  */
 export async function bundleEntries(entries, replaced = {}) {
   const paths = entries.map(toProjectPath).sort();
@@ -36,15 +37,15 @@ export async function bundleEntries(entries, replaced = {}) {
   return { folder, fileOf: (entry) => join(folder, toProjectPath(entry).replace(/\.ts$/, '.mjs')) };
 }
 
-/** Finds the cached bundle, if each of its sources still has the size and the time of modification that it had. */
+/** Returns the cached bundle if each of its sources has the same size and modification time as before. */
 function findFresh(record) {
   try {
     const { folder, stamps } = JSON.parse(readFileSync(record, 'utf8'));
-    // The link is looked through: joined packages may be gone while a bundle that needs them is there.
+    // Follows the link, because the joined packages may be deleted while a bundle that needs them still exists.
     if (!existsSync(join(folder, LINK)) || stamps.some(([path, stamp]) => stampOf(path) !== stamp)) return undefined;
     return folder;
   } catch (error) {
-    // No bundle yet, or a source that is gone.
+    // There is no bundle yet, or a source was deleted.
     if (error.code === 'ENOENT') return undefined;
     throw error;
   }
@@ -54,7 +55,7 @@ async function makeBundle(paths, replaced, record) {
   const startedAt = Date.now();
   mkdirSync(BUNDLES, { recursive: true });
   removeUnused(BUNDLES);
-  // Beside its final place, so that a rename moves it there.
+  // On the same file system as the final path, so that a rename moves it there.
   const making = mkdtempSync(join(BUNDLES, 'making-'));
   try {
     const { sources, specifiers } = await build(paths, replaced, making);
@@ -64,23 +65,25 @@ async function makeBundle(paths, replaced, record) {
     const read = [...MAKERS, ...sources];
     const texts = read.flatMap((path) => [path, readFileSync(join(ROOT, path))]);
     const folder = join(BUNDLES, digest([record, joined, ...texts]));
-    // An identical bundle may have been made before, or by another process just now.
+    // Another process may have made an identical bundle before.
     renameUnlessMade(making, folder);
-    // A source that changed meanwhile may not be what was bundled: the next process bundles again.
+    // If a source changed meanwhile, the bundle may be outdated: it is not recorded, and the next process bundles
+    // again.
     if (read.every((path) => statSync(join(ROOT, path)).mtimeMs < startedAt))
       writeWhole(record, JSON.stringify({ folder, stamps: read.map((path) => [path, stampOf(path)]) }));
     return folder;
   } finally {
     rmSync(making, { recursive: true, force: true });
-    // Its service would stay for as long as this process does.
+    // Its service process would otherwise run as long as this process.
     await (await import('esbuild')).stop();
   }
 }
 
 /**
- * Bundles entry points for production: all files into one folder, packages left to be found in node_modules.
+ * Bundles entry points for production: all files into one folder, with packages loaded from node_modules.
  * @param {string[]} entries paths of the sources
- * @param {string} outdir folder below the one that stands for the project's, where the data files of the sources are looked for
+ * @param {string} outdir folder below the one that represents the project's, where modules look for data files of the
+ * sources
  */
 export async function bundleForProduction(entries, outdir) {
   const sourceUrl = (path) => `new URL("../${path.replace(/\.ts$/, '.js')}", import.meta.url).href`;
@@ -93,7 +96,7 @@ export async function bundleForProduction(entries, outdir) {
   });
 }
 
-/** Returns the sources that were read, and the specifiers of the joined packages that they import. */
+/** Bundles the entry points. Returns the sources read and the specifiers of the joined packages that they import. */
 async function build(paths, replaced, outdir) {
   const specifiers = new Set();
   const { metafile } = await esbuild(paths, outdir, {
@@ -128,7 +131,7 @@ async function esbuild(entryPoints, outdir, options) {
   });
 }
 
-/** Has modules import a source of the project in place of a package; the source itself imports the package. */
+/** Replaces a package by a source of the project in all modules but that source, which imports the package. */
 function replacePackages(replaced) {
   return {
     name: 'replaced-packages',
@@ -141,15 +144,15 @@ function replacePackages(replaced) {
   };
 }
 
-/** Marks an import that the plugin itself has esbuild look up. */
+/** Marks an import that the plugin itself resolves with esbuild. */
 const FOUND = Symbol('found');
 
-/** Leaves packages out of the bundle, and has those that are joined imported from their joined files. */
+/** Excludes packages from the bundle, and imports joined packages from their joined files. */
 function externalPackages(specifiers) {
   return {
     name: 'external-packages',
     setup({ onResolve, resolve: find }) {
-      // This program, which programs use that bundle others, is plain JavaScript and runs from where it is.
+      // This program is plain JavaScript and is used from its own path by programs that bundle others.
       onResolve({ filter: /^\..*\.mjs$/ }, ({ path, resolveDir }) => ({
         path: resolve(resolveDir, path),
         external: true,
@@ -161,7 +164,7 @@ function externalPackages(specifiers) {
           return { path: `joined/${joinedFile(path)}`, external: true };
         }
         if (isInstalled(path)) return { path, external: true };
-        // A package of a workspace (client, web) is found from there alone.
+        // Packages of a workspace (client, web) are only found from there.
         const { path: file, errors } = await find(path, { resolveDir, kind, pluginData: FOUND });
         return errors.length > 0 ? { errors } : { path: file, external: true };
       });
@@ -170,9 +173,9 @@ function externalPackages(specifiers) {
 }
 
 /**
- * Gives each module the URL of its source as `import.meta.url`, so that it finds the files that lie beside it. The replacement is textual: a string
- * with these words changes too.
- * @param {(path: string) => string} urlOf expression for the URL of a source, by its path in the project
+ * Sets `import.meta.url` of each module to the URL of its source, so that it finds the files beside it. The replacement
+ * is textual and also changes strings with these words.
+ * @param {(path: string) => string} urlOf returns an expression for the URL of a source, by its path in the project
  */
 function sourceUrls(urlOf) {
   return {

@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { CACHE, removeUnused, renameUnlessMade, ROOT } from './cache.mjs';
 
 /*
- * The packages that Heron imports consist of more than two thousand small files, which take longer to load than most commands
- * run. They are joined into a few, once for each set of versions.
+ * Heron's packages consist of more than two thousand small files, which take longer to load than most commands run.
+ * They are joined into a few files, once for each set of versions.
  */
 
-/** Packages that stay as they are: with native code, threads from files of their own, or hooks into other modules. */
+/** Packages that are not joined: with native code, threads with their own files, or hooks into other modules. */
 const APART = [
   '@temporalio/*',
   '@opentelemetry/*',
@@ -28,7 +28,7 @@ const APART = [
   'sqlite3',
   'tedious',
 ];
-/** Packages of tests that are worth joining; the others among the development dependencies are loaded by few processes. */
+/** Test packages that are worth joining. Few processes load the other development dependencies. */
 const OF_TESTS = ['ajv', 'ajv-formats', 'fast-check'];
 /** Folders whose sources are bundled. */
 const FOLDERS =
@@ -38,26 +38,28 @@ const JOINED = join(CACHE, 'packages');
 const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const NAMES = new Set([...Object.keys(dependencies), ...OF_TESTS].filter((name) => !isApart(name)));
 
-/** Tells whether an import is served from a joined file. @param {string} specifier e.g. `zod` or `csv-parse/sync` */
+/**
+ * Returns true if an import is served from a joined file. @param {string} specifier e.g. `zod` or `csv-parse/sync`
+ */
 export function isJoined(specifier) {
   return NAMES.has(packageName(specifier));
 }
 
-/** Tells whether Node finds the package from the project's folder. */
+/** Returns true if Node finds the package from the project's folder. */
 export function isInstalled(specifier) {
   const name = packageName(specifier);
   return name === '' || existsSync(join(ROOT, 'node_modules', name));
 }
 
-/** Name of the joined file of a specifier. */
+/** Returns the name of the joined file of a specifier. */
 export function joinedFile(specifier) {
   return `${specifier.replaceAll(/\W+/g, '-')}.mjs`;
 }
 
 /**
- * Joins the packages that the project's sources import, unless the same were joined before (about 3 s). Each specifier becomes
- * a module with the same exports; code that two of them share stands in one further file, so that nothing exists twice.
- * @param {Iterable<string>} needed specifiers that must be among them
+ * Joins the packages imported by the project's sources, unless that was done before (about 3 s). Each specifier becomes
+ * a module with the same exports. Code shared by two of them is in one further file, so that nothing exists twice.
+ * @param {Iterable<string>} needed specifiers that must be included
  * @returns {Promise<string>} folder of the joined files
  */
 export async function joinPackages(needed) {
@@ -74,7 +76,7 @@ async function makeJoined(folder, specifiers) {
   const { build } = await import('esbuild');
   mkdirSync(JOINED, { recursive: true });
   removeUnused(JOINED);
-  // Inside the project, so that what stays outside is found from here.
+  // Inside the project, so that packages that are not joined are found from here.
   const making = mkdtempSync(`${folder}.`);
   try {
     const entries = {};
@@ -106,7 +108,10 @@ async function makeJoined(folder, specifiers) {
   }
 }
 
-/** Writes a module with the exports that Node shows for a package, also where it is CommonJS and exports are found by reading it. */
+/**
+ * Writes a module with the exports that Node reports for a package, even for CommonJS, whose exports are otherwise
+ * guessed from its text.
+ */
 async function reexport(specifier) {
   const shown = Object.keys(await import(specifier));
   const names = shown.filter((name) => name !== 'default' && /^[\w$]+$/.test(name));
@@ -117,7 +122,7 @@ async function reexport(specifier) {
   return lines.join('\n');
 }
 
-/** Lists what the sources import from packages that are joined; all of it, so that every bundle shares one set of joined files. */
+/** Lists all imports of joined packages in the sources, so that every bundle shares one set of joined files. */
 function importedSpecifiers() {
   const found = new Set();
   for (const folder of FOLDERS.filter((name) => existsSync(join(ROOT, name))))

@@ -1,5 +1,5 @@
 /**
- * Runs a TypeScript entry point: `node bundle/run.mjs deploy/heron.ts api`. Bundles it first when its sources have
+ * Runs a TypeScript entry point: `node bundle/run.mjs deploy/heron.ts api`. Bundles it first if its sources have
  * changed. A thread names its entry point by the first element of `argv`.
  */
 import module from 'node:module';
@@ -18,10 +18,10 @@ const [, , entry] = process.argv;
 if (!entry) throw new Error('run.mjs needs the TypeScript file to run');
 const source = resolve(entry);
 const { fileOf } = await bundleEntries([source]);
-// The program sees the arguments that it would see if Node ran its source.
+// Gives the program the arguments that it would get if Node ran its source.
 process.argv.splice(1, 2, source);
 process.noDeprecation ||= true;
 process.setSourceMapsEnabled(true);
-// Keeps what V8 compiled; Node has it since 22.8.
+// Caches V8's compiled code (Node 22.8 or later).
 module.enableCompileCache?.(join(CACHE, 'v8'));
 await import(pathToFileURL(fileOf(source)).href);

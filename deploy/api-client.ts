@@ -1,25 +1,25 @@
 import { createHeron, dataOf, HeronError, type Heron } from '../client/src/index.ts';
 import { OperatorError } from './waiting.ts';
 
-/** Where the API is and as whom it is called. */
+/** URL and credential of the API. */
 export interface ApiSettings {
   HERON_API_URL?: string | undefined;
   HERON_API_KEY?: string | undefined;
 }
 
-/** The API as the commands of a workspace call it. */
+/** API client of the workspace commands. */
 export interface CommandApi {
   heron: Heron;
   /**
-   * The data of an answer.
-   * @throws OperatorError with what the API said instead, or when it does not answer
+   * Returns the data of an answer.
+   * @throws OperatorError with the API's error, or when it does not answer
    */
   ask<T>(answer: Parameters<typeof dataOf<T>>[0]): Promise<NonNullable<T>>;
 }
 
 /**
- * The API as the key of the environment may use it.
- * @param needs what the key must be able to do, said when there is none
+ * Creates the API client for the environment's key.
+ * @param needs rights that the key needs, for the error without a key
  * @throws OperatorError without a key
  */
 export function createCommandApi(env: ApiSettings, needs: string): CommandApi {
@@ -38,11 +38,11 @@ export function createCommandApi(env: ApiSettings, needs: string): CommandApi {
   };
 }
 
-/** The error of a command that the API refused: what it says, each problem in a line, and its fix. */
+/** Error of a command that the API refused: its message, one line per problem, and its fix. */
 export class ApiRefusal extends OperatorError {
   readonly refusal: HeronError;
 
-  /** @param problemLines in place of the plain form of its problems */
+  /** @param problemLines replaces the plain lines of its problems */
   constructor(refusal: HeronError, problemLines: readonly string[] = []) {
     const { said, problems, fix } = refusal;
     const lines = problemLines.length > 0 ? problemLines : problems.map((one) => `  - ${one.path}: ${one.message}`);

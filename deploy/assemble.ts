@@ -15,20 +15,25 @@ import { createSystemMail } from '../lib/mail/index.ts';
 import { createSharedCache } from '../lib/shared-cache.ts';
 import { createTemporalClient, createWorkflowGateway } from '../temporal/client.ts';
 
-/** One process's parts, and the function that closes them. */
+/** Dependencies of one process, and the function that closes them. */
 export interface Assembly {
   deps: Deps;
   temporal: Client;
   close(): Promise<void>;
 }
 
-/** Idle connections kept for the next webhook delivery; fewer than are in use at once would mean a new connection again and again. */
+/**
+ * Number of idle connections kept for webhook deliveries. Fewer than are in use at once would mean frequent reconnects.
+ */
 const IDLE_CONNECTIONS = 1_024;
 
-/** Processes with a caller who waits. */
+/** Processes whose callers wait. */
 const SERVING = new Set(['api', 'tracking', 'forms', 'realtime', 'serve']);
 
-/** Time limits of statements, set per role: shortest where a person waits, longer for workers, none for an operator's command. */
+/**
+ * Returns the statement timeouts per role: shortest where a person waits, longer for workers, none for operator
+ * commands.
+ */
 function timeoutsOf(config: Config, service: string): { timeouts?: SessionTimeouts } {
   const { DB_STATEMENT_TIMEOUT_MS: statementMs, DB_LOCK_TIMEOUT_MS: lockMs, DB_IDLE_TRANSACTION_MS: idle } = config;
   if (SERVING.has(service)) return { timeouts: { statementMs, lockMs, idleTransactionMs: idle } };
@@ -36,7 +41,7 @@ function timeoutsOf(config: Config, service: string): { timeouts?: SessionTimeou
   return { timeouts: { statementMs: 10 * statementMs, lockMs: 3 * lockMs, idleTransactionMs: idle } };
 }
 
-/** Makes the parts every process has, from settings alone. */
+/** Creates the dependencies of every process from settings alone. */
 export function assemble(config: Config, service: string, overrides: { clock?: Clock; log?: Logger } = {}): Assembly {
   const log = overrides.log ?? createLogger({ level: config.LOG_LEVEL, service });
   const measuredClock = new MeasuredClock();

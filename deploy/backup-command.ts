@@ -17,7 +17,7 @@ export interface RestoreReport extends Held {
 }
 
 /**
- * `heron backup`: everything that Heron keeps, into a folder.
+ * `heron backup`: writes all data of Heron into a folder.
  * @throws OperatorError
  */
 export async function backup(config: Config, folder: string, say: (line: string) => void): Promise<Manifest> {
@@ -31,8 +31,9 @@ export async function backup(config: Config, folder: string, say: (line: string)
 }
 
 /**
- * `heron restore`: a backup into an empty database, brought to this build's schema, with everything held that may have left since.
- * @param stoppedAt when the last process of the old installation ended; undefined where nothing ran after the backup
+ * `heron restore`: restores a backup into an empty database, migrates it, and holds everything that may have been sent
+ * since.
+ * @param stoppedAt time when the last process of the old installation ended; undefined if nothing ran after the backup
  * @throws OperatorError
  */
 export async function restore(
@@ -50,9 +51,9 @@ export async function restore(
 }
 
 /**
- * `heron restored`: holds what may have left since, in a database that another program has restored.
- * @param times.takenAt the moment that the database is of
- * @param times.stoppedAt when the last process of the old installation ended
+ * `heron restored`: holds everything that may have been sent since, in a database restored by another program.
+ * @param times.takenAt time of the database's content
+ * @param times.stoppedAt time when the last process of the old installation ended
  * @throws OperatorError
  */
 export async function holdElsewhereRestored(config: Config, times: { takenAt: Date; stoppedAt: Date }): Promise<Held> {
@@ -71,7 +72,7 @@ async function hold(config: Config, times: { takenAt: Date; stoppedAt: Date }): 
   }
 }
 
-/** What `heron backup` prints. */
+/** Returns the output of `heron backup`. */
 export function backupLines(manifest: Manifest, folder: string): string[] {
   return [
     `${folder}: ${rowsOf(manifest)} rows of ${manifest.tables.length} tables, as of ${manifest.takenAt.toISOString()}`,
@@ -90,7 +91,7 @@ export function backupLines(manifest: Manifest, folder: string): string[] {
   ];
 }
 
-/** What `heron restore` prints: what was done, and what is left to do. */
+/** Returns the output of `heron restore`: the result and the remaining steps. */
 export function restoreLines(report: RestoreReport): string[] {
   return [
     `${report.rows} rows, as of ${report.takenAt.toISOString()}; ${report.migrated.length} migrations applied`,
@@ -98,7 +99,7 @@ export function restoreLines(report: RestoreReport): string[] {
   ];
 }
 
-/** What `heron restored` prints: what is held, and what is left to do. */
+/** Returns the output of `heron restored`: the held items and the remaining steps. */
 export function heldLines(report: Held): string[] {
   return [
     ...(report.emailsInDoubt > 0

@@ -1,6 +1,4 @@
-/**
- * `npm run build`: bundles what production runs into dist/, with its data and the workflows beside it, and tries the result.
- */
+/** `npm run build`: bundles the production code into dist/, with its data and the workflows, and tests the result. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -36,7 +34,7 @@ async function step(name: string, work: () => Promise<string>): Promise<void> {
   console.log(`${name}: ${result} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
 }
 
-/** The command line, and the modules that it runs in threads. */
+/** Bundles the command line and the modules that it runs in threads. */
 async function bundle(): Promise<string> {
   const entries = ['deploy/heron.ts', 'domain/audience/imports/inspect-thread.ts'];
   await bundleForProduction(
@@ -63,7 +61,7 @@ async function copyData(): Promise<string> {
   return files.join(', ');
 }
 
-/** Where the compiled API looks for it: beside itself. */
+/** Copies the dashboard beside the compiled API, which looks for it there. */
 async function dashboard(): Promise<string> {
   const built = await buildDashboard();
   const place = join(DIST, 'web', 'dist');

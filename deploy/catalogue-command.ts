@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { loadConfig } from '../lib/config/index.ts';
 
-/** `heron catalogue`: fills the prospect catalogue and says what it holds. `print` writes a command's result. */
+/** Creates `heron catalogue`, which fills and describes the prospect catalogue. `print` writes a command's result. */
 export function catalogueCommand(print: (result: unknown) => void): Command {
-  // A wrong usage of its commands is thrown, as everywhere in the command line.
+  // Wrong usage is thrown, as everywhere in the command line.
   const catalogue = new Command('catalogue')
     .exitOverride()
     .description('the prospect catalogue of PROSPECT_DB; docs/prospect-catalogue.md explains it');

@@ -13,11 +13,11 @@ import { sampleLines } from '../domain/audience/prospect-catalogue/sample.ts';
 import type { Config } from '../lib/config/index.ts';
 import { OperatorError } from './waiting.ts';
 
-/** Lines with a fault that are printed; the others are counted. */
+/** Maximum number of faulty lines printed; the rest are counted. */
 const SHOWN_REFUSED = 1_000;
 
 /**
- * `heron catalogue load`: loads a file and says on standard error how far it is and which lines it left out.
+ * `heron catalogue load`: loads a file and reports progress and skipped lines on standard error.
  * @throws OperatorError
  */
 export async function loadFile(
@@ -46,12 +46,12 @@ export async function loadFile(
   return report;
 }
 
-/** `heron catalogue index`: makes the indexes that are missing, and says which. */
+/** `heron catalogue index`: creates missing indexes and lists them. */
 export async function indexMissing(config: Config, say: (line: string) => void): Promise<{ made: string[] }> {
   return { made: await explained(() => indexCatalogue(ownerOf(config), say)) };
 }
 
-/** `heron catalogue status`: what the catalogue holds, and its loads. */
+/** `heron catalogue status`: reports the catalogue's size and its loads. */
 export async function catalogueStatus(config: Config): Promise<CatalogueStatus> {
   return explained(async () => {
     const { url, reader } = ownerOf(config);

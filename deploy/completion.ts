@@ -1,17 +1,19 @@
 import type { Command } from 'commander';
 
-/** Shells that `heron completion` writes for. */
+/** Shells supported by `heron completion`. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 interface Place {
-  /** Command words before it: `` for the program, `outbox`, `outbox retry`. */
+  /** Preceding command words: `` for the program, `outbox`, `outbox retry`. */
   path: string;
   commands: { name: string; description: string }[];
   options: string[];
 }
 
-/** A script that completes commands and options of the command line in a shell; it is written from the commands themselves. */
+/**
+ * Returns a script that completes the command line's commands and options in a shell, generated from the commands.
+ */
 export function completionScript(program: Command, shell: Shell): string {
   const places = placesOf(program);
   if (shell === 'fish') return fishScript(places);
@@ -28,7 +30,7 @@ function placesOf(command: Command, path = ''): Place[] {
   return [here, ...command.commands.flatMap((one) => placesOf(one, `${path} ${one.name()}`.trim()))];
 }
 
-// zsh reads it too: there `path` is the search path, and an offset begins with no letter.
+// The script also works in zsh, where `path` is reserved and an offset must not begin with a letter.
 function bashScript(places: readonly Place[]): string {
   const cases = places.map(({ path, commands, options }) => {
     const words = [...commands.map(({ name }) => name), ...options].join(' ');

@@ -1,6 +1,6 @@
 import type { SettingReport } from '../lib/config/index.ts';
 
-/** Every setting as a line: name, value, source; values in columns. */
+/** Formats every setting as a line with columns: name, value, source. */
 export function configLines(settings: readonly SettingReport[]): string[] {
   const rows = settings.map(({ name, value, source }) => [name, shown(value), source] as const);
   const width = (column: 0 | 1) => Math.max(...rows.map((row) => row[column].length));

@@ -6,11 +6,11 @@ import { OperatorError } from './waiting.ts';
 const POLL_MS = 2_000;
 
 /**
- * Connects a mailbox by consent through the API: says where to consent, opens a browser there, and waits for the outcome.
- * @param env HERON_API_KEY, and HERON_API_URL where the API is not on this machine
- * @param say for the person at the terminal
+ * Connects a mailbox by consent through the API: prints the URL, opens a browser, and waits for the result.
+ * @param env HERON_API_KEY, and HERON_API_URL if the API is on another machine
+ * @param say prints a line for the person at the terminal
  * @returns the mailbox, as the API shows it
- * @throws OperatorError when the API refuses, the person declines, or the link lapses
+ * @throws OperatorError when the API refuses, the person declines, or the link expires
  */
 export async function connectByConsent(
   env: NodeJS.ProcessEnv,
@@ -36,7 +36,7 @@ function said(error: { message?: string; fix?: string } | undefined): string {
   return [error?.message, error?.fix].filter(Boolean).join('. ');
 }
 
-/** Opens the person's browser, where this machine has one; the address was printed in any case. */
+/** Opens the person's browser, if this machine has one. The URL was printed in any case. */
 function openBrowser(url: string): void {
   const [command, ...args] =
     process.platform === 'darwin'

@@ -21,7 +21,7 @@ import { createTemporalClient } from '../temporal/client.ts';
 import { message, type Message } from '../messages/index.ts';
 import { reachDatabase, waitForTemporal } from './waiting.ts';
 
-/** A finding about a part of the installation. An error keeps Heron from working as configured; an info says that all is well. */
+/** Finding about a part of the installation. `error`: Heron cannot work as configured. `info`: the part is fine. */
 interface PartFinding extends Finding {
   part: Part;
 }
@@ -30,15 +30,18 @@ type Part = 'settings' | 'database' | 'orders' | 'clock' | 'temporal' | 'dns' | 
 
 const OLDEST_POSTGRES = 150_000;
 const EXTENSIONS = ['pg_trgm'];
-/** A process this far (ms) from its database sends noticeably too early or too late; beyond the second bound, tokens and slots go wrong. */
+/**
+ * Clock difference (ms) to the database from which emails are noticeably early or late. Beyond the second limit, tokens
+ * and slots fail.
+ */
 const SKEW_WARNING_MS = 2_000;
 const SKEW_FAULT_MS = 30_000;
 const PATIENCE_MS = 5_000;
 
 /**
  * Checks a configuration against the running parts: the database with its role, extensions and clock, Temporal with its
- * namespace and search attributes, the names in public addresses, and the mail transport.
- * @param mailTo gets a test letter; without it the transport is only signed in to
+ * namespace and search attributes, the host names in public URLs, and the mail transport.
+ * @param mailTo recipient of a test email; without it the transport is only signed in to
  */
 export async function examine(config: Config, mailTo?: string): Promise<PartFinding[]> {
   const parts = await Promise.all([
@@ -51,14 +54,14 @@ export async function examine(config: Config, mailTo?: string): Promise<PartFind
   return parts.flat();
 }
 
-/** Findings as a program reads them. */
+/** Returns findings for programs. */
 export function saidFindings(findings: readonly PartFinding[]): ({ part: Part } & SaidFinding)[] {
   return findings.map((finding) => ({ part: finding.part, ...sayFinding(finding) }));
 }
 
 const STATES: Record<Severity, string> = { info: 'ok', warning: 'WARNING', error: 'ERROR' };
 
-/** Findings as lines for a terminal, each fix below its finding. */
+/** Formats findings as lines for a terminal, each fix below its finding. */
 export function findingLines(findings: readonly PartFinding[]): string[] {
   return saidFindings(findings).flatMap(({ part, severity, message: text, fix }) => [
     `${STATES[severity].padEnd(8)} ${part.padEnd(9)} ${text}`,
@@ -78,7 +81,7 @@ function fault(part: Part, said: Message): PartFinding {
   return { part, ...foundAs('error', said) };
 }
 
-/** In development, what production refuses is for the operator to judge. */
+/** In development, settings that production refuses are only warnings. */
 async function settings(config: Config): Promise<PartFinding[]> {
   const worst = config.APP_ENV === 'prod' ? 'error' : 'warning';
   const found = lookAtSettings(config);
@@ -88,7 +91,7 @@ async function settings(config: Config): Promise<PartFinding[]> {
   ];
 }
 
-/** Findings of the installation as those of a part. What is only to be known of is left to GET /v1/admin/instance/health. */
+/** Reports instance health findings as doctor findings. Skips `info`, which GET /v1/admin/instance/health lists. */
 function listed(part: Part, found: Found, worst: Severity): PartFinding[] {
   return toFindings(found).flatMap(({ docs: _, ...finding }) =>
     finding.severity === 'info' ? [] : { part, ...finding, severity: finding.severity === 'error' ? worst : 'warning' },
@@ -180,7 +183,10 @@ async function schema(db: Db): Promise<PartFinding> {
     : fault('database', message('finding.migrations_dirty', { count: pending.length, first: pending[0]! }));
 }
 
-/** The money of orders and renewals, by currency: all of it has to be in one of its places. Nothing for an installation that has taken none. */
+/**
+ * Checks per currency that the money of orders and renewals adds up. Reports nothing for an installation without
+ * payments.
+ */
 async function orders(db: Db): Promise<PartFinding[]> {
   return (await readBooks(db)).map((one) => {
     const money = (cents: number) => (cents / 100).toFixed(2);
@@ -232,7 +238,7 @@ async function temporal(config: Config): Promise<PartFinding[]> {
       return [fault('temporal', said)];
     }
     const lacking = await missingSearchAttributes(client, namespace).catch(() =>
-      // Temporal Cloud does not list them; a query over all of them tells.
+      // Temporal Cloud does not list search attributes, so a query over all of them is tried.
       waitForSearchAttributes(client, 0).then(
         () => [],
         () => [`one of ${ATTRIBUTES.join(', ')}`],

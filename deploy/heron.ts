@@ -1,6 +1,6 @@
 /**
  * The operator's command line: `npm run heron -- <command>` from source, `node dist/deploy/heron.js <command>` in
- * production. Exit codes: 0 done, 1 failed, 2 wrong usage. Standard output carries the result and nothing else.
+ * production. Exit codes: 0 done, 1 failed, 2 wrong usage. Standard output contains only the result.
  */
 import { once } from 'node:events';
 import type { Connection } from '@temporalio/client';
@@ -22,7 +22,7 @@ import { workspaceCommands } from './workspace-commands.ts';
 import { migrateDatabase, OperatorError, requireCurrentSchema, waitForTemporal } from './waiting.ts';
 import { withAssembly, withCurrentDatabase, withDatabase } from './with-installation.ts';
 
-/** The processes of an installation, and what each is. */
+/** Processes of an installation with their descriptions. */
 const PROCESSES = [
   ['api', 'the REST API (API_PORT)'],
   ['tracking', 'the tracking service: opens, clicks, unsubscribes (TRACKING_PORT)'],
@@ -34,7 +34,7 @@ const PROCESSES = [
     'a worker: workflows, activities, outbox relay, fan-out of events, reactions, mailbox sync (WORKER_ROLES)',
   ],
 ] as const;
-/** Commands that ask nothing of a running installation, and so wait for none. */
+/** Commands that need no running installation and so wait for none. */
 const WITHOUT_INSTALLATION = new Set(['completion', 'openapi', 'support-bundle']);
 const FAILED = 1;
 const WRONG_USAGE = 2;
@@ -47,7 +47,7 @@ const program = new Command('heron')
   .exitOverride()
   .hook('preAction', (_program, command) => useLocalSettings(command));
 
-/** Names of settings that were taken from the data folder of `npm start`. */
+/** Names of settings taken from the data folder of `npm start`. */
 const fromDataFolder = new Set<string>();
 
 program
@@ -194,7 +194,7 @@ program
     const { writeSupportBundle } = await import('./support-bundle.ts');
     await writeSupportBundle(file, process.env, fromDataFolder);
     console.error(`heron: wrote ${file}: read it before you send it`);
-    // Connections to parts that are away would keep the process for their retries.
+    // Retrying connections to unreachable parts would keep the process alive.
     process.exit(0);
   });
 
@@ -394,7 +394,7 @@ for (const [name, what] of PROCESSES) {
     });
 }
 
-// A reader that closes the pipe early, such as `head`, is no failure.
+// A reader that closes the pipe early, such as `head`, is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : FAILED));
 
 try {
@@ -405,8 +405,9 @@ try {
 }
 
 /**
- * Adds the settings of the installation of `npm start`. A process that is given its database takes none: its environment is whole,
- * as that of the processes which `npm start` itself begins. A second worker takes a free port for its metrics.
+ * Adds the settings of the installation of `npm start`. A process that has a database setting gets none, because its
+ * environment is complete, like that of processes started by `npm start`. A second worker uses a free port for its
+ * metrics.
  */
 async function useLocalSettings(command: Command): Promise<void> {
   const isProcess = PROCESSES.some(([name]) => name === command.name());
@@ -425,7 +426,7 @@ async function useLocalSettings(command: Command): Promise<void> {
   console.error(`heron: with the settings of the installation in ${local.dataDir}${isDown}`);
 }
 
-/** After a failure with the settings of a data folder: its servers are not there when `npm start` is not. */
+/** Explains a failure with the settings of a data folder: its servers do not run if `npm start` does not. */
 async function explainLocal(error: unknown): Promise<void> {
   if (error instanceof CommanderError || error instanceof ConfigError || fromDataFolder.size === 0) return;
   const dataDir = localDataDir();
@@ -435,9 +436,9 @@ async function explainLocal(error: unknown): Promise<void> {
     );
 }
 
-/** Prints a failure in as few lines as possible, and returns its exit code. */
+/** Prints a failure in as few lines as possible and returns the exit code. */
 function explain(error: unknown): number {
-  // Commander has printed it already; --help and --version also end here, with 0.
+  // Commander has printed it already. --help and --version also end here, with 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
   if (error instanceof ConfigError || error instanceof OperatorError) {
     console.error(`heron: ${error.message}`);

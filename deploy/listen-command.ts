@@ -6,29 +6,29 @@ import { signPayload } from '../lib/signature.ts';
 import type { ApiSettings } from './api-client.ts';
 import { OperatorError } from './waiting.ts';
 
-/** Where events come from and go to. */
+/** Source and target of events. */
 interface ListenSettings extends ApiSettings {
   HERON_REALTIME_URL?: string | undefined;
   REALTIME_PUBLIC_URL?: string | undefined;
 }
 
-/** What `heron webhooks listen` is given. */
+/** Arguments of `heron webhooks listen`. */
 interface Listen {
   forward: string;
-  /** None means all that are not firehose. */
+  /** Event types. Empty: all that are not firehose. */
   events: readonly string[];
-  /** Signs what is forwarded; a new one where there is none. */
+  /** Secret that signs forwarded events. Default: a new one. */
   secret: string | undefined;
-  /** Ends it. */
+  /** Stops listening. */
   signal: AbortSignal;
 }
 
-/** What became of an event. */
+/** Result of forwarding an event. */
 interface Forwarded {
   at: string;
   event_type: string;
   id: string;
-  /** The status of the answer; null where there was none. */
+  /** Status of the answer; null without one. */
   status: number | null;
   error: string | null;
 }
@@ -36,7 +36,7 @@ interface Forwarded {
 const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const AGAIN_MS = 1_000;
-/** Why the gateway closes a socket that would be closed again: no credential, one that may not listen, too many. */
+/** Close codes after which reconnecting is useless: no credential, missing rights, too many sockets. */
 const FINAL_CLOSES = [4401, 4403, 4429];
 
 interface StreamEvent {
@@ -49,10 +49,10 @@ interface StreamEvent {
 }
 
 /**
- * Posts the events of the workspace to an address of this machine as webhooks would: the same body, headers and signature, one after the other, without retries. It
- * connects again where the connection is lost, and goes on after the last event.
+ * Posts the workspace's events to a local URL like webhooks: same body, headers and signature, one after the other,
+ * without retries. Reconnects after a lost connection and continues after the last event.
  * @param told called for each event
- * @throws OperatorError for a key that may not listen, unknown events, and an address that is none
+ * @throws OperatorError for a key without the right, unknown events, or an invalid URL
  */
 export async function listen(
   env: ListenSettings,
@@ -83,7 +83,7 @@ export async function listen(
   }
 }
 
-/** A socket that is open; undefined where the gateway is away. @throws OperatorError where it refuses */
+/** Opens a socket; undefined if the gateway is unreachable. @throws OperatorError when it refuses */
 async function openStream(url: string, key: string, signal: AbortSignal): Promise<WebSocket | undefined> {
   const socket = new WebSocket(`${url.replace(/^http/, 'ws').replace(/\/$/, '')}/v1/realtime`, {
     headers: { authorization: `Bearer ${key}` },
@@ -107,7 +107,10 @@ interface Target {
   signal: AbortSignal;
 }
 
-/** Forwards what a socket says until it closes. Returns the id of the last event. @throws OperatorError where listening again would change nothing */
+/**
+ * Forwards a socket's events until it closes. Returns the id of the last event. @throws OperatorError when listening
+ * again would fail too
+ */
 async function follow(
   socket: WebSocket,
   target: Target,
@@ -125,7 +128,7 @@ async function follow(
     if (message.type === 'subscribed') say(`events go to ${target.forward}`);
     if (message.type === 'error') {
       const { code, message: words = '' } = message as { code?: string; message?: string };
-      // What is too old to go on from is left out; anything else a person has to change.
+      // An expired resume position is skipped; any other error needs a person.
       if (code === 'resume_expired') after = undefined;
       else refusal = words;
       socket.close();

@@ -8,36 +8,36 @@ import { OperatorError } from './waiting.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FILE = 'settings.json';
-/** A command waits this long (ms) for an installation that is coming up. */
+/** Time (ms) that a command waits for a starting installation. */
 const START_PATIENCE_MS = 120_000;
 const LOOK_MS = 500;
 
-/** The data folder of `npm start`: HERON_DATA_DIR, or .heron/data beside the sources. */
+/** Returns the data folder of `npm start`: HERON_DATA_DIR, or .heron/data beside the sources. */
 export function localDataDir(env: Record<string, string | undefined> = process.env): string {
   return resolve(env.HERON_DATA_DIR || join(ROOT, '.heron', 'data'));
 }
 
 /**
- * Keeps the settings of a local installation in its data folder, readable by their owner only, so that the operator's
- * command line meets the same database with the same secrets.
+ * Stores the settings of a local installation in its data folder, readable only by their owner. The operator's command
+ * line then uses the same database and secrets.
  */
 export async function keepLocalSettings(dataDir: string, settings: Record<string, string>): Promise<void> {
   const file = join(dataDir, FILE);
   await mkdir(dataDir, { recursive: true });
-  // Written beside it and renamed: a reader never meets half a file.
+  // Written to another name and renamed, so that a reader never sees a partial file.
   await writeFile(`${file}.new`, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);
 }
 
 interface LocalSettings {
   dataDir: string;
-  /** Settings of the local installation that the environment does not give itself. */
+  /** Settings of the local installation that the environment does not define. */
   values: Record<string, string>;
 }
 
 /**
- * What the command line takes from the local installation. Undefined where there is none, and where the environment names another
- * database or production: settings of two installations are never mixed.
+ * Returns the settings of the local installation for the command line. Undefined if there is none, or if the
+ * environment names another database or production: settings of two installations are never mixed.
  */
 export function localSettings(env: Record<string, string | undefined> = process.env): LocalSettings | undefined {
   const dataDir = localDataDir(env);
@@ -49,10 +49,10 @@ export function localSettings(env: Record<string, string | undefined> = process.
   return Object.keys(values).length > 0 ? { dataDir, values } : undefined;
 }
 
-/** The state of `npm start` on the data folder: `starting` until it has kept the settings of this start. */
+/** State of `npm start` on the data folder: `starting` until it has stored its settings. */
 type LocalState = ({ state: 'starting' | 'running' } & LockHolder) | { state: 'stopped' };
 
-/** Reads the state of the installation on a data folder from its lock and the time of its settings. */
+/** Reads the state of the installation from the data folder's lock and the time of its settings. */
 export async function localState(dataDir: string): Promise<LocalState> {
   const holder = await lockHolder(dataDir);
   if (!holder) return { state: 'stopped' };
@@ -61,10 +61,10 @@ export async function localState(dataDir: string): Promise<LocalState> {
 }
 
 /**
- * Waits while `npm start` is coming up, so that nothing reads the settings of an earlier start. Does nothing where the environment
- * names a database or production.
- * @param say receives one line when there is something to wait for
- * @throws OperatorError when it is still coming up after `patienceMs`
+ * Waits while `npm start` is starting, so that nothing reads the settings of an earlier start. Does nothing if the
+ * environment names a database or production.
+ * @param say receives one line if there is something to wait for
+ * @throws OperatorError when it is still starting after `patienceMs`
  */
 export async function waitForLocalStart(
   say: (line: string) => void,

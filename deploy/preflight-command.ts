@@ -1,6 +1,6 @@
 import { createCommandApi, type ApiSettings } from './api-client.ts';
 
-/** A report as the API answers, as much of it as is shown here. */
+/** The parts of the API's report that are shown here. */
 interface Report {
   campaign_id: string;
   passed: boolean;
@@ -10,7 +10,7 @@ interface Report {
 }
 
 /**
- * Asks the API for the preflight of a campaign, which stores the report and sends nothing.
+ * Requests the preflight of a campaign from the API, which stores the report and sends nothing.
  * @throws OperatorError when the API refuses or does not answer
  */
 export async function preflight(campaignId: string, env: ApiSettings): Promise<Report> {
@@ -18,7 +18,9 @@ export async function preflight(campaignId: string, env: ApiSettings): Promise<R
   return ask(heron.POST('/v1/campaigns/{id}/preflight', { params: { path: { id: campaignId } } }));
 }
 
-/** A report as lines for a terminal: one per check, then the findings, worst first, each with its fix below. */
+/**
+ * Formats a report as lines for a terminal: one per check, then the findings, worst first, each with its fix below.
+ */
 export function preflightLines({ passed, score, checks, findings }: Report): string[] {
   const keys = Math.max(...checks.map(({ key }) => key.length));
   return [

@@ -1,7 +1,10 @@
 import test from 'ava';
 import { jsonText, lineText } from './print.ts';
 
-/** Retitles a window, writes to the clipboard, clears the screen, in the forms of seven and eight bits; turns the reading direction. */
+/**
+ * Escape sequences in 7-bit and 8-bit form that retitle a window, write to the clipboard or clear the screen, and
+ * characters that change the reading direction.
+ */
 const HOSTILE =
   'Lea\u001b]0;owned\u0007\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u009b2J\u009d0;x\u009c\r\u202Eexe.gpj\u200b\u007f';
 

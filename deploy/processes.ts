@@ -11,34 +11,37 @@ import { startTracing } from '../lib/trace.ts';
 import { assemble, type Assembly } from './assemble.ts';
 import { OperatorError, requireCurrentSchema, waitForDatabase, waitForTemporal } from './waiting.ts';
 
-/** The servers of an installation. */
+/** Servers of an installation. */
 const SERVER_NAMES = ['api', 'tracking', 'forms', 'realtime'] as const;
 type ServerName = (typeof SERVER_NAMES)[number];
 
-/** The processes of an installation; each may run any number of times. `serve` is all servers in one process. */
+/** Processes of an installation; each may run any number of times. `serve` is all servers in one process. */
 export type ProcessName = ServerName | 'serve' | 'worker';
 
-/** The message of a process to its parent (over Node's IPC channel, where there is one) once it serves. */
+/** Message of a process to its parent (over Node's IPC channel, if any) once it serves. */
 export interface ReadyMessage {
   ready: { url: string | null; setupUrl: string | null };
 }
 
-/** Everything that a process reports to its parent: each stage of its start as it begins, then that it serves. */
+/** All messages of a process to its parent: each stage of its start, then that it serves. */
 export type ProcessMessage = ReadyMessage | { stage: string };
 
 interface Running {
   url: string | null;
   setupUrl: string | null;
-  /** Rejects when the process can no longer do its work; absent where nothing ends it. */
+  /** Rejects when the process can no longer work; absent if nothing ends it. */
   failed?: Promise<never>;
-  /** Makes what requests will ask for; absent where there is nothing. It need not be done before the process serves. */
+  /** Prepares data for requests; absent if there is none. The process may serve before it is done. */
   prepare?: () => void;
   stop(): Promise<void>;
 }
 
 type StartServer = (deps: Deps, metrics: Metrics) => Promise<Listening & Pick<Running, 'prepare'>>;
 
-/** Each server with the setting of its port. A process loads the code of what it runs alone, which takes most of its start and of its memory. */
+/**
+ * Servers with their port setting. A process loads only the code that it runs, which takes most of its start time and
+ * memory.
+ */
 const SERVERS: Record<ServerName, { setting: string; load: () => Promise<StartServer> }> = {
   api: { setting: 'API_PORT', load: async () => (await import('../api/servers/api.ts')).startApi },
   tracking: { setting: 'TRACKING_PORT', load: async () => (await import('../api/servers/tracking.ts')).startTracking },
@@ -73,7 +76,7 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
       startWorker({ deps, temporal, metrics: createMetrics(), httpPort: config.WORKER_PORT }),
     );
     const stop = (): Promise<void> => {
-      // A turn under way may wait for Temporal, and the process does not wait for it.
+      // Not awaited, because a running iteration may be waiting for Temporal.
       void kept?.stop();
       return worker.stop();
     };
@@ -82,8 +85,8 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
 };
 
 /**
- * Starts servers that share the database pool and the metrics of this process. The first one gives the process its address.
- * @throws OperatorError naming the setting of a port that cannot be used; the servers that had started are stopped first
+ * Starts servers that share this process's database pool and metrics. The first one defines the process's address.
+ * @throws OperatorError naming the setting of a port that cannot be used; servers already started are stopped first
  */
 async function startServers(deps: Deps, names: readonly ServerName[]): Promise<Running> {
   const link = names.includes('api')
@@ -117,9 +120,9 @@ async function startServers(deps: Deps, names: readonly ServerName[]): Promise<R
 }
 
 /**
- * Runs one process until a signal ends it: waits for the database, refuses to work on an old schema, serves, and on
- * SIGTERM or SIGINT stops accepting, finishes open work and closes its pools. Resolves once it serves.
- * When the database or Temporal cannot be used, it says so and exits with 1.
+ * Runs one process until a signal ends it. Waits for the database, refuses an old schema, and serves. On SIGTERM or
+ * SIGINT stops accepting, finishes open work and closes its pools. Resolves once it serves. If the database or Temporal
+ * cannot be used, prints the reason and exits with 1.
  */
 export async function runProcess(name: ProcessName, config: Config): Promise<void> {
   const tracing = await startTracing(config, name);

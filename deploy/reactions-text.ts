@@ -1,7 +1,7 @@
 import type { ParkedEvent } from '../domain/platform/events/parked.ts';
 import type { SubscriberStatus } from '../domain/platform/events/status.ts';
 
-/** Subscribers and their parked events as lines for a terminal. Times are UTC. */
+/** Formats subscribers and their parked events as lines for a terminal. Times are UTC. */
 export function reactionLines({
   subscribers,
   parked,

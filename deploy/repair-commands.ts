@@ -7,7 +7,7 @@ import { parkedLines } from './runs-text.ts';
 import { OperatorError } from './waiting.ts';
 import { withAssembly, withCurrentDatabase } from './with-installation.ts';
 
-/** The commands for what is stuck, in doubt or counted wrong: each shows it, and has it go on. */
+/** Adds the commands that list and repair stuck, uncertain and miscounted items. */
 export function addRepairCommands(program: Command): void {
   outboxCommands(program);
   uncertainCommands(program);
@@ -16,7 +16,7 @@ export function addRepairCommands(program: Command): void {
   runCommands(program);
 }
 
-/** Intents that Temporal did not take. */
+/** Commands for intents that Temporal did not accept. */
 function outboxCommands(program: Command): void {
   const outbox = program
     .command('outbox')
@@ -52,7 +52,7 @@ function outboxCommands(program: Command): void {
     });
 }
 
-/** Emails of which nobody knows whether they have left. */
+/** Commands for uncertain emails, which may have been sent. */
 function uncertainCommands(program: Command): void {
   const uncertain = program
     .command('uncertain')
@@ -82,7 +82,7 @@ function uncertainCommands(program: Command): void {
   }
 }
 
-/** Events that a subscriber could not take. */
+/** Commands for events that a subscriber could not apply. */
 function reactionCommands(program: Command): void {
   const reactions = program
     .command('reactions')
@@ -121,7 +121,7 @@ function reactionCommands(program: Command): void {
   }
 }
 
-/** What reports count. */
+/** Commands for the counts of reports. */
 function factCommands(program: Command): void {
   const facts = program.command('facts').description('the facts and counts that reports read');
 
@@ -149,7 +149,7 @@ function factCommands(program: Command): void {
     });
 }
 
-/** Workflow runs that keep failing, or go on for too long. */
+/** Commands for workflow runs that keep failing or last too long. */
 function runCommands(program: Command): void {
   program
     .command('retry')

@@ -6,37 +6,37 @@ import { ApiRefusal, createCommandApi, type ApiSettings, type CommandApi } from 
 import { OperatorError } from './waiting.ts';
 import { faultLines, readRunFile } from './run-file.ts';
 
-/** What `heron run` is given. */
+/** Arguments of `heron run`. */
 interface RunCommand {
   dryRun: boolean;
   wait: boolean;
   key: string | undefined;
 }
 
-/** A run as the API answers, as much of it as is read here. */
+/** The parts of the API's run that are read here. */
 interface Run {
   id: string;
   state: string;
   approval_url?: string;
-  /** Of one run alone, oldest first. */
+  /** Only for a single run, oldest first. */
   events?: { state: string }[];
   error_details?: { code?: string; message?: string; fix?: string };
 }
 
-/** Bytes of a run file at most; the API takes no more. */
+/** Maximum size (bytes) of a run file, the same as of the API. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const POLL_MS = 500;
-/** States in which a run does not stay by itself. */
+/** Temporary states of a run. */
 const PASSING = ['queued', 'preflighting', 'awaiting_approval', 'launching'];
 const SUCCESSFUL = ['active', 'paused', 'completed'];
 
 /**
- * Sends a run file to the API as a run. With `dryRun` it is a draft: built and checked, nothing is sent. With `wait` it returns when
- * the run is launched or has ended.
- * @param say for progress, such as the address where a person decides
+ * Sends a run file to the API as a run. `dryRun` makes it a draft: built and checked, nothing is sent. `wait` waits
+ * until the run is launched or has ended.
+ * @param say prints progress, such as the URL where a person decides
  * @returns the run as the API shows it at the end
- * @throws OperatorError with every fault, one a line with file, line and column; when the API refuses; when a run that was
- *   waited for has failed, was denied or cancelled
+ * @throws OperatorError with every fault, one per line with file, line and column; when the API refuses; when an
+ * awaited run has failed, was denied or cancelled
  */
 export async function runFile(
   path: string,
@@ -73,7 +73,7 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/** Asks until the run is launched or has ended; says each state it goes through, and where a person decides. */
+/** Polls until the run is launched or has ended. Prints each state, and the URL where a person decides. */
 async function waitFor({ heron, ask }: CommandApi, id: string, say: (line: string) => void): Promise<Run> {
   let said = 0;
   for (;;) {

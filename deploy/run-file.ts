@@ -3,24 +3,24 @@ import type { z } from 'zod';
 import { createRunSchema } from '../domain/campaigns/runs/input.ts';
 import { inWords, type Problem } from '../lib/errors.ts';
 
-/** A fault of a run file, where an editor finds it: line and column count from 1. */
+/** Fault of a run file with its position; line and column count from 1. */
 interface FileFault {
   line: number;
   column: number;
   message: string;
 }
 
-/** A run file that is well-formed. */
+/** Well-formed run file. */
 interface RunFile {
   /** The body of POST /runs. */
   body: z.input<typeof createRunSchema>;
-  /** Where in the file a problem of the API is: its path leads to a field, or to what should hold it. */
+  /** Returns the position of an API problem in the file: its field, or the parent of a missing field. */
   locate(problem: Problem): FileFault;
 }
 
 /**
  * Reads a run file: YAML with the fields of POST /runs.
- * @returns the file, or every fault of it: of the YAML, or where that is sound, of its fields
+ * @returns the file, or all its faults: of the YAML, or if that is valid, of its fields
  */
 export function readRunFile(text: string): { file: RunFile } | { faults: FileFault[] } {
   const lines = new LineCounter();
@@ -32,7 +32,7 @@ export function readRunFile(text: string): { file: RunFile } | { faults: FileFau
   try {
     value = document.toJS();
   } catch (error) {
-    // Aliases that would grow without bound, or that lead to themselves.
+    // Aliases that would expand without limit or refer to themselves.
     return { faults: [{ line: 1, column: 1, message: (error as Error).message }] };
   }
   const at = (path: readonly (string | number)[]) => placeOf(lines, offsetOf(document, path));
@@ -49,7 +49,7 @@ export function readRunFile(text: string): { file: RunFile } | { faults: FileFau
   };
 }
 
-/** One line per fault, as compilers print them, in the order of the file. */
+/** Formats one line per fault like a compiler, in the order of the file. */
 export function faultLines(name: string, faults: readonly FileFault[]): string[] {
   return faults
     .toSorted((a, b) => a.line - b.line || a.column - b.column)
@@ -72,12 +72,12 @@ function named(path: string, message: string): string {
   return path === '' ? message : `${path}: ${message}`;
 }
 
-/** A part of a dotted path; places in a list are numbers. */
+/** Parses a part of a dotted path; positions in a list are numbers. */
 function asKey(part: string): string | number {
   return /^\d+$/.test(part) ? Number(part) : part;
 }
 
-/** Where in the text a field is: its key, where it has one; of one that is missing, what should hold it. */
+/** Returns the offset of a field in the text: its key, or for a missing field its parent. */
 function offsetOf(document: Document.Parsed, path: readonly (string | number)[]): number {
   let node: Node | null | undefined = document.contents;
   let offset = startOf(node) ?? 0;

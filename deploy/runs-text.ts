@@ -1,7 +1,7 @@
 import type { FamilyReport } from '../domain/operations/system/reconcile.ts';
 import type { ParkedIntent } from '../domain/operations/system/outbox.ts';
 
-/** Parked intents as lines for a terminal. Times are UTC. */
+/** Formats parked intents as lines for a terminal. Times are UTC. */
 export function parkedLines(parked: readonly ParkedIntent[]): string[] {
   if (parked.length === 0) return ['No intent is parked.'];
   return [
@@ -14,7 +14,7 @@ export function parkedLines(parked: readonly ParkedIntent[]): string[] {
   ];
 }
 
-/** What a look for missing runs found, as lines for a terminal. */
+/** Formats the result of a search for missing runs as lines for a terminal. */
 export function reconcileLines(families: readonly FamilyReport[], { dryRun }: { dryRun: boolean }): string[] {
   const width = Math.max(...families.map(({ family }) => family.length));
   const missing = families.reduce((sum, each) => sum + each.missing, 0);

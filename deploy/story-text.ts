@@ -1,7 +1,7 @@
 import type { Story, StorySend, StoryStep, StoryWait } from '../domain/sending/enrollment/story.ts';
 import { inWords } from '../lib/errors.ts';
 
-/** A contact's story as lines for a terminal. Times are UTC. */
+/** Formats a contact's story as lines for a terminal. Times are UTC. */
 export function storyLines(story: Story): string[] {
   const { campaign, hold, now, reserved, log } = story;
   return [

@@ -26,13 +26,13 @@ import { waitForTemporal } from './waiting.ts';
 
 const LOG_LINES = 80;
 const LOG_BYTES = 128 * 1024;
-/** Each section gets this long (ms); one that takes longer says so, and the others stand. */
+/** Time limit (ms) of each section. A section that exceeds it says so, without affecting the others. */
 const SECTION_MS = 30_000;
 const MIB = 1024 * 1024;
 
 /**
- * Writes what somebody who helps would ask for into one text file, readable by its owner only. Each section stands by itself: with
- * faulty settings, or without database or Temporal, it says what could not be had.
+ * Writes diagnostic data for support into one text file, readable only by its owner. Sections are independent: with
+ * invalid settings, or without database or Temporal, a section says what is missing.
  */
 export async function writeSupportBundle(
   file: string,
@@ -78,7 +78,7 @@ function readConfig(env: Record<string, string | undefined>): Config | ConfigErr
   }
 }
 
-/** @throws ConfigError when the settings are faulty */
+/** @throws ConfigError when the settings are invalid */
 function needed(config: Config | ConfigError): Config {
   if (config instanceof ConfigError) throw config;
   return config;
@@ -176,7 +176,7 @@ function settings(
 }
 
 async function instance(config: Config): Promise<string[]> {
-  // Not closed: the client of a Temporal that is away retries later, and throws out of a timer when its channel is closed by then.
+  // Not closed: the client of an unreachable Temporal retries later, and throws from a timer if its channel is closed.
   const { deps } = assemble(config, 'heron', { log: silentLogger });
   const found = await examineInstance(deps);
   return found
@@ -213,14 +213,14 @@ async function lastLines(path: string): Promise<string[]> {
     const start = Math.max(0, size - LOG_BYTES);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, LOG_BYTES)), 0, undefined, start);
     const lines = buffer.subarray(0, bytesRead).toString('utf8').trimEnd().split('\n');
-    // The first line of a part of a file may be a half: half a secret is not recognized.
+    // Drops a partial first line, because half a secret would not be recognized.
     return (start > 0 ? lines.slice(1) : lines).slice(-LOG_LINES).map(shownLine);
   } finally {
     await file.close();
   }
 }
 
-/** Fields of a JSON line that hold no body: system mail with its codes, and links of the first setup, stay out. */
+/** Keeps only fields of a JSON line without bodies, which omits system mail with its codes and setup links. */
 function shownLine(line: string): string {
   try {
     const { time, level, msg, err } = JSON.parse(line) as Record<string, unknown>;

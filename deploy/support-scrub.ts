@@ -1,6 +1,8 @@
 import { SENSITIVE, type SettingName } from '../lib/config/settings.ts';
 
-/** Shorter secrets are not looked for word by word: replacing them would garble every line and show their place. */
+/**
+ * Shortest secret that is replaced in text. Replacing shorter ones would garble every line and reveal their positions.
+ */
 const SHORTEST_SECRET = 4;
 const EMAIL = /[^\s<>"'`,;:()[\]{}=/]+@[^\s<>"'`,;:()[\]{}=/]+\.[^\s<>"'`,;:()[\]{}=/]+/gu;
 const URL_CREDENTIALS = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s"'<>]*@/gi;
@@ -10,12 +12,12 @@ const AUTHORIZATION = /\b(bearer|basic)\s+[a-z0-9+/=._~-]{8,}/gi;
 const LONG_WORD = /[A-Za-z0-9_+=~-]{20,}/g;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MIGRATION = /^\d{4}_[a-z0-9_]+$/;
-/** The name of a setting. */
+/** Name of a setting. */
 const SETTING = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/;
 
 /**
- * Makes a function that removes secrets from text: the values of this environment, credentials in URLs, email addresses, what is named
- * as a secret, and every long word with letters and digits, which a key or a token is. Ids (UUID) stay.
+ * Creates a function that removes secrets from text: values of this environment, credentials in URLs, email addresses,
+ * fields named as secrets, and long words with letters and digits, such as keys and tokens. Ids (UUID) are kept.
  */
 export function createScrub(env: Record<string, string | undefined>): (text: string) => string {
   const given = [...SENSITIVE].flatMap((name) => secretParts(env[name as SettingName] ?? ''));
@@ -33,7 +35,7 @@ export function createScrub(env: Record<string, string | undefined>): (text: str
   };
 }
 
-/** A secret, the items of a list of secrets, and the user and password of a URL, encoded and decoded. */
+/** Returns the parts of a secret: the value, list items, and user and password of a URL, encoded and decoded. */
 function secretParts(value: string): string[] {
   if (value === '') return [];
   if (!URL.canParse(value) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return [value, ...value.split(/[\s,;]+/)];

@@ -1,10 +1,13 @@
-/** A column of a table for people: its heading, and what a row shows there. */
+/** Column of a table for people: its heading, and a function for the cell of a row. */
 export type Column<Row> = readonly [heading: string, cell: (row: Row) => string | number | null | undefined];
 
-/** The longest cell; what is longer is cut. */
+/** Maximum length of a cell; longer ones are cut. */
 const MAX_CELL = 60;
 
-/** Rows as lines of a terminal: a heading, and columns as wide as what stands in them. Without rows it is one line that says so. */
+/**
+ * Formats rows as lines for a terminal: a heading, and columns as wide as their content. Without rows returns the line
+ * `none`.
+ */
 export function tableLines<Row>(rows: readonly Row[], columns: readonly Column<Row>[], none: string): string[] {
   if (rows.length === 0) return [none];
   const cells = [
@@ -20,7 +23,7 @@ export function tableLines<Row>(rows: readonly Row[], columns: readonly Column<R
   );
 }
 
-/** What others wrote is one line, and moves no cursor. */
+/** Makes text of strangers one line without control characters. */
 function shown(value: string | number | null | undefined): string {
   const text = String(value ?? '')
     .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ')

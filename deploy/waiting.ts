@@ -6,16 +6,16 @@ import type { Db } from '../db/connection.ts';
 import { migrate, pendingMigrations } from '../db/migrations/index.ts';
 import { prepareTenantRole, requireRowSecurity, RowSecurityError } from '../db/row-security.ts';
 
-/** A fault that an operator can mend: reported in one line, without a stack. */
+/** Fault that an operator can fix. It is reported in one line, without a stack. */
 export class OperatorError extends Error {}
 
-/** Where waiting is reported: a process's log, or a terminal. */
+/** Target of waiting messages: a process's log or a terminal. */
 interface WaitLog {
   info(line: string): void;
   warn(line: string): void;
 }
 
-/** How long (ms) a starting process waits for PostgreSQL and Temporal; a supervisor starts it again after that. */
+/** Time (ms) that a starting process waits for PostgreSQL and Temporal; afterwards a supervisor restarts it. */
 const PATIENCE_MS = 60_000;
 const RETRY_MS = 1_000;
 
@@ -32,7 +32,7 @@ export async function reachDatabase(db: Db, url: string): Promise<void> {
 }
 
 /**
- * Waits for the database, at most a minute. A refusal that cannot pass, such as a wrong password, is thrown at once.
+ * Waits for the database, at most a minute. Throws permanent errors, such as a wrong password, at once.
  * @throws OperatorError
  */
 export async function waitForDatabase(db: Db, url: string, log: WaitLog, patienceMs = PATIENCE_MS): Promise<void> {
@@ -69,7 +69,7 @@ export async function waitForTemporal(
   });
 }
 
-/** @throws OperatorError naming the migrations the database lacks, or what row-level security lacks where it is to be on */
+/** @throws OperatorError naming missing migrations, or missing parts of row-level security if that is enabled */
 export async function requireCurrentSchema(db: Db): Promise<void> {
   const pending = await pendingMigrations(db);
   if (pending.length > 0)
@@ -80,9 +80,9 @@ export async function requireCurrentSchema(db: Db): Promise<void> {
 }
 
 /**
- * Brings the database to this build's schema, and the tenant role to its grants where ROW_SECURITY is on. Returns the names of
- * the migrations applied.
- * @throws OperatorError when the role is missing and may not be made
+ * Migrates the database, and updates the grants of the tenant role if ROW_SECURITY is on. Returns the names of the
+ * applied migrations.
+ * @throws OperatorError when the role is missing and must not be created
  */
 export async function migrateDatabase(db: Db): Promise<string[]> {
   const applied = await migrate(db);
@@ -94,7 +94,7 @@ function refuse(error: unknown): never {
   throw error instanceof RowSecurityError ? new OperatorError(error.message) : error;
 }
 
-/** A fault between this process and PostgreSQL, as one line; undefined for any other error. */
+/** Describes a connection fault to PostgreSQL in one line; undefined for any other error. */
 export function asDatabaseFault(error: unknown, url: string): OperatorError | undefined {
   return isDatabaseAway(error) ? databaseFault(error, url) : undefined;
 }
@@ -134,7 +134,7 @@ function hostAndPort(url: string): string {
   }
 }
 
-/** Node reports several refused addresses as an AggregateError without a message of its own. */
+/** Node reports several refused addresses as an AggregateError without its own message. */
 function firstLine(error: unknown): string {
   const { message, code } = error as { message?: string; code?: string };
   return message?.split('\n', 1)[0] || code || String(error);

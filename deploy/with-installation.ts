@@ -10,7 +10,9 @@ import { asDatabaseFault, reachDatabase, requireCurrentSchema } from './waiting.
  * completion are there at once.
  */
 
-/** Work on the database of the settings, whatever its schema; a fault of it becomes one that names the address. */
+/**
+ * Runs work on the configured database, whatever its schema. A database fault becomes an error that names the address.
+ */
 export async function withDatabase(work: (db: Db, clock: Clock) => Promise<void>): Promise<void> {
   const config: Config = loadConfig();
   const { connect } = await import('../db/connection.ts');
@@ -26,7 +28,7 @@ export async function withDatabase(work: (db: Db, clock: Clock) => Promise<void>
   }
 }
 
-/** Work on a database that has this build's schema. @throws OperatorError when it has another */
+/** Runs work on a database with this build's schema. @throws OperatorError when it has another */
 export async function withCurrentDatabase(work: (db: Db, clock: Clock) => Promise<void>): Promise<void> {
   await withDatabase(async (db, clock) => {
     await requireCurrentSchema(db);
@@ -34,7 +36,10 @@ export async function withCurrentDatabase(work: (db: Db, clock: Clock) => Promis
   });
 }
 
-/** Work with everything that verbs need, on a database of this build's schema. @throws OperatorError when it has another */
+/**
+ * Runs work with all dependencies of verbs, on a database with this build's schema. @throws OperatorError when it has
+ * another
+ */
 export async function withAssembly<T>(work: (assembly: Assembly) => Promise<T>): Promise<T> {
   const config = loadConfig();
   await withDatabase(requireCurrentSchema);

@@ -4,7 +4,7 @@ import { emailAddress, moment, wholeNumber } from './arguments.ts';
 import { RUN_STATES, type RunState } from '../domain/campaigns/runs/states.ts';
 import type { CampaignStatus, GivenEvent, Shown } from './workspace-work.ts';
 
-/** How the commands of a workspace write: the result of a command, and one line. */
+/** Output of the workspace commands: a command's result, or one line. */
 interface Printer {
   json(value: unknown): void;
   lines(lines: readonly string[]): void;
@@ -12,10 +12,13 @@ interface Printer {
 
 const THROUGH = 'through the API (HERON_API_URL, HERON_API_KEY)';
 const LISTED = 50;
-/** As in the API; written here too, so that nothing of it is loaded for help and completion. */
+/** Repeated from the API, so that help and completion do not load it. */
 const CAMPAIGN_STATUSES: readonly CampaignStatus[] = ['draft', 'active', 'paused', 'completed'];
 
-/** The commands of daily work in a workspace: each is one or two requests of the typed client, shown as a table or, with `--json`, as the API answers. */
+/**
+ * Commands for daily work in a workspace. Each makes one or two requests with the typed client, and prints a table or,
+ * with `--json`, the API's answer.
+ */
 export function workspaceCommands(print: Printer): Command[] {
   const show: Show = ({ json, lines }, options) => (options.json ? print.json(json) : print.lines(lines));
   return [
@@ -185,7 +188,7 @@ interface Listing {
   json?: boolean;
 }
 
-/** A wrong usage of its commands is thrown, as everywhere in the command line. */
+/** Wrong usage is thrown, as everywhere in the command line. */
 function area(name: string, description: string): Command {
   return new Command(name).exitOverride().description(description);
 }

@@ -7,19 +7,19 @@ import { ApiRefusal, createCommandApi, type ApiSettings } from './api-client.ts'
 import { tableLines, type Column } from './table-text.ts';
 import { OperatorError } from './waiting.ts';
 
-/** What a command shows: rows or a value as the API gives them, and the same as lines for people. */
+/** Output of a command: the API's rows or value, and lines for people. */
 export interface Shown {
   json: unknown;
   lines: string[];
 }
 
-/** Rows a page asks for. */
+/** Number of rows per requested page. */
 const PAGE = 100;
 const POLL_MS = 500;
 
 type Env = ApiSettings;
 
-/** Campaigns of the workspace, newest first. */
+/** Lists campaigns of the workspace, newest first. */
 export async function listCampaigns(
   env: Env,
   { limit, status }: { limit: number; status?: CampaignStatus },
@@ -38,10 +38,10 @@ export async function listCampaigns(
   );
 }
 
-/** What campaigns can be filtered by. */
+/** Statuses by which campaigns can be filtered. */
 export type CampaignStatus = 'draft' | 'active' | 'paused' | 'completed';
 
-/** What `heron campaigns show` says of one campaign. */
+/** `heron campaigns show`: describes one campaign. */
 export async function showCampaign(env: Env, id: string): Promise<Shown> {
   const { heron, ask } = createCommandApi(env, 'a key with READ_CAMPAIGNS');
   const campaign = await ask(heron.GET('/v1/campaigns/{id}', { params: { path: { id } } }));
@@ -59,7 +59,7 @@ export async function showCampaign(env: Env, id: string): Promise<Shown> {
   };
 }
 
-/** Starts a campaign, or says where a person approves that. */
+/** Starts a campaign, or prints where a person approves it. */
 export async function startCampaign(env: Env, id: string): Promise<Shown> {
   const { heron, ask } = createCommandApi(env, 'a key with SEND_CAMPAIGNS');
   const answer = await ask(heron.POST('/v1/campaigns/{id}/start', { params: { path: { id } }, body: {} }));
@@ -71,14 +71,14 @@ export async function startCampaign(env: Env, id: string): Promise<Shown> {
   return { json: answer, lines: [`The campaign is ${answer.status}.`] };
 }
 
-/** Pauses a campaign, and says the status that it has now. */
+/** Pauses a campaign and prints its new status. */
 export async function pauseCampaign(env: Env, id: string): Promise<Shown> {
   const { heron, ask } = createCommandApi(env, 'a key with SEND_CAMPAIGNS');
   const answer = await ask(heron.POST('/v1/campaigns/{id}/stop', { params: { path: { id } } }));
   return { json: answer, lines: [`The campaign is ${answer.status}.`] };
 }
 
-/** Leads of a campaign, newest first. */
+/** Lists the leads of a campaign, newest first. */
 export async function listLeads(env: Env, id: string, limit: number): Promise<Shown> {
   const { heron } = createCommandApi(env, 'a key with READ_CAMPAIGNS, and READ_CONTACTS for their addresses');
   return list(
@@ -95,7 +95,7 @@ export async function listLeads(env: Env, id: string, limit: number): Promise<Sh
   );
 }
 
-/** Makes contacts of addresses, where there are none, and leads of a campaign. */
+/** Adds addresses to a campaign as leads, creating missing contacts. */
 export async function addLeads(env: Env, campaignId: string, emails: readonly string[]): Promise<Shown> {
   const { heron, ask } = createCommandApi(env, 'a key with WRITE_CONTACTS and WRITE_CAMPAIGNS');
   const contacts = await ask(
@@ -105,9 +105,9 @@ export async function addLeads(env: Env, campaignId: string, emails: readonly st
 }
 
 /**
- * Imports a CSV file as contacts and leads of a campaign, and waits until that is done.
- * @param say for progress
- * @throws OperatorError for a file that cannot be read, and an import that failed
+ * Imports a CSV file as contacts and leads of a campaign, and waits for the end.
+ * @param say prints progress
+ * @throws OperatorError for an unreadable file or a failed import
  */
 export async function importLeads(
   env: Env,
@@ -122,7 +122,7 @@ export async function importLeads(
   const form = new FormData();
   form.append('file', new Blob([bytes], { type: 'text/csv' }), basename(file));
   form.append('options', JSON.stringify({ campaign_id: campaignId }));
-  // The types of a form's parts are those of JSON; its file is in the form.
+  // The generated types describe form parts as JSON; the file is in the form.
   let job = await ask(heron.POST('/v1/contacts/import', { body: {} as never, bodySerializer: () => form }));
   for (let said = ''; job.status === 'queued' || job.status === 'running';) {
     await sleep(POLL_MS);
@@ -144,7 +144,7 @@ export async function importLeads(
   };
 }
 
-/** Mailboxes of the workspace, with what holds them. */
+/** Lists mailboxes of the workspace with their holds. */
 export async function listMailboxes(env: Env, limit: number): Promise<Shown> {
   const { heron } = createCommandApi(env, 'a key with READ_EMAILS');
   return list(
@@ -162,7 +162,7 @@ export async function listMailboxes(env: Env, limit: number): Promise<Shown> {
   );
 }
 
-/** Has a mailbox send nothing from now on, or send again. */
+/** Disables or enables the sending of a mailbox. */
 export async function switchMailbox(env: Env, id: string, status: 'active' | 'inactive'): Promise<Shown> {
   const { heron, ask } = createCommandApi(env, 'a key with WRITE_EMAILS');
   const mailbox = await ask(heron.PATCH('/v1/emails/{id}', { params: { path: { id } }, body: { status } }));
@@ -170,7 +170,7 @@ export async function switchMailbox(env: Env, id: string, status: 'active' | 'in
   return { json: mailbox, lines: [`${mailbox.email} ${sends}.`] };
 }
 
-/** Runs of the workspace, newest first. */
+/** Lists runs of the workspace, newest first. */
 export async function listRuns(env: Env, { limit, state }: { limit: number; state?: RunState }): Promise<Shown> {
   const { heron } = createCommandApi(env, 'a key with READ_RUNS');
   return list(
@@ -188,7 +188,7 @@ export async function listRuns(env: Env, { limit, state }: { limit: number; stat
   );
 }
 
-/** Conversations with a reply, newest first; those that wait for an answer unless `all`. */
+/** Lists conversations with a reply, newest first; only those that wait for an answer unless `all`. */
 export async function listReplies(env: Env, { limit, all }: { limit: number; all: boolean }): Promise<Shown> {
   const { heron } = createCommandApi(env, 'a key with READ_UNIBOX');
   return list(
@@ -211,7 +211,7 @@ export async function listReplies(env: Env, { limit, all }: { limit: number; all
 
 /**
  * Answers a message in its conversation.
- * @param id of the message, as in the list of replies
+ * @param id id of the message, as in the list of replies
  */
 export async function answerReply(env: Env, id: string, text: string): Promise<Shown> {
   const { heron, ask } = createCommandApi(env, 'a key with READ_UNIBOX and SEND_INBOX_REPLY');
@@ -236,7 +236,7 @@ export async function answerReply(env: Env, id: string, text: string): Promise<S
   };
 }
 
-/** An event of the product, as it is reported. */
+/** Product event to report. */
 export interface GivenEvent {
   name: string;
   email?: string;
@@ -246,7 +246,7 @@ export interface GivenEvent {
   data: Record<string, unknown>;
 }
 
-/** Reports an event of the product, as its code would. */
+/** Reports a product event, like the product's own code. */
 export async function sendEvent(env: Env, { name, email, contact, user, at, data }: GivenEvent): Promise<Shown> {
   const { heron, ask } = createCommandApi(env, 'a key with WRITE_EVENTS');
   const taken = await ask(
@@ -268,7 +268,7 @@ export async function sendEvent(env: Env, { name, email, contact, user, at, data
   return { json: taken, lines: [`Event ${taken.event_id} is taken; ${taken.matched_waits} waited for it.`, ...goOn] };
 }
 
-/** The first rows of a paged list, as a table. */
+/** Lists the first rows of a paged list as a table. */
 async function list<Row>(
   limit: number,
   askFor: Parameters<typeof eachOf<Row>>[0],
@@ -288,7 +288,7 @@ async function list<Row>(
   return { json: rows, lines: tableLines(rows, columns, none) };
 }
 
-/** Names and values below each other; those without a value are left out. */
+/** Lists names and values below each other, without empty ones. */
 function fields(entries: readonly (readonly [string, string | number | null | undefined])[]): string[] {
   const known = entries.filter(([, value]) => value !== undefined && value !== null && value !== '');
   const width = Math.max(...known.map(([name]) => name.length));

@@ -1,9 +1,9 @@
 /**
- * A first campaign against a running Heron (`npm start`), with the mail servers of `npm run mailbox`: from a mailbox to a reply.
+ * A first campaign against a running Heron (`npm start`), with the mail servers of `npm run mailbox`: from a mailbox to
+ * a reply.
  * docs/first-campaign.md explains it; every piece of code there is a piece of this file.
- *
- *     HERON_URL, HERON_API_KEY     where Heron is, and who asks
- *     MAILBOX_URL                  the page of `npm run mailbox`, when it is not at its usual address
+ * HERON_URL, HERON_API_KEY     URL of Heron and the credential
+ * MAILBOX_URL                  page of `npm run mailbox`, if it is not at its usual address
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { allOf, createHeron, dataOf } from '../client/src/index.ts';
@@ -13,7 +13,7 @@ if (!HERON_API_KEY)
   throw new Error('Set HERON_API_KEY: the setup page shows one, and `npm run heron -- bootstrap` makes one.');
 const heron = createHeron({ baseUrl: HERON_URL, key: HERON_API_KEY });
 
-/** The mailbox of `npm run mailbox`; connected once, whoever did it. */
+/** Connects the mailbox of `npm run mailbox`, unless it is connected already. */
 async function connectMailbox(): Promise<string> {
   const address = 'you@heron.test';
   const known = await allOf((cursor) => heron.GET('/v1/emails', { params: { query: { cursor } } }));
@@ -91,7 +91,7 @@ const lead = await until('the reply', async () => {
 });
 console.log(`Grace is ${lead.status}: no follow-up goes to her.`);
 
-/** Asks until there is an answer, for at most two minutes. */
+/** Polls until there is an answer, for at most two minutes. */
 async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
   for (let waitedMs = 0; waitedMs < 120_000; waitedMs += 500) {
     const answer = await ask();

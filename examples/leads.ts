@@ -1,10 +1,10 @@
 /**
- * Makes examples/leads.csv: `node bundle/run.mjs examples/leads.ts > examples/leads.csv`. Always the same bytes, so a test compares
- * the file with what this program makes (domain/audience/imports/run.test.ts).
+ * Generates examples/leads.csv: `node bundle/run.mjs examples/leads.ts > examples/leads.csv`. The output is always the
+ * same, so a test compares the file with it (domain/audience/imports/run.test.ts).
  */
 import { pathToFileURL } from 'node:url';
 
-/** What has to be on the suppression list before the file is imported, to see suppression at work. */
+/** Entries to suppress before the import, to see suppression at work. */
 export const SUPPRESSED_BEFOREHAND = {
   domain: 'blocked.example.org',
   addresses: [
@@ -81,7 +81,7 @@ const LAST = [
   'Øster',
   'Schäfer',
 ];
-/** People whose names are written in other scripts, with the address their company gave them. */
+/** People whose names are written in other scripts, with the address given by their company. */
 const OTHER_SCRIPTS = [
   ['Юлия', 'Петрова', 'yulia.petrova'],
   ['さくら', '田中', 'sakura.tanaka'],
@@ -149,10 +149,10 @@ const HEADER = [
   'Do Not Email',
 ];
 
-/** Stands in the text where the file has a byte that is no UTF-8: a dash that was pasted from an older program. */
+/** Placeholder for a byte that is not UTF-8: a dash pasted from an older program. */
 const PASTED = '\ue000';
 
-/** The bytes of the file: byte order mark, CRLF, everything people's exports do to an importer. */
+/** Returns the bytes of the file: byte order mark, CRLF, and everything that real exports contain. */
 export function leadsCsv(): Buffer {
   const [before = '', after = ''] = leadsText().split(PASTED);
   return Buffer.concat([Buffer.from(before), Buffer.from([0x96]), Buffer.from(after)]);
@@ -194,8 +194,8 @@ function leadsText(): string {
 }
 
 /**
- * Lines written by hand, with what goes wrong in real files. `at` is the index among all lines; later ones count the
- * earlier ones in. `good` are the addresses of the good lines.
+ * Hand-written lines with faults of real files. `at` is the index among all lines, counting earlier inserted ones.
+ * `good` are the addresses of the good lines.
  */
 function faultyLines(good: readonly string[]): [at: number, text: string][] {
   return [
@@ -271,7 +271,7 @@ function faultyLines(good: readonly string[]): [at: number, text: string][] {
     [332, line(['maya.stone@tidewater.example.org', 'Maya', 'Stone', 'Tidewater Dental', '', '', '', '', '', 'yes'])],
     [334, line(['noah.berg@green-grey.test', 'Noah', 'Berg', 'Green & Grey', '', '', '', '', '', 'ask Mia first'])],
     [336, line(['ines.roth@kobo.test', 'Inés', 'Roth', `Café 10 ${PASTED} 20`, '', '', '', '', '', ''])],
-    // Companies with a comma that nobody quoted: all cells behind them have moved.
+    // Company with an unquoted comma, which shifts all following cells.
     [338, 'rosa.diaz@cafe-nandu.test,Rosa,Díaz,Café Ñandú, S.L.,,pro,Málaga,,,'],
     [
       340,
@@ -284,7 +284,7 @@ function line(cells: readonly string[]): string {
   return cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',');
 }
 
-/** A name as it stands in an address. */
+/** Converts a name to its form in an address. */
 function plain(name: string): string {
   const letters: Record<string, string> = { ł: 'l', ø: 'o', ß: 'ss', ı: 'i', đ: 'd' };
   return name
@@ -298,7 +298,7 @@ function capitalize(email: string): string {
   return email.replace(/(^|[.@])([a-z])/g, (_, before: string, letter: string) => before + letter.toUpperCase());
 }
 
-/** Mulberry32: the same numbers on every machine. */
+/** Mulberry32: a random generator with the same numbers on every machine. */
 function generator(seed: number): () => number {
   let state = seed;
   return () => {

@@ -5,8 +5,8 @@ import type { Language } from './languages.ts';
 type Areas = typeof en;
 
 /**
- * Every sentence of the dashboard by language, area and key. A sentence that a language lacks does not compile. The dashboard itself
- * loads one area of one language at a time.
+ * All messages of the dashboard by language, area and key. A message missing in a language does not compile. The
+ * dashboard itself loads one area of one language at a time.
  */
 export const DASHBOARD: Readonly<
   Record<Language, { readonly [Area in keyof Areas]: Readonly<Record<keyof Areas[Area], string>> }>

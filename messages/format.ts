@@ -1,10 +1,10 @@
 import { isDateElement, isPluralElement, type MessageFormatElement } from '@formatjs/icu-messageformat-parser';
 import { IntlMessageFormat } from 'intl-messageformat';
 
-/** A sentence that is ready to be filled: text without places, or the parts that the parser found. */
+/** Message ready for formatting: text without placeholders, or the parser's elements. */
 export type ParsedSentence = string | MessageFormatElement[];
 
-/** The place in which somebody reads: language (BCP 47) and time zone (IANA). */
+/** Locale of a reader: language (BCP 47) and time zone (IANA). */
 export interface Reader {
   language: string;
   timeZone: string;
@@ -18,8 +18,8 @@ interface Prepared {
 const prepared = new WeakMap<MessageFormatElement[], Map<string, Prepared>>();
 
 /**
- * A sentence with its values put in, as its reader writes numbers, lists and moments.
- * @param values text, numbers, lists of text; moments as RFC 3339 text
+ * Formats a message with values, using the reader's format of numbers, lists and times.
+ * @param values text, numbers, lists of text; times as RFC 3339 text
  */
 export function formatSentence(
   sentence: ParsedSentence,
@@ -39,7 +39,7 @@ export function formatSentence(
   return format.format(Object.fromEntries(filled)) as string;
 }
 
-/** Making a format costs far more than using it. */
+/** Prepares the formatter once, because creating it costs far more than using it. */
 function prepare(sentence: MessageFormatElement[], { language, timeZone }: Reader): Prepared {
   const byReader = prepared.get(sentence) ?? new Map<string, Prepared>();
   prepared.set(sentence, byReader);

@@ -1,13 +1,13 @@
-/** Minutes after midnight as HH:MM. */
+/** Formats minutes after midnight as HH:MM. */
 export function toClock(minutes: number): string {
   return [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
 /**
- * When a campaign sends in a week: a line for each run of days with the same hours, Monday first.
- * @param schedule the schedule of a campaign, as an approval has frozen it. `schedule_windows` has minutes of each day, Sunday first. Without them
- * it is `start_time` to `end_time` on its `days` (a bit for each, bit 0 for Monday).
- * @param weekdays writes the name of a day, in UTC
+ * Returns the sending hours of a week: a line for each range of days with the same hours, Monday first.
+ * @param schedule schedule of a campaign, as an approval has frozen it. `schedule_windows` has minutes of each day,
+ * Sunday first. Without them the hours are `start_time` to `end_time` on its `days` (one bit each, bit 0 is Monday).
+ * @param weekdays formats the name of a day, in UTC
  */
 export function hoursOfWeek(schedule: Readonly<Record<string, unknown>>, weekdays: Intl.DateTimeFormat): string[] {
   const { days, start_time: start, end_time: end } = schedule;
@@ -26,7 +26,7 @@ export function hoursOfWeek(schedule: Readonly<Record<string, unknown>>, weekday
     if (last?.to === day - 1 && last.hours === hours) last.to = day;
     else if (hours) runs.push({ from: day, to: day, hours });
   }
-  // The first of January 2024 was a Monday.
+  // 1 January 2024 was a Monday.
   const nameOf = (day: number) => weekdays.format(Date.UTC(2024, 0, 1 + day));
   return runs.map(({ from, to, hours }) => `${nameOf(from)}${to > from ? `–${nameOf(to)}` : ''} ${hours}`);
 }

@@ -5,33 +5,33 @@ import type { Values } from './values.ts';
 
 export { LANGUAGES, type Language };
 
-/** Every code that the server may say. */
+/** Every message code of the server. */
 export type MessageCode = keyof typeof en;
 
-/** A sentence by its code, with its values: what is thrown, stored and sent. It is JSON. */
+/** Message by its code and values, as thrown, stored and sent. It is JSON. */
 export interface Message {
   code: MessageCode;
   values: { [name: string]: MessageValue };
 }
-/** A value of a sentence: text as it is, a number, a moment as RFC 3339 text, a list, or a sentence within the sentence. */
+/** Value of a message: text, a number, a time as RFC 3339 text, a list, or a nested message. */
 type MessageValue = string | number | readonly string[] | Message;
 
-/** Sentences of every language by code. A code that a language lacks does not compile. */
+/** Messages of every language by code. A code missing in a language does not compile. */
 export const SENTENCES: Readonly<Record<Language, Readonly<Record<MessageCode, string>>>> = { en, de };
 
 type ValuesOf<Code extends MessageCode> = Values<(typeof en)[Code], Message>;
 
-/** The language of a stored or sent tag; undefined where no sentences are in it. */
+/** Returns the language of a stored or sent tag; undefined for a language without messages. */
 export function toLanguage(tag: string | null | undefined): Language | undefined {
   return LANGUAGES.find((language) => language === tag);
 }
 
-/** Several sentences as one value, each after a semicolon. At least one is needed. */
+/** Joins several messages to one value, separated by semicolons. At least one is required. */
 export function joined([first, ...rest]: readonly Message[]): Message {
   return rest.reduce((all, next) => ({ code: 'sentence.and', values: { first: all, next } }), first!);
 }
 
-/** A message of a code with the values that its English sentence names. */
+/** Creates a message of a code with the values that its English text names. */
 export function message<Code extends MessageCode>(
   code: Code,
   ...[values]: keyof ValuesOf<Code> extends never ? [] : [values: ValuesOf<Code>]

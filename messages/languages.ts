@@ -1,3 +1,3 @@
-/** The languages that sentences are in, as BCP 47 tags. */
+/** Languages with messages, as BCP 47 tags. */
 export const LANGUAGES = ['en', 'de'] as const;
 export type Language = (typeof LANGUAGES)[number];

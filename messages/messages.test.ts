@@ -5,7 +5,7 @@ import { LANGUAGES, message, SENTENCES, type Message, type MessageCode } from '.
 import { render } from './render.ts';
 import type { Values } from './values.ts';
 
-/** Places of a sentence with the kind of each: `count:number`. */
+/** Returns the placeholders of a message with their kinds: `count:number`. */
 function placesOf(elements: readonly MessageFormatElement[]): string[] {
   return elements.flatMap((element) => {
     switch (element.type) {
@@ -28,7 +28,7 @@ function placesOf(elements: readonly MessageFormatElement[]): string[] {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Every file's sentences by language: the server's in one, the dashboard's by area. */
+/** All messages of every file by language: the server's together, the dashboard's by area. */
 const ALL = [
   SENTENCES as Readonly<Record<string, Texts>>,
   ...Object.keys(DASHBOARD.en).map((area) =>

@@ -2,8 +2,8 @@ import { isLiteralElement, parse } from '@formatjs/icu-messageformat-parser';
 import type { ParsedSentence } from './format.ts';
 
 /**
- * An ICU sentence, parsed. The server parses a sentence when it first renders it, the dashboard's build parses all.
- * @throws SyntaxError where the sentence is no ICU MessageFormat
+ * Parses an ICU message. The server parses a message when it first renders it; the dashboard's build parses all.
+ * @throws SyntaxError for text that is not ICU MessageFormat
  */
 export function parseSentence(text: string): ParsedSentence {
   const elements = parse(text, { ignoreTag: true });

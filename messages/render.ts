@@ -5,8 +5,8 @@ import { parseSentence } from './parse.ts';
 const parsed = new Map<string, ParsedSentence>();
 
 /**
- * A message as its reader understands it. A stored code that this version has no sentence for stands as it is.
- * @param timeZone IANA name, for moments; UTC unless given
+ * Renders a message for its reader. A stored code without a text in this version is returned as it is.
+ * @param timeZone IANA name, for times. Default: UTC
  */
 export function render(message: Message, language: Language = 'en', timeZone = 'UTC'): string {
   const sentence = sentenceOf(message.code, language);

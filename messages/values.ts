@@ -1,14 +1,14 @@
-/** Keywords before a branch of a plural. */
+/** Keywords of plural branches. */
 type Branch = 'zero' | 'one' | 'two' | 'few' | 'many' | 'other' | `=${number}`;
 
-/** A sentence without its quoted braces, which are no places: `'{{'`. */
+/** Message without its quoted braces, which are no placeholders: `'{{'`. */
 type Unquoted<Text extends string> = Text extends `${infer Before}'{${string}'${infer After}`
   ? Unquoted<`${Before}${After}`>
   : Text extends `${infer Before}'}${string}'${infer After}`
     ? Unquoted<`${Before}${After}`>
     : Text;
 
-/** Names of the places in an ICU sentence, with what each takes: a walk from brace to brace. */
+/** Names of the placeholders of an ICU message with their types, found brace by brace. */
 type Places<Text extends string, Nested, IsPlural = false> = Text extends `${infer Before}{${infer After}`
   ? IsPlural extends true
     ? Before extends `${string}${Branch} `
@@ -27,14 +27,14 @@ type PlaceAt<After extends string, Nested, IsPlural> = After extends `${infer He
         : { [Key in Head]: string | readonly string[] | Nested } & Places<Rest, Nested, IsPlural>
   : unknown;
 
-/** A plural from its first branch on. */
+/** Plural from its first branch on. */
 type PluralBody<After extends string> = After extends `${string}, plural, ${infer Body}` ? Body : never;
 
 type Flat<Type> = { [Key in keyof Type]: Type[Key] };
 
 /**
- * The values that an ICU sentence takes, by name: a number for `{n, number}` and `{n, plural, …}`, a moment (RFC 3339) for
- * `{at, date, …}`. Others take text, a list, or a sentence (`Nested`). `select` is not understood: a sentence of its own is clearer.
+ * Values of an ICU message by name: a number for `{n, number}` and `{n, plural, …}`, a time (RFC 3339) for `{at, date,
+ * …}`. Others are text, a list, or a message (`Nested`). `select` is not supported: use a separate message.
  */
 export type Values<Text extends string, Nested> = string extends Text
   ? Record<string, never>

@@ -13,7 +13,7 @@ const KEYS = {
 /** Names of all search attributes. */
 export const ATTRIBUTES: readonly string[] = Object.keys(KEYS);
 
-/** Search attributes an operator filters runs by: ids, kinds and states, never addresses. */
+/** Returns the search attributes by which operators filter runs: ids, kinds and states, never addresses. */
 export function searchAttributes(
   values: Partial<Record<Exclude<keyof typeof KEYS, 'Deadline'>, string | undefined>>,
 ): TypedSearchAttributes {
@@ -25,17 +25,17 @@ export function searchAttributes(
   return new TypedSearchAttributes(pairs);
 }
 
-/** Types as the operator service numbers them. */
+/** Attribute types as numbered by the operator service. */
 const TYPES = { KEYWORD: 2, DATETIME: 6 } as const;
-/** How long (ms) a server may take until it accepts attributes that were just added: its caches are refreshed once a minute. */
+/** Time (ms) until a server accepts new attributes; its caches are refreshed once a minute. */
 const VISIBLE_MS = 90_000;
 const RETRY_MS = 500;
-/** gRPC: INVALID_ARGUMENT, which is how the server refuses a query over an attribute it does not know. */
+/** gRPC: INVALID_ARGUMENT, with which the server refuses a query on an unknown attribute. */
 const INVALID_ARGUMENT = 3;
 
 /**
- * Names of the search attributes that a namespace lacks.
- * @throws when the server does not list them, as Temporal Cloud does not
+ * Returns the names of search attributes that a namespace lacks.
+ * @throws Error when the server does not list them, as Temporal Cloud does not
  */
 export async function missingSearchAttributes(client: Client, namespace: string): Promise<string[]> {
   const connection = client.connection as Connection;
@@ -44,8 +44,8 @@ export async function missingSearchAttributes(client: Client, namespace: string)
 }
 
 /**
- * Adds the search attributes that a self-hosted server lacks. Several processes may do so at the same time.
- * @throws when the server does not allow it, as Temporal Cloud does not: there they are created once in its console
+ * Adds missing search attributes to a self-hosted server. Several processes may do so at the same time.
+ * @throws Error when the server does not allow it, as Temporal Cloud does not: create them once in its console
  */
 export async function ensureSearchAttributes(client: Client, namespace: string): Promise<void> {
   const connection = client.connection as Connection;
@@ -55,14 +55,14 @@ export async function ensureSearchAttributes(client: Client, namespace: string):
   try {
     await addSearchAttributes(connection, namespace, lacking);
   } catch (error) {
-    // Another process that started at the same moment may have added them.
+    // Another process that started at the same time may have added them.
     if ((await missing()).length > 0) throw error;
   }
 }
 
 /**
- * Adds search attributes to a namespace: all of Heron's unless some are named.
- * @throws when the namespace has one of them, or the server does not allow it
+ * Adds search attributes to a namespace. Default: all of Heron's.
+ * @throws Error when the namespace has one of them, or the server does not allow it
  */
 export async function addSearchAttributes(
   connection: Connection,
@@ -76,8 +76,8 @@ export async function addSearchAttributes(
 }
 
 /**
- * Waits until the server accepts queries over all search attributes: for a while after they were added, it refuses the
- * start of runs that carry them.
+ * Waits until the server accepts queries on all search attributes. For a while after they were added, it refuses to
+ * start runs with them.
  * @throws Error naming them when it does not within `patienceMs`
  */
 export async function waitForSearchAttributes(client: Client, patienceMs = VISIBLE_MS): Promise<void> {

@@ -13,7 +13,7 @@ import { TRACE_HEADERS } from './trace-headers.ts';
 import { startSpec, type Intent, type StartSpec, type WorkflowGateway } from './dispatch.ts';
 import { message } from '../messages/index.ts';
 
-/** Connection settings for client and worker alike, from TEMPORAL_*. */
+/** Returns the connection settings of client and worker, from TEMPORAL_*. */
 export function connectionOptions(config: Config): { address: string; tls?: object | boolean; apiKey?: string } {
   const mutual =
     config.TEMPORAL_TLS_CERT && config.TEMPORAL_TLS_KEY
@@ -27,7 +27,10 @@ export function connectionOptions(config: Config): { address: string; tls?: obje
   };
 }
 
-/** A client that connects on first use, so a process starts (and says so in readiness) while Temporal cannot be reached. */
+/**
+ * Creates a client that connects on first use, so that a process can start (and report it in readiness) while Temporal
+ * is unreachable.
+ */
 export function createTemporalClient(config: Config): Client {
   const connection = Connection.lazy(connectionOptions(config));
   return new Client({
@@ -45,7 +48,7 @@ const REUSE = {
 };
 const CONFLICT = { join: WorkflowIdConflictPolicy.USE_EXISTING, refuse: WorkflowIdConflictPolicy.FAIL };
 
-/** The client's options for a start. `taskQueue` is the installation's own. */
+/** Returns the client's options for a start. `taskQueue` is the installation's own. */
 export function startOptions(spec: StartSpec, workflowId: string, taskQueue: string) {
   return {
     taskQueue: spec.queue ? resourceQueue(taskQueue, spec.queue) : taskQueue,
@@ -61,8 +64,8 @@ export function startOptions(spec: StartSpec, workflowId: string, taskQueue: str
 }
 
 /**
- * Carries one intent to Temporal. Repeating it is harmless: ids are deterministic; a run that is open, or that may not be
- * opened again, is not started; and signals are hints.
+ * Dispatches one intent to Temporal. Repeating it is harmless: ids are deterministic, a run that is open or must not be
+ * opened again is not started, and signals are only hints.
  */
 export async function dispatchIntent(client: Client, taskQueue: string, intent: Intent): Promise<void> {
   switch (intent.kind) {
@@ -109,14 +112,14 @@ async function dispatchSignal(
   }
 }
 
-/** What must be served for a run that a caller waits for: its workflow, and its activities on the queue `interactive`. */
+/** Queues that must be served for a run with a waiting caller: its workflow, and its activities on `interactive`. */
 const WAITED_FOR: readonly Served[] = ['workflows', 'interactive'];
-/** Runs per page of visibility; the most that a cluster gives. */
+/** Maximum number of runs per visibility page that a cluster returns. */
 const LIST_PAGE = 1_000;
 
-/** The gateway that verbs get (domain/platform/kernel/context.ts). */
+/** Creates the gateway for verbs (domain/platform/kernel/context.ts). */
 export function createWorkflowGateway(client: Client, config: Config, log: Logger, db: Db): WorkflowGateway {
-  /** Rejects as soon as no worker is alive that could answer; never resolves. */
+  /** Rejects as soon as no running worker could answer; never resolves. */
   const untilUnserved = async (signal: AbortSignal): Promise<never> => {
     for (;;) {
       await sleep(PRESENCE_MS, undefined, { signal });

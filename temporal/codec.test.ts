@@ -15,7 +15,7 @@ import { createCodec } from './codec.ts';
 import { words } from '../domain/platform/words.ts';
 
 const [ONE, TWO] = [`one:${'1a'.repeat(32)}`, `two:${'2b'.repeat(32)}`];
-/** What stands in arguments and results of a contact's run. */
+/** Text in arguments and results of a contact's run. */
 const SAID = /"(?:campaignId|enrollmentId|sendId|stepRunId)"/;
 const codec = (env: Record<string, string>) => createCodec(loadConfig(env));
 
@@ -67,10 +67,13 @@ test('runs go on when encryption begins and when its key is replaced; every hist
     return (engine = await startEngine(world));
   };
   const { organizationId } = await world.tenant();
-  // No server listens on the mailbox's ports: the runs stay open.
+  // No server listens on the mailbox's ports, so the runs stay open.
   const nowhere = { host: '127.0.0.1', port: 1 };
   await createMailbox(world.deps, organizationId, 'sam@sender.example.com', { smtp: nowhere, imap: nowhere });
-  /** Starts a campaign with one contact; returns the campaign and how to read the history of the contact's run. */
+  /**
+   * Starts a campaign with one contact. Returns the campaign, and a function that reads the history of the contact's
+   * run.
+   */
   const begin = async () => {
     const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'Hello', body_plain: 'Hi' }]);
     const contact = await createContact(world.deps.db, world.deps.clock.now(), organizationId, {});

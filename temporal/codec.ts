@@ -3,7 +3,10 @@ import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { Config } from '../lib/config/index.ts';
 
-/** As in the encryption samples of Temporal's SDKs, so that a codec server written after those reads what Heron writes. */
+/**
+ * The same as in the encryption samples of Temporal's SDKs, so that codec servers based on them can read Heron's
+ * payloads.
+ */
 const ENCODING = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
 const IV_BYTES = 12;
@@ -13,20 +16,21 @@ type CodecSettings = Pick<Config, 'CODEC_PROVIDER' | 'CODEC_KEYS'>;
 const message = proto.temporal.api.common.v1.Payload;
 
 /**
- * How arguments, results, signals, memos and summaries look to Temporal, for clients, workers and replays alike. With keys, what was written
- * under any of them is read, whatever CODEC_PROVIDER says now; what is in the clear is always read.
+ * Returns the data converter for arguments, results, signals, memos and summaries, for clients, workers and replays.
+ * Payloads encrypted with any configured key can be read regardless of CODEC_PROVIDER; plain ones always.
  */
 export function dataConverter(config: CodecSettings): { dataConverter?: DataConverter } {
   return config.CODEC_KEYS.length === 0 ? {} : { dataConverter: { payloadCodecs: [createCodec(config)] } };
 }
 
-/** Ids of the keys that these settings have, the one that encrypts first. */
+/** Returns the ids of the configured keys, the encrypting one first. */
 export function codecKeyIds({ CODEC_KEYS: keys }: CodecSettings): string[] {
   return keys.map(({ id }) => id);
 }
 
 /**
- * AES-256-GCM over whole payloads. The first of CODEC_KEYS encrypts, where CODEC_PROVIDER asks for it; every payload names its key.
+ * Creates a codec that encrypts whole payloads with AES-256-GCM. The first of CODEC_KEYS encrypts if CODEC_PROVIDER
+ * enables it; every payload names its key.
  */
 export function createCodec({ CODEC_PROVIDER: provider, CODEC_KEYS: keys }: CodecSettings): PayloadCodec {
   const [newest] = keys;
@@ -55,7 +59,7 @@ function encrypt(payload: Payload, { id, bytes: key }: Config['CODEC_KEYS'][numb
   };
 }
 
-/** @throws Error when the bytes are not as they were written */
+/** @throws Error when the bytes were modified */
 function decrypt({ data }: Payload, key: Buffer): Payload {
   if (!data || data.length < IV_BYTES + TAG_BYTES) throw new Error('an encrypted payload of Temporal is cut off');
   const end = data.length - TAG_BYTES;

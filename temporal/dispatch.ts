@@ -6,10 +6,10 @@ import type { Presence } from './presence.ts';
 import { PRIORITY, type IdConflict, type IdReuse, type Signals, type WorkflowContract } from '../workflows/contract.ts';
 import type { Resource } from '../workflows/queues.ts';
 
-/** Channel on which the relay is woken after a commit that left intents. */
+/** NOTIFY channel that wakes the relay after a commit with intents. */
 export const OUTBOX_CHANNEL = 'heron_outbox';
 
-/** The start of a run, in a form that survives the outbox. */
+/** Start of a run, in a form that can be stored in the outbox. */
 export interface StartSpec {
   workflowType: string;
   args: unknown;
@@ -23,44 +23,44 @@ export interface StartSpec {
   queue?: Resource;
 }
 
-/** Ids by which operators filter runs, where the arguments do not have them. */
+/** Ids by which operators filter runs, if the arguments do not contain them. */
 export interface Attributes {
   CampaignId?: string;
   EndpointId?: string;
 }
 
-/** Names that an operator reads beside the ids. Never an address. */
+/** Names shown to operators beside the ids. Never an address. */
 export type Memo = Readonly<Record<string, string>>;
 
-/** Details that a start shows an operator, beside those that follow from the arguments. */
+/** Details of a start shown to operators, in addition to those derived from the arguments. */
 interface Shown {
   memo?: Memo | undefined;
   attributes?: Attributes | undefined;
 }
 
-/** A signal with its payload. */
+/** Signal with its payload. */
 interface SignalSpec {
   signal: string;
   payload: Signals[string];
 }
 
-/** The span that wrote an intent, where traces are recorded. */
+/** Span that wrote an intent, if traces are recorded. */
 interface Traced {
   traceparent?: string;
 }
 
-/** What Temporal must do after the transaction commits. A signal without a start reaches only an open run. */
+/** Action for Temporal after the transaction commits. A signal without a start reaches only an open run. */
 export type Intent =
   | { kind: 'start'; workflowId: string; payload: StartSpec & Traced }
   | { kind: 'signal'; workflowId: string; payload: SignalSpec & (StartSpec | { workflowType?: never }) & Traced }
   | { kind: 'cancel'; workflowId: string; payload: { reason: string } & Traced };
 
-/** Intent to start a workflow. A run that is already open is not started again. */
+/** Creates an intent to start a workflow. An open run is not started again. */
 export function start<Args>(contract: WorkflowContract<Args>, args: Args, shown?: Shown): Intent {
   return { kind: 'start', workflowId: contract.id(args), payload: startSpec(contract, args, shown) };
 }
 
-/** Intent to signal a workflow. Where no run is open, one is started; that also repairs a lost run. */
+/** Creates an intent to signal a workflow. If no run is open, one is started, which also repairs a lost run. */
 export function signal<Args, Taken extends Signals, Name extends keyof Taken & string>(
   contract: WorkflowContract<Args, Taken>,
   args: Args,
@@ -75,7 +75,7 @@ export function signal<Args, Taken extends Signals, Name extends keyof Taken & s
   };
 }
 
-/** Intent to signal a workflow if a run is open. It never starts one, so a closed run stays closed. */
+/** Creates an intent to signal an open run. It never starts one, so a closed run stays closed. */
 export function signalOpen<Args, Taken extends Signals, Name extends keyof Taken & string>(
   contract: WorkflowContract<Args, Taken>,
   args: Args,
@@ -85,12 +85,12 @@ export function signalOpen<Args, Taken extends Signals, Name extends keyof Taken
   return { kind: 'signal', workflowId: contract.id(args), payload: { signal: name, payload } };
 }
 
-/** Intent to cancel a workflow; nothing happens when none is open. */
+/** Creates an intent to cancel a workflow; it has no effect if none is open. */
 export function cancel<Args>(contract: WorkflowContract<Args>, args: Args, reason: string): Intent {
   return { kind: 'cancel', workflowId: contract.id(args), payload: { reason } };
 }
 
-/** How a run of a contract is started: the same for the outbox, the gateway and schedules. */
+/** Returns the start of a contract's run, for the outbox, the gateway and schedules alike. */
 export function startSpec<Args>(
   contract: WorkflowContract<Args>,
   args: Args,
@@ -113,7 +113,8 @@ export function startSpec<Args>(
 
 /**
  * Writes intents into the outbox of an open transaction and wakes the relay when it commits.
- * @param withinMs work that is not urgent is carried out at a random moment within this time, so that many intents at once delay no others
+ * @param withinMs executes non-urgent work at a random time within this duration (ms), so that many intents at once
+ * delay no others
  */
 export async function writeIntents(trx: Trx, intents: readonly Intent[], withinMs = 0): Promise<void> {
   if (intents.length === 0) return;
@@ -135,21 +136,22 @@ export async function writeIntents(trx: Trx, intents: readonly Intent[], withinM
   );
 }
 
-/** The calls to Temporal that verbs may make directly. Everything else goes through the outbox. */
+/** Temporal calls that verbs may make directly. Everything else goes through the outbox. */
 export interface WorkflowGateway {
   /**
    * Runs a workflow to its end and returns its result.
-   * @throws AppError service_unavailable when Temporal or its workers do not answer within `timeoutMs`, or no worker is
-   *   alive that could
+   * @throws AppError service_unavailable when Temporal or its workers do not answer within `timeoutMs`, or no suitable
+   * worker is running
    */
   execute<Args, Result>(contract: WorkflowContract<Args>, args: Args, timeoutMs: number): Promise<Result>;
-  /** Ids of the open runs of a family, a page at a time, from visibility: it lags behind by seconds. */
+  /** Yields the ids of open runs of a family in pages, from visibility, which lags by seconds. */
   openRuns(contract: Pick<WorkflowContract<never>, 'type' | 'queue'>): AsyncIterable<readonly string[]>;
-  /** Whether a run is open under an id at this moment. */
+  /** Returns true if a run is currently open under an id. */
   isOpen(workflowId: string): Promise<boolean>;
   /**
-   * Milliseconds the workflow service took to answer, how many worker processes are alive, and what none of them serves.
-   * @throws when Temporal does not answer
+   * Returns the response time (ms) of the workflow service, the number of running worker processes, and the queues that
+   * none serves.
+   * @throws Error when Temporal does not answer
    */
   health(): Promise<{ latencyMs: number } & Presence>;
 }

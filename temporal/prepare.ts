@@ -4,21 +4,21 @@ import type { Logger } from '../lib/log.ts';
 import { ensureSearchAttributes, waitForSearchAttributes } from './attributes.ts';
 import { ensureSchedules } from './schedules.ts';
 
-/** How often (ms) a running worker looks whether the namespace is still prepared. */
+/** Interval (ms) at which a running worker checks that the namespace is still prepared. */
 const KEEP_MS = 5 * 60_000;
 
 interface Installation {
   namespace: string;
   taskQueue: string;
-  /** How long (ms) the server may take to know new search attributes. */
+  /** Time (ms) for the server to accept new search attributes. */
   patienceMs?: number;
 }
 
 /**
- * Makes a namespace ready for Heron, in the order that a new one needs: the search attributes
- * first, then (once the server accepts them) the schedules, whose runs carry them. Repeating it changes nothing.
- * A server that does not let us create search attributes is fine once they have been created another way.
- * @throws Error naming the search attributes when the server does not know them within `patienceMs`
+ * Prepares a namespace for Heron: first the search attributes, then (once the server accepts them) the schedules, whose
+ * runs use them. Repeating it changes nothing. A server that does not allow creating search attributes is accepted if
+ * they were created in another way.
+ * @throws Error naming the search attributes that the server does not accept within `patienceMs`
  */
 export async function prepareNamespace(
   client: Client,
@@ -35,8 +35,9 @@ export async function prepareNamespace(
 }
 
 /**
- * Prepares a namespace again now and then, while workers run, until `stop`, which settles when the turn under way has ended: a server that lost its store has neither search attributes,
- * without which it takes no start, nor the schedule that looks for missing runs.
+ * Prepares a namespace repeatedly while workers run, until `stop`, which settles after the current iteration. A server
+ * that lost its storage has neither search attributes, without which it refuses starts, nor the schedule that finds
+ * missing runs.
  */
 export function keepPrepared(
   client: Client,

@@ -3,25 +3,26 @@ import type { Db } from '../db/connection.ts';
 import type { Columns } from '../db/rows.ts';
 import { RESOURCES, type Resource } from '../workflows/queues.ts';
 
-/** How often (ms) a worker process records that it is alive. */
+/** Interval (ms) at which a worker process records that it is running. */
 export const PRESENCE_MS = 2_000;
-/** After this long (ms) without such a record a process counts as dead. */
+/** Time (ms) without such a record after which a process counts as dead. */
 const GONE_MS = 8_000;
 const FORGOTTEN = '1 day';
 
-/** What may have no worker: the workflows themselves, or a resource's work. */
+/** Work that may lack a worker: the workflows themselves, or a resource's work. */
 export type Served = 'workflows' | Resource;
 
-/** The worker processes that are alive, and what none of them serves. */
+/** Running worker processes, and the work that none of them serves. */
 export interface Presence {
-  /** Processes that serve a task queue. */
+  /** Number of processes that serve a task queue. */
   workers: number;
   unserved: Served[];
 }
 
 /**
- * Records that a worker process is alive, which place of files it sees (null while that is PostgreSQL) and which keys for Temporal it has. Temporal lists pollers for minutes after they ended, so a killed worker
- * would count as alive; this record expires within seconds.
+ * Records that a worker process is running, its file store (null means PostgreSQL) and its Temporal encryption keys.
+ * Temporal lists pollers for minutes after they ended, so a killed worker would count as running; this record expires
+ * within seconds.
  */
 export async function recordPresence(
   db: Db,
@@ -35,14 +36,14 @@ export async function recordPresence(
     .merge({ seen_at: workers.raw('now()'), blob_place: blobPlace });
 }
 
-/** Deletes the record of a worker process that stops, and of those that ended long ago without deleting theirs. */
+/** Deletes the record of a stopping worker process, and old records of processes that died. */
 export async function removePresence(db: Db, id: string): Promise<void> {
   await across(db, 'engine').sql(`delete from workers where id = :id or seen_at < now() - interval '${FORGOTTEN}'`, {
     id,
   });
 }
 
-/** Reads which workers are alive. A process whose role is `temporal` serves everything. */
+/** Reads the running workers. A process with the role `temporal` serves everything. */
 export async function presence(db: Db): Promise<Presence> {
   const alive = await across(db, 'engine').sql<Columns<'workers', 'roles'>>(
     `select roles from workers where seen_at > now() - :gone * interval '1 millisecond'`,

@@ -19,20 +19,20 @@ const INTERNAL = 13;
 const UNAVAILABLE = 14;
 const failure = (code: number, message = 'no') => Object.assign(new Error(message), { code });
 
-/** What Temporal does with one intent: takes it after some failures, or never. */
+/** Behaviour of Temporal for one intent: accepts it after some failures, or never. */
 interface Fate {
   fails: 'away' | 'answered' | 'for good' | 'always';
   times: number;
 }
 
-/** An intent of the test: which, of which workflow. Its number says where it stands in the workflow's line. */
+/** Creates an intent of the test for a workflow. Its number is its position in the workflow's order. */
 const intent = (workflow: string, number: number): Intent => ({
   kind: number % 3 === 2 ? 'cancel' : 'signal',
   workflowId: workflow,
   payload: { number } as never,
 });
 
-/** A Temporal that does with each intent what its fate says, and records what it took, in order. */
+/** Temporal stub that treats each intent as configured, and records the accepted ones in order. */
 function gateway(fates: ReadonlyMap<string, Fate>) {
   const taken = new Map<string, number[]>();
   const tries = new Map<string, number>();
@@ -103,7 +103,8 @@ test.serial(
           const temporal = gateway(fates);
           temporal.state.away = awayAtFirst;
           const running = await relays(relayCount, temporal.carry);
-          // Written in several transactions while the relays work: a line goes on in a later batch.
+          // Written in several transactions while the relays work, so that a workflow's intents continue in a later
+          // batch.
           for (let chunk = 0; chunk < chunks; chunk += 1)
             await write(
               lines.flatMap((line, w) =>

@@ -29,7 +29,7 @@ test.after.always(async () => {
   await database?.drop();
 });
 
-// No worker polls the queue: the runs stay open, and their histories are what the relay made them.
+// No worker polls the queue, so the runs stay open, and their histories show only the relay's actions.
 const family = defineInstallationWorkflow<Record<'x' | 'y' | 'z' | 'look again', { id: string }>>()({
   type: 'nobody',
   kind: 'relay-test',
@@ -55,7 +55,7 @@ async function readHistory(name: string): Promise<number[]> {
     .filter((type) => [STARTED, SIGNALED, CANCEL_REQUESTED].includes(type));
 }
 
-/** The client, with something put around each call it makes. */
+/** Returns a client with a wrapper around each of its calls. */
 function wrapped(around: (call: () => Promise<unknown>) => Promise<unknown>): Client {
   return {
     workflow: {

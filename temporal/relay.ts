@@ -13,33 +13,33 @@ import { createWakeable } from '../lib/wakeable.ts';
 import { dispatchIntent } from './client.ts';
 import { OUTBOX_CHANNEL, type Intent } from './dispatch.ts';
 
-/** Workflows per batch, and how many intents of one workflow at most. */
+/** Maximum number of workflows per batch, and of intents per workflow. */
 const BATCH = 100;
 const LINE = 50;
 const CONCURRENCY = 32;
-/** The longest pause (ms) after a batch that carried something, without a wake-up. */
+/** Maximum pause (ms) after a batch that dispatched something, without a wake-up. */
 const SWEEP_MS = 2_000;
 /**
- * The same after one that found nothing: a notification is lost with the connection that carried it. An intent that is due before that, because it was
- * written for a later time, or failed, ends the pause.
+ * Maximum pause (ms) after an empty batch, because a notification is lost with its connection. An intent that becomes
+ * due before (scheduled or failed) ends the pause.
  */
 const IDLE_SWEEP_MS = 10_000;
 const DISPATCH_MS = 5_000;
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 60_000;
-/** The longest pause (ms) while Temporal is away: then nothing is wrong with the intents, and they are retried sooner. */
+/** Maximum pause (ms) while Temporal is unreachable; shorter, because the intents themselves are fine. */
 const AWAY_CAP_MS = 10_000;
-/** An intent is parked after this many attempts that count: about three minutes. */
+/** Number of counted attempts after which an intent is parked: about three minutes. */
 const MAX_REFUSALS = 10;
-/** How often (ms) parked intents are counted, and those behind an unfinished one put back. */
+/** Interval (ms) of counting parked intents and of postponing those behind an unfinished one. */
 const HOUSEKEEPING_MS = 15_000;
-/** How long (ms) an intent behind a parked one waits before its line is read again. */
+/** Delay (ms) before an intent behind a parked one is read again. */
 const BEHIND_PARKED_MS = 600_000;
 /** gRPC: INVALID_ARGUMENT. */
 const INVALID_ARGUMENT = 3;
 /**
- * gRPC codes that are not about the intent: CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE (Temporal is
- * away or busy), NOT_FOUND, PERMISSION_DENIED, UNAUTHENTICATED (the namespace or our credentials are wrong).
+ * gRPC codes of errors that are not caused by the intent: CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE
+ * (Temporal is unreachable or busy), NOT_FOUND, PERMISSION_DENIED, UNAUTHENTICATED (wrong namespace or credentials).
  */
 const AWAY_CODES = new Set([1, 4, 8, 14, 5, 7, 16]);
 
@@ -60,17 +60,17 @@ export interface Relay {
 interface RelayOptions {
   db: Db;
   databaseUrl: string;
-  /** Carries one intent to Temporal; rejects with Temporal's error when it was not accepted. */
+  /** Dispatches one intent to Temporal; rejects with Temporal's error if it was not accepted. */
   carry: (intent: Intent) => Promise<void>;
   log: Logger;
-  /** First pause (ms) after an intent was not accepted; it doubles. */
+  /** First pause (ms) after a refused intent; it doubles. */
   backoffMs?: number;
   onDispatched?: (count: number, failed: number) => void;
-  /** Called at intervals with how many intents are parked, and how many were parked since the last call. */
+  /** Called at intervals with the number of parked intents, and of those parked since the last call. */
   onParked?: (parked: number, lately: number) => void;
 }
 
-/** Carries intents over a client. Temporal may take `timeoutMs` to accept one. */
+/** Returns a function that dispatches intents through a client. Temporal has `timeoutMs` to accept one. */
 export function carrier(client: Client, taskQueue: string, timeoutMs = DISPATCH_MS): (intent: Intent) => Promise<void> {
   return (intent) =>
     inSpan(
@@ -81,17 +81,14 @@ export function carrier(client: Client, taskQueue: string, timeoutMs = DISPATCH_
 }
 
 /**
- * Carries intents from the outbox to Temporal. A batch is deleted in the same transaction that holds its rows locked,
- * after Temporal has taken them: a relay that dies gives its rows back, and another repeats them harmlessly.
- *
- * The intents of one workflow keep their order, through failures and with any number of relays: only the earliest
- * unfinished intent of a workflow is ever taken, with those behind it, and the line stops at the first that is not
- * accepted. (One that was written for a later time, and was never tried, does not hold up the ones behind it.)
- *
- * An intent that Temporal refuses, or that failed {@link MAX_REFUSALS} times while Temporal answered, is
- * parked with the reason, and not retried until an operator does so. Those behind it wait with it: they were written
- * for a workflow on which the parked one had acted. A start that overtakes a failed cancel is a wrong run, while a
- * workflow that waits for an operator is only a late one.
+ * Dispatches intents from the outbox to Temporal. A batch is locked and then deleted in one transaction, after Temporal
+ * has accepted it. If a relay dies, another repeats its rows harmlessly.
+ * The intents of one workflow keep their order, through failures and with any number of relays. Only the earliest
+ * unfinished intent of a workflow is taken, with those behind it, and processing stops at the first that is not
+ * accepted. (An intent scheduled for later that was never tried does not block those behind it.)
+ * An intent that Temporal refuses, or that failed {@link MAX_REFUSALS} times while Temporal answered, is parked with
+ * the reason until an operator retries it. Intents behind it wait, because they assume its effect: a start that
+ * overtakes a failed cancel would be a wrong run, while waiting only delays the workflow.
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   const { log } = options;
@@ -120,7 +117,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       }
       pause = batch.away ? Math.min(Math.max(pause * 2, options.backoffMs ?? BACKOFF_BASE_MS), AWAY_CAP_MS) : 0;
       if (pause > 0) {
-        // New intents do not mean that Temporal is back.
+        // New intents do not mean that Temporal is reachable again.
         await sleep(pause, undefined, { signal }).catch(() => {});
       } else if (batch.taken < BATCH) {
         await intents.pause(batch.againMs);
@@ -139,18 +136,19 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
 }
 
 interface Batch {
-  /** Workflows whose intents were taken. */
+  /** Number of workflows whose intents were taken. */
   taken: number;
   parked: number;
-  /** Nothing got through, as Temporal did not answer. */
+  /** True if nothing was dispatched because Temporal did not answer. */
   away: boolean;
-  /** When (ms from now) there may be work without a wake-up. */
+  /** Time (ms) until there may be work without a wake-up. */
   againMs: number;
 }
 
 /**
- * The earliest intent of up to {@link BATCH} workflows that have one to carry now, locked: the relay that holds it has the
- * workflow's line to itself. Behind each, in order, what follows it; mostly nothing does.
+ * Selects and locks the earliest dispatchable intent of up to {@link BATCH} workflows. The lock gives the relay
+ * exclusive use of the workflow's intents. Behind each, in order, are its following intents, of which there are usually
+ * none.
  */
 const TAKE = `
   with heads as materialized (
@@ -178,7 +176,10 @@ const TAKE = `
   ) b
   order by id`;
 
-/** Time (ms) until the next intent is due, {@link IDLE_SWEEP_MS} at most. One that is due already is held by another relay, or waits behind an earlier one. */
+/**
+ * Returns the time (ms) until the next intent is due, at most {@link IDLE_SWEEP_MS}. An intent that is already due is
+ * held by another relay or waits behind an earlier one.
+ */
 async function untilNextDue(outbox: AcrossScope): Promise<number> {
   const [next] = await outbox.sql<{ ms: number | null; held: boolean }>(
     `select (select extract(epoch from min(available_at) - now()) * 1000 from outbox where available_at > now() and available_at < 'infinity')::float8 as ms,
@@ -192,7 +193,10 @@ interface Failure {
   error: unknown;
 }
 
-/** Takes one batch: workflows side by side, the intents of one workflow in their order up to the first failure. Exported for tests that take one at a time. */
+/**
+ * Takes one batch: workflows in parallel, the intents of one workflow in order up to the first failure. Exported for
+ * tests that take one batch at a time.
+ */
 export async function relayBatch({
   db,
   carry,
@@ -213,7 +217,7 @@ export async function relayBatch({
       lines.map((line) =>
         limit(async () => {
           for (const same of line) {
-            // A whole wave went unanswered: the rest waits until Temporal is back.
+            // As many intents as are sent at once got no answer: the rest waits until Temporal is reachable.
             if (isAway() && failed.length >= CONCURRENCY) return;
             const row = same[0]!;
             try {
@@ -241,7 +245,7 @@ export async function relayBatch({
   });
 }
 
-/** Records a failed attempt. Returns in how many milliseconds the next one is due; undefined when the intent was parked. */
+/** Records a failed attempt. Returns the time (ms) until the next one; undefined if the intent was parked. */
 async function putBack(
   outbox: AcrossScope,
   { row, error }: Failure,
@@ -271,8 +275,8 @@ async function putBack(
 }
 
 /**
- * Gives intents that wait behind an unfinished one a later time, so that later searches do not read them every
- * time. Returns how many intents are parked.
+ * Postpones intents behind an unfinished one, so that later searches do not read them every time. Returns the number of
+ * parked intents.
  */
 async function putBackBlocked(db: Db): Promise<number> {
   const outbox = across(db, 'engine');
@@ -294,8 +298,8 @@ async function putBackBlocked(db: Db): Promise<number> {
 }
 
 /**
- * The line of each workflow: its intents in order, up to one that may not be carried yet. Equal signals in a
- * row are carried once.
+ * Groups intents by workflow in order, up to one that may not be dispatched yet. Equal consecutive signals are sent
+ * once.
  */
 function byWorkflow(rows: readonly (OutboxRow & { due: boolean })[]): OutboxRow[][][] {
   const lines = new Map<string, OutboxRow[][]>();
@@ -303,7 +307,7 @@ function byWorkflow(rows: readonly (OutboxRow & { due: boolean })[]): OutboxRow[
   for (const row of rows) {
     if (stopped.has(row.workflow_id)) continue;
     if (!row.due) {
-      // One that was tried holds up those behind it; one for a later time does not.
+      // An intent that was tried blocks those behind it; one scheduled for later does not.
       if (row.attempts > 0) stopped.add(row.workflow_id);
       continue;
     }
@@ -317,7 +321,7 @@ function byWorkflow(rows: readonly (OutboxRow & { due: boolean })[]): OutboxRow[
   return [...lines.values()];
 }
 
-/** Whether the error, or the missing answer, is not about the intent. */
+/** Returns true if the error, or the missing answer, is not caused by the intent. */
 function isUnanswered(error: unknown): boolean {
   const code = codeOf(error);
   return (code !== undefined && AWAY_CODES.has(code)) || isUnpreparedNamespace(error);
@@ -327,7 +331,9 @@ function isRefusedForGood(error: unknown): boolean {
   return codeOf(error) === INVALID_ARGUMENT && !isUnpreparedNamespace(error);
 }
 
-/** The namespace lacks our search attributes: every start is refused until they are created. */
+/**
+ * Returns true if the namespace lacks Heron's search attributes, so that every start is refused until they are created.
+ */
 function isUnpreparedNamespace(error: unknown): boolean {
   return codeOf(error) === INVALID_ARGUMENT && /search attribute/i.test(reasonOf(error));
 }
@@ -337,7 +343,7 @@ function codeOf(error: unknown): number | undefined {
   return typeof code === 'number' ? code : undefined;
 }
 
-/** Temporal's message, on one line. The SDK wraps it in an error whose own message names only the call. */
+/** Returns Temporal's message on one line. The SDK wraps it in an error whose own message only names the call. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: { details?: string } };
   return [message, cause?.details].filter(Boolean).join(': ').replaceAll('\n', ' ').slice(0, 500);

@@ -2,10 +2,10 @@ import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client } from '@tem
 import { maintenanceWorkflow } from '../workflows/maintenance/contract.ts';
 import { searchAttributes } from './attributes.ts';
 
-/** How often expired rows are removed. */
+/** Interval of the maintenance sweep. */
 const SWEEP_EVERY = '15m';
 
-/** Makes the installation's Temporal Schedules, unless they are there: few and cheap, one per task queue. */
+/** Creates missing Temporal Schedules of the installation, one per task queue. */
 export async function ensureSchedules(client: Client, taskQueue: string): Promise<void> {
   try {
     await client.schedule.create({

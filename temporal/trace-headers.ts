@@ -4,7 +4,7 @@ import { traceparent } from '../lib/trace.ts';
 
 const HEADER = 'traceparent';
 
-/** Gives starts and signals the span that is under way as a header; nothing without tracing. */
+/** Adds the current span to starts and signals as a header; does nothing without tracing. */
 export const TRACE_HEADERS: WorkflowClientInterceptor = {
   start: (input, next) => next(withSpan(input)),
   startWithDetails: (input, next) => next(withSpan(input)),
@@ -12,7 +12,7 @@ export const TRACE_HEADERS: WorkflowClientInterceptor = {
   signalWithStart: (input, next) => next(withSpan(input)),
 };
 
-/** The span that caused an activity, as its headers say it. */
+/** Returns the span that caused an activity, from its headers. */
 export function causeOf(headers: Headers): string | undefined {
   const payload = headers[HEADER];
   return payload && defaultPayloadConverter.fromPayload<string>(payload);

@@ -3,16 +3,14 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 
-/*
- * Tests that fail by chance: what is known of those that did, and the kinds that can be seen in a source.
- */
+/* Checks for flaky tests: the records of known ones, and patterns in sources that cause them. */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FLAKES = 'test/FLAKES.md';
 const NOT_OURS = new Set(['node_modules', 'dist', 'coverage', 'client', 'web', '.git', '.heron']);
 const HEADINGS = ['test', 'first seen', 'what it said', 'cause', 'mended by'];
 
-/** Rows of the table that lack something, by their first cell. Throws when there is no table. */
+/** Returns rows of the table with missing cells, by their first cell. Throws if there is no table. */
 function openRows(markdown: string): string[] {
   const rows = markdown
     .split('\n')
@@ -47,7 +45,7 @@ test('every test that failed by chance has a cause, and what mended it', async (
 
 interface Kind {
   finds: (source: string) => string[];
-  /** Places of the kind that are exact, and why. */
+  /** Exact places of the pattern, with reasons. */
   exact: Record<string, string>;
 }
 
@@ -117,7 +115,7 @@ const KINDS: Record<string, Kind> = {
   },
 };
 
-/** Short literals that a test says stand nowhere in something. */
+/** Returns short literals that a test asserts to be absent. */
 function shortNeedles(source: string): string[] {
   const denied = [...source.matchAll(/\bt\.false\(([\s\S]*?)\);\n/g)].map(([, statement]) => statement!);
   const inLoops = [...source.matchAll(/\bfor \(const \w+ of \[([^\]]*)\]\)\s*\{?\s*t\.false\(\w+\.includes\(/g)];

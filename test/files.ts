@@ -4,10 +4,10 @@ import { join, relative, resolve } from 'node:path';
 const NOT_OURS = new Set(['node_modules', 'dist', '.git', '.heron', 'web']);
 
 /**
- * Splits the arguments of `npm test` into test files and what is for ava. A file names itself, a folder all tests below it;
- * without either, all of the project's tests are meant.
+ * Splits the arguments of `npm test` into test files and arguments for ava. A file stands for itself, a folder for all
+ * tests below it; without either, all tests of the project are chosen.
  * @param root the project's folder
- * @throws Error naming a test file that is not there, or a folder without tests
+ * @throws Error with the name of a test file that does not exist, or of a folder without tests
  */
 export function chooseFiles(root: string, given: readonly string[]): { files: string[]; forAva: string[] } {
   const files: string[] = [];

@@ -14,7 +14,7 @@ const CONFIG = 'oxlint.config.mjs';
 const MAX_LINES = 600;
 const SOURCES = new Set(['.ts', '.tsx', '.js', '.mjs', '.css', '.sql']);
 
-/** Where a file lies, and what it must not import from there: the arrows of ARCHITECTURE.md, turned round. */
+/** For each folder, what its files must not import: the reverse of the arrows in ARCHITECTURE.md. */
 const FORBIDDEN: Record<string, string[]> = {
   'api/audience/contacts/routes.ts': [
     '../../../db/connection.ts',
@@ -171,7 +171,7 @@ interface OxlintReport {
   diagnostics: { code: string; filename: string; labels: { span: { line: number } }[] }[];
 }
 
-/** Plants one file per place, one import per line, and returns `place: import` for each that is reported. */
+/** Writes one file for each place, one import on each line, and returns `place: import` for each reported import. */
 async function restrictedImports(plants: Record<string, string[]>): Promise<string[]> {
   const house = await mkdtemp(join(tmpdir(), 'heron-house-'));
   try {
@@ -193,7 +193,7 @@ async function restrictedImports(plants: Record<string, string[]>): Promise<stri
   }
 }
 
-/** Exits with 1 when it finds anything, which is what is wanted here. */
+/** Exits with 1 if it finds anything, which is expected here. */
 async function oxlint(cwd: string): Promise<string> {
   const program = join(ROOT, 'node_modules', 'oxlint', 'bin', 'oxlint');
   return promisify(execFile)(process.execPath, [program, '-c', CONFIG, '--format', 'json'], { cwd }).then(
@@ -316,7 +316,7 @@ test('no two folders of domain/ import each other, however far around', async (t
   );
 });
 
-/** Which folders below `root` import which others, by what their files say; tests aside. */
+/** Returns which folders below `root` import which others, from the text of their files without tests. */
 async function folderImports(root: string): Promise<Map<string, Set<string>>> {
   const arrows = new Map<string, Set<string>>();
   for (const file of await sourceFiles(root)) {
@@ -331,7 +331,7 @@ async function folderImports(root: string): Promise<Map<string, Set<string>>> {
   return arrows;
 }
 
-/** Made by a program, and read by none but compilers. */
+/** Generated files, which only compilers read. */
 const GENERATED = /\/(?:client\/src|db)\/schema\.ts$/;
 
 test(`no source file is longer than ${MAX_LINES} lines`, async (t) => {
@@ -389,7 +389,7 @@ test('what production runs imports no package that `npm ci --omit=dev` leaves ou
   );
 });
 
-/** Packages that a source imports, types aside. */
+/** Packages that a source imports, without type imports. */
 function packagesIn(source: string): string[] {
   const specifiers = [
     ...source.matchAll(/^(?:import|export) (?!type )[^;']* from '([^'.][^']*)'/gm),
@@ -401,7 +401,7 @@ function packagesIn(source: string): string[] {
 }
 
 test('comments and documents state rules themselves; they cite no document that is not here', async (t) => {
-  // This file names what it looks for.
+  // This file contains the names that it searches for.
   const exempt = /^test\/house\.test\.ts$/;
   const files = [...(await sourceFiles(ROOT)), ...(await markdownFiles(ROOT))];
   const found: string[] = [];
@@ -445,7 +445,7 @@ test('every path that a document names is there', async (t) => {
   );
 });
 
-/** Files and folders of this repository that a text names, as code or as a link; patterns and what a build makes aside. */
+/** Files and folders of this repository that a text names as code or as a link, without patterns and build output. */
 function pathsIn(markdown: string): string[] {
   const inCode = [...markdown.matchAll(/`([\w@.-]+(?:\/[\w@.-]*)*)`/g)].map(([, path]) => path!);
   const links = [...markdown.matchAll(/\]\((?!\w+:)([^)#\s]+)[^)]*\)/g)].map(([, path]) => path!);
@@ -471,7 +471,10 @@ test('every exported function and class says what it is', async (t) => {
   t.deepEqual(withoutDocstring('/** One. */\nexport function a() {}\n\nexport async function b() {}\n').silent, ['b']);
 });
 
-/** Exported functions and classes of a source without a docstring, and how many have one. Overloads share the first one's. */
+/**
+ * Exported functions and classes of a source without a docstring, and the number of those with one. Overloads share the
+ * docstring of the first.
+ */
 function withoutDocstring(source: string): { silent: string[]; documented: number } {
   const silent: string[] = [];
   const seen = new Set<string>();
@@ -483,7 +486,10 @@ function withoutDocstring(source: string): { silent: string[]; documented: numbe
   return { silent, documented: seen.size - silent.length };
 }
 
-/** A function of Temporal's SDK that no workflow uses yet, the beginning of its metrics' names, and what PostgreSQL brings along. */
+/**
+ * A function of Temporal's SDK that no workflow uses yet, the prefix of its metrics' names, and names that come with
+ * PostgreSQL.
+ */
 const NAMES_OF_OTHERS = new Set(['temporal_', 'pg_dump', 'pg_prewarm', 'shared_buffers']);
 
 test('every name in code that a document mentions is in a source', async (t) => {
@@ -507,7 +513,7 @@ test('every name in code that a document mentions is in a source', async (t) => 
   ]);
 });
 
-/** Identifiers that a text shows as code, alone, with a dot, or called. */
+/** Identifiers that a text shows as code: alone, with a dot, or called. */
 function namesIn(markdown: string): string[] {
   return [...markdown.matchAll(/`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?:<[^`]*>)?(?:\([^`]*)?`/g)]
     .map(([, name]) => name!)

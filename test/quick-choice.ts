@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 
-/** Always run: they are quick, and hold whatever the change is. */
+/** Always run: they are quick and apply to every change. */
 const ALWAYS = ['test/house.test.ts'];
-/** Tests that stand for a folder whose own tests are elsewhere. */
+/** Tests of a folder that are in a different folder. */
 const STANDS_FOR: Record<string, string[]> = {
   'domain/sending/': ['test/engine/'],
   'domain/connect/delivery/': ['test/engine/webhooks.test.ts'],
@@ -13,14 +13,14 @@ const STANDS_FOR: Record<string, string[]> = {
   'deploy/': ['test/suites/deploy.test.ts'],
   'api/': ['test/suites/walk-access.test.ts', 'test/suites/openapi.test.ts'],
 };
-/** How many imports away (counted from the changed file up) a test is still near. */
+/** Maximum number of imports from the changed file to a test. */
 const NEAR = 2;
 
 /**
- * Test files that a change concerns, the nearest first: those in a changed file's folder, of its area in `api/` and
- * `domain/`, those that stand for its folder, and those that import it within a few steps.
+ * Chooses the test files for a change, the nearest first: those in a changed file's folder, those of its area in `api/`
+ * and `domain/`, those that test its folder, and those that import it within a few steps.
  * @param changed paths from the root
- * @param imports of every source file, the files that it imports
+ * @param imports for every source file, the files that it imports
  */
 export function chooseTests(changed: readonly string[], imports: ReadonlyMap<string, readonly string[]>): string[] {
   const tests = [...imports.keys()].filter((file) => file.endsWith('.test.ts'));
@@ -48,7 +48,7 @@ export function chooseTests(changed: readonly string[], imports: ReadonlyMap<str
   return [...distance].sort(([a, x], [b, y]) => x - y || a.localeCompare(b)).map(([file]) => file);
 }
 
-/** The area of a file of api/ or domain/, with its room: `audience/contacts`; null for other files. */
+/** The area of a file of api/ or domain/, such as `audience/contacts`; null for other files. */
 function areaOf(file: string): string | null {
   return /^(?:api|domain)\/(.+)\/[^/]+$/.exec(file)?.[1] ?? null;
 }

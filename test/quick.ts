@@ -1,6 +1,6 @@
 /**
- * `npm run test:quick`: the tests nearest to what has changed since main (or since the revision named as argument), for
- * daily work. Nearest means: in the same folder, of the same area, or a few imports away. `npm test` runs everything.
+ * `npm run test:quick`: the tests nearest to the changes since main (or since the revision in the argument), for daily
+ * work. Nearest means: in the same folder, of the same area, or a few imports away. `npm test` runs everything.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,9 +10,9 @@ import { chooseTests } from './quick-choice.ts';
 import { TYPESCRIPT } from '../local/typescript.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Time (s) of all files that are run, one after another. Several run at once, so they take 90 s on two cores at most. */
+/** Total time (s) of all chosen files. Several run at once, so they take at most 90 s on two cores. */
 const MOST_SECONDS = 120;
-/** Time (s) of a file that has none in `test/times.json`. */
+/** Time (s) of a file that is not in `test/times.json`. */
 const UNKNOWN_SECONDS = 2;
 
 const base = mergeBase(process.argv[2] ?? 'main');
@@ -34,7 +34,7 @@ process.exit(
   spawnSync(process.execPath, [...TYPESCRIPT, join(ROOT, 'test', 'run.ts'), ...run], { stdio: 'inherit' }).status ?? 1,
 );
 
-/** Where this branch left the other one; on that branch itself, the commit before the last. */
+/** The commit at which this branch left the other one; on that branch itself, the commit before the last. */
 function mergeBase(revision: string): string {
   const head = lines(['rev-parse', 'HEAD'])[0]!;
   const [found] = lines(['merge-base', revision, 'HEAD']);
@@ -50,7 +50,7 @@ function importsOf(file: string): string[] {
   try {
     text = readFileSync(join(ROOT, file), 'utf8');
   } catch {
-    return []; // Deleted, and not committed yet.
+    return []; // Deleted and not yet committed.
   }
   return [...text.matchAll(/(?:from|import\() ?'(\.[^']+)'/g)].map(([, target]) => join(dirname(file), target!));
 }

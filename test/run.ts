@@ -1,8 +1,7 @@
 /**
- * `npm test`: brings PostgreSQL and Temporal up once, runs ava over them, and takes everything down again
- * whatever happens. Arguments go on to ava: `npm test -- api/audience/contacts/routes.test.ts --match='*import*'`.
- *
- * HERON_TEST_PG and HERON_TEST_TEMPORAL, when both are set, name servers to use instead.
+ * `npm test`: starts PostgreSQL and Temporal once, runs ava, and always stops everything at the end. Arguments are
+ * passed to ava: `npm test -- api/audience/contacts/routes.test.ts --match='*import*'`. HERON_TEST_PG and
+ * HERON_TEST_TEMPORAL, if both are set, name servers to use instead.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,19 +20,21 @@ import { ReportReader } from './summary.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const AVA = fileURLToPath(new URL('../node_modules/ava/entrypoints/cli.mjs', import.meta.url));
-/** Titles of all tests, and times (s) that their files took, as the project knows them. */
+/** Titles of all tests, and times (s) of their files, as committed in the project. */
 const TITLES = join(ROOT, 'test', 'titles.txt');
 const TIMES = join(ROOT, 'test', 'times.json');
-/** Folder of the same of the last whole run. */
+/** Folder with the titles and times of the last complete run. */
 const NAME_OF_KEPT = '.heron/tests';
 const KEPT = join(ROOT, NAME_OF_KEPT);
-/** Processes that run tests. Tests wait more than they compute: a third uses what two leave of two processors. */
+/**
+ * Processes that run tests. Tests wait more than they compute: a third process uses what two leave of two processors.
+ */
 const PROCESSES = 3;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const IN_CI = !['', '0', 'false', undefined].includes(process.env.CI);
 
 let interruptedBy: (typeof SIGNALS)[number] | undefined;
-// While the stack comes up: it is taken down once it is there, unless that takes long.
+// While the stack starts: it is stopped after the start, unless that takes long.
 let onInterrupt = (): void => void setTimeout(exitAsInterrupted, 5000).unref();
 for (const signal of SIGNALS) {
   process.on(signal, () => {
@@ -74,7 +75,7 @@ async function runWithServers(chosen: Chosen, startedAt: number): Promise<number
     const env = { HERON_TEST_PG: stack.databaseUrl, HERON_TEST_TEMPORAL: stack.temporalAddress };
     return await runAva(chosen, env);
   } finally {
-    // From here on nothing may cut the work short; a signal often comes twice, from the terminal and from npm.
+    // From here on nothing may interrupt the cleanup; a signal often comes twice, from the terminal and from npm.
     onInterrupt = () => undefined;
     await stack.stop();
   }
@@ -82,14 +83,14 @@ async function runWithServers(chosen: Chosen, startedAt: number): Promise<number
 
 interface Chosen extends TestGroups {
   forAva: string[];
-  /** All of the project's tests. */
+  /** All tests of the project run. */
   isWhole: boolean;
 }
 
 async function bundleTests(given: string[]): Promise<Chosen> {
   const { files, forAva } = chooseFiles(ROOT, given);
   const groups = await bundleGroups(files, timesBefore(), PROCESSES);
-  // Many tests run the command line; the first of them need not wait for it.
+  // Many tests run the command line; it is bundled before, so that the first of them does not wait for it.
   await bundleEntries([join(ROOT, 'deploy/heron.ts')]);
   return { ...groups, forAva, isWhole: given.length === 0 };
 }
@@ -120,7 +121,7 @@ async function runAva({ folder, forAva, isWhole }: Chosen, env: Record<string, s
   });
   onInterrupt = () => {
     ava.kill('SIGTERM');
-    // A second Ctrl-C, or a test that does not let go.
+    // For a second Ctrl-C, or a test that does not end.
     onInterrupt = () => ava.kill('SIGKILL');
     setTimeout(() => ava.kill('SIGKILL'), 5000).unref();
   };
@@ -134,14 +135,14 @@ async function runAva({ folder, forAva, isWhole }: Chosen, env: Record<string, s
 
   const { passed, skipped } = report.totals;
   const succeeded = code === 0 && report.complete && report.totals.failed === 0;
-  // ava can also fail without a failed test, for example when no file fits its arguments.
+  // ava can also fail without a failed test, for example when no file matches its arguments.
   const failed = succeeded || interruptedBy ? report.totals.failed : Math.max(1, report.totals.failed);
   if (!report.complete) print(`The run ended early${interruptedBy ? `: ${interruptedBy}` : ''}.`);
   const { titles, times } = readNotes(notes);
   const isComplete = isWhole && report.complete && !interruptedBy;
   const changed = isComplete ? reportRun(titles, times) : [];
   printSkips(report.skipped);
-  // Once more, last and in short: a log is read from its end.
+  // Repeated in short at the end, where a log is read first.
   for (const line of report.failed) print(`  ${line}`);
   if (failed > 0) for (const line of report.causes()) print(line);
   print(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
@@ -151,7 +152,7 @@ async function runAva({ folder, forAva, isWhole }: Chosen, env: Record<string, s
   return IN_CI && (skipped > 0 || changed.length > 0) ? 1 : 0;
 }
 
-/** Keeps the titles and times of a whole run, and says what is slower or has other tests than the project knows. */
+/** Stores the titles and times of a complete run, and reports slower files and changed tests. */
 function reportRun(titles: string[], times: FileTime[]): string[] {
   mkdirSync(KEPT, { recursive: true });
   writeFileSync(join(KEPT, 'titles.txt'), `${titles.join('\n')}\n`);

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** How many tests ended how. */
+/** Numbers of tests by result. */
 interface Totals {
   passed: number;
   failed: number;
@@ -11,27 +11,27 @@ const PASSED = /^ {2}[✔√] /;
 const FAILED = /^ {2}[✘×] |^ {2}(Uncaught exception|Unhandled rejection) in /;
 const SKIPPED = /^ {2}- \[skip\] (.*)$/;
 const END_OF_RESULTS = /^ {2}[─-]$/;
-/** Lines of a failure that do not tell its cause: blank ones, stacks, excerpts of code, the count at the end. */
+/** Lines of a failure that do not contain its cause: blank lines, stacks, code excerpts, the count at the end. */
 const BESIDE_THE_CAUSE = /^\s*$|^\s+at |^\s*>? ?\d+:|^ {2}[─-]$|^\s*\d+ tests? failed/;
 const MAX_CAUSE_LINES = 40;
 
 /**
- * Counts along while ava's report goes by. ava prints one line per result, then a rule, then the failures in
- * full; what is counted stands before the rule, so nothing a failure quotes is mistaken for a result. Files
- * that crash, time out or hold no test count as one failure each.
+ * Counts results while ava prints its report. ava prints a line for each result, then a rule, then the failures in
+ * full. Only lines before the rule are counted, so that text quoted in a failure is not counted as a result. Files that
+ * crash, time out or contain no test count as one failure each.
  */
 export class ReportReader {
   readonly totals: Totals = { passed: 0, failed: 0, skipped: 0 };
-  /** The titles of the tests that were skipped. */
+  /** The titles of the skipped tests. */
   readonly skipped: string[] = [];
-  /** The lines of what failed, as ava gives them. */
+  /** The lines of failed tests, as ava prints them. */
   readonly failed: string[] = [];
-  /** Whether the report has come to its end. */
+  /** Whether the report is complete. */
   complete = false;
-  /** The failures in full, as ava gives them after the results. */
+  /** The failures in full, as ava prints them after the results. */
   private readonly details: string[] = [];
 
-  /** Takes one line without its line break; colours do not matter. */
+  /** Processes one line without its line break; ignores colours. */
   line(coloured: string): void {
     const line = stripVTControlCharacters(coloured);
     if (this.complete) {
@@ -49,7 +49,9 @@ export class ReportReader {
     } else if (END_OF_RESULTS.test(line)) this.complete = true;
   }
 
-  /** The failures in short: their lines without stacks, excerpts of code and blank lines; of many failures the first ones. */
+  /**
+   * Returns the failures in short: without stacks, code excerpts and blank lines; of many failures only the first.
+   */
   causes(): string[] {
     return this.details.filter((line) => !BESIDE_THE_CAUSE.test(line)).slice(0, MAX_CAUSE_LINES);
   }

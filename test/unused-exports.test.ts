@@ -7,10 +7,10 @@ import { filesBelow } from '../local/sources.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = new Set(['.ts', '.tsx', '.mjs', '.js']);
 
-/** It is there once it was made, and no source names its types one by one. */
+/** Exists only after it was generated, and no source imports its types by name. */
 const GENERATED = 'client/src/schema.ts';
 
-/** Beginnings of `file: name` of exports that no import names, and who uses them. */
+/** Beginnings of `file: name` for exports without an import, with who uses them. */
 const USED_OTHERWISE: Record<string, string> = {
   'bench/workflows/bare.ts: bareRun': 'Temporal finds a workflow by its name.',
   'client/src/index.ts:': 'The client is published.',
@@ -28,7 +28,7 @@ const USED_OTHERWISE: Record<string, string> = {
 const DECLARED = /^export (?:declare )?(?:async )?(?:abstract )?(?:function\*?|const|let|class|interface|type) (\w+)/gm;
 const LISTED = /^export (?:type )?\{([^}]*)\}/gm;
 const NAMED = /^(?:import|export) (?:type )?(?:\w+, )?\{([^}]*)\} from '(\.[^']+)'/gm;
-/** Any path of a source: what a namespace, a dynamic import or a type query takes of it is found by its name. */
+/** A path of a source file: its uses through a namespace, a dynamic import or a type query are found by name. */
 const MENTIONED = /'(\.[^'\n]+\.(?:ts|tsx|mjs))'/g;
 
 test('no file exports what no other file uses', async (t) => {
@@ -61,7 +61,7 @@ test('an export is used by its name in a list, and by its name anywhere beside a
   t.deepEqual(unusedExports(sources), ['a.ts: three', 'c.ts: six']);
 });
 
-/** Names that a file exports and no other one uses, as `file: name`. */
+/** Names that a file exports and no other file uses, as `file: name`. */
 function unusedExports(sources: ReadonlyMap<string, string>): string[] {
   const used = new Set<string>();
   for (const [file, text] of sources) {

@@ -49,7 +49,7 @@ export async function preflightFound(tx: Tx, campaign: CampaignRow, dns: Campaig
        insert into preflight_reports (id, organization_id, campaign_id, passed, score, checks, findings, created_at)
        values (:id::uuid, :org, :campaign, :passed, :score, :checks::jsonb, :findings::jsonb, :now)
      )
-     -- The delete does not see the new row, so `others` counts the earlier reports only.
+     -- The delete does not see the new row, so the offset counts the earlier reports only.
      delete from preflight_reports where organization_id = :org and campaign_id = :campaign and id in (
        select id from preflight_reports where campaign_id = :campaign order by id desc offset :others)`,
     {

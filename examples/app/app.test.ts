@@ -16,7 +16,7 @@ test.after.always(() => world?.close());
 const SECRET = 'ss_app_an-example-secret';
 const BODY = Buffer.from('{"ping":true,"name":"Åsa"}');
 
-/** Signs as the description says, by another implementation of HMAC than the one that verifies. */
+/** Signs as described, with another HMAC implementation than the verifying one. */
 async function sign(seconds: number, body = BODY, secret = SECRET): Promise<string> {
   const name = { name: 'HMAC', hash: 'SHA-256' };
   const key = await webcrypto.subtle.importKey('raw', Buffer.from(secret), name, false, ['sign']);

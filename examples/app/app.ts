@@ -1,12 +1,13 @@
 /**
- * A customer's app that answers app_action steps, in plain Node: `HERON_APP_SECRET=ss_app_… node bundle/run.mjs examples/app/app.ts`.
- * It makes a demo link for each contact. Connect it with POST /v1/app-connections and its URL; docs/checks.md shows how.
+ * A customer's app that answers app_action steps, in plain Node: `HERON_APP_SECRET=ss_app_… node bundle/run.mjs
+ * examples/app/app.ts`. It creates a demo link for each contact. Connect it by its URL with POST /v1/app-connections,
+ * see docs/checks.md.
  */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { pathToFileURL } from 'node:url';
 import { isFromHeron } from './verify.ts';
 
-/** What an app.action says, as far as this app reads it. */
+/** The fields of an app.action that this app reads. */
 interface Action {
   run_mode: 'live' | 'test';
   contact: { email: string; first_name: string };
@@ -15,7 +16,10 @@ interface Action {
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Starts the app. An event id that came before gets the first answer again: Heron repeats a request whose answer it missed. */
+/**
+ * Starts the app. A repeated event id gets the first answer again, because Heron repeats a request whose answer it
+ * missed.
+ */
 export function startApp(secret: () => string, port = 0): Promise<Server> {
   const answers = new Map<string, { demo_url: string; greeting: string }>();
   const server = createServer((request, response) => {

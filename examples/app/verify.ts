@@ -1,10 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * Whether a request comes from Heron: X-Service-Signature is `t=<unix seconds>,v1=<hex>`, the HMAC-SHA256 of the time, a dot
- * and the raw body, keyed with the connection's secret. Nothing of Heron is needed for it: copy this function.
- * @param rawBody the very bytes that came, before anything parses them
- * @param toleranceSeconds how old a request may be, so that nobody can repeat one later
+ * Returns true if a request comes from Heron: X-Service-Signature is `t=<unix seconds>,v1=<hex>`, the HMAC-SHA256 of
+ * the time, a dot and the raw body, keyed with the connection's secret. It needs nothing else of Heron: copy this
+ * function.
+ * @param rawBody bytes as received, before parsing
+ * @param toleranceSeconds maximum age of a request, against replays
  */
 export function isFromHeron(
   header: string | undefined,

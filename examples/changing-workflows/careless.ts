@@ -4,8 +4,8 @@ import { REMINDER_DAY, TRIAL_DAYS, type TrialActivities } from './contract.ts';
 const { remind, endTrial } = proxyActivities<TrialActivities>({ startToCloseTimeout: '1m' });
 
 /**
- * The reminder as one would add it to a script. A trial that waits already takes its timer of 14 days for the first one: it is reminded on the last day, and ends
- * three days late. A trial that has fired its timer does not replay, and stands still.
+ * Adds the reminder without versioning. An open trial treats its 14-day timer as the first one: it is reminded on the
+ * last day and ends three days late. A trial whose timer has fired fails to replay and is stuck.
  */
 export async function trial(trialId: string): Promise<string> {
   await sleep(`${REMINDER_DAY} days`);

@@ -3,7 +3,10 @@ import { REMINDER_DAY, TRIAL_DAYS, type TrialActivities } from './contract.ts';
 
 const { remind, endTrial } = proxyActivities<TrialActivities>({ startToCloseTimeout: '1m' });
 
-/** The release after that, once no trial of the first is open: the old way goes, the marker of the patch may still stand in histories. */
+/**
+ * Following release, once no trial of the first is open: the old path is removed, but histories may still contain the
+ * patch's marker.
+ */
 export async function trial(trialId: string): Promise<string> {
   deprecatePatch('reminder');
   await sleep(`${REMINDER_DAY} days`);

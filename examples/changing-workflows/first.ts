@@ -3,7 +3,7 @@ import { TRIAL_DAYS, type TrialActivities } from './contract.ts';
 
 const { endTrial } = proxyActivities<TrialActivities>({ startToCloseTimeout: '1m' });
 
-/** The release that began: a trial waits for its end. */
+/** First release: a trial waits for its end. */
 export async function trial(trialId: string): Promise<string> {
   await sleep(`${TRIAL_DAYS} days`);
   await endTrial(trialId);

@@ -1,4 +1,7 @@
-/** Records one run of each release into histories/: `node bundle/run.mjs examples/changing-workflows/record.ts`. Fourteen days pass in a moment. */
+/**
+ * Records one run of each release into histories/: `node bundle/run.mjs examples/changing-workflows/record.ts`. Time is
+ * skipped.
+ */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -26,7 +29,7 @@ try {
     });
     await worker.runUntil(async () => {
       const handle = await env.client.workflow.start('trial', { taskQueue, workflowId: release, args: ['trial'] });
-      // Begun, and waiting: a run that is open when the next release comes.
+      // The run has started and waits, as if it were open when the next release is deployed.
       await env.sleep('1 day');
       await save(`${release}-waiting`, await handle.fetchHistory());
       await handle.result();

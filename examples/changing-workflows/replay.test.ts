@@ -6,7 +6,7 @@ import test from 'ava';
 import { silentLogger } from '../../lib/log.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 
-/** Recordings, by the release that made them; one that waits was open when it was recorded. */
+/** Recordings by release; those with `waiting` were open when recorded. */
 type Recording = 'first' | 'first-waiting' | 'patched' | 'patched-waiting' | 'deprecated' | 'deprecated-waiting';
 type Release = 'first' | 'careless' | 'patched' | 'deprecated';
 
@@ -18,7 +18,10 @@ test.before(async () => {
   bundle = await bundleWorkflowCode({ workflowsPath, logger: quiet });
 });
 
-/** Says whether the code of a release can go on with a run; the bundle has each release under a name of its own. */
+/**
+ * Returns true if the code of a release can continue a recorded run. The bundle exports each release under its own
+ * name.
+ */
 async function goesOn(release: Release, recording: Recording): Promise<boolean> {
   const text = await readFile(new URL(`histories/${recording}.json`, import.meta.url), 'utf8');
   const history = historyFromJSON(JSON.parse(text.replaceAll('"name": "trial"', `"name": "${release}"`)));

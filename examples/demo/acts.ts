@@ -6,7 +6,7 @@ import { awayReply, deliveryReport, replyTo } from './letters.ts';
 import { readLeads } from './watch.ts';
 import type { Letter, World } from './world.ts';
 
-/** What an act may use. `draw` gives numbers from 0 to 1 that depend on the person alone. */
+/** Dependencies of an act. `draw` gives numbers from 0 to 1 that depend only on the person. */
 export interface Scene {
   world: World;
   api: Heron;
@@ -15,11 +15,14 @@ export interface Scene {
   draw: (question: string) => number;
 }
 
-/** Something a recipient does with a letter, a while (ms, from and to) after it arrived. */
+/** Action of a recipient on an email, some time (ms, from and to) after its arrival. */
 export interface Act {
   name: string;
   after: readonly [number, number];
-  /** Resolves when it is done and written into the diary. Throws when the product did not play along. */
+  /**
+   * Performs the action and resolves when it is recorded in the diary. Throws if the product did not respond as
+   * expected.
+   */
   perform: (letter: Letter, scene: Scene) => Promise<void>;
 }
 
@@ -29,7 +32,7 @@ const MAIL_PROGRAMS = [
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)',
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36',
 ];
-/** Apple's and Gmail's proxies fetch images before a person has opened the letter. */
+/** User agents of Apple's and Gmail's proxies, which fetch images before a person opens the email. */
 const PROXIES = [
   'Mozilla/5.0',
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/42.0.2311.135 Safari/537.36 Edge/12.246 Mozilla/5.0',
@@ -50,7 +53,7 @@ const act =
   (name: string, perform: Act['perform']) =>
   (after: Range): Act => ({ name, after, perform });
 
-/** The acts of {@link Role}s. */
+/** Acts of the {@link Role}s. */
 export const acts = {
   open: act('opens', async (letter, { diary, draw }) => {
     await fetchPixel(letter, pick(MAIL_PROGRAMS, draw('program')));
@@ -83,16 +86,17 @@ export const acts = {
   }),
   unsubscribe: act('unsubscribes', async (letter, { diary }) => {
     expect(letter.oneClick, 'the letter has no List-Unsubscribe header');
-    // RFC 8058: what the button of a mail program does, without asking, cookies or redirects.
+    // RFC 8058: the request of a mail program's unsubscribe button, without confirmation, cookies or redirects.
     const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' });
     const response = await fetch(letter.oneClick!, { method: 'POST', body, redirect: 'manual' });
     expect(response.status === 200, `one-click unsubscribe answered ${response.status}`);
     diary.write('unsubscribed', letter);
   }),
   buy: act('buys', async (letter, { api, diary, draw, campaignId }) => {
-    // An event counts for those who wait already, and a quick reader has the offer before that.
+    // An event only counts for contacts that already wait, and a quick reader has the offer before that.
     await untilWaiting(api, campaignId, letter.to);
-    // The shop tells Heron. The order number is its own, so repeating the report can't count twice.
+    // The shop reports the order to Heron. The report includes the shop's order number, so repeating it cannot count
+    // twice.
     const number = `N-${String(Math.floor(draw('order') * 1e9)).padStart(9, '0')}`;
     const body = { name: EVENT, email: letter.to, data: { number, amount_cents: 4_900 } };
     const params = { header: { 'Idempotency-Key': number } };

@@ -8,7 +8,7 @@ import { createUntil, type Result, type Until } from './chapter.ts';
 import type { Prepared } from './setup.ts';
 import type { World } from './world.ts';
 
-/** What the agent's key may do: look, and ask for runs. It cannot decide. */
+/** Permissions of the agent's key: read, and request runs. It cannot decide. */
 const RIGHTS = ['READ_EMAILS', 'READ_CAMPAIGNS', 'READ_CONTACTS', 'READ_RUNS', 'WRITE_RUNS', 'EXECUTE_RUNS'];
 export const READERS = ['ada@engines.example', 'grace@compilers.example', 'mary@stars.example'];
 const LATER_READERS = ['emmy@rings.example', 'hedy@radios.example'];
@@ -16,7 +16,7 @@ const PATIENCE_MS = 60_000;
 
 export interface AgentOptions {
   apiUrl: string;
-  /** Of the owner, who makes the key and approves. */
+  /** Session of the owner, who creates the key and approves. */
   sessionToken: string;
   owner: { email: string; password: string };
 }
@@ -29,8 +29,8 @@ interface Run {
 }
 
 /**
- * The third chapter: an agent with a key of its own prepares a run through MCP, a person approves it on the page its link leads to, and it
- * goes out.
+ * Third chapter: an agent with its own key prepares a run through MCP. A person approves it on the linked page, and it
+ * is sent.
  */
 export async function runAgent(
   { api }: Pick<Prepared, 'api'>,
@@ -71,7 +71,7 @@ export async function runAgent(
   }
 }
 
-/** Has the agent prepare one more run, to two others, and leaves it to a person. */
+/** Makes the agent prepare another run, to two other readers, which is left waiting for a person. */
 export async function askForRun(
   { api }: Pick<Prepared, 'api'>,
   { apiUrl, sessionToken }: AgentOptions,
@@ -85,7 +85,7 @@ export async function askForRun(
   }
 }
 
-/** Creates a run and waits until it waits for a person. */
+/** Creates a run and waits until it needs a person's decision. */
 async function prepareRun(agent: Client, mailboxId: string, readers: readonly string[], until: Until): Promise<Run> {
   const { id } = await use<Run>(agent, 'create_run', {
     ...request(mailboxId, readers),
@@ -121,7 +121,7 @@ async function use<T>(agent: Client, name: string, args: Record<string, unknown>
   return structuredContent as T;
 }
 
-/** A mailbox that may send: one of the others reached its limit in the chapter before. */
+/** Chooses a mailbox that can send, because one has reached its limit in the previous chapter. */
 async function chooseSender(api: Heron): Promise<string> {
   const mailboxes = await allOf((cursor) => api.GET('/v1/emails', { params: { query: { limit: 50, cursor } } }));
   return mailboxes.findLast(({ hold }) => !hold)!.id;

@@ -4,33 +4,33 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { isFromHeron } from '../app/verify.ts';
 
-/** One call of an app_action step, as the app saw it. */
+/** One call of an app_action step, as received by the app. */
 export interface AppCall {
   /** X-Service-Event-Id: the same for every attempt of one step run. */
   eventId: string;
   email: string;
   plan: string;
   offerCode: string;
-  /** True when the event had been answered before. */
+  /** True if the event had been answered before. */
   repeated: boolean;
 }
 
 /** The customer's own app: a small HTTP server that Heron asks for an offer. */
 export interface DemoApp {
   url: string;
-  /** The app's log: every call it answered. */
+  /** All calls that it answered. */
   calls: readonly AppCall[];
-  /** Requests turned away because their signature was not right. */
+  /** Number of requests refused because of a wrong signature. */
   readonly refused: number;
   pings: number;
-  /** The secret the app connection was created with. */
+  /** Sets the secret of the app connection. */
   useSecret(secret: string): void;
   stop(): Promise<void>;
 }
 
 const DISCOUNTS: Record<string, number> = { free: 30, starter: 20, pro: 15, enterprise: 10 };
 
-/** Starts the app on a free port. Before {@link DemoApp.useSecret} it refuses every request. */
+/** Starts the app on a free port. It refuses every request before {@link DemoApp.useSecret}. */
 export async function startApp(): Promise<DemoApp> {
   const calls: AppCall[] = [];
   const answered = new Map<string, object>();
@@ -40,7 +40,7 @@ export async function startApp(): Promise<DemoApp> {
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const raw = await readBody(request);
     const header = (name: string): string => String(request.headers[name] ?? '');
-    // First of all: is it Heron who asks? The signature covers the very bytes of the body.
+    // First verifies that the request comes from Heron. The signature covers the exact bytes of the body.
     if (!secret || !isFromHeron(header('x-service-signature'), secret, raw)) {
       refused += 1;
       return reply(response, 401, { error: 'bad signature' });
@@ -51,7 +51,7 @@ export async function startApp(): Promise<DemoApp> {
     }
     const eventId = header('x-service-event-id');
     const { contact, inputs } = JSON.parse(raw.toString()) as { contact: { email: string }; inputs: { plan: string } };
-    // Deliveries may come twice; the event id says so, and the answer stays the same.
+    // A delivery may arrive twice with the same event id, and gets the same answer.
     const known = answered.get(eventId);
     const offer = known ?? makeOffer(contact.email, inputs.plan);
     answered.set(eventId, offer);
@@ -89,7 +89,7 @@ function makeOffer(email: string, plan: string): object {
   return { offer_code: offerCode(email), discount_percent: DISCOUNTS[plan.trim().toLowerCase()] ?? 25, seats: 5 };
 }
 
-/** The code of an address: no two have the same, and it is the same at every call. */
+/** Returns the unique, constant code of an address. */
 export function offerCode(email: string): string {
   return `HELLO-${createHash('sha256').update(email).digest('hex').slice(0, 8).toUpperCase()}`;
 }

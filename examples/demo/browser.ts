@@ -1,8 +1,8 @@
-/** As much of a browser as the pages of Heron need, which run no script: cookies, redirects, and forms with what stands in them. */
+/** Minimal browser for Heron's pages without scripts: cookies, redirects, and forms with their current values. */
 export interface Browser {
-  /** The HTML that is shown now. */
+  /** HTML of the current page. */
   readonly page: string;
-  /** Sends the form that has a field of this name, with these values in place of its own. */
+  /** Submits the form that contains a field of this name, with these values replaced. */
   submit(field: string, values: Record<string, string>): Promise<void>;
 }
 

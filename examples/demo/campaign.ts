@@ -1,12 +1,11 @@
 /**
- * The campaign of the demo, as it is sent to POST /v1/campaigns:
- *
- *     hello ──> ask the app ──> offer ──> wait for order.paid ──┬─ event ───> welcome
- *                                                               └─ timeout ─> nudge
+ * Campaign of the demo, as sent to POST /v1/campaigns:
+ * hello ──> ask the app ──> offer ──> wait for order.paid ──┬─ event ───> welcome
+ *                                                           └─ timeout ─> nudge
  */
 import type { BodyOf } from '../../client/src/index.ts';
 
-/** What every letter of a step says, and no other one does: how a reader, and the demo, knows them apart. */
+/** Phrase that every email of a step contains and no other, by which readers and the demo identify it. */
 export const MARKS = {
   hello: 'May I send you an offer',
   offer: 'Your code is',
@@ -18,7 +17,7 @@ export type LetterName = keyof typeof MARKS;
 export const LETTERS = Object.keys(MARKS) as LetterName[];
 
 export const EVENT = 'order.paid';
-/** Where the links of the letters lead; they are never fetched, the demo looks only at the redirect. */
+/** Target of the links. It is never fetched; the demo only checks the redirect. */
 export const SHOP = 'https://northlight.example/shop';
 
 const SUBJECT = '{A question|A quick question|One question} about {{.Company | default "your company"}}';
@@ -46,24 +45,24 @@ ${MARKS.welcome} {{.App.order.number}}! Your lamps are on their way.`;
 
 const NUDGE_TEXT = `{{.FirstName | default "Hello"}}, just so that it does not get lost: {{.App.offer.offer_code}} ${MARKS.nudge} until the end of the month.`;
 
-/** The step at which people have an offer and have not bought yet. */
+/** Step at which people have an offer and have not bought yet. */
 export const WAIT_STEP = `wait for ${EVENT}`;
 
 const outcome = (value: string) => [{ field: 'node_outcome', operator: 'equals' as const, value }];
 
-/** The body of POST /v1/campaigns. Who has not bought `waitMinutes` after the offer gets the nudge. */
+/** Returns the body of POST /v1/campaigns. People who have not bought `waitMinutes` after the offer get the nudge. */
 export function campaignBody(appConnectionId: string, waitMinutes: number): BodyOf<'/v1/campaigns', 'post'> {
   return {
     name: 'Lamps for spring',
     sender_strategy: 'explicit',
-    // The demo is impatient: any hour of any day, as many a day as there are. (Sundays first, in minutes of the day.)
+    // Sends at any time without a daily limit. (Sunday first, in minutes of the day.)
     schedule_windows: Array.from({ length: 7 }, () => [{ start: 0, end: 1440 }]),
     daily_limit: 100_000,
     stop_on_reply: true,
     open_tracking: true,
     link_tracking: true,
     unsubscribe_header: true,
-    // Three bounces among the first fifty letters are chance here; a real campaign should stop and look.
+    // Three bounces among the first fifty emails are chance here; a real campaign should pause.
     advanced_overrides: { bounce_pipeline: { auto_pause_campaign_on_spike: false } },
     steps: [
       { name: 'hello', subject: SUBJECT, body_plain: HELLO_TEXT, body_html: HELLO_HTML },
@@ -78,12 +77,12 @@ export function campaignBody(appConnectionId: string, waitMinutes: number): Body
         },
         wait_after: 0,
       },
-      // No subject of its own: a reply in the conversation of the first letter.
+      // Without a subject it is a reply in the conversation of the first email.
       { name: 'offer', body_plain: OFFER_TEXT, wait_after: 0 },
       {
         name: WAIT_STEP,
         action: { type: 'wait_for_event', wait_event_name: EVENT, timeout_minutes: waitMinutes, output_key: 'order' },
-        // Steps can be named by their place in this list.
+        // Steps can be referred to by their index in this list.
         conditions: {
           branches: [
             { to: 4, when: outcome('event') },
@@ -92,7 +91,7 @@ export function campaignBody(appConnectionId: string, waitMinutes: number): Body
         },
         wait_after: 0,
       },
-      // A subject of its own begins a new conversation. Nothing comes after it.
+      // A subject starts a new conversation. No step follows.
       {
         name: 'welcome',
         subject: 'Welcome, {{.FirstName | default "friend"}}!',

@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What was to happen, and what differs from it; nothing when it has. */
+/** Expectation with its differences; none if it was met. */
 export type Result = readonly [name: string, differences: string[]];
 
-/** Asks until there is an answer, and returns it. */
+/** Polls until there is an answer, and returns it. */
 export type Until = <T>(what: string, ask: () => Promise<T | undefined | false>) => Promise<T>;
 
-/** Makes a chapter's {@link Until}: it asks four times a second, and throws an Error naming `what` after `patienceMs` (ms). */
+/**
+ * Creates a chapter's {@link Until}: it polls four times a second and throws an Error naming `what` after `patienceMs`
+ * (ms).
+ */
 export function createUntil(signal: AbortSignal, patienceMs: number): Until {
   return async (what, ask) => {
     const deadline = Date.now() + patienceMs;
@@ -19,7 +22,7 @@ export function createUntil(signal: AbortSignal, patienceMs: number): Until {
   };
 }
 
-/** What is in one list and not in the other, a repeated entry as often as it is repeated. */
+/** Returns the entries that are in only one of the lists, counting repetitions. */
 export function compare(actual: readonly string[], expected: readonly string[]): string[] {
   const left = [...expected];
   const surplus = actual.filter((entry) => {

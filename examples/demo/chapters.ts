@@ -1,6 +1,6 @@
 import { compare, type Result } from './chapter.ts';
 
-/** Every chapter with the checks that it has to make, in the order in which they are told. A telling that lacks one has failed. */
+/** Chapters in order with the checks that each must make. A demo without one of them has failed. */
 export const CHAPTERS = {
   campaign: {
     title: 'Chapter one: a campaign',
@@ -79,10 +79,12 @@ export const CHAPTERS = {
 
 export type Chapter = keyof typeof CHAPTERS;
 
-/** Results per chapter that has been told. */
+/** Results of each finished chapter. */
 export type Told = Partial<Record<Chapter, readonly Result[]>>;
 
-/** Faults of a story: checks that found a difference, were not made, or that nobody asked for. Empty when it is proved. */
+/**
+ * Returns the faults of a demo: checks with differences, missing checks, and unexpected ones. Empty if it succeeded.
+ */
 export function faultsOf(told: Told): string[] {
   return (Object.keys(CHAPTERS) as Chapter[]).flatMap((chapter) => {
     const results = told[chapter] ?? [];

@@ -7,7 +7,7 @@ import type { ImportJob } from './setup.ts';
 import type { Lead } from './watch.ts';
 import type { Letter } from './world.ts';
 
-/** Everything that is compared: what the product says, and what the recipients, the app and the mail server have on record. */
+/** Data for the checks: the product's data, and the records of recipients, app and mail server. */
 export interface Facts {
   people: ReadonlyMap<string, Person>;
   diary: Diary;
@@ -16,21 +16,21 @@ export interface Facts {
   app: { calls: readonly AppCall[]; refused: number };
   leads: readonly Lead[];
   record: ProductRecord;
-  /** When the product first said in an answer that a recipient had left. */
+  /** Time at which the product first reported a recipient as finished. */
   leftSeenAt: ReadonlyMap<string, Date>;
-  /** Suppression entries made by the product: GET /v1/suppressions. */
+  /** Suppressions made by the product: GET /v1/suppressions. */
   suppressed: readonly { email: string; source: string }[];
-  /** GET /v1/events. */
+  /** Product events: GET /v1/events. */
   events: readonly { name: string; data: { number?: string } }[];
   job: ImportJob;
-  /** What Heron's processes logged as errors. */
+  /** Errors logged by Heron's processes. */
   complaints: readonly string[];
 }
 
-/** Answers what differs, in words; nothing when all is as it should be. */
+/** Check that returns its differences as text; none if everything is as expected. */
 type Check = readonly [name: string, differences: (facts: Facts) => string[]];
 
-/** The reckoning: each line compares the product's numbers with an independent record of the same thing. */
+/** Final checks: each compares the product's numbers with an independent record. */
 export const CHECKS: readonly Check[] = [
   [
     'every row of leads.csv is accounted for',
@@ -138,7 +138,10 @@ function endings({ people, leads }: Facts): string[] {
   });
 }
 
-/** People who leave on their own may have had the next letter on its way; otherwise the sequence is exact. */
+/**
+ * Expected emails per recipient. People who opt out may still get an email that was being sent; otherwise the sequence
+ * is exact.
+ */
 function lettersOfEveryWay({ people, letters }: Facts): string[] {
   const got = new Map<string, LetterName[]>();
   for (const { to, name } of letters) got.set(to, [...(got.get(to) ?? []), name]);
@@ -159,7 +162,7 @@ function lettersOfEveryWay({ people, letters }: Facts): string[] {
   ];
 }
 
-/** A recipient may leave while the app is asked about them; its answer is not used then. */
+/** A recipient may opt out during the call of the app; its answer is then not used. */
 function appCalls({ record, app }: Facts): string[] {
   const line = (call: { eventId: string; email: string; offerCode: string | null }): string =>
     `${call.eventId} ${call.email} ${call.offerCode}`;
@@ -210,8 +213,8 @@ function threading({ letters }: Facts): string[] {
 }
 
 /**
- * Leaving counts from the moment the product has said so in an answer. A letter that a worker had claimed by then may
- * still arrive; one that was claimed later is a fault.
+ * An opt-out counts once the product has reported it. An email claimed before may still arrive; one claimed later is a
+ * fault.
  */
 function afterTheFact({ people, diary, record, leftSeenAt }: Facts): string[] {
   const left = new Map([...leftSeenAt].filter(([email]) => people.get(email)?.role.ends !== 'completed'));
@@ -234,7 +237,7 @@ function deeds(deed: Deed, mark: Mark): (facts: Facts) => string[] {
   return ({ record, diary }) => compare(withMark(record, mark), [...diary.who(deed)]);
 }
 
-/** What one list has and the other has not, repeats counted. */
+/** Returns the entries that are in only one of the lists, counting repetitions. */
 function compare(product: readonly string[], others: readonly string[]): string[] {
   const rest = new Map<string, number>();
   for (const item of others) rest.set(item, (rest.get(item) ?? 0) + 1);

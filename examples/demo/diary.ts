@@ -12,29 +12,29 @@ export type Deed =
   | 'unsubscribed'
   | 'bought';
 
-/** One thing a recipient did. */
+/** Action of a recipient. */
 interface Entry {
   deed: Deed;
   email: string;
   letter: LetterName;
-  /** When it was done: after the product's answer, where it gives one. */
+  /** Time of the action: after the product's answer, if there is one. */
   at: Date;
-  /** A date of return, an order number. */
+  /** Return date or order number. */
   detail: string;
 }
 
-/** The recipients' own record of what they did: one side of the reckoning at the end. */
+/** The recipients' own record of their actions, compared with the product at the end. */
 export interface Diary {
   entries: readonly Entry[];
-  /** Acts that went wrong, in words. */
+  /** Failed actions, as text. */
   troubles: readonly string[];
   write: (deed: Deed, letter: Pick<Letter, 'to' | 'name'>, detail?: string) => void;
   complain: (trouble: string) => void;
-  /** Who did this, as `address/letter`. */
+  /** Returns the people who did this, as `address/letter`. */
   who: (deed: Deed) => Set<string>;
 }
 
-/** Starts an empty diary. */
+/** Creates an empty diary. */
 export function startDiary(): Diary {
   const entries: Entry[] = [];
   const troubles: string[] = [];

@@ -7,17 +7,18 @@ import { readLeads } from './watch.ts';
 const PATIENCE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** The tools of Northlight's people, as servers on this machine: a CRM, a chat and a calendar. */
+/** Tools of the company Northlight as local servers: a CRM, a chat and a calendar. */
 export type Tools = Awaited<ReturnType<typeof startTools>>;
 
-/** Starts the tools; `env` are the settings under which Heron finds them. */
+/** Starts the tools; `env` contains the settings by which Heron finds them. */
 export async function startTools() {
   return startDoubles(['close', 'discord', 'calendly']);
 }
 
 /**
- * The fourth chapter: a reader who was to get another letter books a meeting. The sequence stops, a deal stands in the CRM, and the chat
- * says so, once each although the calendar tells of the meeting twice and the CRM is away at first.
+ * Fourth chapter: a reader who waits for another email books a meeting. The sequence stops, a deal is created in the
+ * CRM, and the chat gets a message. Each happens once, although the calendar reports the meeting twice and the CRM is
+ * first unreachable.
  */
 export async function runIntegrations(
   { api }: Pick<Prepared, 'api'>,
@@ -84,7 +85,7 @@ async function subscribe(api: Heron, id: string, action: string, config: Record<
   await dataOf(api.POST('/v1/integrations/connections/{id}/events', { params: { path: { id } }, body }));
 }
 
-/** A reader of the campaign of chapter two who waits for its second letter. */
+/** Returns a reader of chapter two's campaign who waits for its second email. */
 async function whoWaits(api: Heron): Promise<{ campaignId: string; email: string }> {
   const campaigns = await allOf((cursor) => api.GET('/v1/campaigns', { params: { query: { limit: 50, cursor } } }));
   const { id: campaignId } = campaigns.find(({ name }) => name === 'Lamps for a bad day')!;

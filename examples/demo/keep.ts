@@ -10,8 +10,9 @@ const STAGES = [
 ];
 
 /**
- * Adds a deal and a run that waits for approval, of which the chapters leave none. Then it asks the API for a row of each room of the dashboard.
- * @returns a result per room, which differs where the room is empty
+ * Adds a deal and a run that waits for approval, which the chapters do not leave behind. Then requests a row for each
+ * room of the dashboard from the API.
+ * @returns a result per room, with a difference if the room is empty
  */
 export async function furnish(
   prepared: Pick<Prepared, 'api' | 'campaignId'>,
@@ -41,7 +42,7 @@ export async function furnish(
   ];
 }
 
-/** A deal with the first contact who has answered the campaign, at the beginning of a pipeline. */
+/** Creates a deal with the first contact who has replied to the campaign, in the first stage of a pipeline. */
 async function createDeal(person: Heron, campaignId: string): Promise<void> {
   const { data: leads } = await dataOf(
     person.GET('/v1/campaigns/{id}/leads', {

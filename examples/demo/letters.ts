@@ -1,6 +1,6 @@
 import MailComposer from 'nodemailer/lib/mail-composer';
 
-/** What an answer says of the letter that it answers. */
+/** Data of the answered email. */
 interface Answered {
   to: string;
   from: string;
@@ -11,7 +11,7 @@ interface Answered {
   at: Date;
 }
 
-/** A person's answer, as their mail program writes it. */
+/** Returns a person's reply, as a mail program writes it. */
 export function replyTo(letter: Answered, words: string): Promise<Buffer> {
   return compose(
     letter,
@@ -20,7 +20,7 @@ export function replyTo(letter: Answered, words: string): Promise<Buffer> {
   );
 }
 
-/** What a mail server answers by itself while its owner is away until `back`. */
+/** Returns the automatic reply of a mail server whose owner is away until `back`. */
 export function awayReply(letter: Answered, back: Date): Promise<Buffer> {
   const date = back.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
   return compose(
@@ -34,7 +34,9 @@ export function awayReply(letter: Answered, back: Date): Promise<Buffer> {
   );
 }
 
-/** What the recipient's mail server sends when it has taken a letter and then finds no mailbox for it (RFC 3464). */
+/**
+ * Returns the delivery report of a mail server that accepted an email and then found no mailbox for it (RFC 3464).
+ */
 export function deliveryReport(letter: Answered): string {
   const host = `mx.${letter.to.split('@')[1]}`;
   const boundary = `report-${letter.messageId.slice(1, 13)}`;

@@ -2,14 +2,14 @@ import type { Scene } from './acts.ts';
 import { draw, type Person } from './people.ts';
 import type { Letter } from './world.ts';
 
-/** The recipients, at work. */
+/** Recipients at work. */
 interface Life {
-  /** Things people are still going to do with letters they have. */
+  /** Number of pending actions on received emails. */
   readonly pending: number;
   stop(): void;
 }
 
-/** Lets every recipient do with each letter what their role says, when its time has come. */
+/** Makes every recipient act on each email as their role defines, at the due time. */
 export function bringToLife(
   people: ReadonlyMap<string, Person>,
   { world, api, diary, campaignId, pace }: Omit<Scene, 'draw'> & { pace: number },

@@ -1,9 +1,8 @@
 /**
- * `npm run demo`: a whole Heron, its outside world, and one campaign on examples/leads.csv, from nothing to a reckoning.
- * It needs no preparation and leaves nothing behind. Exit code 0: every check passed; 1: not; 130: interrupted.
- *
- *     npm run demo -- --keep    leave it running to look around in a browser, until Ctrl-C
- *     npm run demo -- --full    the same with everybody in the list, who take their time
+ * `npm run demo`: a whole Heron, its outside world, and one campaign on examples/leads.csv, from start to final checks.
+ * It needs no preparation and leaves nothing behind. Exit codes: 0 all checks passed; 1 failed; 130 interrupted.
+ * npm run demo -- --keep    keeps it running for a browser, until Ctrl-C
+ * npm run demo -- --full    includes everybody in the list, at a realistic pace
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,31 +30,32 @@ const ERROR = 50;
 const INTERRUPTED = 130;
 const BY_HAND = new Error('interrupted');
 const SHOWN = 10;
-/** Differences shown per check. */
+/** Maximum number of differences shown per check. */
 const DIFFERENCES_SHOWN = 5;
 const VERIFY_TURNS = 5;
 const VERIFY_PAUSE_MS = 2000;
-/** A stack that is just coming up gets this long (ms) to be taken down in order; longer takes only the first fetch of Temporal. */
+/** Time (ms) for an orderly stop of a stack that is still starting. Only the first fetch of Temporal takes longer. */
 const PATIENCE_MS = 20_000;
 
-/** A minute of real life is some seconds here. */
+/** Settings that accelerate the demo: a minute takes a few seconds. */
 const SETTINGS = {
   // Mail servers, app and links are on this machine.
   ALLOW_PRIVATE_MAIL_HOSTS: 'true',
   ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
-  // Opens within seconds of the send count as a machine's, but here people are that quick: the user agent alone decides.
+  // Normally opens within seconds of the send count as a machine's. People are that quick here, so only the user agent
+  // decides.
   TRACKING_INSTANT_MS: '0',
   IMAP_POLL_MS: '1000',
   SMTP_UNREACHABLE_RETRY_MS: '1000',
   INTEGRATION_RETRY_BASE_MS: '1000',
-  // A run that waits for a person still does when they have looked around.
+  // A run that waits for a person still waits when they have looked around.
   APPROVAL_EXPIRES_MS: '86400000',
   SHUTDOWN_GRACE_MS: '10000',
   // Nobody reads the owner's mail here.
   AUTH_LOGIN_CODE: 'off',
 };
 
-/** Who signs in on the page of an approval. */
+/** Person who signs in on the approval page. */
 const OWNER = { email: 'demo@northlight.example', password: 'a lamp for every desk' };
 
 const steps = createStepList(process.stdout);
@@ -78,7 +78,7 @@ async function main(): Promise<number> {
   say('Heron demo: PostgreSQL, Temporal, Heron, mail servers and an app, all on this machine.\n');
   if (options.keep) {
     const dashboard = steps.begin('The dashboard');
-    // The page says so where it could not be fetched.
+    // The page itself reports a failed fetch.
     ensureReference(() => undefined).catch(() => undefined);
     await ensureDashboard();
     dashboard.end();
@@ -138,13 +138,13 @@ async function main(): Promise<number> {
   } finally {
     clearInterval(vigil);
     if (options.keep || interruption.signal.aborted) say('\nTaking everything down.');
-    // Heron first: it still talks to the others while it finishes open work.
+    // Heron first, because it still uses the others while it finishes open work.
     await stack?.stop();
     await Promise.all([app.stop(), shop.stop(), tools.closeAll(), world.stop()]);
   }
 }
 
-/** Ends the demo when one of the processes ends by itself: there is nothing to wait for then. */
+/** Ends the demo if a process ends unexpectedly, as nothing would follow. */
 function watchOver({ processes }: LocalStack): NodeJS.Timeout {
   return setInterval(() => {
     const gone = Object.values(processes).find((managed) => managed && managed.pid === undefined);
@@ -152,7 +152,9 @@ function watchOver({ processes }: LocalStack): NodeJS.Timeout {
   }, 1000).unref();
 }
 
-/** The operator's command, exactly as in the README. Its answer has a session of the owner, who makes the key of the demo. */
+/**
+ * Runs the operator's command exactly as in the README. Returns a session of the owner, who creates the demo's key.
+ */
 async function bootstrap(env: Record<string, string>): Promise<string> {
   const step = steps.begin('heron bootstrap: organization Northlight and its owner');
   const owner = ['--email', OWNER.email, '--password', OWNER.password, '--organization', 'Northlight'];
@@ -161,7 +163,9 @@ async function bootstrap(env: Record<string, string>): Promise<string> {
   return (JSON.parse(stdout) as { session: { access_token: string } }).session.access_token;
 }
 
-/** Compares every count that reports read with that of the rows. Reports are a second or two behind, so it looks a few times. */
+/**
+ * Compares every count that reports read with the rows. Retries a few times, because reports lag by a second or two.
+ */
 async function verifyFacts(env: Record<string, string>): Promise<Result[]> {
   const step = steps.begin('heron facts verify');
   const name = CHAPTERS.facts.checks[0];
@@ -185,7 +189,7 @@ async function furnishRooms(...parts: Parameters<typeof furnish>): Promise<Resul
   return results;
 }
 
-/** Runs the operator's command. @returns what it printed @throws when it ends with another code than 0 */
+/** Runs the operator's command. @returns its output @throws Error when it ends with another code than 0 */
 async function heron(env: Record<string, string>, ...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [...TYPESCRIPT, 'deploy/heron.ts', ...args], {
     cwd: ROOT,
@@ -194,7 +198,7 @@ async function heron(env: Record<string, string>, ...args: string[]): Promise<st
   return stdout;
 }
 
-/** The table of the campaign, and a line per check in the order of the chapters. */
+/** Prints the table of the campaign, and a line per check in the order of the chapters. */
 function report(told: Told, table: Outcome['table']): void {
   say(['', ...table.map((line) => line && `  ${line}`)].join('\n'));
   for (const chapter of Object.keys(CHAPTERS) as Chapter[])
@@ -211,7 +215,7 @@ function toLines([name, differences]: Result): string[] {
   ];
 }
 
-/** Says what was proved. @returns whether all of it was */
+/** Prints the result of the checks. @returns true if all passed */
 function conclude(told: Told, tookMs: number): boolean {
   const faults = faultsOf(told);
   const made = Object.values(told).reduce((sum, results) => sum + results.length, 0);
@@ -254,7 +258,9 @@ function readOptions(): { keep: boolean; full: boolean } {
   }
 }
 
-/** Ctrl-C often comes twice at once, from the terminal and from the program in between; only a later one means "at once". */
+/**
+ * Ctrl-C often arrives twice at once, from the terminal and from a parent program; only a later one forces the end.
+ */
 function interrupt(): void {
   if (interruption.signal.aborted) return;
   interruption.abort(BY_HAND);
@@ -268,7 +274,7 @@ function interrupt(): void {
   setTimeout(() => stack ?? process.exit(INTERRUPTED), PATIENCE_MS).unref();
 }
 
-/** Prints lines that stay. */
+/** Prints permanent lines. */
 function say(text: string): void {
   steps.write(text);
 }

@@ -11,14 +11,14 @@ const PATIENCE_MS = 90_000;
 
 interface OrderOptions {
   apiUrl: string;
-  /** Of the owner, who buys. */
+  /** Session of the owner, who buys. */
   sessionToken: string;
   shop: Shop;
 }
 
 /**
- * The fifth chapter: the owner buys a mailbox on a new domain. The provider makes it once it is paid for, and the first letter leaves from it.
- * A workspace without a plan may have ten mailboxes, so one of the others goes first.
+ * Fifth chapter: the owner buys a mailbox on a new domain. The provider creates it once it is paid, and the first email
+ * is sent from it. A workspace without a plan may have ten mailboxes, so one of the others is removed first.
  */
 export async function runOrder(
   { apiUrl, sessionToken, shop }: OrderOptions,

@@ -3,27 +3,27 @@ import type { LetterName } from './campaign.ts';
 import { acts, type Act } from './acts.ts';
 import type { Size } from './size.ts';
 
-/** How a recipient behaves, and how their way through the campaign has to end. */
+/** Behaviour of a recipient with its expected outcome. */
 interface Role {
   name: string;
-  /** Share of all recipients, beyond the one who plays it in any case; `one`: there is only that one. */
+  /** Share of recipients with this role, which at least one has; `one`: exactly one. */
   share: number | 'one';
-  /** Status of the lead when all is over, as GET /v1/campaigns/:id/leads says it. */
+  /** Final status of the lead in GET /v1/campaigns/:id/leads. */
   ends: 'completed' | 'replied' | 'bounced' | 'unsubscribed' | 'paused';
-  /** Letters they must get, each once. */
+  /** Emails that they must get, each once. */
   gets: readonly LetterName[];
-  /** Letters that a worker may have claimed already when they left; no others. */
+  /** Emails that a worker may already have claimed when they opted out; no others. */
   mayGet?: readonly LetterName[];
-  /** What the wait_for_event step says of them. */
+  /** Outcome of the wait_for_event step. */
   wait?: 'resumed' | 'timed_out';
-  /** Their server says 550. */
+  /** True if their mail server answers 550. */
   refused?: true;
   does: Partial<Record<LetterName, readonly Act[]>>;
 }
 
 const { open, openByProxy, click, scan, reply, awayReply, reportUndeliverable, unsubscribe, buy } = acts;
 
-/** The roles. Times are milliseconds after a letter has arrived, drawn from a range by the address. */
+/** The roles. Times are milliseconds after the arrival of an email, drawn from a range by address. */
 export const ROLES: readonly Role[] = [
   { name: 'no such address', share: 0.02, ends: 'bounced', gets: [], refused: true, does: {} },
   {
@@ -120,8 +120,8 @@ export interface Person {
 }
 
 /**
- * Gives roles to recipients, of whom there must be enough. Who gets which depends on the addresses alone, so the same list always behaves
- * the same.
+ * Assigns roles to recipients, of whom there must be enough. The assignment depends only on the addresses, so the same
+ * list always behaves the same.
  * @returns people by address
  */
 export function cast(addresses: readonly string[], { perRole }: Pick<Size, 'perRole'>): Map<string, Person> {
@@ -136,7 +136,7 @@ export function cast(addresses: readonly string[], { perRole }: Pick<Size, 'perR
   return people;
 }
 
-/** A number from 0 to 1 that depends on an address and a question alone. */
+/** Returns a number from 0 to 1 that depends only on an address and a question. */
 export function draw(email: string, question: string): number {
   return createHash('sha256').update(`spring/${email}/${question}`).digest().readUInt32BE() / 2 ** 32;
 }

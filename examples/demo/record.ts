@@ -1,16 +1,16 @@
 /**
- * The only file of the demo that reads PostgreSQL. Everything else goes through the REST API like any client; these are
- * the numbers per step and per email which have no public route yet. They are read, never written.
+ * The only file of the demo that reads PostgreSQL; everything else uses the REST API. It reads numbers per step and
+ * email that have no public route yet.
  */
 import { connectRaw } from '../../db/connection.ts';
 
-/** One email as the product has it on record. */
+/** Email in the product's database. */
 export interface SendRecord {
   email: string;
   step: string;
   state: string;
   messageId: string | null;
-  /** When a worker claimed it; from then on it may leave. */
+  /** Time at which a worker claimed it; from then on it may be sent. */
   claimedAt: Date | null;
   sentAt: Date | null;
   openedAt: Date | null;
@@ -22,13 +22,13 @@ export interface SendRecord {
   unsubscribedAt: Date | null;
 }
 
-/** What a wait_for_event step came to for one contact. */
+/** Result of a wait_for_event step for one contact. */
 interface WaitRecord {
   email: string;
   state: 'open' | 'resumed' | 'timed_out' | 'cancelled';
 }
 
-/** One call of the app for one contact. */
+/** Call of the app for one contact. */
 interface CallRecord {
   email: string;
   eventId: string;

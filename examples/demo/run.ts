@@ -26,7 +26,7 @@ interface RunOptions {
   apiUrl: string;
   databaseUrl: string;
   sessionToken: string;
-  /** The person of that session, as they sign in. */
+  /** Credentials of the session's person. */
   owner: { email: string; password: string };
   world: World;
   app: DemoApp;
@@ -39,22 +39,25 @@ interface RunOptions {
   signal: AbortSignal;
 }
 
-/** How the demo ended. */
+/** Result of the demo. */
 export interface Outcome {
   told: Told;
   prepared: Prepared;
-  /** The campaign's numbers per step, to print. */
+  /** Table of the campaign's numbers per step. */
   table: string[];
 }
 
-/** A campaign that has not finished by then is presumed stuck; the checks say where. */
+/** Time (ms) after which an unfinished campaign is presumed stuck; the checks show where. */
 const LIMIT_MS = 6 * 60_000;
-/** What the last letters cause (a click is counted once it is no burst) shows within this time. */
+/**
+ * Time (ms) within which the effects of the last emails appear (a click is counted once it is known not to be part of a
+ * burst).
+ */
 const SETTLE_MS = 20_000;
 
 /**
- * The demo on a running Heron: prepare, start, watch, compare. The other chapters are told while the readers of the campaign wait; where they share its
- * mailboxes, after its end.
+ * Runs the demo on a running Heron: prepare, start, watch, compare. Other chapters run while the campaign's readers
+ * wait, or after its end if they share its mailboxes.
  */
 export async function runDemo(options: RunOptions): Promise<Outcome> {
   const { world, tools, size, steps } = options;
@@ -63,7 +66,7 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
   const prepared = await prepare({ ...options, say: setUp.say });
   setUp.end();
 
-  // One chapter that fails ends the others.
+  // A failing chapter ends the others.
   const failure = new AbortController();
   const signal = AbortSignal.any([options.signal, failure.signal]);
   const chapter = async (name: Chapter, play: (say: (line: string) => void) => Promise<Result[]>): Promise<void> => {
@@ -100,7 +103,7 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
   };
   const end = (error: unknown): never => {
     failure.abort(error);
-    // A wait for the campaign's quiet ends too.
+    // Also ends the wait for the campaign to become quiet.
     isQuiet();
     throw error;
   };
@@ -108,7 +111,7 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
   return { told, prepared, table };
 }
 
-/** True once nobody has anything to do until the timeout: everybody is through, or waits for it. */
+/** Returns true once nobody has anything to do until the timeout: every lead has finished or waits for it. */
 function isWaiting({ leads }: View, { people }: Prepared): boolean {
   return leads.every(
     (lead) =>
@@ -131,7 +134,7 @@ async function runCampaign(
   const diary = startDiary();
   const life = bringToLife(people, { world, api, diary, campaignId, pace: size.pace });
   const record = openRecord(databaseUrl);
-  // The other chapters write to these; every other letter is one of the campaign.
+  // Recipients of the other chapters; every other email belongs to the campaign.
   const elsewhere = new Set([...READERS, READER, ...readers.map(({ email }) => email)]);
   try {
     await dataOf(api.POST('/v1/campaigns/{id}/start', { params: { path: { id: campaignId } }, body: {} }));
@@ -167,7 +170,7 @@ async function runCampaign(
   }
 }
 
-/** Looks until nothing differs any more, or for {@link SETTLE_MS}. */
+/** Polls until nothing differs, at most {@link SETTLE_MS}. */
 async function settled(gather: () => Promise<Facts>, signal: AbortSignal): Promise<Facts> {
   const deadline = Date.now() + SETTLE_MS;
   for (;;) {

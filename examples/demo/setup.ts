@@ -9,15 +9,15 @@ import type { Size } from './size.ts';
 import type { World } from './world.ts';
 
 const LEADS_FILE = new URL('../leads.csv', import.meta.url);
-/** The most a mailbox may be set to send in a day. */
+/** Maximum daily limit of a mailbox. */
 const EMAILS_A_DAY = 100;
-/** Recipients and mailboxes of the second chapter. */
+/** Number of recipients and mailboxes of the second chapter. */
 const READERS = 12;
 const TROUBLE_MAILBOXES = 3;
-/** One person at one terminal makes more requests than the 60 a minute an API key has unless it says otherwise. */
+/** Request limit of the demo's key, which needs more than the default of 60 a minute. */
 const REQUESTS_PER_MINUTE = 6_000;
 
-/** The import job as GET /v1/contacts/imports/:id answers. */
+/** Import job, as returned by GET /v1/contacts/imports/:id. */
 export interface ImportJob {
   id: string;
   status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
@@ -30,13 +30,13 @@ export interface ImportJob {
   error: string | null;
 }
 
-/** A contact as far as the demo needs it. */
+/** The fields of a contact that the demo needs. */
 export interface Contact {
   id: string;
   email: string;
 }
 
-/** Everything that is ready when the campaign may start. */
+/** Everything that is ready before the campaign starts. */
 export interface Prepared {
   api: Heron;
   apiKey: string;
@@ -44,7 +44,7 @@ export interface Prepared {
   job: ImportJob;
   /** The campaign's leads. */
   people: Map<string, Person>;
-  /** Contacts who are none of its leads, and the mailboxes that write to them: the second chapter. */
+  /** Contacts outside of the campaign and the mailboxes that email them, for the second chapter. */
   readers: Contact[];
   troubleMailboxIds: string[];
 }
@@ -58,7 +58,7 @@ interface SetupOptions {
   say: (line: string) => void;
 }
 
-/** Prepares a campaign with nothing but the REST API. */
+/** Prepares a campaign with only the REST API. */
 export async function prepare({ apiUrl, sessionToken, world, app, size, say }: SetupOptions): Promise<Prepared> {
   const person = createHeron({ baseUrl: apiUrl, key: sessionToken });
   const { id: apiKeyId, secret: apiKey } = await createKey(person);
@@ -89,13 +89,13 @@ export async function prepare({ apiUrl, sessionToken, world, app, size, say }: S
 
 async function createKey(api: Heron): Promise<{ id: string; secret: string }> {
   const { permissions } = await dataOf(api.GET('/v1/api-keys/permissions'));
-  // Every permission there is. A key of a real shop would have WRITE_EVENTS and nothing else.
+  // Every permission. A real shop's key would only have WRITE_EVENTS.
   const everything = permissions.reduce((mask, { value }) => mask + value, 0);
   const body = { name: 'Demo', permissions: everything, rate_limit_per_minute: REQUESTS_PER_MINUTE };
   return dataOf(api.POST('/v1/api-keys', { body }));
 }
 
-/** Lets the key start campaigns without a person, today and with these mailboxes. */
+/** Allows the key to start campaigns without a person, today and with these mailboxes. */
 async function createPolicy(person: Heron, apiKeyId: string, mailboxIds: string[]): Promise<void> {
   await dataOf(
     person.POST('/v1/agent-policies', {
@@ -117,7 +117,7 @@ async function connectMailboxes(api: Heron, world: World, say: SetupOptions['say
   const ids = await Promise.all(
     world.mailboxes.map(async ({ email, password, smtp, imap }) => {
       const service = { username: email, password, security: 'none' as const };
-      // Answered when a worker has really signed in to both servers.
+      // Answered after a worker has really signed in to both servers.
       const { id } = await dataOf(
         api.POST('/v1/emails', {
           body: {
@@ -163,7 +163,7 @@ async function suppressSome(api: Heron, say: SetupOptions['say']): Promise<void>
 async function importLeads(api: Heron, say: SetupOptions['say']): Promise<{ job: ImportJob; contacts: Contact[] }> {
   const form = new FormData();
   form.append('file', new Blob([await readFile(LEADS_FILE)], { type: 'text/csv' }), 'leads.csv');
-  // The types of a form's parts are those of JSON; its files are in the form.
+  // The generated types describe form parts as JSON; the files are in the form.
   let job: ImportJob = await dataOf(api.POST('/v1/contacts/import', { body: {} as never, bodySerializer: () => form }));
   while (job.status === 'queued' || job.status === 'running') {
     await sleep(200);

@@ -3,16 +3,16 @@ import { startProvisioning, type ProvisioningSandbox } from '../../local/provisi
 import { startStripe, type StripeDouble } from '../../test/harness/stripe.ts';
 import type { World } from './world.ts';
 
-/** The companies of which mailboxes are bought: a sandbox of a provider, and a double of Stripe. */
+/** Companies that sell mailboxes: a provider sandbox, and a stub of Stripe. */
 export interface Shop {
   sandbox: ProvisioningSandbox;
   stripe: StripeDouble;
-  /** Settings under which Heron buys there. */
+  /** Settings that make Heron buy there. */
   env: Record<string, string>;
   stop(): Promise<void>;
 }
 
-/** Starts them. A mailbox that is bought lives on the mail servers of the world. */
+/** Starts the companies. A bought mailbox is created on the mail servers of the world. */
 export async function startShop(world: World): Promise<Shop> {
   const [sandbox, stripe, imapPort] = await Promise.all([startProvisioning(), startStripe(), freePort()]);
   sandbox.mailServers.smtp = { ...world.smtp, security: 'none' };

@@ -1,24 +1,24 @@
-/** Milliseconds between two drawings on a terminal, and between two lines of progress where there is none. */
+/** Intervals (ms) between redraws on a terminal, and between progress lines elsewhere. */
 const DRAW_EVERY_MS = 250;
 const PLAIN_EVERY_MS = 5_000;
-/** Columns of a line that goes to no terminal; the list of migrations would be longer. */
+/** Maximum width of a line outside of a terminal; the list of migrations would be longer. */
 const PLAIN_WIDTH = 160;
 
-/** One step of the demo while it runs. */
+/** Running step of the demo. */
 interface Step {
-  /** Says what has just been done in it. */
+  /** Prints what has just been done. */
   say: (line: string) => void;
-  /** Says how far it is. Where there is no terminal only one in five seconds is printed. */
+  /** Shows the progress. Outside of a terminal at most one line in five seconds is printed. */
   progress: (line: string) => void;
   end: () => void;
 }
 
-/** The list of what is done and what runs, with times: redrawn in place on a terminal, one line per event elsewhere. */
+/** List of finished and running steps with times: redrawn in place on a terminal, one line per event elsewhere. */
 export interface StepList {
   begin: (title: string) => Step;
-  /** Prints lines that stay, above the list on a terminal. */
+  /** Prints permanent lines, above the list on a terminal. */
   write: (text: string) => void;
-  /** Leaves the list as it stands and begins an empty one. */
+  /** Leaves the list as it is and starts an empty one. */
   close: () => void;
 }
 
@@ -29,7 +29,7 @@ interface Entry {
   tookMs?: number;
 }
 
-/** Makes an empty list that is drawn on `out`. `now` is the time in ms, of any origin. */
+/** Creates an empty list that is drawn on `out`. `now` returns the time in ms, from any origin. */
 export function createStepList(
   out: Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'write'>,
   now: () => number = () => performance.now(),

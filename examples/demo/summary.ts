@@ -1,15 +1,17 @@
 import { createHeron, dataOf } from '../../client/src/index.ts';
 import type { Result } from './chapter.ts';
 
-/** What is known of the campaign from outside. */
+/** Independently known facts of the campaign. */
 interface Known {
   campaignId: string;
-  /** Letters of it that the mail server took, and to how many people. */
+  /** Number of its emails that the mail server accepted, and of their recipients. */
   letters: number;
   people: number;
 }
 
-/** The end: what the campaign led to, as the acquisition summary says, compared with the mail server's own record. */
+/**
+ * Final summary: the results of the campaign in the acquisition report, compared with the mail server's own record.
+ */
 export async function summarize(
   { apiUrl, sessionToken }: { apiUrl: string; sessionToken: string },
   { campaignId, letters, people }: Known,

@@ -1,7 +1,7 @@
 import { EVENT, WAIT_STEP } from './campaign.ts';
 import type { ProductRecord } from './record.ts';
 
-/** Steps of the campaign by name, and as the table calls them. */
+/** Steps of the campaign by name, with their labels in the table. */
 const STEPS: readonly [step: string, label: string][] = [
   ['hello', 'hello'],
   ['ask the app', 'ask the app'],
@@ -13,7 +13,10 @@ const STEPS: readonly [step: string, label: string][] = [
 const HEAD = ['sent', 'opened', 'clicked', 'replied', 'bounced', 'answered', 'resumed', 'timed out'];
 const LABEL_WIDTH = 12;
 
-/** The table of the demo, from the product's own record: one line per step. Opens and clicks are people's, not machines'. */
+/**
+ * Returns the table of the demo from the product's database: one line per step. Opens and clicks are people's, not
+ * machines'.
+ */
 export function stepTable({ sends, waits, calls }: ProductRecord): string[] {
   const cellsOf = (step: string): (number | '')[] => {
     if (step === 'ask the app')

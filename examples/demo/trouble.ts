@@ -11,8 +11,8 @@ const PATIENCE_MS = 120_000;
 const REPLY = 'Lad vaere med at skrive til mig igen.\n\nVenlig hilsen\nFreja';
 
 /**
- * The second chapter: a day on which things go wrong. The mail server is away when the campaign starts, one mailbox has reached
- * its provider's limit, and the only answer asks to stop, in Danish without its accents. No recipient may lose a letter by it.
+ * Second chapter: the mail server is unreachable when the campaign starts, one mailbox has reached its provider's
+ * limit, and the only reply asks to stop, in Danish without accents. No recipient may miss an email.
  */
 export async function runTrouble(
   { api, readers, troubleMailboxIds }: Pick<Prepared, 'api' | 'readers' | 'troubleMailboxIds'>,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { allOf, type Heron } from '../../client/src/index.ts';
 import type { ProductRecord, RecordReader } from './record.ts';
 
-/** A lead as GET /v1/campaigns/:id/leads answers. */
+/** Lead, as returned by GET /v1/campaigns/:id/leads. */
 export interface Lead {
   contact_id: string;
   contact: { email: string };
@@ -13,7 +13,7 @@ export interface Lead {
   hold: { until: string | null; source: string } | null;
 }
 
-/** What the product says, at one moment. */
+/** Snapshot of the product's answers. */
 export interface View {
   leads: readonly Lead[];
   record: ProductRecord;
@@ -21,22 +21,22 @@ export interface View {
 
 /** Follows a campaign. */
 interface Watch {
-  /** Looks once, and remembers who was first seen to have left, and when. */
+  /** Takes a snapshot, and records who was first seen as finished and when. */
   look(): Promise<View>;
-  /** When an answer of the product first said that a recipient had left: later than the fact itself. */
+  /** Time at which an answer of the product first reported a recipient as finished, which is later than the fact. */
   readonly leftSeenAt: ReadonlyMap<string, Date>;
 }
 
-/** A lead in one of these has nothing more to come. */
+/** Final statuses of a lead. */
 const OVER = new Set(['completed', 'replied', 'bounced', 'failed', 'unsubscribed', 'undeliverable']);
 const LOOK_EVERY_MS = 500;
 
-/** Whether a lead needs no further emails: it has finished, or waits for a person. */
+/** Returns true if a lead needs no further emails: it has finished, or waits for a person. */
 export function isThrough(lead: Lead): boolean {
   return OVER.has(lead.status) || lead.status === 'paused';
 }
 
-/** Watches through the API (leads) and the record (numbers per step). */
+/** Creates a watch that reads leads from the API and numbers per step from the database. */
 export function createWatch(api: Heron, campaignId: string, record: RecordReader): Watch {
   const leftSeenAt = new Map<string, Date>();
   return {
@@ -52,7 +52,7 @@ export function createWatch(api: Heron, campaignId: string, record: RecordReader
   };
 }
 
-/** Every lead of a campaign whose contact is there. */
+/** Returns every lead of a campaign whose contact exists. */
 export async function readLeads(api: Heron, campaignId: string): Promise<Lead[]> {
   const path = { id: campaignId };
   const leads = await allOf((cursor) =>
@@ -61,7 +61,7 @@ export async function readLeads(api: Heron, campaignId: string): Promise<Lead[]>
   return leads.flatMap(({ contact, ...lead }) => (contact ? { ...lead, contact } : []));
 }
 
-/** Progress of the leads, in a line. */
+/** Summarizes the progress of the leads in one line. */
 export function toProgress({ leads }: View): string {
   const through = leads.filter(isThrough).length;
   const counts = new Map<string, number>();
@@ -74,8 +74,8 @@ export function toProgress({ leads }: View): string {
 }
 
 /**
- * Looks twice a second until `done` says so, or for `limitMs`; whether it was done by then is for the checks to say. `onView` gets every
- * view, the last one included.
+ * Takes snapshots twice a second until `done` returns true, at most for `limitMs`; the checks find an unfinished
+ * campaign. `onView` gets every snapshot, including the last.
  */
 export async function follow(parts: {
   watch: Watch;

@@ -7,42 +7,42 @@ import {
 } from '../../test/harness/mail.ts';
 import { LETTERS, MARKS, type LetterName } from './campaign.ts';
 
-/** A letter of the campaign as it arrived at its recipient. */
+/** Email of the campaign as received by its recipient. */
 export interface Letter {
   name: LetterName;
   to: string;
-  /** The mailbox it came from. */
+  /** Sending mailbox. */
   from: string;
   messageId: string;
   inReplyTo: string | undefined;
   references: readonly string[];
   subject: string;
   text: string;
-  /** What a mail program finds in it: the open-tracking image, links, the List-Unsubscribe address. */
+  /** Parts that a mail program finds in it: the open-tracking image, links, the List-Unsubscribe URL. */
   pixel: string | undefined;
   links: readonly string[];
   oneClick: string | undefined;
   at: Date;
 }
 
-/** The outside world of the demo: the senders' mail provider, and the senders' inboxes. */
+/** Outside world of the demo: the senders' mail provider and their inboxes. */
 export interface World {
   mailboxes: readonly MailWorldMailbox[];
   smtp: Endpoint;
-  /** A mailbox more, such as one that is bought. */
+  /** Adds a mailbox, such as a bought one. */
   addMailbox: MailWorld['addMailbox'];
-  /** Everything the mail server took, oldest first: what the product is measured against. */
+  /** All emails that the mail server accepted, oldest first: the reference for the product. */
   letters: readonly Letter[];
-  /** Mail that is none of the campaign's letters; there should be none. */
+  /** Emails that do not belong to the campaign; there should be none. */
   strangers: readonly string[];
-  /** Those for these addresses. */
+  /** Returns the emails to these addresses. */
   lettersTo(addresses: readonly string[]): Letter[];
   onLetter(listener: (letter: Letter) => void): void;
-  /** From now on the server says 550 to mail for this address. */
+  /** Makes the server answer 550 to mail for this address from now on. */
   refuse(address: string): void;
-  /** From now on the provider says that this mailbox has sent as much as it may today. */
+  /** Makes the provider report from now on that this mailbox has reached its daily limit. */
   limit(mailbox: string): void;
-  /** Takes the mail server away, and gives it back. `attempts` counts who came meanwhile. */
+  /** Makes the mail server unreachable and reachable again. `attempts` counts connections in between. */
   outage: { begin(): void; end(): void; readonly attempts: number };
   /** Puts mail into the inbox of one of the senders. */
   answer(mailbox: string, raw: Buffer | string): void;
@@ -50,14 +50,14 @@ export interface World {
 }
 
 /**
- * A mailbox sends at most 100 campaign emails a day, and a free workspace has ten of them. So, as people do who write to
- * many: some names at more than one domain.
+ * A mailbox sends at most 100 campaign emails a day, and a free workspace has ten. So, as usual for large campaigns,
+ * some names exist at several domains.
  */
 const NAMES = ['mia', 'noah', 'lena', 'paul', 'ines'];
 const DOMAINS = ['northlight.example', 'trynorthlight.example'];
 const SENDERS = DOMAINS.flatMap((domain) => NAMES.map((name) => `${name}@${domain}`));
 
-/** Starts the mail servers, with `count` mailboxes to send from. */
+/** Starts the mail servers with `count` sending mailboxes. */
 export async function startWorld(count: number): Promise<World> {
   const mail = await startMailWorld();
   const mailboxes = await Promise.all(

@@ -1,7 +1,7 @@
 import type { MailWorldMailbox, ReceivedMessage } from '../../test/harness/mail.ts';
 import { replyTo } from '../demo/letters.ts';
 
-/** A letter as it arrived, and the answers that were written to it here. */
+/** Received email with the answers written to it here. */
 export interface ShownLetter {
   id: number;
   from: string;
@@ -15,20 +15,20 @@ export interface ShownLetter {
   answers: string[];
 }
 
-/** The letters that the mail server has taken since it started. */
+/** Emails that the mail server has accepted since its start. */
 export interface Inbox {
   /** Newest first. */
   letters: () => readonly ShownLetter[];
   find: (id: number) => ShownLetter | undefined;
   receive(message: ReceivedMessage): Promise<void>;
-  /** Puts an answer of the recipient into the mailbox that the letter came from. */
+  /** Puts the recipient's answer into the mailbox that the email came from. */
   answer(letter: ShownLetter, words: string): Promise<void>;
 }
 
-/** Letters kept at most; the oldest go first. */
+/** Maximum number of stored emails; the oldest are deleted first. */
 const KEPT = 500;
 
-/** An empty inbox for the letters of one mailbox. */
+/** Creates an empty inbox for the emails of one mailbox. */
 export function createInbox(mailbox: MailWorldMailbox): Inbox {
   const letters: ShownLetter[] = [];
   let last = 0;

@@ -10,8 +10,8 @@ pre{white-space:pre-wrap;font:inherit;margin:.6rem 0}blockquote{margin:.4rem 0;p
 form{display:flex;gap:.5rem}input{flex:1;font:inherit;padding:.4rem .6rem}button{font:inherit;padding:.4rem .9rem}`;
 
 /**
- * Serves the letters on 127.0.0.1: `GET /` for people, `GET /letters.json` for programs, `POST /letters/:id/reply` with the field
- * `text` answers one as its recipient.
+ * Serves the emails on 127.0.0.1: `GET /` for people, `GET /letters.json` for programs. `POST /letters/:id/reply` with
+ * the field `text` answers one as its recipient.
  */
 export async function startPage(inbox: Inbox, port: number): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
@@ -43,7 +43,10 @@ async function answer(inbox: Inbox, request: IncomingMessage, response: ServerRe
   response.writeHead(303, { Location: '/' }).end();
 }
 
-/** Names of other sites can be made to resolve to this machine, and their pages can send forms here: both are refused. */
+/**
+ * Returns true for requests of this page. Host names of other sites can resolve to this machine (DNS rebinding), and
+ * their pages can send forms here: both are refused.
+ */
 function isFromHere({ headers }: IncomingMessage): boolean {
   const isLocal = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(headers.host ?? '');
   return isLocal && (headers.origin === undefined || headers.origin === `http://${headers.host}`);

@@ -81,7 +81,7 @@ export const audience = {
   'imports.too_many_fields': 'darf höchstens {most, number} Spalten zu eigenen Feldern machen',
   'imports.no_email': 'braucht eine Spalte mit dem Ziel email',
 
-  // Files, as they stand after "is".
+  // Kinds of files, for use after "is".
   'file_kind.pdf': 'ein PDF-Dokument',
   'file_kind.old_excel': 'eine Excel-Datei der alten Form (.xls) oder mit Kennwort',
   'file_kind.gzip': 'ein gzip-Archiv',

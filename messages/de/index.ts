@@ -23,7 +23,7 @@ import { providers } from './providers.ts';
 import { reporting } from './reporting.ts';
 import { sending } from './sending.ts';
 
-/** Every sentence that the server says in German, by its code. */
+/** All server messages in German, by code. */
 export const de: Readonly<Record<keyof typeof en, string>> = {
   ...agents,
   ...approvals,

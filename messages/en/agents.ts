@@ -1,4 +1,4 @@
-/** Sentences of the room agents. */
+/** Messages of agents. */
 export const agents = {
   'mcp.origin': 'Pages of this origin may not use the MCP endpoint',
   'mcp.origin.fix': 'The operator can list the origin in CORS_ALLOW_ORIGINS.',

@@ -1,6 +1,6 @@
-/** Sentences of the room approvals. */
+/** Messages of approvals. */
 export const approvals = {
-  // Actions that wait for a person.
+  // Titles of actions that wait for a person.
   'action.launch': 'Launch "{name}"',
   'action.email': 'Email "{subject}"',
   'action.reply': 'Reply "{subject}"',
@@ -23,7 +23,7 @@ export const approvals = {
   'approval_reason.recipients_per_day_exceeded':
     '{count, plural, one {# recipient} other {# recipients}} today and {more, number} more; the policy allows {most, number} a day',
 
-  // Decisions, leads and steps of keys and applications.
+  // Messages about decisions, and about leads and steps of keys and applications.
   'approval.no_credential': 'The credential is missing',
   'approval.credential_gone': 'The credential no longer exists',
   'approval.people_only': 'Only a signed-in person whose role may send can decide on an approval',

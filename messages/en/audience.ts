@@ -1,6 +1,6 @@
-/** Sentences of the room audience. */
+/** Messages of the audience area: contacts, imports, product events, the catalogue. */
 export const audience = {
-  // Contacts.
+  // Messages about contacts.
   'audience.no_referral': 'The message names nobody with an address',
   'audience.too_many_contacts': 'A request takes at most {max, number} contacts',
   'audience.too_many_contacts.fix': 'Split the list, or use POST /v1/contacts/import.',
@@ -24,7 +24,7 @@ export const audience = {
   'audience.unknown_segment': 'is not a segment of this workspace',
   'audience.exports_running': 'other exports are running',
 
-  // Labels.
+  // Messages about labels.
   'audience.labels_tag': 'tags',
   'audience.labels_folder': 'folders',
   'audience.labels_category': 'categories',
@@ -32,7 +32,7 @@ export const audience = {
   'audience.tag_chooses_senders.fix': 'Give these campaigns another tag or senders of their own first.',
   'audience.would_send_from_all': 'The campaign "{name}" would send from every mailbox',
 
-  // Product events and persons.
+  // Messages about product events and people.
   'audience.event_owner': 'must be given, or the other one of email and contact_id, but not both',
   'audience.event_too_large': 'must be at most {kib, number} KiB',
   'audience.event_ahead': 'must be at most one hour in the future',
@@ -53,7 +53,7 @@ export const audience = {
   'audience.person_has_contact': 'This person has a contact',
   'audience.person_has_contact.fix': 'Delete the contact with DELETE /v1/contacts/:id: its person is erased with it.',
 
-  // Prospect catalogue.
+  // Messages about the prospect catalogue.
   'audience.no_catalogue': 'This installation has no prospect catalogue',
   'audience.no_catalogue.fix': 'The operator sets PROSPECT_DB.',
   'audience.catalogue_empty': 'The prospect catalogue is empty',
@@ -72,7 +72,7 @@ export const audience = {
   'audience.not_whole': 'must be a whole number from {min, number} to {max, number}',
   'audience.fewer_than_min': 'must not be less than min_employees',
 
-  // Imports of files.
+  // Messages about file imports.
   'imports.refused': 'The file cannot be imported like this',
   'imports.not_a_table': 'is {kind}; save the list as CSV, XLSX or ODS',
   'imports.no_rows': 'has no rows',
@@ -85,7 +85,7 @@ export const audience = {
   'imports.too_many_fields': 'must make at most {most, number} columns custom fields',
   'imports.no_email': 'must have one column with the target email',
 
-  // Files, as they stand after "is".
+  // Kinds of files, for use after "is".
   'file_kind.pdf': 'a PDF document',
   'file_kind.old_excel': 'an Excel file of the old form (.xls), or one with a password',
   'file_kind.gzip': 'a gzip archive',

@@ -1,6 +1,6 @@
-/** Sentences of the room billing. */
+/** Messages of billing. */
 export const billing = {
-  // Quotes and orders of mailboxes.
+  // Messages about quotes and orders of mailboxes.
   'order.not_offered': 'This installation does not offer managed mailboxes',
   'order.not_offered.fix': 'Connect mailboxes of your own with POST /v1/emails.',
   'order.provider_silent': 'The provider of mailboxes did not answer; nothing was ordered',
@@ -21,7 +21,7 @@ export const billing = {
   'field.order_count': 'must be at least {min, number} in one order',
   'field.order_count_most': 'must be at most {max, number} in one order',
 
-  // Reasons why an order failed.
+  // Reasons for a failed order.
   'order.payment_expired': 'The checkout was not paid in time',
   'order.payment_expired.fix': 'Ask for another quote and order again.',
   'order.payment_failed': 'The payment was refused',
@@ -38,7 +38,7 @@ export const billing = {
   'order.domain_gone': 'No domain of the order is registered any more',
   'order.domain_gone.fix': 'Order mailboxes on another domain. The current month is refunded.',
 
-  // Renewals of domains, refunds, payments.
+  // Messages about domain renewals, refunds and payments.
   'renewal.not_eligible': 'The order of the domain has an open problem, so the domain is not renewed',
   'renewal.not_eligible.fix':
     'Settle the error of the order (GET /v1/mailbox-provisioning/:id); it is checked again every day.',
@@ -66,7 +66,7 @@ export const billing = {
   'payments.unsigned.fix':
     'Compare STRIPE_WEBHOOK_SECRET with the signing secret of the webhook in the dashboard of Stripe, and check the clock of this machine.',
 
-  // Lines of orders and payments.
+  // Line items of orders and payments.
   'line.mailboxes': 'Mailboxes ({provider})',
   'line.warmup': 'Warmup',
   'line.domain': 'Domain {domain}, one year',

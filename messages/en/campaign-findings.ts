@@ -1,4 +1,4 @@
-/** Findings of the checks of a campaign: `finding.<code>`, or `finding.<code>.<case>` where a code has several sentences. */
+/** Findings of campaign checks: `finding.<code>`, or `finding.<code>.<case>` for a code with several messages. */
 export const campaignFindings = {
   'finding.spf_missing': '{domains}: no SPF record',
   'finding.spf_missing.fix': 'Publish a TXT record "v=spf1 include:<your mail provider> ~all" at the domain.',

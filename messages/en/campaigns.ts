@@ -1,4 +1,4 @@
-/** Sentences of campaigns: the activity log, refusals, checks, tests, runs of agents. */
+/** Messages of campaigns: activity log, refusals, checks, tests, agent runs. */
 export const campaigns = {
   // Lines of a campaign's activity log.
   'log.campaign_created': 'The campaign was created',
@@ -71,7 +71,7 @@ export const campaigns = {
   'log.start_changed': 'The approved start did not happen: the campaign had changed',
   'log.tracking_domain_verified': 'The tracking domain was verified',
   'log.start_expired': 'Nobody decided on the start in time',
-  // Refusals of campaigns.
+  // Refusals of campaign actions.
   'campaigns.already_active': 'The campaign is already active',
   'campaigns.not_active': 'The campaign is not active',
   'campaigns.not_active.fix': 'Its status is {status}.',
@@ -92,7 +92,7 @@ export const campaigns = {
   'campaigns.pool_not_allowed.fix':
     'Name its senders among the allowed_email_accounts of the key, or use a key without that restriction.',
   'campaigns.unknown_records': 'The request names records that do not exist',
-  // Steps.
+  // Messages about steps.
   'steps.most': 'steps in a campaign',
   'steps.variants_most': 'variants of a campaign',
   'steps.no_place': 'must be the place of a step',
@@ -110,7 +110,7 @@ export const campaigns = {
   'steps.app_path': 'must be a path that starts with /',
   'steps.no_task_types': 'is not a task type: the workspace has none',
   'steps.unknown_task_type': 'must be one of the task types {types}',
-  // Tracking domains.
+  // Messages about tracking domains.
   'tracking.no_domain': 'The campaign has no tracking domain',
   'tracking.no_domain.fix': 'Set tracking_domain with PATCH /v1/campaigns/:id.',
   'tracking.not_proven': 'Nothing shows that the tracking domain belongs to this workspace',
@@ -122,7 +122,7 @@ export const campaigns = {
   'tracking.changed': 'The tracking domain was changed meanwhile; verify it again',
   'tracking.taken': 'Another workspace of this installation uses this tracking domain',
   'tracking.taken.fix': 'The TXT records of {name} must name this workspace alone: {value}.',
-  // Reply templates, and the judgement of copy.
+  // Messages about reply templates and the review of copy.
   'templates.most': 'templates',
   'templates.order_wrong': 'The order of templates is not valid',
   'templates.unknown': 'is not a template of this workspace',
@@ -136,15 +136,15 @@ export const campaigns = {
   'ai.try_later.fix': 'Try again later.',
   'ai.cap_reached': 'The workspace has used its tokens of the AI provider for today',
   'ai.cap_reached.fix': 'Try again tomorrow (UTC), or have the operator raise AI_TOKENS_PER_DAY.',
-  // Reported events.
+  // Messages about reported deliverability events.
   'deliverability.other_recipient': 'The email went to another recipient',
   'deliverability.other_recipient.problem': 'is not the recipient of task_id',
-  // Blocked steps.
+  // Messages about blocked steps.
   'step_runs.not_blocked': 'Only a blocked step run can be retried',
   'step_runs.not_blocked.fix': 'This one is {state}. GET /v1/campaigns/:id/step-runs lists the blocked ones.',
   'step_runs.unwritable.fix':
     'Correct the step or its variant with PATCH; contacts who wait for it go on by themselves.',
-  // Test runs.
+  // Messages about test runs.
   'tests.not_found': 'Test run not found',
   'tests.not_found.fix': 'GET /v1/campaigns/:id/test-runs lists the test runs of a campaign.',
   'tests.ended': 'The test run has ended: {state}',
@@ -181,7 +181,7 @@ export const campaigns = {
   'tests.run_automation': 'Not carried out in a test: the automation runs for the lead',
   'tests.notify': 'Not carried out in a test: the event campaign.action is emitted',
   'tests.unsubscribe': 'Not carried out in a test: the lead is unsubscribed and ends here',
-  // Runs of agents.
+  // Messages about agent runs.
   'runs.needs_execute': 'A run that launches needs EXECUTE_RUNS (keys) or send_campaigns (people)',
   'runs.needs_execute.fix': 'Use a key with EXECUTE_RUNS, or intent = draft.',
   'runs.too_many_recipients': 'A run has at most {max, plural, one {# recipient} other {# recipients}}',

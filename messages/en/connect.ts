@@ -1,6 +1,6 @@
-/** Sentences of the room connect: app connections, webhooks, integrations, automations. */
+/** Messages of app connections, webhooks, integrations and automations. */
 export const connect = {
-  // App connections and their calls.
+  // Messages about app connections and their calls.
   'connect.app_connection_in_use': 'A campaign step or an automation uses this app connection',
   'connect.app_connection_in_use.fix':
     'Choose another connection there, or remove the steps and nodes, then delete again.',
@@ -35,7 +35,7 @@ export const connect = {
   'connect.ping_tls.fix': 'Install a valid certificate for the host, with its intermediate certificates.',
   'connect.ping_exchange.fix': 'Check the log of the app: the connection works, but no complete answer came.',
 
-  // Webhooks and their deliveries.
+  // Messages about webhooks and their deliveries.
   'connect.too_many_endpoints': 'A workspace has at most {max, number} webhook endpoints',
   'connect.too_many_endpoints.fix': 'Delete an endpoint that is not needed any more.',
   'connect.url_fault': 'cannot be called: {reason}',
@@ -61,7 +61,7 @@ export const connect = {
   'connect.url_blocked': 'The URL {problem}',
   'connect.switched_off': 'Switched off after {failures, number} failures in a row since {since, date, moment}',
 
-  // Integrations: connecting accounts.
+  // Messages about connecting integration accounts.
   'connect.unknown_provider': 'is not a provider: GET /v1/integrations/catalog lists them',
   'connect.provider_by_key': 'connects accounts by a key: use POST /v1/integrations/connections',
   'connect.provider_by_consent': 'connects accounts by consent: begin with POST /v1/integrations/oauth/start',
@@ -87,7 +87,7 @@ export const connect = {
   'connect.inbound_signature': 'The signature is not from {provider}, or too old',
   'connect.inbound_no_json': 'The body is not JSON',
 
-  // Integrations: what providers answer.
+  // Messages about errors of integration providers.
   'connect.slow_down': 'The provider asks to slow down',
   'connect.provider_status': '{provider} answered {status, number}',
   'connect.provider_said': '{provider} answered {status, number}: {words}',
@@ -112,7 +112,7 @@ export const connect = {
   'connect.slack_too_long': 'The message is too long for Slack',
   'connect.slack_scope': 'The app may not do this: connect Slack again',
 
-  // Integrations: subscriptions, mappings, deliveries and pushes.
+  // Messages about subscriptions, mappings, deliveries and pushes of integrations.
   'connect.unknown_trigger': 'is not a trigger of automations and subscriptions',
   'connect.unknown_action': 'is not an action of {provider}',
   'connect.not_native': 'must be one of {actions}; an automation can do more',
@@ -145,7 +145,7 @@ export const connect = {
     '{dropped, plural, one {# action} other {# actions}} dropped: the account has to be connected again, and actions wait at most {days, plural, one {# day} other {# days}}, and at most {most, number} of them',
   'connect.dropped_of': '{label}: {reason}',
 
-  // Configs of actions and pasted credentials.
+  // Messages about action configs and pasted credentials.
   'connect.no_template': 'is not a template in the language of campaigns',
   'connect.text_too_long': 'The text of the action becomes too long',
   'connect.no_spreadsheet_address': 'is not the address or the id of a spreadsheet',
@@ -159,7 +159,7 @@ export const connect = {
   'connect.cal_com_key': 'is not a key of Cal.com: those begin with cal_',
   'connect.calendly_token': 'is not a token of Calendly: it has characters that no token has',
 
-  // Automations: faults of a graph.
+  // Faults of an automation's graph.
   'connect.node_fault': 'Node "{node}" {problem}',
   'connect.edge_fault': 'Edge "{edge}" {problem}',
   'connect.trigger_without': '{trigger} has no {field}',
@@ -189,7 +189,7 @@ export const connect = {
   'connect.runs_itself': 'is this automation itself, which cannot run itself',
   'connect.node_id': 'must be up to 64 letters, digits, _ and -',
 
-  // Automations: saving and deleting.
+  // Messages about saving and deleting automations.
   'connect.automations': 'automations',
   'connect.person_saves': 'Only a person may save an automation that adds contacts to campaigns',
   'connect.person_saves.fix': 'Have a signed-in person save it.',
@@ -201,7 +201,7 @@ export const connect = {
   'connect.step_runs_it': 'The step "{name}" runs it',
   'connect.automation_runs_it': 'The automation "{name}" runs it',
 
-  // Automations: reasons of a run.
+  // Reasons of an automation run's result.
   'connect.run_node': 'Node "{node}": {reason}',
   'connect.run_texts_too_large': 'The conditions and texts of the run take too much work',
   'connect.run_refused_row': 'The database refused what the action writes ({kind})',
@@ -220,7 +220,7 @@ export const connect = {
   'connect.run_no_contact': 'The event has no contact, or the contact was deleted',
   'connect.run_category_gone': 'The category was deleted',
 
-  // Automations: labels of nodes.
+  // Labels of automation nodes.
   'connect.label_trigger': 'Trigger',
   'connect.label_expression': 'Expression',
   'connect.label_condition': '{key} {operator}',

@@ -1,6 +1,6 @@
-/** Sentences of the room crm. */
+/** Messages of the CRM. */
 export const crm = {
-  // Deals and pipelines.
+  // Messages about deals and pipelines.
   'crm.pipelines': 'pipelines',
   'crm.stages': 'stages in a pipeline',
   'crm.task_types': 'task types',
@@ -12,7 +12,7 @@ export const crm = {
   'crm.no_open_deal': 'The contact has no open deal',
   'crm.amount_misfit': 'is too precise or too large for an amount of {currency}',
 
-  // Tasks.
+  // Messages about tasks.
   'crm.too_many_tasks': 'A call takes at most {max, number} tasks',
   'crm.too_many_tasks.fix': 'Split the list, or select with all and filters.',
   'crm.too_many_exclusions': 'A call takes at most {max, number} excluded tasks',
@@ -23,7 +23,7 @@ export const crm = {
   'crm.selection_form': 'needs either tasks with ids, or all with filters',
   'crm.nothing_to_change': 'needs status, priority or both',
 
-  // Meetings.
+  // Messages about meetings.
   'crm.meeting_ends_early': 'must be after scheduled_for',
   'crm.meeting_with_whom': 'needs exactly one of contact_id and invitee_email',
   'crm.meeting_canceled': 'The meeting was canceled',
@@ -31,7 +31,7 @@ export const crm = {
   'crm.meeting_of_calendar': 'The meeting was booked in a calendar',
   'crm.meeting_of_calendar.fix': 'Reschedule or cancel it there: reschedule_url and cancel_url lead to it.',
 
-  // Actions of automations and of campaign steps.
+  // Messages about actions of automations and campaign steps.
   'crm.action_text_empty': 'A text of the action is empty once its fields are filled in',
   'crm.action_texts_too_long': 'The texts of the action are too long once their fields are filled in',
   'crm.field_fault': '{field} {problem}',

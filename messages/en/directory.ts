@@ -1,6 +1,6 @@
-/** Sentences of the room directory: names of other records in a request, conditions on contacts, suppressed addresses. */
+/** Messages about unknown ids in requests, conditions on contacts, and suppressed addresses. */
 export const directory = {
-  // Ids that name nothing.
+  // Messages about ids of no record.
   'directory.not_id': 'is not an id',
   'directory.unknown_contact': 'is not a contact of this workspace',
   'directory.unknown_deal': 'is not a deal of this workspace',
@@ -18,7 +18,7 @@ export const directory = {
   'directory.no_contact_matched': 'matches no contact',
   'directory.nothing_selected': 'selects nothing',
 
-  // Forms of values.
+  // Formats of values.
   'directory.color': 'must be a color as in #1a2b3c',
   'directory.currency': 'is not a currency of ISO 4217',
   'directory.not_time_zone': 'is not a time zone of the IANA database, such as Europe/Budapest',
@@ -28,7 +28,7 @@ export const directory = {
   'directory.path_segment_empty': 'has an empty segment',
   'directory.path_segments': 'must have at most {max, plural, one {# segment} other {# segments}}',
 
-  // Contacts and conditions on them.
+  // Messages about contacts and conditions on them.
   'directory.too_many_fields':
     'must have at most {max, number} custom fields, with {characters, number} characters in all of them',
   'directory.contacts_too_many_fields':
@@ -44,7 +44,7 @@ export const directory = {
   'directory.lead_filter_campaign': 'The filters lead_status and engagement need one campaign',
   'directory.lead_filter_campaign.fix': 'Send exactly one id in campaign_ids.',
 
-  // Addresses that no email may go to.
+  // Reasons why an address must not be emailed.
   'directory.opted_out': 'The contact has opted out',
   'directory.may_opt_out': 'A message from this address may ask to stop; decide in the inbox first',
   'directory.suppressed': 'The address is suppressed ({source})',

@@ -1,4 +1,4 @@
-/** Descriptions of the events of webhooks and of the triggers of automations. */
+/** Descriptions of webhook events and of automation triggers. */
 export const events = {
   'event.campaign.created': 'A campaign was created.',
   'event.campaign.updated': 'Settings, steps or senders of a campaign changed.',

@@ -1,6 +1,6 @@
-/** Sentences of any request: what is wrong with a field, what is not there, what cannot be done at the moment. */
+/** Messages of any request: invalid fields, missing records, temporary refusals. */
 export const http = {
-  // Fields. The reader sees the field's name before them.
+  // Problems of fields. The reader sees the field's name before them.
   'field.required': 'is required',
   'field.required_file': 'is required, as a file',
   'field.unknown': 'is not a field of this request',
@@ -24,7 +24,7 @@ export const http = {
   'field.no_form': 'has none of the allowed forms',
   'field.wrong': 'is not valid',
 
-  // Types and forms, as they stand after "must be".
+  // Types and formats, for use after "must be".
   'type.string': 'text',
   'type.number': 'a number',
   'type.int': 'a whole number',
@@ -47,7 +47,7 @@ export const http = {
   'form.ends_with': 'text that ends with {suffix}',
   'form.includes': 'text that contains {part}',
 
-  // Things, as they stand in "not found".
+  // Names of records, for use in "not found".
   not_found: '{thing} not found',
   'thing.api_key': 'API key',
   'thing.app_connection': 'App connection',
@@ -118,7 +118,7 @@ export const http = {
   'thing.webhook_delivery': 'Webhook delivery',
   'thing.webhook_endpoint': 'Webhook endpoint',
 
-  // Fields that several rooms check.
+  // Problems of fields that several rooms check.
   'field.key_required': 'is required: any unique string, and the same one again only to repeat the identical request',
   'field.years': 'must be in the years 0001 to 9999 of UTC',
   'field.past': 'must not be in the past',
@@ -136,7 +136,7 @@ export const http = {
   'field.name_problem': 'has a field whose name {problem}',
   'field.full': 'already has {most, plural, one {# entry} other {# entries}}, which is the limit',
 
-  // Addresses that Heron calls.
+  // Problems of URLs that Heron calls.
   'field.url': 'must be a valid URL',
   'field.url_characters': 'must not contain whitespace, control characters or backslashes',
   'field.url_not_https': 'must use https',
@@ -147,7 +147,7 @@ export const http = {
   'field.url_host': 'must name a valid host',
   'field.url_not_allowed': 'must name a host of the allowed domains',
 
-  // Requests to other servers.
+  // Errors of requests to other servers.
   'egress.aborted': 'The request was aborted',
   'egress.address': 'The address is not publicly routable',
   'egress.answer_not_http': 'The answer is not valid HTTP',
@@ -164,7 +164,7 @@ export const http = {
   'egress.tls': 'The TLS handshake failed',
   'egress.unresolved': 'The host name could not be resolved',
 
-  // Requests as a whole.
+  // Errors of requests as a whole.
   'request.problems': 'The request has {count, plural, one {# problem} other {# problems}}',
   'call.problems': 'The call has {count, plural, one {# problem} other {# problems}}',
   'request.unreadable': 'The request could not be read',
@@ -202,7 +202,7 @@ export const http = {
   'row.exists': 'This already exists',
   'row.busy': 'Another request is changing the same record; try again',
 
-  // Rights.
+  // Errors of authorization.
   'access.no_workspace': 'No workspace is selected',
   'access.no_workspace.fix': 'Select one with POST /v1/organizations/:id/select.',
   'access.needs_credential': 'This endpoint needs a credential',
@@ -223,7 +223,7 @@ export const http = {
   'egress.tls_untrusted': 'The TLS certificate is not signed by a trusted authority',
   'egress.tls_incomplete': 'The TLS certificate chain is incomplete',
 
-  // The stream of events.
+  // Errors of the event stream.
   'realtime.no_json': 'The message is not JSON',
   'realtime.not_text': 'A message must be text',
   'realtime.unknown_message': 'The message is not one that the stream accepts',

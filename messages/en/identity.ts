@@ -1,13 +1,13 @@
-/** Sentences of the room identity. */
+/** Messages of accounts, sign-in, API keys, roles and OAuth. */
 export const identity = {
-  // Forms of the pages.
+  // Messages about forms of the pages.
   'form.too_old': 'This form is too old',
   'form.too_old.fix': 'You may have signed in or out since it was opened. Open the page again.',
   'form.foreign': 'This form was not sent from this site',
   'form.foreign.fix': 'Open this site at {url} and try again.',
   'form.faults': 'Please correct the form',
 
-  // Attempts, as they stand after "Too many requests:".
+  // Kinds of attempts, for use after "Too many requests:".
   'attempts.sign_in': 'sign-in attempts for this account',
   'attempts.sign_in_source': 'sign-in attempts from this address',
   'attempts.sign_in_failures': 'wrong passwords from this address',
@@ -24,7 +24,7 @@ export const identity = {
   'attempts.password': 'password attempts',
   'attempts.client_registrations': 'registrations from this address',
 
-  // Accounts, sessions, credentials.
+  // Messages about accounts, sessions and credentials.
   'account.gone': 'The account no longer exists',
   'account.wrong_sign_in': 'The email address or the password is wrong',
   'account.wrong_password': 'The current password is wrong',
@@ -59,7 +59,7 @@ export const identity = {
   'plan.paid_only': 'Integrations and automations need a paid plan',
   'plan.paid_only.fix': 'Ask the operator of this installation for a paid plan.',
 
-  // API keys.
+  // Messages about API keys.
   'api_key.revoked': 'The API key has been revoked',
   'api_key.usable': 'This API key can still authenticate',
   'api_key.usable.fix': 'Revoke it first, with DELETE /v1/api-keys/:id.',
@@ -74,7 +74,7 @@ export const identity = {
   'field.range_days': 'must be at most {days, plural, one {# day} other {# days}} before to with interval {interval}',
   'field.one_of_fields': 'must have at least one field',
 
-  // Members, roles, teams.
+  // Messages about members, roles and teams.
   'role.not_found': 'There is no such role',
   'role.system': 'System roles cannot be changed',
   'role.system.fix': 'Create a role of your own.',
@@ -98,7 +98,7 @@ export const identity = {
   'team.many': 'teams',
   'team.many_members': 'members in a team',
 
-  // Applications (OAuth).
+  // Messages about OAuth applications.
   'oauth.people_only': 'Only a signed-in person can do this',
   'oauth.approve_people_only': 'Only a signed-in person can approve an application',
   'oauth.not_asked': 'The application did not ask for {scopes}',
@@ -159,7 +159,7 @@ export const identity = {
   'field.scope_unknown': 'is not a scope; scopes are the names of GET /v1/api-keys/permissions in lower case',
   'oauth.verifier_alone': 'code_verifier comes without a code_challenge before it',
 
-  // Permissions of keys and applications.
+  // Descriptions of permissions of keys and applications.
   'permission.READ_EMAILS': 'See mailboxes, their settings and health',
   'permission.READ_CAMPAIGNS': 'See campaigns, steps, senders, leads, activity and product events',
   'permission.WRITE_EMAILS': 'Connect, change, test and remove mailboxes',

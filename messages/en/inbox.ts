@@ -1,6 +1,6 @@
-/** Sentences of the inbox: writing and reading emails. */
+/** Messages of the inbox: writing and reading emails. */
 export const inbox = {
-  // Writing an email.
+  // Messages about writing an email.
   'compose.no_text': 'must not be empty, unless body_html has the text',
   'compose.only_scheduled': 'must be left out unless send_mode is scheduled',
   'compose.time_required': 'is required with send_mode scheduled',
@@ -28,7 +28,7 @@ export const inbox = {
   'drafts.too_many_files': 'must have at most {max, plural, one {# file} other {# files}} with those of the draft',
   'drafts.files_too_large': 'must have at most {max, number} bytes with those of the draft',
   'drafts.mailbox_required': 'is required: this key may use some mailboxes only, and would not see a draft without one',
-  // Emails that have not left.
+  // Messages about unsent emails.
   'scheduled.too_late': 'The email cannot be cancelled any more: it is {state}',
   'scheduled.being_sent': 'The email is being sent at this moment',
   'direct.awaits_approval': 'waits for a person to approve it',
@@ -38,7 +38,7 @@ export const inbox = {
   'direct.not_in_time': 'It could not leave within three days',
   'direct.mailbox_removed': 'Its mailbox has been removed',
   'direct.changed': 'The email has changed since it was approved',
-  // Reading.
+  // Messages about reading conversations.
   'threads.at_least_one': 'is required without id',
   'threads.file_not_kept': 'The content of this file is not kept',
   'threads.file_not_kept.fix': 'Open the message in the mail program of its mailbox.',

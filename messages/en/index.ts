@@ -22,7 +22,7 @@ import { providers } from './providers.ts';
 import { reporting } from './reporting.ts';
 import { sending } from './sending.ts';
 
-/** Every sentence that the server says in English, by its code. */
+/** All server messages in English, by code. */
 export const en = {
   ...agents,
   ...approvals,

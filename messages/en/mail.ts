@@ -1,2 +1,2 @@
-/** Sentences of the room mail. */
+/** Messages of the mail room; none so far. */
 export const mail = {} as const;

@@ -1,13 +1,13 @@
-/** Sentences of mailboxes: connecting, checking, consent, warmup. */
+/** Messages of mailboxes: connecting, checking, consent, warmup. */
 export const mailboxes = {
-  // Servers that were dialed.
+  // Errors of connected servers.
   'mailboxes.no_answer_in_time': 'The server did not answer in time',
   'mailboxes.unreachable_dns': 'The host name could not be resolved',
   'mailboxes.unreachable_connect': 'The server could not be reached',
   'mailboxes.unreachable_greeting': 'The server did not greet in time',
   'mailboxes.unreachable_session': 'The connection was lost',
   'mailboxes.not_understood': 'The server answered in a way that could not be understood',
-  // Connecting and checking.
+  // Messages about connecting and checking mailboxes.
   'mailboxes.check_silent': 'The mail servers cannot be checked now: no worker answers',
   'mailboxes.settings_refused': 'The mail servers did not accept these settings; nothing was stored',
   'mailboxes.settings_refused.fix': 'Correct the settings named in problems and send the request again.',
@@ -52,7 +52,7 @@ export const mailboxes = {
   'mailboxes.unstorable': 'must not contain characters that cannot be stored',
   'mailboxes.line_break': 'must not contain a line break',
   'mailboxes.visible_ascii': 'must be visible ASCII characters',
-  // Consents.
+  // Messages about consents.
   'consents.expired': 'The link to the consent has expired',
   'consents.expired.fix': 'Begin again with POST /v1/emails/onboarding/oauth/cli-start.',
   'consents.used': 'This link has expired, or has been used already',
@@ -66,7 +66,7 @@ export const mailboxes = {
   'consents.declined': 'The person declined',
   'consents.credential_revoked': 'The credential that began this has been revoked since',
   'consents.not_connected': '{said}: {problems}',
-  // Warmup.
+  // Messages about warmup.
   'warmup.most_rules': 'warmup rules',
   'warmup.not_warming': 'The mailbox is not being warmed',
   'warmup.not_warming.fix': 'Start it with POST /v1/emails/{id}/warmup/start.',

@@ -1,6 +1,6 @@
-/** Sentences of the mails that the installation sends to its users. */
+/** Texts of the mails that the installation sends to its users. */
 export const mails = {
-  // Accounts.
+  // Mails about accounts.
   'mail.ignore': 'If this was not you, ignore this email: nothing has changed.',
   'mail.sign_in_code.subject': '{code} is your sign-in code',
   'mail.sign_in_code': 'Your code to sign in is',
@@ -17,13 +17,13 @@ export const mails = {
     'You are invited to join the workspace {workspace}. Accept here within {days, plural, one {# day} other {# days}}:',
   'mail.invitation_unknown': 'If you do not know the workspace, ignore this email.',
 
-  // A reply that threatens legal steps.
+  // Mails about replies that threaten legal steps.
   'mail.legal_threat.subject': 'A reply to {workspace} threatens legal steps',
   'mail.legal_threat':
     '{sender} answered an email of the workspace {workspace} and speaks of legal steps. The subject is "{subject}". Nothing more is sent to this address.',
   'mail.legal_threat_link': 'Read the conversation:',
 
-  // Approvals.
+  // Mails about approvals.
   'mail.approval.subject': '{requester} asks: {title}',
   'mail.approval': 'An action waits for a person, and you may decide on it:',
   'mail.approval_action': 'Action',

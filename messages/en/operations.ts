@@ -1,6 +1,6 @@
-/** Sentences of the room operations. */
+/** Messages of operations. */
 export const operations = {
-  // Administrators, the outbox, tasks that gave up.
+  // Messages about administrators, the outbox and dead letters.
   'admin.no_account': 'No account has the address {email}',
   'admin.last': 'The installation needs at least one administrator',
   'outbox.not_parked': 'These intents are not parked, and nothing was changed: {ids}',
@@ -11,7 +11,7 @@ export const operations = {
   'task.replayed.fix': 'GET /v1/tasks/dlq?status=pending lists those that have not.',
   'task.not_uncertain_any_more': 'The email is not uncertain any more',
 
-  // Checks of the running parts (readiness).
+  // Results of the readiness checks.
   'ready.database': 'PostgreSQL answers',
   'ready.database_read_only': 'PostgreSQL answers and accepts no writes: it is a standby, or set read-only',
   'ready.database.fix': 'Check PRIMARY_DB and that PostgreSQL is running.',

@@ -1,4 +1,4 @@
-/** Sentences of the pages that the server renders. One with emphasis or a link is HTML; values in it are escaped. */
+/** Texts of the server-rendered pages. A text with emphasis or a link is HTML; values in it are escaped. */
 export const pages = {
   'page.refused.failed': 'Something went wrong',
   'page.refused.too_many': 'Too many attempts',

@@ -1,4 +1,4 @@
-/** Sentences of the room platform. */
+/** Messages of the platform room. */
 export const platform = {
   'database.slow': 'The database took too long for this request',
   'database.away': 'The database cannot be used at the moment',
@@ -18,7 +18,7 @@ export const platform = {
   'field.before_today': 'must be today or later',
   'field.after_start': 'must be after start_date',
 
-  // Rows that there may be once.
+  // Messages about unique constraints.
   'contact.email_taken': 'Another contact already has this email address',
   'contact.email_taken.fix': 'Use the existing contact, or another address.',
   'mailbox.connected_already': 'This mailbox is already connected',

@@ -1,4 +1,4 @@
-/** Sentences of the catalogue of integrations: what a provider does, and where its keys are found. */
+/** Texts of the integration catalogue: description of a provider, and where to find its keys. */
 export const providers = {
   'provider.hubspot.tagline': 'Contacts, notes and deals in HubSpot, kept up to date.',
   'provider.highlight.contacts': 'Contacts are created or updated by email address',

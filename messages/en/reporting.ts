@@ -1,6 +1,6 @@
-/** Sentences of the room reporting. */
+/** Messages of reporting. */
 export const reporting = {
-  // Goals and their replays.
+  // Messages about goals and their replays.
   'reporting.goal_archived': 'The goal is archived',
   'reporting.goal_archived.fix': 'Define a new goal with POST /v1/goals.',
   'reporting.active_goals': 'goals that are not archived',
@@ -10,14 +10,14 @@ export const reporting = {
   'reporting.preview_too_large.fix': 'Preview a shorter range.',
   'reporting.needs_currency': 'needs currency_path or default_currency',
 
-  // Ranges of time.
+  // Problems of time ranges.
   'reporting.not_after_from': 'must be after from',
   'reporting.before_from': 'must not be before from',
   'reporting.days_after_from': 'must be at most {max, plural, one {# day} other {# days}} after from',
   'reporting.days': 'must be at most {max, plural, one {# day} other {# days}} from the first day on',
   'reporting.from_in_future': 'must not be in the future',
 
-  // Funnels, attribution and figures.
+  // Messages about funnels, attribution and figures.
   'reporting.no_such_step': 'is not one of the steps',
   'reporting.no_step_before': 'has no step before it',
   'reporting.send_unconfirmed': 'is not a confirmed send of this workspace',
@@ -27,7 +27,7 @@ export const reporting = {
   'reporting.figure_needs': 'is required for the figure {figure}, which counts one campaign',
   'reporting.no_valid_id': 'has no valid id',
 
-  // Health of a mailbox.
+  // Health problems of a mailbox.
   'mailbox_issue.revoked': 'Its sign-in was revoked',
   'mailbox_issue.off': 'It is switched off',
   'mailbox_issue.held': 'It is held',
@@ -37,7 +37,7 @@ export const reporting = {
   'mailbox_issue.quarantined': 'Its warmup is quarantined',
   'mailbox_issue.blocked': 'Its warmup is blocked',
 
-  // The weekly report, as it is mailed.
+  // Texts of the weekly report mail.
   'report.subject':
     '{workspace}: {sent, number} sent, {replies, plural, one {# reply} other {# replies}} in the week of {week, date, day}',
   'report.heading': '{workspace}, week of {week, date, day}',

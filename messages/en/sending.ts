@@ -1,10 +1,10 @@
-/** Sentences of the engine: what a lead waits for, why it ended, what a mailbox is held for. */
+/** Messages of the sending engine: what a lead waits for, why it ended, why a mailbox is held. */
 export const sending = {
-  // Settings of outreach.
+  // Messages about outreach settings.
   'settings.invalid': 'A setting has a value it cannot have',
   'settings.single_line': 'must be a single line',
   'settings.intents': 'must be a list of intents: {choices}',
-  // Leads and emails that a person changes.
+  // Messages about leads and emails that a person changes.
   'leads.finished': 'The lead has finished ({state}) and cannot be held',
   'leads.hold_too_long': 'must be at most a year away',
   'emails.not_uncertain': 'The email is not uncertain any more',
@@ -16,7 +16,7 @@ export const sending = {
     'Write the email again with its files. ATTACHMENT_RETENTION_DAYS says how long they are kept.',
   'emails.gone': 'The email of this task, its campaign or its lead no longer exists',
   'emails.contact_left': 'The contact has left the campaign ({state}) and is not mailed any more',
-  // The step at which a lead stands, and what it waits for there.
+  // Current step of a lead and its wait.
   'step.label': 'step {number, number} of {count, number}',
   'step.label_named': 'step {number, number} of {count, number} ({name})',
   'step.again': '{step} again',
@@ -49,7 +49,7 @@ export const sending = {
   'wait.mailbox_sends_nothing': 'the mailbox may send nothing',
   'wait.mailbox_off': 'the mailbox is switched off',
   'wait.mailbox_held': 'the mailbox is held: {reason}',
-  // The end of a lead, with its reason.
+  // End of a lead with its reason.
   'ended.bounced': 'The email bounced',
   'ended.not_sent': 'The email could not be sent',
   'ended.step_failed': 'The step failed ({outcome})',
@@ -69,12 +69,12 @@ export const sending = {
   'ended.meeting': 'A meeting was booked',
   'ended.removed': 'Removed from the campaign',
   'ended.by_automation': 'Removed from the campaign by an automation',
-  // Absence, deliveries.
+  // Messages about absences and deliveries.
   'away.until': 'Away until {at, date, day}',
   away: 'Away',
   'sent.no_answer': 'The mail server gave no answer',
   words: '{words}',
-  // Holds of mailboxes.
+  // Reasons of mailbox holds.
   'hold.auth_failed': 'The SMTP server refuses the sign-in',
   'hold.consent_ended': 'The provider has ended the consent to use the mailbox',
   'hold.imap_auth_failed': 'The IMAP server refuses the sign-in',

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** A client of the API that another project's generator makes, and a program that uses it. */
+/** API client made by another project's generator, and a program that uses it. */
 export interface ForeignClient {
   name: string;
-  /** The reason why it cannot be made on this machine; undefined where it can. Fetches what it needs. */
+  /** Returns the reason why it cannot be made on this machine; undefined if it can. Fetches what it needs. */
   missing(): Promise<string | undefined>;
   /**
    * Generates the client into a new folder.
-   * @throws Error with the output of the generator that fails, or of the compiler of what it made
+   * @throws Error with the output of the failing generator, or of the compiler of its code
    */
   generate(document: string, folder: string): Promise<GeneratedClient>;
 }
@@ -17,7 +17,7 @@ interface GeneratedClient {
   /** Output of the generator. */
   said: string;
   /**
-   * Runs the program; gives its output.
+   * Runs the program and returns its output.
    * @throws Error with its output when it fails
    */
   run(env: Record<string, string>): Promise<string>;
@@ -26,7 +26,7 @@ interface GeneratedClient {
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
 /**
- * Runs a program to its end; gives both of its outputs together.
+ * Runs a program to its end and returns both of its outputs together.
  * @throws Error with the outputs when it fails
  */
 export async function output(

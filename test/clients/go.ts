@@ -5,7 +5,7 @@ import { output, type ForeignClient } from './foreign-client.ts';
 
 const HERE = fileURLToPath(new URL('go/', import.meta.url));
 
-/** A client made by oapi-codegen. */
+/** Client made by oapi-codegen. */
 export const goClient: ForeignClient = {
   name: 'go',
   async missing() {

@@ -1,7 +1,7 @@
 /**
- * `npm run test:clients`: makes clients of the OpenAPI document with generators that are not ours, in Python and Go, without a warning. Each
- * then takes a campaign from a contact to its figures, on an installation with a worker and mail servers. A generator that cannot be had is
- * skipped with its reason, which is a failure where CI is set.
+ * `npm run test:clients`: generates Python and Go clients of the OpenAPI document with foreign generators, without a
+ * warning. Each then runs a campaign from a contact to its figures, on an installation with a worker and mail servers.
+ * An unavailable generator is skipped with its reason; with CI set, that is a failure.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { startTutorial } from './tutorial.ts';
 import type { ForeignClient } from './foreign-client.ts';
 
 const CLIENTS: readonly ForeignClient[] = [pythonClient, goClient];
-/** Time (ms) in which an email arrives. */
+/** Timeout (ms) for the arrival of an email. */
 const PATIENCE_MS = 60_000;
 
 const log = (line: string): void => console.log(line);

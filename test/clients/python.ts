@@ -6,11 +6,11 @@ import { cacheFolder } from '../../local/packages/cache.ts';
 
 const HERE = fileURLToPath(new URL('python/', import.meta.url));
 const REQUIREMENTS = join(HERE, 'requirements.txt');
-/** Packages of requirements.txt, installed once per machine. */
+/** Environment with the packages of requirements.txt, installed once per machine. */
 const ENVIRONMENT = join(cacheFolder('openapi-python-client'), 'venv');
 const PYTHON = join(ENVIRONMENT, 'bin', 'python');
 
-/** A client made by openapi-python-client. */
+/** Client made by openapi-python-client. */
 export const pythonClient: ForeignClient = {
   name: 'python',
   async missing() {
@@ -38,7 +38,7 @@ export const pythonClient: ForeignClient = {
     await copyFile(join(HERE, 'first_campaign.py'), join(folder, 'first_campaign.py'));
     return {
       said,
-      // Warnings of the interpreter are faults of the client.
+      // Warnings of the interpreter count as faults of the client.
       run: (env) => output(PYTHON, ['-W', 'error', 'first_campaign.py'], { cwd: folder, env }),
     };
   },

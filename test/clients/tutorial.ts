@@ -2,11 +2,14 @@ import { startEngine } from '../harness/engine.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { call, createWorld } from '../harness/world.ts';
 
-/** An installation on which a client can do what docs/first-campaign.md does. */
+/** Installation on which a client can follow docs/first-campaign.md. */
 interface Tutorial {
   url: string;
   mail: MailWorld;
-  /** A workspace with a mailbox, a key that may launch campaigns from it, and the settings of a program that uses them. */
+  /**
+   * Creates a workspace with a mailbox and a key that may launch campaigns. Returns the settings of a program that uses
+   * them.
+   */
   newcomer(name: string): Promise<{ env: Record<string, string>; address: string }>;
   stop(): Promise<void>;
 }

@@ -1,23 +1,23 @@
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 
-/** Sums over the histories of a workflow type. */
+/** Totals over the histories of a workflow type. */
 export interface HistoryCost {
   runs: number;
-  /** Workflow tasks that were completed. */
+  /** Completed workflow tasks. */
   tasks: number;
   events: number;
-  /** Size of the events, with moments, durations and names of processes in a form of fixed length. */
+  /** Size (bytes) of the events, with times, durations and process names normalized to a fixed length. */
   bytes: number;
 }
 
-/** A run: workflow id and run id. */
+/** Key of a run: workflow id and run id. */
 export type RunKey = `${string} ${string}`;
 
 const WORKFLOW_TASK_COMPLETED = 7;
 const { HistoryEvent } = proto.temporal.api.history.v1;
 
-/** Reads the histories of runs and sums them up, by workflow type. */
+/** Reads the histories of runs and sums them by workflow type. */
 export async function readHistories(client: Client, runs: Iterable<RunKey>): Promise<Record<string, HistoryCost>> {
   const costs: Record<string, HistoryCost> = {};
   for (const run of runs) {
@@ -35,7 +35,7 @@ export async function readHistories(client: Client, runs: Iterable<RunKey>): Pro
   return costs;
 }
 
-/** Fields whose length depends on the machine, the process or what else the server does. */
+/** Fields whose length depends on the machine, the process or other work of the server. */
 const VARYING = new Set([
   'taskId',
   'identity',
@@ -52,13 +52,13 @@ const VARYING = new Set([
   'original_schedule_time',
 ]);
 
-/** The same message with every moment and duration alike, and without the fields of {@link VARYING}. */
+/** Returns the message with equal times and durations, and without the fields of {@link VARYING}. */
 function levelled(value: unknown, key = ''): unknown {
   if (value instanceof Uint8Array) return levelledPayload(value);
   if (Array.isArray(value)) return value.map((item) => levelled(item));
   if (typeof value !== 'object' || value === null) return value;
   if ('seconds' in value && 'nanos' in value) return { seconds: 1, nanos: 1 };
-  // A sticky queue is named after the machine.
+  // The name of a sticky queue contains the machine's name.
   if (key === 'taskQueue' && 'kind' in value && value.kind === STICKY) return {};
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, item]) => (VARYING.has(name) ? [] : [[name, levelled(item, name)]])),
@@ -67,7 +67,7 @@ function levelled(value: unknown, key = ''): unknown {
 
 const STICKY = 2;
 
-/** A payload; the marker of a local activity holds moments in its own. */
+/** Normalizes a payload; the marker of a local activity contains times in its own. */
 function levelledPayload(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes).toString('utf8');
   if (!text.includes('_time"')) return bytes;

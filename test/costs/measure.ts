@@ -6,11 +6,11 @@ import type { Stage } from './stage.ts';
 import type { ReceivedRequest } from '../harness/receiver.ts';
 import type { Answer } from '../harness/world.ts';
 
-/** The cost of a play: every number is exact. */
+/** Cost of a scenario. Every number is exact. */
 export interface PlayCost {
   /** Requests to Heron's servers, by name. */
   requests: Record<string, { statements: Record<string, number>; bytes: number }>;
-  /** Statements of the worker, by path. */
+  /** Statements of the worker, by code path. */
   statements: StatementCounts;
   /** Rows written by servers and worker. */
   rows: RowCounts;
@@ -19,19 +19,19 @@ export interface PlayCost {
   wire: Record<string, number>;
 }
 
-/** The stage as a play uses it. */
+/** Interface of the stage for a scenario. */
 interface Player {
-  /** Asks one of Heron's servers, and counts the answer under a name. */
+  /** Calls one of Heron's servers, and counts the request under a name. */
   ask(name: string, work: () => Promise<Answer>): Promise<Answer>;
-  /** Carries out all that was committed. */
+  /** Processes everything that was committed. */
   settle(): Promise<void>;
-  /** Counts what other servers have got. */
+  /** Counts messages received by other servers. */
   wire(name: string, count: number): void;
-  /** Counts HTTP requests that Heron made. */
+  /** Counts HTTP requests made by Heron. */
   received(name: string, requests: readonly ReceivedRequest[]): void;
 }
 
-/** Plays something and measures what it costs. What the caller prepares before is not counted. */
+/** Runs a scenario and measures its cost. Preparations of the caller are not counted. */
 export async function measure(stage: Stage, play: (player: Player) => Promise<void>): Promise<PlayCost> {
   const { counters, engine, mail, world } = stage;
   const { servers } = counters;
@@ -46,7 +46,7 @@ export async function measure(stage: Stage, play: (player: Player) => Promise<vo
       servers.take();
       const answer = await work();
       requests[name] = { statements: merged(servers.take()), bytes: Buffer.byteLength(answer.text) };
-      // The use of keys, which the servers note, is written by a timer.
+      // A timer normally writes the use of keys that the servers record.
       await Promise.all([world.usage.flush(), world.actors.flush()]);
       return answer;
     },
@@ -78,7 +78,7 @@ export async function measure(stage: Stage, play: (player: Player) => Promise<vo
   };
 }
 
-/** Statements of one request, whatever the path of their code. */
+/** Merges the statements of one request over all code paths. */
 function merged(counts: StatementCounts): Record<string, number> {
   const all: Record<string, number> = {};
   for (const labels of Object.values(counts))
@@ -86,7 +86,7 @@ function merged(counts: StatementCounts): Record<string, number> {
   return all;
 }
 
-/** Differences of counts; those that stayed as they were are left out. */
+/** Returns the increases of counts, without unchanged ones. */
 function growth(before: Record<string, number>, after: Record<string, number>): Record<string, number> {
   return Object.fromEntries(
     Object.entries(after)

@@ -18,13 +18,13 @@ const ONCE = { 'idempotency-key': 'costs' };
 const SENDER = 'anna@sender.example.com';
 const LEADS = ['Ada', 'Bea', 'Cem'];
 
-/** A campaign whose first emails are out; one of its leads has got the second. */
+/** Campaign whose first emails were sent; one of its leads got the second. */
 interface Campaign {
   tenant: Tenant;
   box: MailWorldMailbox;
 }
 
-/** Plays everything that has a row in bench/costs.json, in this order. */
+/** Runs every scenario with a row in bench/costs.json, in order. */
 export async function playAll(stage: Stage): Promise<Record<string, PlayCost>> {
   const { campaign, cost } = await playCampaign(stage);
   return {
@@ -37,7 +37,7 @@ export async function playAll(stage: Stage): Promise<Record<string, PlayCost>> {
   };
 }
 
-/** Three leads, an email each; an event ends the wait of one, which gets another email and is done. */
+/** Three leads get an email; an event ends the wait of one, which gets another email and finishes. */
 async function playCampaign(stage: Stage): Promise<{ campaign: Campaign; cost: PlayCost }> {
   const { world, mail, clock } = stage;
   const tenant = await world.tenant();
@@ -107,7 +107,7 @@ async function fetched(url: string): Promise<Answer> {
   return { status: response.status, headers: response.headers, body: undefined, text: await response.text() };
 }
 
-/** A recipient replies: the message comes by IMAP, and the sequence ends. */
+/** A recipient replies: the message arrives by IMAP, and the sequence ends. */
 async function playReply(stage: Stage, { box }: Campaign): Promise<PlayCost> {
   const { world, mail, clock, deps } = stage;
   clock.advance(HOUR_MS);
@@ -119,7 +119,7 @@ async function playReply(stage: Stage, { box }: Campaign): Promise<PlayCost> {
       replyTo(original as Parameters<typeof replyTo>[0], 'Yes, please call me.', { messageId: '<1@lead.test>' }),
     );
     const known = box.commands.length;
-    // The connection is by the clock; the message that it brings is not.
+    // The connection happens by the clock and is not counted; its message is.
     const sync = await startSync(deps);
     await eventually(async () => box.commands.includes('IDLE'));
     await sync.stop();
@@ -131,7 +131,7 @@ async function playReply(stage: Stage, { box }: Campaign): Promise<PlayCost> {
   });
 }
 
-/** An event of the API goes to an endpoint. */
+/** An event of the API is delivered to an endpoint. */
 async function playWebhook(stage: Stage): Promise<PlayCost> {
   const { world } = stage;
   const { organizationId, sessionToken: token } = await world.tenant();
@@ -150,7 +150,7 @@ async function playWebhook(stage: Stage): Promise<PlayCost> {
   }
 }
 
-/** A key asks for a run, which its policy allows; its two leads get their first email. */
+/** A key requests a run that its policy allows; its two leads get their first email. */
 async function playRun(stage: Stage): Promise<PlayCost> {
   const { mail } = stage;
   const email = 'sam@sender.example.com';
@@ -172,7 +172,7 @@ async function playRun(stage: Stage): Promise<PlayCost> {
   return cost;
 }
 
-/** A file of three contacts, one of them known. */
+/** A file of three contacts, of which one is known. */
 async function playImport(stage: Stage): Promise<PlayCost> {
   const { world, clock } = stage;
   const { organizationId, sessionToken: token } = await world.tenant();

@@ -1,15 +1,15 @@
 import type { RawDb } from '../harness/database.ts';
 
-/** Rows written so far, by table and kind of write. */
+/** Written rows by table and kind of write. */
 export type RowCounts = Record<string, number>;
 
 const LOG = 'cost_rows';
-/** Signs of life and leases, which processes renew by the clock. */
+/** Tables of presence and leases, which processes renew by the clock. */
 const BY_CLOCK = ['workers', 'sync_workers', 'mailbox_sync'];
 
 /**
- * Has every table count the rows that statements write, those of triggers and of the schema's own functions included. The counts commit with the rows, so what is rolled
- * back is not among them, and no statement waits for another.
+ * Installs triggers that count the rows written in every table, including those of other triggers and functions of the
+ * schema. The counts commit with the rows, so rolled back ones are not counted, and no statement waits for another.
  */
 export async function countRows(db: RawDb): Promise<void> {
   await db.raw(`
@@ -39,7 +39,7 @@ export async function countRows(db: RawDb): Promise<void> {
     end $$`);
 }
 
-/** The counts so far, of {@link countRows}. */
+/** Returns the counts of {@link countRows} so far. */
 export async function readRows(db: RawDb): Promise<RowCounts> {
   const { rows } = (await db.raw(`select name, sum(rows)::int as rows from ${LOG} group by name order by name`)) as {
     rows: { name: string; rows: number }[];

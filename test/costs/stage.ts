@@ -22,33 +22,36 @@ import { call, createWorld, type Answer, type World } from '../harness/world.ts'
 import type { RunKey } from './histories.ts';
 import { countRows } from './rows.ts';
 
-/** So far ahead that no timer ends in a test, and always at the same hour of the same day. */
+/** So far in the future that no timer ends in a test, and always the same hour of the same weekday. */
 const NOON = new Date('2060-03-02T12:00:00Z');
-/** An attempt that is due within this time (ms) is waited for; a later one is a rest. */
+/** Time (ms) within which a due attempt is awaited; a later one counts as idle. */
 const SOON_MS = 30_000;
 const LOOK_MS = 20;
 const PATIENCE_MS = 60_000;
 
-/** An engine whose loops take a turn only when they are asked to, so that what it does is the same on every machine. */
+/** Engine whose loops run an iteration only on request, so that it does the same on every machine. */
 export interface Stage {
   world: World;
   mail: MailWorld;
   engine: Engine;
   clock: ManualClock;
-  /** The parts of the engine's processes, on the pool that is counted. */
+  /** Dependencies of the engine's processes, on the counted pool. */
   deps: World['deps'];
-  /** Statements of the engine's pool, and of the servers' pool. */
+  /** Statement counters of the engine's pool and of the servers' pool. */
   counters: { engine: StatementCounter; servers: StatementCounter };
   /** Every run that was started or signalled so far. */
   runs: ReadonlySet<RunKey>;
-  /** Calls the API and waits until what it notes afterwards is written. */
+  /** Calls the API and waits until its deferred records are written. */
   call(method: string, path: string, options: Parameters<typeof call>[3]): Promise<Answer>;
-  /** Carries out what was committed, one thing after the other, until nothing is left to do. */
+  /** Processes everything committed, one piece after the other, until nothing is left. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Brings everything up: PostgreSQL with counting triggers, API, mail servers, and a worker that serves the task queues alone. */
+/**
+ * Starts everything: PostgreSQL with counting triggers, API, mail servers, and a worker that only serves the task
+ * queues.
+ */
 export async function openStage(): Promise<Stage> {
   const clock = new ManualClock(NOON);
   const [world, mail] = await Promise.all([
@@ -68,7 +71,7 @@ export async function openStage(): Promise<Stage> {
   const latest = new Map<string, RunKey>();
   const { config } = deps;
 
-  /** True when no run has anything to do now. */
+  /** Returns true if no run has anything to do now. */
   const isIdle = async (): Promise<boolean> => {
     for (const workflowId of latest.keys()) {
       const { raw } = await engine.temporal.workflow.getHandle(workflowId).describe();
@@ -78,7 +81,8 @@ export async function openStage(): Promise<Stage> {
   };
   const idle = () => eventually(isIdle, PATIENCE_MS, LOOK_MS);
 
-  // One intent after the other, each with all that its run does then: what runs that move side by side cost depends on which is first.
+  // Dispatches one intent after the other, each with all work of its run, because the cost of parallel runs depends on
+  // their order.
   const one = pLimit(1);
   const carryOut = carrier(engine.temporal, config.TEMPORAL_TASK_QUEUE);
   const carry: typeof carryOut = (intent) =>
@@ -94,7 +98,7 @@ export async function openStage(): Promise<Stage> {
   const has = async (condition: string): Promise<boolean> =>
     (await probe.raw(`select exists (${condition}) as found`)).rows[0].found;
   const memory: FanOutMemory = { open: undefined };
-  /** One turn of whichever loop has something to do; false where none has. */
+  /** Runs one iteration of a loop that has work; false if none has. */
   const turn = async (): Promise<boolean> => {
     if (await has('select from outbox where parked_at is null and available_at <= now()')) {
       await inPath('relay', () => relayBatch({ db: pool, databaseUrl: world.databaseUrl, carry, log: silentLogger }));
@@ -154,7 +158,7 @@ interface PendingActivity {
 
 const SCHEDULED = 1;
 
-/** True for an activity whose next attempt is not due for a while: a run rests so without a timer. */
+/** Returns true for an activity whose next attempt is not due soon, which is how a run waits without a timer. */
 function isResting({ state, attempt, scheduledTime }: PendingActivity): boolean {
   const dueMs = Number(scheduledTime?.seconds ?? 0) * 1000;
   return state === SCHEDULED && (attempt ?? 1) > 1 && dueMs - Date.now() > SOON_MS;

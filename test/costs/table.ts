@@ -2,19 +2,19 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Numbers, or tables of them, by name. */
+/** Numbers, or nested tables of them, by name. */
 export interface Table {
   [name: string]: number | Table;
 }
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** The folder in which what was measured last is kept; the same name as the committed table. */
+/** Folder of the latest measurements, under the same names as the committed tables. */
 const MEASURED = '.heron/costs';
 
 /**
- * Compares what was measured with a committed table, and keeps what was measured beside it.
- * @param path of the committed table, from the project's folder
- * @returns a line for each number that differs, and how to change the table; empty where all are the same
+ * Compares a measurement with a committed table, and stores the measurement.
+ * @param path path of the committed table, relative to the project's folder
+ * @returns a line for each different number, and how to change the table; empty if all are equal
  */
 export function differences(path: string, measured: Table): string[] {
   const committed = JSON.parse(readFileSync(join(ROOT, path), 'utf8')) as Table;
@@ -29,7 +29,7 @@ export function differences(path: string, measured: Table): string[] {
   ];
 }
 
-/** Says which numbers differ between two tables, whether they grow, shrink, come or go: path, before and after. */
+/** Lists the numbers that differ between two tables (changed, added or removed): path, before and after. */
 export function changes(before: Table, after: Table): string[] {
   const [from, to] = [flat(before), flat(after)];
   return [...new Set([...from.keys(), ...to.keys()])]
@@ -38,7 +38,7 @@ export function changes(before: Table, after: Table): string[] {
     .map((name) => `${name}: ${from.get(name) ?? 'none'} -> ${to.get(name) ?? 'none'}`);
 }
 
-/** A table as its file: names in order, so that a change of one number is a change of one line. */
+/** Serializes a table with sorted names, so that a change of one number is a change of one line. */
 function written(table: Table): string {
   return `${JSON.stringify(inOrder(table), null, 2)}\n`;
 }

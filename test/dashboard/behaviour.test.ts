@@ -16,8 +16,8 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 /**
- * Requests to the API that a page may make when it is opened, and files of script that it may need: a list of any length has the same. Three
- * of the requests are those of the frame: who is there, their workspaces, what is unread.
+ * Maximum numbers of API requests and script files when a page is opened, whatever the length of its list. Three
+ * requests belong to the layout: the person, their workspaces, the unread count.
  */
 const USUAL = [6, 10] as const;
 const BUDGETS: Record<string, readonly [requests: number, files: number]> = {
@@ -27,7 +27,7 @@ const BUDGETS: Record<string, readonly [requests: number, files: number]> = {
   '/campaigns/:id?tab=check': [7, 10],
 };
 
-/** Addresses of the rooms, as the navigation has them. */
+/** Returns the addresses of the rooms in the navigation. */
 const roomsOf = (page: Page): Promise<string[]> =>
   page
     .getByRole('navigation', { name: 'Main navigation' })
@@ -40,7 +40,7 @@ browserTest('every room is reached and left by keyboard alone', async (t) => {
   const rooms = await roomsOf(page);
   t.true(rooms.length >= 6, rooms.join(' '));
   for (const room of rooms) {
-    // By Tab from the begin of the page until the link has the focus; Enter opens it.
+    // Presses Tab from the start of the page until the link has the focus; Enter opens it.
     await page.locator('body').press('Control+Home');
     await page.evaluate('document.activeElement?.blur()');
     let isThere = false;
@@ -54,7 +54,7 @@ browserTest('every room is reached and left by keyboard alone', async (t) => {
     await page.keyboard.press('Enter');
     await page.waitForURL(`${world.url}${room}`);
     await page.locator('main h1').waitFor();
-    // What has the focus inside shows it, and Tab leads on and out again: nothing traps it.
+    // Every focused element shows its focus, and Tab leads on and out again: there is no trap.
     const before = new Set<string>();
     for (let presses = 0; presses < 5; presses += 1) {
       await page.keyboard.press('Tab');
@@ -81,7 +81,7 @@ browserTest('no page asks once per row, and none asks the same twice', async (t)
   );
   const { page, context } = await world.open(tenant, '/', { locale: 'en-GB' });
   await page.locator('main h1').waitFor();
-  // What the first page asks late is not counted as the next one's.
+  // Late requests of the first page must not count for the next one.
   await page.waitForLoadState('networkidle');
   const pages = [
     ...(await roomsOf(page)),
@@ -214,7 +214,7 @@ browserTest('a 401 in the middle renews the session, and what was typed stays', 
 browserTest('a session that ended keeps what was typed, and goes on when somebody has signed in again', async (t) => {
   const { page, context } = await world.open(tenant, '/campaigns/new', { locale: 'en-GB' });
   await page.getByRole('main').getByRole('textbox').first().fill('Lights for harbours');
-  // Its access token is refused, and its cookie is gone.
+  // Its access token is refused, and its cookie is deleted.
   const cookies = await context.cookies();
   await context.clearCookies();
   let isOver = true;

@@ -37,7 +37,7 @@ const lead = async (campaignId: string, email: string) =>
   });
 const stepOf = (page: Page, name: string) => page.getByRole('button', { name: new RegExp(name) });
 const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
-/** Writes into an editor as a person does. */
+/** Types into an editor like a person. */
 async function write(page: Page, label: string, text: string): Promise<void> {
   const editor = page.getByRole('textbox', { name: label, exact: true });
   await editor.click();
@@ -45,7 +45,7 @@ async function write(page: Page, label: string, text: string): Promise<void> {
   await page.keyboard.insertText(text);
 }
 const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true }).click();
-/** What was written is stored: there is nothing left to save. */
+/** Waits until everything is saved. */
 const isSaved = (page: Page) =>
   page.locator('button[aria-disabled=true]:not([data-loading])', { hasText: /^Save$/ }).waitFor();
 
@@ -68,7 +68,7 @@ browserTest(
     await page.getByRole('region', { name: 'Preview' }).getByText('Hello Alex, who looks after the lights?').waitFor();
     await save(page);
     await isSaved(page);
-    // There is nothing left to save, and whoever pressed the button goes on from there.
+    // Nothing is left to save, and the pressed button keeps the focus.
     await page.locator(':focus', { hasText: /^Save$/ }).waitFor();
     await page.getByRole('button', { name: 'Add a step' }).click();
     await page.getByRole('menuitem', { name: 'Wait', exact: true }).click();
@@ -85,7 +85,7 @@ browserTest(
     const id = new URL(page.url()).pathname.split('/').at(-1)!;
     await lead(id, 'ada@lead.test');
     await tab(page, 'Senders');
-    // The only mailbox of the workspace is its sender from the beginning.
+    // The workspace's only mailbox is its sender from the start.
     await page.getByRole('tabpanel').getByText(OURS, { exact: true }).waitFor();
     await tab(page, 'Schedule');
     for (const day of ['Sat', 'Sun']) await page.getByRole('checkbox', { name: day }).check();
@@ -108,7 +108,7 @@ browserTest(
 
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.getByRole('button', { name: 'Start sending' }).click();
-    // What opened the dialog says something else now, and has the focus again.
+    // The button that opened the dialog has another label now, and has the focus again.
     await page.locator(':focus', { hasText: /^Pause$/ }).waitFor();
     const letter = await mail.waitFor(({ envelope }) => envelope.to.includes('ada@lead.test'), MAIL_MS);
     t.regex(letter.raw.toString(), /Hello Ada, who looks after the lights\?/);
@@ -120,7 +120,7 @@ browserTest(
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'Start', exact: true }).waitFor();
 
-    // A draft from before the mailbox has no sender: the tab chooses the only mailbox, and stores it when it is saved.
+    // A draft older than the mailbox has no sender: the tab selects the only mailbox, which is stored on save.
     const { id: draft } = await api('POST', '/campaigns', { name: 'Bare', sender_strategy: 'explicit' });
     const senders = async () => (await api('GET', `/campaigns/${draft}/senders`)).data;
     await page.goto(`${world.url}/campaigns/${draft}?tab=senders`);
@@ -136,7 +136,7 @@ browserTest(
   },
 );
 
-/** A campaign that runs, whose two letters leave some time else: nothing is sent while it is edited. */
+/** Creates a running campaign whose two emails are not due, so that nothing is sent while it is edited. */
 async function running(): Promise<string> {
   const campaign = await api('POST', '/campaigns', {
     name: 'Running',

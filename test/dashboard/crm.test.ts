@@ -33,7 +33,7 @@ async function boardWithADeal() {
   return { tenant, deal, stageIds, stageOfDeal };
 }
 const lane = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
-/** The lane over which a deal is held, as the page shows it: from then on the arrow keys move it. */
+/** Waits until the page shows that a deal is over a lane; from then on the arrow keys move it. */
 const heldOver = async (page: Page, stage: string) => {
   await page.getByText(`Lights for Ockham Park is over ${stage}`).waitFor({ state: 'attached' });
   await lane(page, stage).and(page.locator('[data-over]')).waitFor();
@@ -51,7 +51,7 @@ browserTest('a deal is moved by mouse, and back by the note that says so', async
   await page.mouse.move(to.x + to.width / 2, to.y + 80, { steps: 6 });
   await page.mouse.up();
   await card(page, 'Closing').waitFor();
-  // A note stays for as long as the pointer is on it.
+  // A notification stays as long as the pointer is on it.
   await page.getByText('Lights for Ockham Park is in Closing').hover();
   await eventually(async () => (await stageOfDeal()) === 2);
   await page.getByRole('button', { name: 'Undo' }).click();
@@ -102,7 +102,7 @@ browserTest('the first pipeline, a deal with its task, and the task ticked off a
   await page.getByRole('dialog').getByLabel('Title').fill('Call them');
   await page.getByRole('dialog').getByRole('button', { name: 'New task' }).click();
   const tick = page.getByRole('checkbox', { name: 'Complete Call them' });
-  // The box is ticked when the list has the new state, which may be after the click.
+  // The box is ticked once the list has the new state, which may be after the click.
   await tick.click();
   await page.getByText('Call them is completed').hover();
   const task = async () => (await api(tenant, 'GET', '/crm/tasks')).data[0];
@@ -114,7 +114,7 @@ browserTest('the first pipeline, a deal with its task, and the task ticked off a
   await page.getByRole('dialog').getByLabel('Reason for the loss').fill('Too late');
   await page.getByRole('dialog').getByRole('button', { name: 'Mark as lost' }).click();
   await page.getByText('Too late').waitFor();
-  // The button that opened the dialog is gone: the head of the page has the focus.
+  // The button that opened the dialog is gone: the page heading has the focus.
   await page.locator('h1:focus').waitFor();
   t.is((await api(tenant, 'GET', '/crm/deals')).data[0].lost_reason, 'Too late');
   t.deepEqual(faults, []);
@@ -133,7 +133,7 @@ browserTest('a flow is drawn and saved, and a dry run is shown on it without any
   await page.getByRole('button', { name: 'Add a condition' }).click();
   await page.getByRole('combobox', { name: 'Field' }).fill('intent');
   await page.getByRole('textbox', { name: 'Value' }).fill('positive');
-  // The API says what a flow lacks, and the page shows it.
+  // The API reports what the flow lacks, and the page shows it.
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('needs an edge for true').waitFor();
   await page.getByRole('button', { name: 'Add an action' }).first().click();
@@ -164,7 +164,7 @@ browserTest('a flow is drawn and saved, and a dry run is shown on it without any
   await context.close();
 });
 
-/** What was written is stored: there is nothing left to save. */
+/** Saves, and waits until everything is saved. */
 const save = async (page: Page) => {
   await page.getByRole('button', { name: 'Save' }).click();
   await page.locator('button[aria-disabled=true]:not([data-loading])', { hasText: /^Save$/ }).waitFor();
@@ -296,7 +296,7 @@ browserTest('a meeting is logged by hand, changed and called off; a busy button 
   await meeting.getByText('23:10').waitFor();
   await meeting.getByRole('button', { name: 'Change meeting' }).click();
   await dialog.getByLabel('Location').fill('Hall 4');
-  // The API says what is wrong; whoever pressed the button goes on from there.
+  // The API reports the error; the focus stays on the pressed button.
   await dialog.getByLabel('Link').fill('ftp://files.example.com');
   await dialog.getByRole('button', { name: 'Save' }).focus();
   await page.keyboard.press('Enter');

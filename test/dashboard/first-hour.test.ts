@@ -9,8 +9,8 @@ import { installation, terminal } from '../harness/installation.ts';
 import { PASSWORD } from '../harness/people.ts';
 
 /*
- * The first hour of a newcomer who has a browser, `npm start` and `npm run mailbox`: from the printed setup link to the first reply in
- * the inbox. PostgreSQL and Temporal are those of the tests; everything else is what the two commands bring.
+ * First hour of a newcomer with a browser, `npm start` and `npm run mailbox`: from the printed setup link to the first
+ * reply in the inbox. PostgreSQL and Temporal are those of the tests; everything else comes from the two commands.
  */
 
 const browserTest = browserTests(test);
@@ -23,7 +23,7 @@ async function save(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.locator('button[aria-disabled=true]:not([data-loading])', { hasText: /^Save$/ }).waitFor();
 }
-/** The steps of the checklist that are ticked. */
+/** Returns the completed steps of the checklist. */
 const ticked = (page: Page) =>
   page
     .getByRole('main')
@@ -39,7 +39,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   t.teardown(() => chrome.close());
   await Promise.all([heron.says('Heron is up.'), mailbox.says('The mailbox is up.')]);
 
-  // Setup, by the printed link.
+  // Setup by the printed link.
   const { page, context } = await chrome.visit({ locale: 'en-GB', viewport: { width: 1440, height: 900 } });
   const faults = watchFaults(page);
   await page.goto(/Setup link\s+(\S+)/.exec(heron.said())![1]!);
@@ -52,7 +52,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await page.getByRole('heading', { name: 'Steps to the first reply' }).waitFor();
   await page.getByText('0 of 7 done').waitFor();
 
-  // Another day: sign-in, with the code that is mailed, and so printed while no mail server is set.
+  // Later sign-in with the mailed code, which is printed as no mail server is configured.
   await page.getByRole('button', { name: 'Account of' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.getByLabel('Email address').fill(OWNER);
@@ -64,7 +64,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await page.getByRole('button', { name: 'Go on' }).click();
   await page.getByText('0 of 7 done').waitFor();
 
-  // A mailbox: the servers of its address are known, their ports are other ones here. A wrong password is said at once.
+  // A mailbox: its address' servers are known, with different ports here. A wrong password is reported at once.
   await page.getByRole('link', { name: 'Connect', exact: true }).click();
   await page.getByLabel('Email address').fill('you@heron.test');
   await page.getByLabel('Sender name').fill('Noor');
@@ -86,7 +86,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await page.getByRole('button', { name: 'Sign in and connect' }).click();
   await page.getByRole('heading', { name: 'you@heron.test' }).waitFor();
 
-  // A campaign of one email. What keeps it from starting is said, each with the way to it.
+  // A campaign of one email. Blockers of its start are listed with links to their places.
   await roomOf(page, 'Start').click();
   await page.getByRole('img', { name: 'done' }).waitFor();
   await page.getByRole('link', { name: 'Write campaign', exact: true }).click();
@@ -119,7 +119,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await adding.getByRole('button', { name: 'Add', exact: true }).click();
   await page.getByRole('link', { name: 'ada@example.com' }).waitFor();
 
-  // The sender is another one only if somebody says so; the hours are those of an office: here it may send at any time.
+  // The sender is preselected. The default hours are office hours, so they are changed to the whole day here.
   await tab(page, 'Senders');
   await page.getByRole('tabpanel', { name: 'Senders' }).getByText('you@heron.test').waitFor();
   await tab(page, 'Schedule');
@@ -130,7 +130,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await dialog.getByRole('button', { name: 'Start sending' }).click();
   await page.getByRole('button', { name: 'Pause' }).waitFor();
 
-  // The letter arrives at the mailbox, whose page is the next tab of the browser; its recipient answers there.
+  // The email arrives at the mailbox, whose page is another tab of the browser; its recipient answers there.
   const { page: letters } = { page: await context.newPage() };
   await eventually(
     async () => {
@@ -145,7 +145,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await letters.getByRole('button', { name: 'Reply' }).click();
   await letters.getByText('I do. Call me on Thursday?').waitFor();
 
-  // It is seen in the inbox, whose count says so in every room.
+  // It appears in the inbox, and its count in every room.
   await page.bringToFront();
   await page.getByLabel('one unread message').waitFor();
   await roomOf(page, 'Inbox').click();

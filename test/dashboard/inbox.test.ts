@@ -21,7 +21,7 @@ import { htmlFrom } from '../screenshots/inbox.ts';
 /** One stack for the file: dashboard, event stream, workflows, IMAP watch, mail servers. */
 const browserTest = browserTests(test);
 const OURS = 'sam@ours.test';
-/** The smallest image there is. */
+/** The smallest possible image. */
 const PICTURE = Buffer.from('R0lGODlhAQABAAAAACwAAAAAAQABAAA=', 'base64');
 let world: DashboardWorld;
 let gateway: Awaited<ReturnType<typeof startRealtime>>;
@@ -61,7 +61,7 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** Somebody the first letter of the campaign went to, who can answer it. */
+/** Creates a recipient of the campaign's first email who can answer it. */
 const mailed = (name: string): Promise<SentLead> =>
   createSentLead(world.deps, tenant.organizationId, {
     campaignId: campaign.campaignId,
@@ -88,7 +88,7 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   await page.getByText('Live', { exact: true }).waitFor();
   const ada = await mailed('Ada');
   box.deliver(replyTo(ada.original, 'Tell me more, please.'));
-  // Nobody reloads: the event brings it, and the count beside the room.
+  // Without a reload: the event brings it and the count beside the room.
   await rowOf(page, 'Ada').waitFor();
   await page.getByLabel('one unread message').waitFor();
   await page.keyboard.press('j');
@@ -104,13 +104,13 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   await page.getByRole('menuitem', { name: 'Thanks' }).click();
   const field = page.getByRole('textbox', { name: 'Reply to ada@lead.test' });
   await eventually(async () => (await field.inputValue()) === 'Thank you, Ada!');
-  // What is written is kept while it is written.
+  // The text is saved while it is typed.
   await eventually(async () => (await api('GET', '/unibox/drafts')).data.length === 1);
   await page.reload();
   await page.getByRole('button', { name: 'Continue draft' }).waitFor();
   await page.keyboard.press('r');
   await field.press('End');
-  // Somebody else writes the same draft meanwhile: both texts are shown, and the person decides.
+  // Somebody else changes the same draft meanwhile: both texts are shown, and the person decides.
   const [draft] = (await api('GET', '/unibox/drafts')).data;
   await api('PUT', `/unibox/drafts/${draft.id}`, { thread_id: draft.thread_id, body_plain: 'Ask us anything.' });
   await field.pressSequentially(' Sam');
@@ -125,7 +125,7 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   t.truthy(inReplyTo);
   await page.getByRole('region', { name: 'Conversation' }).getByText('Thank you, Ada! Sam').first().waitFor();
   await eventually(async () => (await api('GET', '/unibox/drafts')).data.length === 0);
-  // The contact's way through the campaign says the same: why nothing more is sent to her.
+  // The contact's page in the campaign shows the same reason why nothing more is sent to her.
   await page
     .getByRole('complementary', { name: 'About the sender' })
     .getByRole('link', { name: 'Lights for shops' })
@@ -195,10 +195,10 @@ browserTest('a conversation is archived and snoozed by keyboard, and undo brings
   await rowOf(page, 'Lou').click();
   await page.getByRole('region', { name: 'Conversation' }).getByText('Yes!').waitFor();
   await page.keyboard.press('e');
-  // It is offered to be taken back for as long as the pointer is on the note.
+  // Undo is offered as long as the pointer is on the notification.
   await page.getByText('Archived', { exact: true }).hover();
   await rowOf(page, 'Lou').waitFor({ state: 'detached' });
-  // The next one stands in its place.
+  // The next conversation takes its place.
   await page.getByRole('region', { name: 'Conversation' }).getByText('Not now.').waitFor();
   const archived = async () => (await api('GET', '/unibox?folder=archive')).data.length as number;
   await eventually(async () => (await archived()) === 1);

@@ -48,7 +48,7 @@ browserTest('a CRM is connected by its key, told which fields and when, and a fa
   await does.getByRole('button', { name: 'Add an action' }).click();
   await dialog.getByRole('combobox', { name: 'Event' }).fill('A contact was added');
   await page.getByRole('option', { name: 'A contact was added' }).click();
-  // The list closes over the next field.
+  // The open list covers the next field, so wait until it has closed.
   await page.getByRole('option').first().waitFor({ state: 'hidden' });
   await dialog.getByRole('combobox', { name: 'Action' }).click();
   await page.getByRole('option', { name: 'write the contact' }).click();

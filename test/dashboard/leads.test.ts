@@ -36,7 +36,7 @@ browserTest('a messy list is imported: mapped, run, and what was left out is lis
   await mapped('Email Address').waitFor();
   t.is(await mapped('Email Address').inputValue(), 'Email address');
   t.is(await mapped('Plan').inputValue(), 'Custom field');
-  // What was found out can be changed: the column is left out.
+  // The detected mapping can be changed: the column is ignored.
   await mapped('Phone').click();
   await page.getByRole('option', { name: 'Ignore' }).click();
   await page.getByRole('button', { name: /^Import \d+ rows$/ }).click();
@@ -95,7 +95,7 @@ browserTest('a segment says who is in it while its conditions are written, and a
   await page.getByText('50 people').waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { level: 1, name: 'Acme' }).waitFor();
-  // Everybody in it becomes a lead.
+  // Every contact of the segment becomes a lead.
   const campaign = await call(world, 'POST', '/v1/campaigns', { token: tenant.apiKey, body: { name: 'Lights' } });
   await page.goto(`${world.url}/campaigns/${campaign.body.id}?tab=leads`);
   await page.getByRole('button', { name: 'Add a segment' }).click();
@@ -106,11 +106,11 @@ browserTest('a segment says who is in it while its conditions are written, and a
   await dialog.getByRole('button', { name: 'Add', exact: true }).click();
   await page.getByText('50 leads were added.').waitFor();
   await page.getByRole('link', { name: 'p0@example.com' }).waitFor();
-  // A long list: only what is in sight is in the page, and the rest comes with the scrolling.
+  // A long list: only visible rows are in the page, and the rest is loaded by scrolling.
   await page.goto(`${world.url}/leads?sort=email`);
   await page.getByRole('link', { name: 'Person 000' }).waitFor();
   t.true((await page.getByRole('row').count()) < 100);
-  // It is searched while words are typed, of which none is lost, and emptied again.
+  // The list is searched while typing, without losing a word, and cleared again.
   const search = page.getByRole('searchbox', { name: 'Name, address or company' });
   const isAsked = (q: string | null) => page.waitForURL((url) => url.searchParams.get('q') === q);
   await search.pressSequentially('Person ');
@@ -154,14 +154,16 @@ browserTest('a segment says who is in it while its conditions are written, and a
   await context.close();
 });
 
-/** Goes through a list of so many people by keyboard alone, and back from its end after the page was scrolled away from it. */
+/**
+ * Walks through a list of `count` people by keyboard only, and back from its end after the page was scrolled away.
+ */
 async function walkRows(t: ExecutionContext, page: Page, count: number): Promise<void> {
   const row = (index: number) => page.locator(`main tr[aria-rowindex="${index}"]`);
   const focused = () => page.evaluate('Number(document.activeElement.closest("tr")?.ariaRowIndex)');
   await page.evaluate('scrollTo(0, 0)');
   await row(2).getByRole('link').focus();
   for (let index = 3; index <= count + 1; index += 1) {
-    // Some come with the next page of the list, which is under way by now.
+    // Some rows come with the next page of the list, which is being loaded.
     await row(index).waitFor({ state: 'attached' });
     await page.keyboard.press(index % 2 === 0 ? 'Tab' : 'ArrowDown');
     t.is(await focused(), index);

@@ -14,11 +14,14 @@ import { replyTo } from '../harness/inbound.ts';
 import { startMailWorld, type MailWorld, type MailWorldMailbox, type ReceivedMessage } from '../harness/mail.ts';
 import { startRelay, type Relay } from '../harness/relay.ts';
 
-/** One stack for the file: dashboard, event stream behind a line that can be cut, tracking, workflows, IMAP watch, mail servers. */
+/**
+ * One stack for the file: dashboard, event stream behind a connection that can be cut, tracking, workflows, IMAP watch,
+ * mail servers.
+ */
 const browserTest = browserTests(test);
 const OURS = 'sam@ours.test';
 const MAIL_MS = 60_000;
-/** What the page asks again while there is no stream, and a moment more (ms). */
+/** Interval (ms) of the page's refetches without a stream, plus a moment. */
 const POLL_MS = 21_000;
 const ALL_DAY = Array.from({ length: 7 }, () => [{ start: 0, end: 1440 }]);
 let world: DashboardWorld;
@@ -59,7 +62,7 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** Adds somebody to the campaign, and waits for the letter to them. */
+/** Adds a lead to the campaign and waits for the email to it. */
 async function letterTo(campaignId: string, email: string): Promise<ReceivedMessage> {
   const contact = await createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId, { email });
   await api('POST', `/campaigns/${campaignId}/leads`, { contact_ids: [contact] });
@@ -69,7 +72,7 @@ async function answer(letter: ReceivedMessage): Promise<void> {
   const { messageId } = await letter.parsed();
   box.deliver(replyTo({ messageId: messageId!, from: OURS, to: letter.envelope.to[0]! }, 'Tell me more.'));
 }
-/** Waits until one of the figures of the campaign is so much. */
+/** Waits until a figure of the campaign has a value. */
 const shows = (page: Page, figure: string, value: number) =>
   page
     .getByRole('main')
@@ -92,7 +95,7 @@ browserTest(
     const { page, context, faults } = await world.open(tenant, `/campaigns/${campaign.id}?tab=leads`, {
       locale: 'en-GB',
     });
-    // Time can be moved on by hand: nobody waits for the page to ask again.
+    // The clock can be advanced by hand, so that nobody waits for the page's refetch.
     await page.clock.install();
     await page.reload();
     const [said, heard] = [[] as string[], [] as string[]];
@@ -116,10 +119,10 @@ browserTest(
     await shows(page, 'Opens', 1);
     await answer(first);
     await shows(page, 'Replies', 1);
-    // Its way had ended with the only email.
+    // It had finished after its only email.
     await page.getByRole('row').filter({ hasText: 'ada@lead.test' }).getByText('Replied', { exact: true }).waitFor();
 
-    // The line is cut. What happens meanwhile is asked for, every twenty seconds.
+    // The connection is cut; meanwhile the page polls every twenty seconds.
     relay.cut();
     await page.getByText('Updates every 20 s', { exact: true }).waitFor();
     await letterTo(campaign.id, 'eve@lead.test');
@@ -127,7 +130,7 @@ browserTest(
     await shows(page, 'Sent', 2);
     await page.getByRole('link', { name: 'eve@lead.test' }).waitFor();
 
-    // It is back. The stream goes on after the last event that was heard: what came in the meantime is not lost.
+    // The connection is back. The stream resumes behind the last received event, so nothing in between is lost.
     const second = await letterTo(campaign.id, 'kim@lead.test');
     said.length = heard.length = 0;
     relay.mend();

@@ -22,7 +22,7 @@ test.after.always(async () => {
   await receiver?.stop();
 });
 
-/** A lead whose only email ended as the mail server said, in a workspace of its own. */
+/** Creates a lead whose only email has the given result, in a new workspace. */
 async function given(attempt: Attempt) {
   const lead = await createLead({ world, clock });
   lead.smtp.next = () => attempt;

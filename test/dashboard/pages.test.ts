@@ -18,13 +18,13 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** So many visitors go through the pages at once: most of a visit is waiting. */
+/** Number of visitors that go through the pages concurrently, as most of a visit is waiting. */
 const LANES = 3;
 const PHONE = { width: 390, height: 844 };
 
 browserTest('every page can be used by everybody, in both themes, and keeps the content security policy', async (t) => {
   t.timeout(600_000);
-  // The same dialog stands on several pages of a room: it is opened on one.
+  // The same dialog exists on several pages of a room; it is opened on only one.
   const opened = new Set<string>();
   const lanes = Array.from({ length: LANES }, async (_, lane) => {
     const look = { colorScheme: 'light', reducedMotion: 'reduce' } as const;
@@ -41,12 +41,12 @@ browserTest('every page can be used by everybody, in both themes, and keeps the 
       found.push(...(await findBarriers(page)).map((one) => `${name}, light: ${one}`));
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
-      // Colours that are still changing are those of neither theme.
+      // Colours in transition belong to neither theme.
       await page.evaluate(
         `Promise.all(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))`,
       );
       found.push(...(await findBarriers(page, 'colours')).map((one) => `${name}, dark: ${one}`));
-      // In the dark, where rings around what has the focus are harder to see. The frame is the same on every page.
+      // In dark mode, where focus rings are harder to see. The layout is the same on every page, so it is checked once.
       const part = name === 'start' ? 'body' : '#main';
       found.push(...(await walkByKeyboard(page, part, opened)).map((one) => `${name}, keyboard: ${one}`));
       await page.emulateMedia({ colorScheme: 'light' });

@@ -16,7 +16,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** A workspace of which three letters left today and two yesterday; one of today's was answered. */
+/** Creates a workspace with three emails sent today and two yesterday; one of today's was answered. */
 async function given() {
   const tenant = await world.tenant();
   const email = `sam-${tenant.userId}@ours.example`;
@@ -51,7 +51,7 @@ browserTest('a number is followed to its people, and a table and a chart are tak
   await page.locator('canvas').waitFor();
   const [picture] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('button', { name: 'PNG: Day by day' }).click(),
+    page.getByRole('button', { name: 'PNG: By day' }).click(),
   ]);
   t.deepEqual([...(await readFile(await picture.path())).subarray(1, 4)], [...Buffer.from('PNG')]);
 
@@ -84,7 +84,7 @@ browserTest('a goal is defined where reports miss one, and a funnel is in its ad
   await page.getByRole('cell', { name: 'user.signed_up' }).waitFor();
   await page.getByRole('link', { name: 'Funnels' }).click();
   await page.getByLabel('or a product event').fill('user.signed_up');
-  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByRole('button', { name: 'Add event', exact: true }).click();
   await page.getByRole('cell', { name: 'user.signed_up' }).waitFor();
   await page.reload();
   await page.getByRole('cell', { name: 'user.signed_up' }).waitFor();

@@ -33,7 +33,10 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** Text that is read or read out: of the page, and of attributes. Moments are written by the browser; code is nobody's words. */
+/**
+ * Script that returns the visible text of the page and of its attributes. Times are formatted by the browser, and code
+ * is skipped.
+ */
 const READ = `(() => {
   const unseen = 'noscript, script, style, time, code, pre, kbd, iframe, .cm-content, [aria-hidden="true"], .mantine-Avatar-root';
   const isCode = (element) => getComputedStyle(element).fontFamily.includes('mono');
@@ -49,29 +52,32 @@ const READ = `(() => {
   return [...found, document.title];
 })()`;
 
-/** Text on one line, as browsers show it. */
+/** Normalizes a text to one line, as browsers show it. */
 const onOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
-/** Every text in what the API answered, but for words such as `failed`: a sentence says what they stand for. */
+/** Returns every text in the API's answer except codes such as `failed`, which messages translate. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return /^[a-z]*$/.test(value) || value.length < 2 ? [] : [onOneLine(value)];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** Names that are the same in every language: of programs, formats and protocols, and those that programs give, such as `order.paid`. */
+/**
+ * Names that are the same in every language: programs, formats, protocols, and names given by programs, such as
+ * `order.paid`.
+ */
 const ALIKE = /\b(?:Heron|CSV|PNG|UTC|API|SMTP|IMAP|SPF|DKIM|DMARC)\b|\b[a-z]+(?:[._][a-z]+)+\b|https?:\S+/g;
-/** Days, months, hours and sizes, as the browser writes them. */
+/** Days, months, hours and sizes in the browser's format. */
 const WRITTEN =
   /\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|nes|rs|ur)?(?:day)?|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?:[a-z]+)?|AM|PM|GMT|seconds?|minutes?|MB)\b/g;
 
-/** Values of fields that the scene has, in lower case as words of programs are. */
+/** Field values of the scene in lower case, like codes. */
 const OF_THE_SCENE = ['pro', 'free', 'trial', 'starter', 'test', 'surplus', 'cells', 'no'];
 
-/** Words of a page that are neither of a sentence nor of the data that it shows. */
+/** Returns words of a page that are neither from a message nor from the data shown. */
 function foreignWords(shown: readonly string[], data: readonly string[]): string[] {
   return shown.filter((text) => {
     let left = onOneLine(outsideOfSentences(text));
-    // A part of a longer text, such as an email without what it quotes.
+    // Part of a longer text, such as an email without its quote.
     if (left.length > 20 && data.some((known) => known.includes(left))) return false;
     for (const known of data)
       left = left.replaceAll(
@@ -102,11 +108,11 @@ browserTest('in a further language no page has words that are not of its folder'
       if (response.headers()['content-type']?.startsWith('application/json'))
         answers.push(response.json().catch(() => undefined));
     });
-    // The steps of a scene find things by their English words.
+    // Steps of a scene find elements by English labels, so pages with steps are skipped.
     for (const [title, path] of scene.pages.filter(([, , who, act]) => who === of && !act)) {
       await page.goto(world.url + path);
       await settle(page);
-      // The page is read before the answers are: what it shows has been answered then.
+      // The page is read before the answers, so everything it shows has been answered.
       const shown = [...new Set((await page.evaluate(READ)) as string[])];
       const data = [...new Set([...OF_THE_SCENE, ...textsIn(await Promise.all(answers))])].toSorted(
         (a, b) => b.length - a.length,
@@ -117,7 +123,7 @@ browserTest('in a further language no page has words that are not of its folder'
   t.deepEqual(found, []);
 });
 
-/** A name that a parser of ICU sentences has, and nothing else. */
+/** A name that occurs only in ICU parsers. */
 const OF_PARSERS = 'EXPECT_ARGUMENT_CLOSING_BRACE';
 
 browserTest('the browser is sent no parser of sentences', async (t) => {
@@ -160,7 +166,7 @@ for (const [method, path, body] of REFUSED) {
   });
 }
 
-/** Pages without a script, of somebody who is signed in and of somebody who is not. */
+/** Pages without scripts, for signed-in people and others. */
 const PAGES: readonly [path: string, isSignedIn: boolean][] = [
   ['/account/sign-in', false],
   ['/account/forgotten-password', false],

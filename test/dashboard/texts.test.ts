@@ -10,7 +10,7 @@ import { ACTIONS, THINGS } from '../../web/src/rooms/operator/audit-names.ts';
 const SOURCES = fileURLToPath(new URL('../../web/src', import.meta.url));
 const DOMAIN = fileURLToPath(new URL('../../domain', import.meta.url));
 
-/** Sources of the dashboard, with the area that they are of. */
+/** Returns the sources of the dashboard with their areas. */
 async function sources(): Promise<{ name: string; area: string; source: string }[]> {
   const names = (await readdir(SOURCES, { recursive: true })).filter((name) => /\.tsx?$/.test(name));
   return Promise.all(
@@ -24,7 +24,7 @@ async function sources(): Promise<{ name: string; area: string; source: string }
 
 test('every sentence of the dashboard is used, and where its area is loaded', async (t) => {
   const files = await sources();
-  // A key that is put together has its beginning in the source.
+  // For a composed key only its prefix is in the source.
   const beginnings = files.flatMap(({ source }) =>
     [...source.matchAll(/(?:t|text)\(\s*`([\w.]+)\.\$\{/g), ...source.matchAll(/textOf\(\s*'([\w.]+)'/g)].map(
       ([, start]) => `${start}.`,
@@ -76,7 +76,7 @@ test('what the audit log names has words in both languages', async (t) => {
   const literals = (text: string) => [...text.matchAll(/'([\w.]+)'/g)].map(([, name]) => name!);
   const written = files.map((source) => ({
     things: [...source.matchAll(/entityType: ('\w+')/g)].flatMap(([, name]) => literals(name!)),
-    // An action that one of two values decides names both.
+    // A conditional action names both of its values.
     actions: [...source.matchAll(/action: ([^\n]*),\s*entityType:/g)].flatMap(([, expression]) =>
       literals(expression!),
     ),
@@ -103,7 +103,7 @@ test('what is kept under one key is the same answer wherever it is asked for', a
       const [, key] = /^queryKey: (\[[^\]]*\])/.exec(part) ?? [];
       const [, how] = /queryFn: ([^]*)/.exec(part) ?? [];
       if (!key || !how) continue;
-      // An answer as the API gives it is known by its address; one that is made of it, by how that begins.
+      // A direct answer of the API is identified by its address, a derived one by the beginning of its expression.
       const [, address] = /^\(\) =>\s*dataOf\(\s*(heron\.\w+\(\s*'[^']+')/.exec(how) ?? [];
       const name = key.replaceAll(/[\s!]/g, '');
       asked.set(name, (asked.get(name) ?? new Set()).add((address ?? how.slice(0, 80)).replaceAll(/\s/g, '')));
@@ -115,7 +115,7 @@ test('what is kept under one key is the same answer wherever it is asked for', a
   );
 });
 
-/** Every text of a catalogue of the server-rendered pages by its path, with something put into each place. */
+/** Yields every text of the server-rendered pages by its path, with a value for each placeholder. */
 function pageTexts(texts: object, path = ''): [path: string, text: string][] {
   return Object.entries(texts).flatMap(([name, value]: [string, unknown]): [string, string][] => {
     const at = path ? `${path}.${name}` : name;

@@ -28,10 +28,13 @@ const STARTS = {
   google_sheets: startGoogleSheets,
 };
 
-/** Doubles of all providers, by the provider's id. */
+/** Stubs of all providers, by the provider's id. */
 export type Doubles = { [id in keyof typeof STARTS]: Awaited<ReturnType<(typeof STARTS)[id]>> };
 
-/** Where each provider's API, authorization and tokens are below the double's origin. Two of them say where their API is with the tokens. */
+/**
+ * Paths of each provider's API, authorization and tokens below the stub's origin. Two of them return the API's URL with
+ * the tokens.
+ */
 const PATHS: { [id in keyof Doubles]?: Partial<Record<'api' | 'authorize' | 'token' | 'revoke', string>> } = {
   hubspot: { api: '', authorize: '/oauth/authorize', token: '/oauth/v1/token' },
   salesforce: {
@@ -49,7 +52,7 @@ const PATHS: { [id in keyof Doubles]?: Partial<Record<'api' | 'authorize' | 'tok
   google_sheets: { api: '', authorize: '/o/oauth2/v2/auth', token: '/token', revoke: '/revoke' },
 };
 
-/** Starts a double of every provider, or of those that are named. */
+/** Starts a stub of every provider, or of the named ones. */
 export async function startDoubles(
   ids: readonly (keyof Doubles)[] = Object.keys(STARTS) as (keyof Doubles)[],
 ): Promise<Doubles & { env: Record<string, string>; closeAll(): Promise<void> }> {
@@ -63,7 +66,7 @@ export async function startDoubles(
   });
 }
 
-/** Settings under which Heron takes the doubles for the providers. */
+/** Returns the settings that make Heron use the stubs as the providers. */
 function doublesEnv(doubles: Partial<Doubles>): Record<string, string> {
   const endpoints: Record<string, Record<string, string>> = {};
   const env: Record<string, string> = { ALLOW_UNSAFE_WEBHOOK_URLS: 'true' };

@@ -1,4 +1,4 @@
-/** Doubles of the providers that Heron connects to, one folder each. */
+/** Stubs of the providers that Heron connects to, one folder each. */
 export { startHubSpot, type HubSpotDouble } from './hubspot/double.ts';
 export { startSalesforce } from './salesforce/double.ts';
 export { PIPEDRIVE_CUSTOM_FIELD, startPipedrive } from './pipedrive/double.ts';

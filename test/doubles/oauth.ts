@@ -1,36 +1,39 @@
-/** The authorization server of a provider's double: authorization code with PKCE, refresh with or without rotation, revocation. */
+/**
+ * Authorization server of a provider's stub: authorization code with PKCE, refresh with or without rotation,
+ * revocation.
+ */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Answer, formOf, type Heard, type Route } from './server.ts';
 
-/** How a provider differs from the others. */
+/** Differences between providers. */
 interface OAuthDeclaration {
   authorizePath: string;
   tokenPath: string;
-  /** Where the client's id and secret stand in requests for tokens. */
+  /** Place of the client's id and secret in token requests. */
   clientAuth: 'body' | 'basic';
-  /** `required`: an authorization without a challenge is refused. `ignored`: the provider does not know PKCE. */
+  /** `required`: an authorization without a challenge is refused. `ignored`: the provider does not support PKCE. */
   pkce: 'required' | 'optional' | 'ignored';
-  /** Whether a refresh gives another refresh token and ends the old one. */
+  /** True if a refresh returns a new refresh token and ends the old one. */
   rotates: boolean;
-  /** Scopes that exist. An authorization that asks for another is refused. */
+  /** Existing scopes. An authorization with another one is refused. */
   scopes: readonly string[];
-  /** What stands between scopes in the authorization. */
+  /** Separator of scopes in the authorization. */
   scopeSeparator?: ' ' | ',';
-  /** Parameters that the authorization must have. */
+  /** Required parameters of the authorization. */
   needs?: Record<string, string>;
-  /** How the provider says that a request for tokens is refused. */
+  /** Returns the provider's refusal of a token request. */
   refusal: (error: OAuthError, description: string) => Answer;
-  /** The provider's answer with tokens. */
+  /** Returns the provider's token answer. */
   tokens: (grant: Grant, fresh: { access: string; refresh: string; expiresIn: number; first: boolean }) => object;
   prefix?: string;
 }
 
 type OAuthError = 'invalid_client' | 'invalid_grant' | 'invalid_request' | 'unsupported_grant_type';
 
-/** What a person has allowed. */
+/** Permission that a person has granted. */
 export interface Grant {
   scopes: readonly string[];
-  /** The person or workspace that allowed it, as the double names them. */
+  /** Person or workspace that granted it, by its name in the stub. */
   account: string;
 }
 
@@ -38,28 +41,28 @@ export interface OAuthServer {
   clientId: string;
   clientSecret: string;
   routes: Record<string, Route>;
-  /** The keys of the routes, which need no access token. */
+  /** Keys of the routes that need no access token. */
   open: string[];
-  /** A person opens the address in their browser and allows what it asks for, or refuses; where the browser is sent back to. */
+  /** Simulates a person who opens the URL in a browser and grants or denies access. Returns the redirect URL. */
   consent(authorizeUrl: string, how?: { account?: string; deny?: boolean }): string;
-  /** Whose an access token is. `expired` and `unknown` where it is not good. */
+  /** Returns the grant of an access token, or `expired` or `unknown`. */
   whose(accessToken: string | undefined): Grant | 'expired' | 'unknown';
-  /** Every access token ends now; refresh tokens stay. */
+  /** Expires every access token; refresh tokens stay valid. */
   expire(): void;
-  /** The person takes everything back at the provider: no token is good any more. */
+  /** Revokes everything, like a person at the provider: no token is valid any more. */
   revokeAll(): void;
-  /** Ends a token; false when it is not known. */
+  /** Ends a token; false if it is unknown. */
   revoke(token: string): boolean;
-  /** Every access token and refresh token that it gave, in order. */
+  /** Every issued access token and refresh token, in order. */
   readonly issued: readonly string[];
-  /** Refresh tokens and access tokens that were revoked by a call. */
+  /** Tokens that were revoked by a request. */
   readonly revoked: readonly string[];
   readonly refreshes: number;
-  /** Requests with a refresh token that was not good, such as one that had been used. */
+  /** Number of requests with an invalid refresh token, such as a used one. */
   readonly refused: number;
-  /** Waits this long (ms) before it answers a refresh. */
+  /** Delay (ms) of the answer to a refresh. */
   delayMs: number;
-  /** Lifetime of access tokens, seconds. */
+  /** Lifetime (seconds) of access tokens. */
   lifetimeSeconds: number;
 }
 
@@ -69,7 +72,7 @@ interface Code {
   redirectUri: string;
 }
 
-/** The routes and the state of an authorization server. */
+/** Returns the routes and the state of an authorization server. */
 export function createOAuth(declaration: OAuthDeclaration): OAuthServer {
   const codes = new Map<string, Code>();
   const access = new Map<string, { grant: Grant; until: number }>();
@@ -176,12 +179,12 @@ export function createOAuth(declaration: OAuthDeclaration): OAuthServer {
   return server;
 }
 
-/** The token of `Authorization: Bearer …`. */
+/** Returns the token of `Authorization: Bearer …`. */
 export function bearerOf(heard: Heard): string | undefined {
   return /^Bearer (\S+)$/.exec(heard.headers.authorization ?? '')?.[1];
 }
 
-/** The name of `Authorization: Basic …` and what follows its colon. */
+/** Returns name and password of `Authorization: Basic …`. */
 export function basicOf(heard: Heard): { name: string; password: string } | undefined {
   const encoded = /^Basic ([A-Za-z0-9+/=]+)$/.exec(heard.headers.authorization ?? '')?.[1];
   if (encoded === undefined) return undefined;
@@ -190,7 +193,9 @@ export function basicOf(heard: Heard): { name: string; password: string } | unde
   return colon < 0 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** A person would see an error page of the provider instead of its question, so a mistake here is an error of the test. */
+/**
+ * Checks an authorization request. The provider would show a person an error page, so a mistake here fails the test.
+ */
 function checkAuthorization(
   declaration: OAuthDeclaration,
   { clientId }: OAuthServer,

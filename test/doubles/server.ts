@@ -1,12 +1,12 @@
 /**
- * The server that all doubles of providers run on: a real HTTP server on this machine that keeps what it was sent, refuses what the
- * real provider would refuse, in the provider's own words, and can be slow, down or busy when a test says so. A double is written from
- * the provider's public documentation and imports nothing of Heron, so that a mistake of the client is not repeated here.
+ * Server of all provider stubs: a real local HTTP server that records requests, refuses what the real provider would
+ * refuse in the provider's own words, and can be slow, down or busy if a test requests it. A stub is written from the
+ * provider's public documentation and imports nothing of Heron, so that a mistake of the client is not repeated here.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a request is answered with; thrown where the provider refuses. */
+/** Answer to a request; thrown for a provider's refusal. */
 export class Answer extends Error {
   readonly status: number;
   readonly body: unknown;
@@ -20,13 +20,13 @@ export class Answer extends Error {
   }
 }
 
-/** One request, as a route of a double sees it. */
+/** Request as seen by a stub's route. */
 export interface Heard {
   method: string;
   /** Without the query. */
   path: string;
   query: URLSearchParams;
-  /** Parts of the path that the route names. */
+  /** Parameters of the route's path. */
   params: Record<string, string>;
   headers: IncomingHttpHeaders;
   raw: string;
@@ -34,48 +34,50 @@ export interface Heard {
 
 export type Route = (heard: Heard) => unknown;
 
-/** What happens to the next requests instead of, or after, their work. `lost`: the work is done and its answer never arrives. */
+/**
+ * Fault of the next requests, in place of or after their work. `lost`: the work is done and its answer never arrives.
+ */
 export type Fault = { kind: 'limited'; retryAfterSeconds: number } | { kind: 'broken' | 'hang' | 'reset' | 'lost' };
 
-/** What a provider's double says of itself. */
+/** Declaration of a provider's stub. */
 interface DoubleDeclaration {
-  /** Routes by `METHOD /path/:part`; the query is not part of it. */
+  /** Routes by `METHOD /path/:part`, without the query. */
   routes: Record<string, Route>;
-  /** The provider's answer to too many requests. */
+  /** Returns the provider's answer to too many requests. */
   limited: (retryAfterSeconds: number) => Answer;
-  /** The provider's answer when it is down. */
+  /** Returns the provider's answer when it is down. */
   broken?: () => Answer;
-  /** The provider's answer to a path that it does not have. */
+  /** Returns the provider's answer to an unknown path. */
   unknown?: (heard: Heard) => Answer;
-  /** Called before each route but the open ones: throws the provider's refusal of bad credentials. */
+  /** Called before each route except open ones; throws the provider's refusal of invalid credentials. */
   admit?: (heard: Heard) => void;
-  /** Routes that need no credentials, as their keys. */
+  /** Keys of routes that need no credentials. */
   open?: readonly string[];
-  /** Requests that the provider takes within a time, of routes that need credentials. */
+  /** Rate limit of routes that need credentials. */
   rate?: { requests: number; perMs: number };
 }
 
-/** A double that runs. */
+/** Running stub. */
 export interface Double {
-  /** Its origin, without a slash at the end. */
+  /** Its origin, without a trailing slash. */
   readonly url: string;
-  /** Everything that came, in order, whatever was answered. */
+  /** Every request in order, whatever the answer. */
   readonly heard: readonly Heard[];
-  /** What was refused with a status from 400 to 499, as the provider says it, but for limits. */
+  /** Answers with status 400 to 499 in the provider's words, except for limits. */
   readonly refusals: readonly string[];
-  /** The next requests that match meet these faults, one each. `match` is part of `METHOD /path`. */
+  /** Applies these faults to the next matching requests, one each. `match` is part of `METHOD /path`. */
   fail(...faults: readonly (Fault & { match?: string })[]): void;
-  /** Fails every request that matches, until it is called with undefined. */
+  /** Fails every matching request until it is called with undefined. */
   failAll(fault: Fault | undefined): void;
-  /** The provider's limit from now on; undefined is none. */
+  /** Sets the provider's limit from now on; undefined means none. */
   limit(rate: { requests: number; perMs: number } | undefined): void;
-  /** Requests as `METHOD /path`, in order. */
+  /** Returns the requests as `METHOD /path`, in order. */
   calls(): string[];
   clear(): void;
   close(): Promise<void>;
 }
 
-/** Starts a double on a free port of this machine, or on `port`. */
+/** Starts a stub on `port`, or on a free local port. */
 export async function startDouble(declaration: DoubleDeclaration, port = 0): Promise<Double> {
   const routes = Object.entries(declaration.routes).map(([key, route]) => ({ key, match: matcher(key), route }));
   let heard: Heard[] = [];
@@ -149,7 +151,7 @@ export async function startDouble(declaration: DoubleDeclaration, port = 0): Pro
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
   });
-  // A double that a scene leaves behind does not keep its process.
+  // A stub that a test leaves running does not keep its process alive.
   server.unref();
 
   return {
@@ -177,7 +179,7 @@ export async function startDouble(declaration: DoubleDeclaration, port = 0): Pro
   };
 }
 
-/** The body as JSON; throws `refusal` when it is none, or is not said to be. */
+/** Parses the body as JSON; throws `refusal` if it is not JSON or has another content type. */
 export function jsonOf(heard: Heard, refusal: (problem: string) => Answer): any {
   if (!/^application\/json\b/i.test(heard.headers['content-type'] ?? ''))
     throw refusal('The content type is not application/json');
@@ -188,7 +190,7 @@ export function jsonOf(heard: Heard, refusal: (problem: string) => Answer): any 
   }
 }
 
-/** The body as a form; throws `refusal` when it is not said to be one. */
+/** Parses the body as a form; throws `refusal` for another content type. */
 export function formOf(heard: Heard, refusal: (problem: string) => Answer): URLSearchParams {
   if (!/^application\/x-www-form-urlencoded\b/i.test(heard.headers['content-type'] ?? ''))
     throw refusal('The content type is not application/x-www-form-urlencoded');

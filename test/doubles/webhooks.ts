@@ -1,15 +1,15 @@
-/** What the doubles of Zapier, Make and n8n have in common: they take a webhook and keep what it carried. */
+/** Shared parts of the stubs of Zapier, Make and n8n: they accept a webhook and record its content. */
 import { Answer, jsonOf, type Heard } from './server.ts';
 
-/** A webhook that was taken. */
+/** Accepted webhook. */
 export interface TakenWebhook {
   body: any;
   raw: string;
-  /** Of the request, names in lower case. */
+  /** Headers of the request, names in lower case. */
   headers: Heard['headers'];
 }
 
-/** Takes a webhook; these three take any JSON object. */
+/** Accepts a webhook; these three accept any JSON object. */
 export function takeWebhook(heard: Heard, taken: TakenWebhook[], refusal: (problem: string) => Answer): void {
   taken.push({ body: jsonOf(heard, refusal), raw: heard.raw, headers: heard.headers });
 }

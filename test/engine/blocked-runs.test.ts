@@ -37,7 +37,7 @@ test.after.always(async () => {
 
 const PATIENCE_MS = 60_000;
 const UI = 'https://temporal.example';
-/** What the API says of a record whose run is blocked. */
+/** Returns the API's view of a record whose run is blocked. */
 const shownAs = async (path: string, token = tenant.apiKey): Promise<any> =>
   (await call(world, 'GET', path, { token })).body;
 const linkTo = (workflowId: string) => `${UI}/namespaces/default/workflows/${encodeURIComponent(workflowId)}`;
@@ -193,12 +193,13 @@ test.serial('an import that keeps failing is blocked, and goes on behind its che
 
 test.serial('a delivery that cannot be attempted is blocked, and attempted when it is retried', async (t) => {
   t.timeout(PATIENCE_MS * 3);
-  // Of its own organization: the campaigns of the other tests have events too.
+  // In a separate organization, because the campaigns of the other tests emit events too.
   const own = await world.tenant();
   let status = 500;
   const receiver = await startReceiver({ respond: () => ({ status }) });
   const endpoint = await createEndpoint(world.deps, own.organizationId, receiver.url);
-  // Claims of the delivery's own run. Its batch, which makes the first attempt, may be repeated under load and must get through.
+  // Breaks claims of the delivery's own run only. Its batch, which makes the first attempt, may be repeated under load
+  // and must succeed.
   const repair = await breakWrites(
     world,
     'webhook_deliveries',
@@ -230,7 +231,7 @@ test.serial('a delivery that cannot be attempted is blocked, and attempted when 
   await receiver.stop();
 });
 
-/** Two workspaces with an endpoint each. Claims of the first one's deliveries fail, in whatever run. */
+/** Creates two workspaces with an endpoint each. Claims of the first one's deliveries fail in any run. */
 async function poisonOne() {
   const [poisoned, healthy] = await Promise.all([world.tenant(), world.tenant()]);
   const receiver = await startReceiver({ respond: 204 });
@@ -251,7 +252,7 @@ test.serial(
   async (t) => {
     t.timeout(PATIENCE_MS * 3);
     const { poisoned, healthy, endpoint, other, receiver, repair, row } = await poisonOne();
-    // In one turn of the fan-out, and so in one batch.
+    // In one fan-out iteration, and so in one batch.
     const created_at = world.deps.clock.now();
     await world.deps.db('domain_events').insert(
       [poisoned, healthy].map(({ organizationId }) => ({
@@ -271,7 +272,7 @@ test.serial(
     t.like(stuck, { batch_id: null, status: 'pending', attempt_count: 0 });
     t.regex(stuck.blocked_reason, REASON);
     t.deepEqual(stuck.error_reason, message('connect.batch_failing', { kind: 'PostgreSQL P0001' }));
-    // The row is seen before its run has ended: the batch has nothing left.
+    // The row may be visible before its run has ended: the batch has nothing left to do.
     await eventually(async () => !(await isRunning(`webhook-batch/${batch}`)), PATIENCE_MS);
     const letter = await waitForLetter(`webhook-delivery/${stuck.id}`, 'pending');
     t.like(letter, { organization_id: poisoned.organizationId, task_type: 'webhook_delivery', task_id: stuck.id });

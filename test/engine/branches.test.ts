@@ -11,7 +11,7 @@ interface Step {
   branches?: { to: number | null; opened?: boolean }[];
 }
 
-/** A contact whose first email has just left, in a campaign whose branches name steps by their places. */
+/** Creates a contact whose first email was just sent, in a campaign whose branches refer to steps by position. */
 async function mailed(steps: Step[]) {
   const { advance, db, enrollmentId, stepIds } = await createLead(
     stage,

@@ -166,7 +166,7 @@ test.serial(
     const [letter] = await world.deps.db('dead_letters').where({ organization_id: desk.tenant.organizationId });
     t.like(letter, { task_type: 'direct_email', task_id: second });
     t.is(desk.smtp.taken.length, 1);
-    // A person has it tried again.
+    // A person retries it.
     await world.deps.db('mailboxes').where({ id: desk.mailboxId }).update({ status: 'active' });
     t.is((await desk.post(`/tasks/dlq/${letter.id}/replay`, {})).status, 200);
     t.is(await desk.finish(second), 'sent');
@@ -206,7 +206,7 @@ test.serial('an address that is suppressed meanwhile is left out; when none is l
     refused.body.problems.map(({ path }: { path: string }) => path),
     ['body.to.0'],
   );
-  // It is a dead letter: a person who has taken the address off the list has it tried again.
+  // It is a dead letter: a person who has removed the suppression retries it.
   const [letter] = (await desk.get('/tasks/dlq?status=pending')).body.data;
   t.like(letter, { task_type: 'direct_email', task_id: second.task_id });
   await world.deps.db('suppressions').where({ organization_id: organizationId, email: 'a@else.test' }).delete();
@@ -260,7 +260,7 @@ for (const [attempt, outcome] of [
     t.is(desk.smtp.taken.length, attempt === 'die-marked' ? 0 : 1);
     if (outcome === 'sent') return;
     if (attempt === 'die-marked') {
-      // Where it cannot leave the second time either it is as uncertain as before.
+      // If the second attempt is interrupted too, it is uncertain as before.
       await settleUncertain(world.deps, id, 'again');
       const response = '452 4.2.2 mailbox full';
       desk.smtp.next = () => ({ kind: 'refused', stage: 'recipient', code: 452, response, permanent: false });
@@ -358,7 +358,7 @@ test.serial(
     t.like(await db('enrollments').where({ id: lea.enrollmentId }).first(), { state: 'active' });
     t.like(await desk.read(body.task_id), { about_send_id: lea.sendId, contact_id: lea.contactId, thread_id: thread });
 
-    // A mail program that names only the last message: the answer counts for the campaign all the same.
+    // For a mail program that names only the last message, the answer still counts for the campaign.
     clock.advance(MINUTE);
     await desk.receive(
       replyTo(
@@ -477,7 +477,7 @@ test.serial('a key without a policy waits for a person, who sees what will leave
   const withdrawn = (await ask()).body;
   t.is((await desk.remove(`/unibox/scheduled/${withdrawn.task_id}`)).status, 204);
   await ended(withdrawn.approval_id);
-  // Between the decision and the run that follows it.
+  // Between the decision and the following iteration of the run.
   const tooSoon = (await ask()).body;
   await decide(tooSoon.approval_id, 'approved');
   t.is((await desk.remove(`/unibox/scheduled/${tooSoon.task_id}`)).status, 204);

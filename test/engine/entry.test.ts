@@ -28,7 +28,7 @@ async function given(steps: StepSpec[], leads: number, campaign: Record<string, 
     stepIds,
     enrollments,
     contacts,
-    /** Turns of the launcher until it waits; when it wakes (epoch ms). */
+    /** Runs launcher iterations until it waits. Returns its wake-up time (epoch ms). */
     async launch(): Promise<number | null> {
       for (let turns = 0; turns < 200; turns += 1) {
         const turn = await launchTurn(ctx, campaignId);
@@ -44,7 +44,7 @@ async function given(steps: StepSpec[], leads: number, campaign: Record<string, 
       throw new Error('the launcher spins');
     },
     open: async () => (await db('enrollments').where({ campaign_id: campaignId, state: 'active' })).length,
-    /** Runs that reconciling would open. */
+    /** Returns runs that reconciliation would open. */
     mustRun: async () =>
       (
         await reconciledFamilies(world.deps)

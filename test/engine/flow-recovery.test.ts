@@ -15,8 +15,8 @@ import { call, createWorld, type World } from '../harness/world.ts';
 import { inWords } from '../../lib/errors.ts';
 
 /*
- * Direct sends, test runs, warmups and verifications on a real Temporal, in what goes wrong: work that keeps failing is shown as blocked and goes on when
- * it is retried, and a workflow that was lost is found by `reconcile`. Runs have theirs in runs.test.ts.
+ * Failures of direct sends, test runs, warmups and verifications on a real Temporal. Work that keeps failing is shown
+ * as blocked and continues after a retry, and `reconcile` finds a lost workflow. Agent runs are tested in runs.test.ts.
  */
 
 let world: World;
@@ -61,7 +61,7 @@ async function ask(method: string, path: string, body: unknown, token = tenant.s
   return answer.body;
 }
 
-/** Asks for an email; a key without a policy has to wait for a person. */
+/** Requests an email; a key without a policy must wait for a person. */
 async function compose(to: string, { token = tenant.sessionToken, inMs = 0 } = {}): Promise<any> {
   const later = inMs > 0 && { send_mode: 'scheduled', scheduled_at: new Date(Date.now() + inMs).toISOString() };
   return ask(
@@ -72,7 +72,7 @@ async function compose(to: string, { token = tenant.sessionToken, inMs = 0 } = {
   );
 }
 
-/** Waits until a workflow is shown as blocked by its dead letter, mends what was broken, and retries it. */
+/** Waits until a workflow is blocked with a dead letter, repairs the cause, and retries it. */
 async function mendAndRetry(
   workflowId: string,
   repair: () => Promise<void>,
@@ -89,7 +89,7 @@ async function mendAndRetry(
   return letter;
 }
 
-/** Ends a workflow as if its store were lost, and has `reconcile` start it again. */
+/** Ends a workflow as if its storage were lost, and lets `reconcile` start it again. */
 async function loseAndReconcile(workflowId: string): Promise<Record<string, number>> {
   const before = (await handleOf(workflowId).describe()).runId;
   await handleOf(workflowId).terminate('lost');
@@ -248,7 +248,7 @@ test.serial(
     t.is((await world.deps.db('warmup_standings').where({ mailbox_id: id }).first()).run_blocked, null);
 
     const second = await give();
-    // The partner is being warmed too, and has no workflow.
+    // The partner's warmup is on too, and has no workflow.
     t.true((await loseAndReconcile(`warmup/${id}`)).warmup! >= 1);
     await reached('warmup_mails', second, 'sent');
     t.is(receivedBy('warm-b@ours.test'), 2);

@@ -1,4 +1,7 @@
-/** What happens at providers while workers come and go: each action once, and a booked meeting that stops a sequence. */
+/**
+ * Provider actions while workers are killed and started: each action happens once, and a booked meeting stops a
+ * sequence.
+ */
 import test from 'ava';
 import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
 import { startDoubles } from '../doubles/all.ts';
@@ -45,7 +48,7 @@ test('a reply is told in a chat and kept in a CRM, once each, though the worker 
   });
   await subscribe(world, tenant, hubspot, { event_type: 'email.replied', action: 'hubspot.upsert_contact' });
   const lead = await createMailedLead(tenant, 'lea@lead.example.com');
-  // Both are away when the reply comes.
+  // Both are unreachable when the reply arrives.
   doubles.hubspot.failAll({ kind: 'broken' });
   doubles.slack.failAll({ kind: 'broken' });
   await lead.reply('Sounds great, let us talk on Monday!');
@@ -56,7 +59,7 @@ test('a reply is told in a chat and kept in a CRM, once each, though the worker 
   doubles.hubspot.failAll(undefined);
   doubles.slack.failAll(undefined);
   engine = await startEngine(world);
-  // What is delivered leaves the queue.
+  // Delivered rows leave the queue.
   const waiting = () => world.deps.db('integration_deliveries').where({ organization_id: tenant.organizationId });
   await eventually(async () => (await waiting()).length === 0, PATIENCE_MS);
   t.deepEqual(doubles.slack.messages, [{ channel: 'sales', text: 'Lea replied' }]);
@@ -94,7 +97,7 @@ test('a meeting that is booked stops the sequence of who booked it', async (t) =
   t.is(enrollment.state, 'completed');
 });
 
-/** Connects an account through the browser of the tenant's person; the connection's id. */
+/** Connects an account through the browser of the tenant's person. Returns the connection's id. */
 async function consent(tenant: Tenant, provider: 'hubspot' | 'slack'): Promise<string> {
   const started = await call(world, 'POST', '/v1/integrations/oauth/start', {
     token: tenant.sessionToken,
@@ -108,7 +111,7 @@ async function consent(tenant: Tenant, provider: 'hubspot' | 'slack'): Promise<s
   return body.connections.find((one: { provider: string }) => one.provider === provider).id;
 }
 
-/** A lead of a running campaign whose first email has left. */
+/** Creates a lead of a running campaign whose first email was sent. */
 async function createMailedLead({ organizationId }: Tenant, email: string) {
   const { deps } = world;
   const mailboxId = await createMailbox(deps, organizationId, FROM);

@@ -5,7 +5,7 @@ import { createWorld, type World } from '../harness/world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import type { Attempt } from '../harness/fake-smtp.ts';
 
-/** Shortly before the day of the mailboxes ends, so that slots, retries and counts come to lie on both sides. */
+/** Shortly before the mailboxes' day ends, so that slots, retries and counts fall on both days. */
 const EVENING = new Date('2026-03-02T23:50:00Z');
 const clock = new ManualClock(EVENING);
 let world: World;
@@ -14,7 +14,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Mostly the same contact, as things that happen to different ones hardly meet. */
+/** Prefers the same contact, because operations on different ones rarely interact. */
 const lead = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(0, 3) }, { weight: 2, arbitrary: fc.nat(5) });
 const which = fc.nat(1);
 const operation: fc.Arbitrary<Operation> = fc.oneof(
@@ -92,16 +92,16 @@ const attempt: fc.Arbitrary<Attempt> = fc.oneof(
   },
 );
 
-/** Rounds of operations that happen at the same time. */
+/** Rounds of concurrent operations. */
 const rounds = fc.array(fc.array(operation, { minLength: 1, maxLength: 6 }), { minLength: 4, maxLength: 14 });
 
 async function play(plan: Operation[][], attempts: Attempt[]): Promise<EngineWorld> {
   clock.set(EVENING);
   const engine = await createEngineWorld(world, clock, attempts);
   for (const round of plan) {
-    // Time stands still within a round, so that what the rows say of before and after is the truth.
+    // Time stands still within a round, so that the before and after in the rows are exact.
     for (const one of round.filter(({ kind }) => kind === 'tick')) await engine.perform(one);
-    // Some at once, some while the others are half-way.
+    // Some start at once, some while the others are in progress.
     await Promise.all(
       round
         .filter(({ kind }) => kind !== 'tick')

@@ -9,7 +9,7 @@ import { startReceiver, type Receiver } from '../harness/receiver.ts';
 import { startScriptedSmtp, type ScriptedSmtp } from '../harness/smtp-script.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
-/** Slots are few here, and what hangs does so for longer than the test takes: whoever waits for it fails. */
+/** There are few slots here, and what hangs does so longer than the test, so anything that waits for it fails. */
 const ENV = {
   WORKER_ROLES: 'temporal,relay',
   WORKER_ACTIVITIES: '8',
@@ -47,7 +47,7 @@ const callOf = (connectionId: string): StepSpec => ({
   action: { type: 'app_action', app_connection_id: connectionId, path: '/score', inputs: {}, output_key: 'score' },
 });
 
-/** A running campaign of a new tenant. */
+/** Creates a running campaign of a new tenant. */
 async function campaign(
   leads: number,
   parts: { app?: Receiver; smtp?: { host: string; port: number } } = {},

@@ -1,4 +1,7 @@
-/** A worker that is killed in the middle of runs of automations: what Heron does is done once, calls of others are repeated under the same id. */
+/**
+ * Tests a worker that is killed during automation runs: Heron's own actions happen once, calls of other systems are
+ * repeated with the same id.
+ */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -84,7 +87,7 @@ test('of runs whose worker is killed nothing is lost and nothing of Heron is don
 
   app.respond(204);
   n8n.failAll(undefined);
-  // As though the time of the dead worker for its deliveries were over.
+  // Simulates the expiry of the dead worker's lease on its deliveries.
   await db('integration_lanes')
     .where({ connection_id: connectionId })
     .update({ due_at: new Date(0) });

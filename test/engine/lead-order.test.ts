@@ -11,7 +11,7 @@ import { createLead, createMondayWorld } from '../harness/lead.ts';
 const stage = await createMondayWorld(test);
 const { world, clock } = stage;
 
-/** Takes the turns of a launcher until it waits. */
+/** Runs the iterations of a launcher until it waits. */
 async function launchAll(ctx: Ctx, campaignId: string): Promise<void> {
   for (let turns = 0; turns < 50; turns += 1) if ('report' in (await launchTurn(ctx, campaignId))) return;
   throw new Error('the launcher never waits');
@@ -45,7 +45,7 @@ test.serial('leads are launched in the order that their campaign asks for, those
       found.push(...launched.sort());
       clock.advance(DAY_MS);
     }
-    // They are leads again that wait, as before.
+    // They are waiting leads again, as before.
     await db('sends').where({ campaign_id: campaignId }).delete();
     await db('enrollments')
       .where({ campaign_id: campaignId })
@@ -65,7 +65,7 @@ test.serial('leads are launched in the order that their campaign asks for, those
   t.deepEqual(pairs(await order(byRank)), ['23', '04', '1'], 'another order gives all of them another place');
 });
 
-/** Who is launched on a day, in no order among each other. */
+/** Groups the leads launched on a day, whose order among each other is undefined. */
 function pairs(found: readonly string[]): string[] {
   return Array.from({ length: Math.ceil(found.length / 2) }, (_, day) =>
     found
@@ -99,7 +99,7 @@ test.serial('however many moments come at once, those who are first in the order
     campaign: { max_new_leads_per_day: 2, contact_order_by: 'company' },
   });
   const { db } = world.deps;
-  // More than two turns put back, and the first of the order were called last.
+  // More than two iterations requeue, and the first in order were requested last.
   await db.raw(
     `with people as (
        insert into contacts (id, organization_id, email, company, created_at, updated_at)

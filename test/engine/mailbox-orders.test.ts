@@ -7,8 +7,9 @@ import { createOrderWorld, openOrderDesk, type OrderDesk, type OrderWorld } from
 import { assertNowhere } from '../harness/secrets.ts';
 
 /*
- * Orders of mailboxes on a real Temporal, with a real worker: paid by the webhook of a double of Stripe, done by the sandbox of a provider.
- * The effect of each fault on each step is in domain/billing/mailbox-orders/saga.test.ts, where it needs no clock of Temporal.
+ * Orders of mailboxes on a real Temporal with a real worker: paid by the webhook of a Stripe stub, performed by a
+ * provider sandbox. domain/billing/mailbox-orders/saga.test.ts tests the effect of each fault on each step, without
+ * Temporal.
  */
 
 let orders: OrderWorld;
@@ -35,7 +36,7 @@ const showing = (orderId: string, state: string) =>
   eventually(async () => (await runOf(orderId).describe()).searchAttributes.State?.[0] === state);
 const asked = (request: string) => eventually(async () => orders.sandbox.requests.includes(request));
 
-/** What an order has at the provider that costs money. */
+/** Counts the things of an order at the provider that cost money. */
 async function leftOf(orderId: string): Promise<number> {
   await orders.sandbox.idle();
   const made = effectsOf(orderId).filter(({ operation }) => /register|create/.test(operation));
@@ -43,7 +44,7 @@ async function leftOf(orderId: string): Promise<number> {
   return made.filter(({ about }) => mailboxes.includes(about) || domains.includes(about)).length;
 }
 
-/** Waits for the page that the order's run has made. */
+/** Waits for the payment page created by the order's run. */
 async function pageOf(desk: OrderDesk, orderId: string): Promise<string> {
   await eventually(
     async () => (await desk.call('GET', `/mailbox-provisioning/${orderId}`)).body.checkout_url !== undefined,
@@ -56,7 +57,7 @@ async function payOrder(desk: OrderDesk, orderId: string): Promise<void> {
   await orders.stripe.pay(await pageOf(desk, orderId));
 }
 
-/** All of the money is back, in one refund. */
+/** Returns true if all money was returned in one refund. */
 async function isRefunded(desk: OrderDesk, orderId: string): Promise<boolean> {
   await eventually(async () => (await desk.payment(orderId)) === 'refunded');
   const { payment_id: paymentId, total_due_today_cents: cents } = await desk.row(orderId);

@@ -20,7 +20,7 @@ import { Crash, createFakeSmtp, type Attempt } from '../harness/fake-smtp.ts';
 import type { World } from '../harness/world.ts';
 import { words } from '../../domain/platform/words.ts';
 
-/** Something that happens. `lead` is one of six leads, `which` one of two campaigns or mailboxes. */
+/** Random operation. `lead` is one of six leads, `which` one of two campaigns or mailboxes. */
 export type Operation =
   | {
       kind:
@@ -53,19 +53,19 @@ export type Operation =
     }
   | { kind: 'tick'; seconds: number };
 
-/** Three contacts in two campaigns that share two mailboxes, and a mail server that keeps the only record that counts. */
+/** Three contacts in two campaigns that share two mailboxes, and a mail server whose record is the reference. */
 export interface EngineWorld {
   perform(operation: Operation): Promise<void>;
-  /** Mails the server has taken. */
+  /** Returns the number of mails that the server has accepted. */
   mails(): number;
-  /** Lets everything work again and plays all runs to their end. */
+  /** Ends all faults and runs everything to its end. */
   settleAll(): Promise<void>;
   assertNoneTwice(): void;
   assertRecordAgrees(): Promise<void>;
   assertCountersAgree(): Promise<void>;
 }
 
-/** Refusals that a caller may get; any other error is a fault of ours. */
+/** Errors that a caller may get; any other error is a bug. */
 const EXPECTED = new Set([
   'not_found',
   'bad_request',
@@ -88,7 +88,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
   let calm = false;
   smtp.next = async () => {
     const attempt = calm ? 'accept' : (attempts[nth++] ?? 'accept');
-    // Long enough for others to do what they do while the server thinks.
+    // Long enough for others to act while the server responds.
     if (!calm) await new Promise((resolve) => setTimeout(resolve, (nth % 3) * 15));
     return attempt;
   };
@@ -126,7 +126,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
   const campaignOf = (lead: number) => campaigns[Math.floor(lead / 3)]!.campaignId;
   const contactOf = (lead: number) => contacts[lead % 3]!;
 
-  /** One turn of a contact's run, as the workflow takes it. */
+  /** Runs one iteration of a contact's run, like the workflow. */
   async function run(enrollmentId: string): Promise<{ until: number | null; done: boolean }> {
     const decision = await advanceEnrollment(ctx, enrollmentId);
     if (decision.kind === 'done') return { until: null, done: true };
@@ -226,7 +226,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
 
   const openLeads = () => db('enrollments').where({ organization_id: organizationId }).whereIn('state', OPEN);
 
-  /** Everything that stood in the way is taken away, as people would. */
+  /** Removes every obstacle, as people would. */
   async function heal(): Promise<void> {
     calm = true;
     await db('mailboxes').where({ organization_id: organizationId }).update({ status: 'active' });
@@ -314,13 +314,13 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
           mustBe ||
           row.state === 'uncertain' ||
           row.state === 'sending' ||
-          // A report can come for one that was uncertain.
+          // A delivery report can arrive for an uncertain email.
           (row.state === 'bounced' && (row.sent_at !== null || row.handover !== null));
         if (mustBe && !isTaken)
           throw new Error(`recorded as ${row.state}, but the server never took it: ${JSON.stringify(row)}`);
         if (isTaken && !mayBe)
           throw new Error(`recorded as ${row.state}, but the server took it: ${JSON.stringify(row)}`);
-        // Taken for abandoned, it was claimed once more without being offered.
+        // Claimed once more as abandoned, without being offered to the server.
         const offeredLater =
           row.finished_at &&
           row.claimed_at > row.finished_at &&

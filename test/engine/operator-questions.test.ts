@@ -13,7 +13,7 @@ import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
 
 /*
- * Ten questions of an operator, asked of Temporal alone: by search attributes, by the details of a run and by its
+ * Ten questions of an operator, answered from Temporal alone: by search attributes, by the details of a run and by its
  * description. No answer comes from PostgreSQL.
  */
 
@@ -44,7 +44,7 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** Ids of the runs that a query of the visibility API finds. */
+/** Returns the ids of runs found by a visibility query. */
 async function found(query: string): Promise<string[]> {
   const ids: string[] = [];
   for await (const { workflowId } of engine.temporal.workflow.list({ query })) ids.push(workflowId);
@@ -59,7 +59,7 @@ const handleOf = (workflowId: string) => engine.temporal.workflow.getHandle(work
 const detailsOf = async (handle: WorkflowHandle): Promise<string> =>
   (await handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata')).currentDetails ?? '';
 
-/** A contact of a campaign that waits for a product event, for an hour. */
+/** Creates a contact of a campaign that waits one hour for a product event. */
 async function waitingContact() {
   // The mailbox of the desk has no server.
   const { organizationId } = await world.tenant();
@@ -126,7 +126,7 @@ test.serial('which failed today, and which build ran it', async (t) => {
   const builds = (searchAttributes.BuildIds ?? []) as string[];
   const build = builds.find((one) => one.startsWith('unversioned:'));
   t.truthy(build, `which build: ${builds.join(', ')}`);
-  // Runs of other tests carry memos that another key sealed, so the organization is named.
+  // Memos of other tests' runs are encrypted with another key, so the query names the organization.
   t.true((await finds(`BuildIds = '${build}' AND OrganizationId = '${args.organizationId}'`, failed)).includes(failed));
 });
 

@@ -1,6 +1,6 @@
 /**
- * Records runs of every workflow family into workflows/<family>/histories, for the replay suite: npm run record-histories -- [recorder…].
- * Once a release has open runs, a recording is never made again: a change of the code needs `patched`.
+ * Records runs of every workflow family into workflows/<family>/histories, for the replay suite: npm run
+ * record-histories -- [recorder…]. Once a release has open runs, never re-record: a change of the code needs `patched`.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -168,7 +168,10 @@ async function recordMaintenance(): Promise<void> {
   await save('maintenance', 'swept', maintenanceWorkflow.id({}));
 }
 
-/** One endpoint that echoes only once its application is saved again, after two challenges; one that is gone before the first. */
+/**
+ * Records an endpoint that echoes only after its application is saved again (after two challenges), and one that is
+ * deleted before the first.
+ */
 async function recordWebhookVerify(): Promise<void> {
   const receiver = await startReceiver({ respond: 500 });
   const tenant = await world.tenant();
@@ -205,7 +208,10 @@ async function recordWebhookVerify(): Promise<void> {
   await receiver.stop();
 }
 
-/** A batch of which one delivery fails; that delivery, asked for again while it waits; the batch of an endpoint that fails. */
+/**
+ * Records a batch with a failing delivery, that delivery when requested again during its wait, and the batch of a
+ * failing endpoint.
+ */
 async function recordWebhooks(): Promise<void> {
   const receiver = await startReceiver({ respond: ({ index }) => ({ status: index === 1 ? 500 : 204 }) });
   const { db } = world.deps;
@@ -243,7 +249,7 @@ async function recordWebhooks(): Promise<void> {
   await receiver.stop();
 }
 
-/** A warmup that sends an email at its time, is paused, goes on, and is stopped. */
+/** Records a warmup that sends a due email, is paused, resumed and stopped. */
 async function recordWarmup(): Promise<void> {
   const tenant = await world.tenant();
   const { db, clock } = world.deps;
@@ -281,7 +287,7 @@ async function recordWarmup(): Promise<void> {
   await save('warmup', 'sent-paused-stopped', `warmup/${mailboxId}`);
 }
 
-/** The id of the only batch of this task queue so far, once it has ended. */
+/** Returns the id of the only batch of this task queue so far, once it has ended. */
 function completedBatch(): Promise<string> {
   return eventually(async () => {
     const query = `WorkflowType = 'webhookBatch' AND TaskQueue = '${world.deps.config.TEMPORAL_TASK_QUEUE}' AND ExecutionStatus = 'Completed'`;

@@ -1,8 +1,8 @@
 /**
- * Records paths that a run takes only when something happens at one moment: a signal while its question is answered, a
- * redelivery while an attempt succeeds, work that keeps failing. The workflows and the Temporal server are real; the
- * activities answer by script, so that the moment is always met. Writes workflows/<family>/histories, like
- * record-histories: npm run record-scripted -- [family/recording…]. Runs that continue as new are recorded when only such are named.
+ * Records paths that depend on exact timing: a signal during an activity, a redelivery while an attempt succeeds, work
+ * that keeps failing. The workflows and the Temporal server are real; the activities answer by script, so that the
+ * timing is always met. Writes workflows/<family>/histories like record-histories: npm run record-scripted --
+ * [family/recording…]. Runs that continue as new are only recorded if no others are named.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,7 +24,10 @@ import { AWAY, SCRIPTED } from './scripted.ts';
 
 const only = process.argv.slice(2);
 const chosen = SCRIPTED.filter(({ family, name }) => only.length === 0 || only.includes(`${family}/${name}`));
-/** Events after which the server suggests to continue as new, for recordings of that; they are recorded by themselves. */
+/**
+ * Number of events after which the server suggests to continue as new, for recordings of that, which are made
+ * separately.
+ */
 const FEW_EVENTS = 20;
 const continues = chosen.every((one) => one.continues);
 const address = continues ? undefined : process.env.HERON_TEST_TEMPORAL;
@@ -39,7 +42,7 @@ await installRuntime(silentLogger);
 const client = new Client({ connection: Connection.lazy(to) });
 const connection = await NativeConnection.connect(to);
 
-/** Gives the next answer of the run's script, which also says which activity is expected to ask. */
+/** Returns the next answer of the run's script, which names the activity expected to ask. */
 async function answer(): Promise<unknown> {
   const { workflowExecution, activityType, isLocal } = activityInfo();
   const { workflowId } = workflowExecution!;
@@ -60,7 +63,7 @@ async function record({ family, name, workflowId, spec, answers, later, ends = '
   scripts.set(workflowId, [...answers]);
   const handle = await client.workflow.start(spec.workflowType, {
     ...startOptions(spec, workflowId, taskQueue),
-    // A signal during a local activity reaches the run when its task is prolonged, at four fifths of this.
+    // A signal during a local activity reaches the run when its task is extended, at four fifths of this timeout.
     ...(answers.some(({ takesMs }) => takesMs) ? { workflowTaskTimeout: '3s' } : {}),
   });
   for (const one of later) {
@@ -94,7 +97,7 @@ const workers = await Promise.all([
 const running = Promise.all(workers.map((worker) => worker.run()));
 try {
   await Promise.all(
-    // Named alone, a run that continues as new meets a server that suggests it.
+    // If only such runs are named, the server suggests to continue as new.
     chosen.filter((one) => continues || !one.continues).map(record),
   );
 } finally {

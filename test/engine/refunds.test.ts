@@ -25,7 +25,7 @@ test.beforeEach(() => {
   Object.assign(paying.stripe, { refundMode: 'succeed', failNext: 0, loseNext: 0, hold: false });
 });
 
-/** An order that was paid and whose money is to go back. */
+/** Creates a paid order whose money must be refunded. */
 async function refundDue(): Promise<PaymentDesk & { workflowId: string }> {
   const desk = await createOrderToPay(paying);
   await paying.stripe.pay(await desk.checkout());
@@ -39,7 +39,7 @@ function request(desk: PaymentDesk): Promise<boolean> {
   );
 }
 
-/** A provider that has not answered on a loaded machine is asked again after half a minute. */
+/** Timeout (ms): on a loaded machine, a provider that has not answered is asked again after half a minute. */
 const PATIENCE_MS = 90_000;
 
 const inState = (desk: PaymentDesk, state: string) =>
@@ -48,7 +48,7 @@ const inState = (desk: PaymentDesk, state: string) =>
     return payment.state === state && payment;
   }, PATIENCE_MS);
 
-/** What the provider gave back of a payment, in cents, and in how many parts. */
+/** Returns the provider's refunds of a payment: cents and number. */
 async function givenBack(desk: PaymentDesk) {
   const id = desk.paymentId;
   const made = paying.stripe.refunds.filter(
@@ -68,7 +68,7 @@ test.serial(
     t.true(paying.stripe.requests.includes(`DELETE /v1/subscriptions/${subscription}`));
     t.is(await engine.temporal.workflow.getHandle(desk.workflowId).result(), 'refunded');
     t.false(await request(desk), 'it is done');
-    // The end of the subscription, which we asked for, is no news of the order.
+    // The end of the subscription, which Heron requested, does not change the order.
     t.is(await desk.orderState(), 'paid');
   },
 );
@@ -79,7 +79,7 @@ test.serial(
     for (const fault of [{ failNext: 2 }, { loseNext: 2 }]) {
       const desk = await createOrderToPay(paying);
       await paying.stripe.pay(await desk.checkout());
-      // Before the run begins, which asks the provider as well.
+      // Set before the run starts, because it asks the provider too.
       Object.assign(paying.stripe, fault);
       await request(desk);
       const ctx = paying.world.system(desk.tenant.organizationId);
@@ -156,7 +156,7 @@ test.serial('money that a person gave back at the provider is seen, and the task
   await stripe.refundByHand(desk.paymentId);
   t.is((await desk.payment()).state, 'refunded');
   t.is((await world.deps.db('dead_letters').where({ task_id: desk.paymentId, status: 'pending' })).length, 0);
-  // Asked again nevertheless, nothing happens.
+  // Repeating the request has no effect.
   t.deepEqual(await refundTurn(world.system(desk.tenant.organizationId), desk), { kind: 'done', why: 'refunded' });
   t.is(stripe.balance, balance - 1_900);
 });
@@ -167,7 +167,7 @@ test.serial('a refund that fails at the bank, even after it was done, needs a pe
   const [made] = paying.stripe.refunds.filter(({ id }) => id === refundId).map((refund) => ({ ...refund }));
   await paying.stripe.finishRefund(refundId!, 'failed');
   t.like(await desk.payment(), { state: 'needs_person' });
-  // The word that it was made comes once more, after the one that it failed.
+  // The event that it was created is delivered again after the one that it failed.
   const late = { id: `evt_late_${refundId}`, object: 'event', type: 'refund.updated', data: { object: made } };
   await paying.stripe.deliver(late as unknown as Stripe.Event);
   t.like(await desk.payment(), { state: 'needs_person' });
@@ -190,7 +190,7 @@ test.serial('a refund that is not done in its time needs a person', async (t) =>
   const report = await refundTurn(paying.world.system(desk.tenant.organizationId), desk);
   t.deepEqual(report, { kind: 'done', why: 'needs_person' });
   t.like(await desk.payment(), { state: 'needs_person', error: { code: 'refund_late' } });
-  // The word of the provider still counts.
+  // The provider's event still counts.
   await paying.stripe.finishRefund((await desk.payment()).provider_refund_id!, 'succeeded');
   t.is((await desk.payment()).state, 'refunded');
 });

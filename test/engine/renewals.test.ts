@@ -15,7 +15,7 @@ import { ManualClock } from '../harness/manual-clock.ts';
 import { createOrderToPay, createPaymentWorld, type PaymentWorld } from '../harness/payments.ts';
 import { assertStatus, call } from '../harness/world.ts';
 
-/** What the sandbox asks for a year more, and what is charged for it. */
+/** The sandbox's price of another year, and the amount charged for it. */
 const COST = 1_400;
 const AMOUNT = 1_471;
 
@@ -39,7 +39,7 @@ test.beforeEach(() => {
   Object.assign(paying.stripe, { chargeMode: 'succeed', refundMode: 'succeed', failNext: 0, hold: false });
 });
 
-/** A domain of an order that is in use, a month before its registration ends. */
+/** Creates a domain of an order in use, a month before its registration ends. */
 async function managedDomain() {
   const { world, stripe } = paying;
   const { db } = world.deps;
@@ -88,7 +88,7 @@ async function managedDomain() {
   };
 }
 
-/** Says, whenever it is asked, which places of the books have changed since now, and by how much. */
+/** Returns a function that lists the changes of the books since now. */
 async function differences(): Promise<() => Promise<Record<string, number>>> {
   const places = async (): Promise<Record<string, number>> => {
     const [books] = await readBooks(paying.world.deps.db);
@@ -237,7 +237,7 @@ test.serial(
     t.is(first.state, 'refund_due');
     t.deepEqual(await desk.books(), { taken: AMOUNT, refunds: AMOUNT });
     t.deepEqual(await refundTurn(desk.ctx, { paymentId: first.id }), { kind: 'done', why: 'refunded' });
-    // It does not try again by itself: every try would charge and give back.
+    // It does not retry automatically, because every attempt would charge and refund.
     clock.advance(DAY_MS);
     t.like(await desk.turn(), { kind: 'wait', state: 'requires_action' });
     t.is((await desk.payments()).length, 1);
@@ -261,7 +261,7 @@ test.serial('a charge that the bank makes after the domain was given back is ref
   const cycle = { domain: await desk.row(), renewal: await desk.cycle() };
   await db('managed_domains').where({ id: desk.id }).update({ state: 'released' });
   t.deepEqual(await desk.turn(), { kind: 'done', outcome: 'released' });
-  // An attempt that began before.
+  // An attempt that started before.
   await chargeCycle(desk.ctx, cycle);
   t.like((await desk.payments())[0], { state: 'refund_due', refund_reason: 'paid_too_late' });
   t.deepEqual(await desk.books(), { taken: AMOUNT, refunds: AMOUNT });
@@ -297,7 +297,7 @@ test.serial(
     t.like(await desk.row(), { state: 'lapsed' });
     t.like(await desk.listed(), { state: 'lapsed', requires_action: false, checkout_url: null });
     t.is(desk.renewed(), 0);
-    // Money of a page that the provider says was paid after all.
+    // Money of a page that the provider reports as paid after all.
     const last = (await desk.payments()).at(-1);
     const payload = JSON.stringify({
       id: `evt_${newId()}`,

@@ -18,13 +18,13 @@ import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
 /*
- * Everything that can be lost with Temporal's store, at a moment when nothing but time would move it on: contacts that
- * wait in a step, leads that are not launched yet, a webhook delivery between two attempts, an import that keeps failing.
+ * Number of contacts. The test covers everything that can be lost with Temporal's storage while only time would advance
+ * it: waiting contacts, unlaunched leads, a webhook delivery between attempts, an import that keeps failing.
  */
 
 const PEOPLE = 4;
 const LATE = 2;
-/** How long the contacts wait for their event. */
+/** Duration of the contacts' wait for their event. */
 const TIMEOUT_MINUTES = 60;
 
 let world: World;
@@ -49,7 +49,7 @@ test.before(async () => {
   ]);
 });
 test.after.always(async () => {
-  // A worker that a failed test left would keep the process alive.
+  // A worker left by a failed test would keep the process alive.
   await Promise.allSettled(engines.map((engine) => engine.stop()));
   await world?.close();
   await mail?.stop();
@@ -58,7 +58,7 @@ test.after.always(async () => {
   if (folder) await rm(folder, { recursive: true, force: true });
 });
 
-/** Starts a worker on one of the servers, as it finds that server. */
+/** Starts a worker on one of the servers in its current state. */
 async function workOn(server: TemporalServer): Promise<Engine> {
   world.deps.config.TEMPORAL_ADDRESS = server.address;
   const engine = await startEngine(world);
@@ -69,7 +69,7 @@ async function workOn(server: TemporalServer): Promise<Engine> {
   return engine;
 }
 
-/** Open waits of a campaign end `inMs` from now, as if they had begun as long ago as the step says. */
+/** Moves the end of a campaign's open waits to `inMs` from now, as if they had started accordingly earlier. */
 async function endWaits(campaignId: string, inMs: number): Promise<void> {
   const deadline = new Date(Date.now() + inMs);
   await world.deps
@@ -180,7 +180,7 @@ test.serial(
     await first.stop();
     await servers[0]!.stop();
 
-    // Now all of Temporal is gone, and PostgreSQL is all there is. Leads were added that no launcher has seen.
+    // All of Temporal's data is lost; only PostgreSQL remains. Leads were added that no launcher has seen.
     t.is(mail.messages.length, PEOPLE);
     const late = await Promise.all(Array.from({ length: LATE }, (_, n) => person(PEOPLE + n)));
     await enroll(world.deps, organizationId, campaignId, late);
@@ -196,7 +196,7 @@ test.serial(
 
     await eventually(() => db('contact_imports').where({ id: job.id, status: 'completed' }).first());
     await eventually(() => db('webhook_deliveries').where({ id: delivery.id, status: 'delivered' }).first());
-    // Those who were launched anew would wait for an hour.
+    // Newly launched leads would wait for an hour.
     await eventually(
       async () => (await db('waits').where({ campaign_id: campaignId }).whereIn('contact_id', late)).length === LATE,
     );
@@ -222,7 +222,7 @@ test.serial(
     t.is((await db('webhook_deliveries').where({ endpoint_id: endpoint.id })).length, 1);
     t.is(contacts.length, PEOPLE);
 
-    // Everything has ended: another look finds nothing to do.
+    // Everything has ended: another search finds nothing to do.
     const after = await reconcile(world.deps);
     t.deepEqual(
       after.map(({ missing: count }) => count).filter((count) => count > 0),

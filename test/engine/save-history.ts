@@ -7,9 +7,9 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Writes the history of a run to workflows/<family>/histories/<name>.json, without the folders and the machine it was
- * recorded on. A recording of that name is replaced: no release has open runs yet.
- * @param runId of a run that another continues; the last one when left out
+ * Writes the history of a run to workflows/<family>/histories/<name>.json, without folder names and machine names.
+ * Replaces a recording of that name: no release has open runs yet.
+ * @param runId id of a run that another continues; default: the last one
  */
 export async function saveHistory(
   client: Client,

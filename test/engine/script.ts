@@ -1,42 +1,44 @@
 import { startSpec, type StartSpec } from '../../temporal/dispatch.ts';
 import type { WorkflowContract } from '../../workflows/contract.ts';
 
-/** A signal and its payload. */
+/** Signal with its payload. */
 export interface Sent {
   signal: string;
   says: unknown[];
 }
 
-/** What the next call of an activity comes to. */
+/** Result of the next call of an activity. */
 export interface Answer {
   activity: string;
-  /** Answers the normal activity, to which the run turns when the local one has failed; the local one fails until then. */
+  /**
+   * Answers the normal activity, which the run uses after the local one has failed; the local one fails until then.
+   */
   patient?: true;
-  /** Sent to the run while the activity works. */
+  /** Signal sent to the run while the activity works. */
   meanwhile?: Sent;
-  /** How long the activity goes on after that signal. */
+  /** Time (ms) that the activity continues after that signal. */
   takesMs?: number;
   fails?: { message: string; type: string; nonRetryable?: boolean };
   gives?: unknown;
 }
 
-/** A run whose activities answer by script. */
+/** Run whose activities answer by script. */
 export interface Scripted {
-  /** The folder of its family in workflows/. */
+  /** Folder of its family in workflows/. */
   family: string;
   name: string;
   workflowId: string;
   spec: StartSpec;
   answers: Answer[];
-  /** The server suggests to continue as new after few events; what is recorded is the run that does. */
+  /** The server suggests to continue as new after few events; the run that does so is recorded. */
   continues?: true;
-  /** How the run ends. Default: COMPLETED. */
+  /** End of the run. Default: COMPLETED. */
   ends?: 'COMPLETED' | 'FAILED' | 'CANCELLED';
-  /** Signals from outside, or that the run is cancelled, each once its history has so many events of a type. */
+  /** External signals or a cancellation, each once the history has a number of events of a type. */
   later: ((Sent | { cancels: true }) & { events: string; times: number })[];
 }
 
-/** Makes a scripted run of a contract. */
+/** Creates a scripted run of a contract. */
 export function scripted<Args>(
   contract: WorkflowContract<Args>,
   args: Args,

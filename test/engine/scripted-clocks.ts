@@ -8,7 +8,7 @@ import { scripted, type Scripted } from './script.ts';
 
 const organizationId = newId();
 const NAME = 'clock-behind';
-/** A time that is over by the clock of Temporal, and to come by that of the worker that names it. */
+/** A time that is past by Temporal's clock and in the future by the worker's. */
 const until = Date.now() - 1_000;
 const where = 'Opening';
 
@@ -16,7 +16,7 @@ function answers<Decided>(activity: string, waits: Decided, over: Decided) {
   return [waits, over].map((gives) => ({ activity, gives }));
 }
 
-/** Runs that are told to wait for a time which is over by their own clock: they ask again, and not at once. */
+/** Runs that wait for a time already past by their own clock: they ask again with a pause. */
 export const CLOCKS: readonly Scripted[] = [
   scripted(
     enrollmentWorkflow,

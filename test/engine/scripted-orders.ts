@@ -124,7 +124,7 @@ const renewals: Scripted[] = [
   ),
 ];
 
-/** Scripted runs of orders, their refunds and the renewals of domains. Times count from when this file is read. */
+/** Scripted runs of orders, their refunds and domain renewals. Times are relative to the loading of this file. */
 export const ORDERS: readonly Scripted[] = [...refunds, ...mailboxOrders, ...renewals];
 
 function mailboxOrder(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {

@@ -91,7 +91,7 @@ const cancelled: Scripted[] = [
   },
 ];
 
-/** Replays of goals, warmups and sweeps: runs that take turns until nothing is left. And runs that are cancelled. */
+/** Goal replays, warmups and sweeps: runs that iterate until nothing is left. And runs that are cancelled. */
 export const TURNS: Scripted[] = [...replays, ...warmups, ...sweeps, ...cancelled];
 
 function replay(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {

@@ -22,11 +22,11 @@ const organizationId = newId();
 const TIMER = 'EVENT_TYPE_TIMER_STARTED';
 const GAVE_UP = 'EVENT_TYPE_ACTIVITY_TASK_FAILED';
 const SHOWN = 'EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES';
-/** Longer than a workflow task of these runs: a signal that comes meanwhile is seen before the answer. */
+/** Longer (ms) than a workflow task of these runs, so that a signal in between is seen before the answer. */
 const LONG_MS = 4_500;
 const inMs = (ms: number) => Date.now() + ms;
 
-/** As an activity fails while the database is away. */
+/** Failure of an activity while the database is unreachable. */
 export const AWAY = { message: 'ECONNREFUSED', type: 'unexpected' };
 const gaveUp: Answer['fails'] = { message: 'it kept failing', type: BLOCKED, nonRetryable: true };
 const control = (cause: string): Sent => ({ signal: 'control', says: [{ cause, epoch: null }] });
@@ -34,7 +34,7 @@ const retried: Sent = { signal: 'retry', says: [{ cause: 'operator', stepRunId: 
 const product = (): Sent => ({ signal: 'event', says: [{ eventId: newId() }] });
 
 const at = { where: 'Opening', step: 'Opening' };
-/** An answer to "what comes next?". */
+/** Answer to a query for the next step. */
 const next = (gives: Decision, more: Partial<Answer> = {}): Answer => ({
   activity: 'advanceEnrollment',
   gives,
@@ -66,7 +66,7 @@ const enrollments: Scripted[] = [
     next(slot(0), { meanwhile: control('held'), takesMs: LONG_MS }),
     next(done),
   ]),
-  // Removed and added again while the run learns that it has finished.
+  // The lead is removed and added again while the run learns that it has finished.
   enrollment('signal-after-the-end', [
     next(send),
     sent,
@@ -87,7 +87,7 @@ const enrollments: Scripted[] = [
     [
       next(send),
       { activity: 'deliverSend', fails: gaveUp },
-      // Had the run not stood still, the signal of the retry would still count here.
+      // If the run had not stopped, the signal of the retry would still count here.
       next(order),
       next({ kind: 'call', stepRunId: newId(), ...at }),
       { activity: 'callApp', gives: { outcome: 'done' } },
@@ -141,7 +141,7 @@ const directSends: Scripted[] = [
     ask(leaves(0), { meanwhile: cancelled, takesMs: LONG_MS }),
     ask({ kind: 'done', outcome: 'cancelled' }),
   ]),
-  // Uncertain, and sent again at a person's word while the run learns that it is over.
+  // The email is uncertain, and a person resends it while the run learns that it is over.
   direct('signal-after-the-end', [
     ask(leaves(0)),
     sent,
@@ -160,7 +160,7 @@ const directSends: Scripted[] = [
     [
       ask(leaves(0)),
       { activity: 'deliverSend', fails: gaveUp },
-      // Had the run not stood still, the signal of the retry would still count here.
+      // If the run had not stopped, the signal of the retry would still count here.
       ask(waits('held')),
       { activity: 'advanceDirectSend', patient: true, fails: gaveUp },
       ask(over),
@@ -260,7 +260,7 @@ const runs: Scripted[] = [
     settled(report('launching')),
     active,
   ]),
-  // The clock of PostgreSQL says a second later than Temporal's that the time is over.
+  // The time is over a second later by PostgreSQL's clock than by Temporal's.
   agentRun('expired', [
     begun,
     checked(report('awaiting_approval', inMs(8_000))),
@@ -297,7 +297,7 @@ const runs: Scripted[] = [
       begun,
       checked(report('awaiting_approval', hour())),
       settled(report('awaiting_approval'), { patient: true, fails: gaveUp }),
-      // Had the run not stood still, the signal of the retry would still count here.
+      // If the run had not stopped, the signal of the retry would still count here.
       settled(report('awaiting_approval', hour())),
       settled(report('launching')),
       active,
@@ -315,9 +315,9 @@ const runs: Scripted[] = [
     { activity: 'launchRun', fails: AWAY },
     active,
   ]),
-  // DNS had been asked a moment before, so that nothing was left to wait for.
+  // DNS was queried just before, so that there was nothing to wait for.
   agentRun('launched-at-once', [{ activity: 'advanceRun', gives: report('active') }]),
-  // Its workflow was lost, and started again.
+  // Its workflow was lost and started again.
   agentRun('lost-while-waiting', [
     { activity: 'advanceRun', gives: report('awaiting_approval', inMs(8_000)) },
     settled({ ...report('denied'), why: 'approval_expired' }),
@@ -347,7 +347,7 @@ const weeklyReports: Scripted[] = [
   ),
 ];
 
-/** An answer to "what comes next?" of a test run. */
+/** Answer to a query for a test run's next step. */
 const then = (gives: TestDecision, more: Partial<Answer> = {}): Answer => ({
   activity: 'advanceTestRun',
   gives,
@@ -468,7 +468,7 @@ const automations: Scripted[] = [
       { activity: 'callAutomationApp', fails: gaveUp },
       flowCalls,
       { activity: 'callAutomationApp', fails: gaveUp },
-      // A run that had not waited for its operator would take the word of the operator for a reason not to wait here.
+      // A run that had not waited for its operator would take the operator's signal as a reason not to wait here.
       flow(flowWaits(inMs(3_600_000))),
       flowCalls,
       flowCalled,
@@ -527,7 +527,7 @@ const verifications: Scripted[] = [
   ),
 ];
 
-/** Every scripted run. Times count from when this file is read. */
+/** Every scripted run. Times are relative to the loading of this file. */
 export const SCRIPTED: readonly Scripted[] = [
   ...enrollments,
   ...directSends,

@@ -21,14 +21,14 @@ const UNREACHABLE: SmtpOutcome = { kind: 'unreachable', stage: 'connect', detail
 const stage = await createMondayWorld(test);
 const { world, clock } = stage;
 
-/** One contact at its first email, and a scripted mail server. */
+/** Creates one contact at its first email, and a scripted mail server. */
 async function given(steps?: StepSpec[], campaign: Record<string, unknown> = {}) {
   const lead = await createLead(stage, steps, { campaign });
   const { db, organizationId } = lead;
   return {
     ...lead,
     sends: () => db('sends').where({ organization_id: organizationId }),
-    /** Daily counts that are not zero, as `scope/day`. */
+    /** Returns the daily counts that are not zero, as `scope/day`. */
     async counts() {
       const rows = await db('daily_counters')
         .where({ organization_id: organizationId })
@@ -160,7 +160,7 @@ test.serial('a deferred email keeps the gap of its mailbox to the emails that ha
   const spaced = (times: number[]) => times.every((at, index) => index === 0 || at - times[index - 1]! >= 600_000);
   t.true(spaced(await slots()), String(await slots()));
   t.true((await readSend(sendId)).slot_at.getTime() >= clock.now().getTime() + 60_000);
-  // Nor does the next one come near the slot it moved to.
+  // The next email does not come close to the slot that it moved to.
   const late = await createContact(db, clock.now(), organizationId);
   const [next] = await enroll(world.deps, organizationId, campaignId, [late]);
   t.regex((await advanceEnrollment(ctx, next!)).kind, /^(send|slot)$/);
@@ -191,7 +191,7 @@ test.serial('the claim looks at the lead again: one that has ended, or is held, 
   for (const [outcome, change] of changes) {
     const { enrollmentId, smtp, reserve, deliver, sends, counts } = await given();
     const sendId = await reserve();
-    // Behind the back of finish, which gives the slot back itself: as a reply that comes between the two would.
+    // Bypasses `finish`, which releases the slot itself, like a reply that arrives in between.
     await world.deps.db('enrollments').where({ id: enrollmentId }).update(change);
     t.deepEqual(await deliver(sendId), { outcome });
     t.is(smtp.offered, 0, outcome);
@@ -228,7 +228,7 @@ test.serial(
     const { db } = world.deps;
     const sendId = await reserve();
     smtp.next = async () => {
-      // Another worker has taken the email for abandoned meanwhile.
+      // Another worker has claimed the email as abandoned meanwhile.
       await db('sends').where({ id: sendId }).update({ claim_token: newId() });
       return 'accept' as const;
     };
@@ -418,7 +418,7 @@ test.serial('an email whose mail host is full is not claimed, and can still be r
   t.like(await readSend(sendId), { state: 'reserved', attempts: 0, claim_token: null });
   const left: string[] = [];
   smtp.acquire = async () => {
-    // Nothing holds the email while it waits for its place.
+    // Nothing holds the email while it waits for its slot.
     await world.deps.db('campaigns').where({ id: campaignId }).update({ status: 'paused' });
     return { release: (result) => void left.push(result) };
   };

@@ -23,14 +23,14 @@ async function given(steps: StepSpec[] = TWO_STEPS, campaign: Record<string, unk
   const { db, organizationId, smtp } = lead;
   return {
     ...lead,
-    /** The recipient answers an email. Returns what the message was taken for. */
+    /** Makes the recipient answer an email. Returns the classification of the message. */
     async answer(sendId: string) {
       const { message_id: messageId, recipient } = await lead.readSend(sendId);
       const raw = `From: ${recipient}\r\nTo: m@s.example.com\r\nSubject: Re: Hello there\r\nMessage-ID: <to-${sendId}@x.example>\r\nIn-Reply-To: ${messageId}\r\n\r\nThanks, call me.\r\n`;
       const place = { folder: 'INBOX', uidValidity: 1, uid: 1, receivedAt: clock.now() };
       return recordInbound(lead.ctx, { id: lead.mailboxId, email: 'm@s.example.com' }, Buffer.from(raw), place);
     },
-    /** Has the worker of the next email die, and what it left be looked at when the claim has run out. */
+    /** Lets the worker of the next email die, and its email be checked after the claim has expired. */
     async dies(attempt: Attempt): Promise<string> {
       const sendId = await lead.reserve();
       smtp.next = () => attempt;
@@ -157,7 +157,7 @@ test.serial('a person has it sent again: once, before what comes next, under the
   t.like((await lead.letters())[0], { status: 'replayed' });
   await t.throwsAsync(settleUncertain(world.deps, sendId, 'again'), { message: /not uncertain/ });
   t.is(await lead.reserve(), sendId);
-  // A pause takes the slot away, not the wish.
+  // A pause releases the slot, but keeps the request.
   await stopCampaign(lead.ctx, lead.campaignId);
   t.like(await lead.readSend(sendId), { state: 'uncertain', again: true });
   await startCampaign(lead.ctx, lead.campaignId);
@@ -220,7 +220,7 @@ test.serial('an answer to an uncertain email says that it was sent', async (t) =
   t.deepEqual(await lead.letters(), []);
 });
 
-// An answer that ends nothing, so that only what it says of the email keeps it from leaving once more.
+// The answer ends nothing, so that only its evidence about the email prevents resending it.
 const GOES_ON = { stop_on_reply: false };
 
 test.serial('an email that waits to be sent again does not leave once it is answered', async (t) => {

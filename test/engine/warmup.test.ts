@@ -45,7 +45,7 @@ test.after.always(async () => {
 
 let count = 0;
 
-/** A mailbox of the mail world that is being warmed. */
+/** Creates a mailbox of the mail world with warmup on. */
 async function warmed(
   at: World,
   tenant: Tenant,
@@ -64,7 +64,7 @@ async function warmed(
   return { id, box };
 }
 
-/** An email between two mailboxes whose time has come. */
+/** Creates a due email between two mailboxes. */
 async function due(tenant: Tenant, from: string, to: string, fields: Record<string, unknown> = {}): Promise<string> {
   const id = newId();
   const now = world.deps.clock.now();
@@ -164,7 +164,7 @@ test('a day is planned within hours, cap and gap, beside the slots of campaigns,
     const counter = await db('daily_counters').where({ scope_id: id, scope: 'mailbox' }).first();
     t.is(counter?.count ?? 0, own.length);
   }
-  // Saturday is not among the days.
+  // Saturday is not a sending day.
   clock.set(new Date('2026-05-09T06:00:00Z'));
   await planDay(played.system(tenant.organizationId));
   t.is((await db('warmup_mails').where('slot_at', '>', new Date('2026-05-05'))).length, 0);
@@ -197,7 +197,7 @@ test('emails are exchanged over SMTP and IMAP: read, replied to, and no message 
   const parsed = await answer!.parsed();
   t.is(parsed.inReplyTo, (await sent!.parsed()).messageId);
   t.regex(parsed.subject!, /^Re: /);
-  // A reply is not replied to, and none of it is in the inbox of the workspace.
+  // A reply is not answered, and none of it is in the inbox of the workspace.
   t.is((await world.deps.db('warmup_mails').where({ organization_id: tenant.organizationId })).length, 2);
   t.deepEqual(await world.deps.db('inbound_messages').where({ organization_id: tenant.organizationId }), []);
   const types = await eventTypes(tenant);
@@ -444,7 +444,7 @@ test('an email that lands in Junk is taken out of it and read, over IMAP', async
   await deliver(tenant, id);
   await eventually(async () => bob.box.messages('INBOX').some(({ flags }) => flags.includes('\\Seen')));
   t.like(await mailRow(id), { state: 'sent', landed: 'spam' });
-  // What is no warmup email stays where it is, as it is.
+  // Other emails stay unchanged where they are.
   await eventually(async () => bob.box.messages('Junk').length === 1);
   t.deepEqual(
     bob.box.messages('Junk').map(({ flags, raw }) => [flags.includes('\\Seen'), raw.includes('Buy!')]),
@@ -484,7 +484,7 @@ test('reports about a warmup email are its own: it came back, and no message of 
     blocked_reason: '2 of 10 warmup emails landed in spam, 1 came back',
   });
 
-  // A bounce of anything else is the inbox's.
+  // A bounce of any other email belongs to the inbox.
   ada.box.deliver(bounceOf({ ...back, messageId: '<other@ours.test>' }, '5.1.1'));
   await eventually(
     async () =>
@@ -500,7 +500,7 @@ test('workers that claim at once, and one that died, send an email once', async 
   const id = await due(tenant, ada.id, bob.id);
   const claims = await Promise.all(Array.from({ length: 8 }, () => claimWarmup(ctx, id)));
   t.is(claims.filter(({ kind }) => kind === 'claimed').length, 1);
-  // The worker that has it is killed before the end of the message: another sends it, and the first may not any more.
+  // The worker is killed before the end of the message: another sends it, and the first may not send it any more.
   const first = claims.find(({ kind }) => kind === 'claimed') as Extract<(typeof claims)[number], { kind: 'claimed' }>;
   t.true((await deliver(tenant, id))!.retryInMs > 0);
   await world.deps
@@ -522,7 +522,7 @@ test('workers that claim at once, and one that died, send an email once', async 
   t.like(await mailRow(id), { state: 'sent' });
   t.is(taken(), 1);
 
-  // Killed after it: what may have left is never sent again.
+  // Killed after it: an email that may have been sent is never sent again.
   const begun = await due(tenant, ada.id, bob.id);
   await claimWarmup(ctx, begun);
   await world.deps

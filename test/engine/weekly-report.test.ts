@@ -53,7 +53,7 @@ test.serial('a transport that stays away blocks the run, a retry goes on; a lost
   await planWeeklyReports(world.deps);
   const { id } = await reportOf(tenant.organizationId);
   await eventually(async () => {
-    // The time of failing goes by this clock.
+    // This clock measures the duration of failures.
     clock.advance(100);
     return (await reportOf(tenant.organizationId)).blocked_reason !== null;
   });

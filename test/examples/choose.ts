@@ -5,15 +5,15 @@ import type { RecordedCall } from '../harness/recorded-calls.ts';
 import { exampleFaults } from './faults.ts';
 import { tidied } from './tidy.ts';
 
-/** About as much JSON as one reads at a glance, in characters. */
+/** Number of characters of JSON that can be read at a glance. */
 const READABLE = 1_500;
 const TOO_LONG = 6_000;
-/** A call that was made to be shown is taken before all others. */
+/** Score bonus of a call made as an example, which is preferred to all others. */
 const SHOWN_FIRST = 100_000;
 
 /**
- * Takes one call per operation, and one refusal per error code, out of what the suites have called. An example that is kept already
- * and still fits its schemas stays, so that a new recording changes only what has changed; calls that were made to be shown replace it.
+ * Chooses one call per operation and one refusal per error code from the suites' calls. A stored example that still
+ * fits its schemas is kept, so that a new recording changes little; calls made as examples replace it.
  */
 export function chooseExamples(routes: readonly AnyRoute[], calls: readonly RecordedCall[], kept: Examples): Examples {
   const byOperation = new Map<string, { score: number; example: OperationExample }>();
@@ -51,12 +51,12 @@ export function chooseExamples(routes: readonly AnyRoute[], calls: readonly Reco
   return { operations, errors: Object.fromEntries(Object.entries(errors).toSorted(([a], [b]) => (a < b ? -1 : 1))) };
 }
 
-/** Whether a route takes a body that can be shown. */
+/** Returns true if a route accepts a body that can be shown. */
 export function hasJsonBody(spec: AnyRoute): boolean {
   return spec.body !== undefined && ['json', 'form', undefined].includes(spec.consumes) && spec.area !== 'pages';
 }
 
-/** Whether a route answers something that can be shown. */
+/** Returns true if a route answers with content that can be shown. */
 export function hasJsonAnswer(spec: AnyRoute): boolean {
   return spec.success.body !== undefined && spec.success.body !== 'stream';
 }
@@ -92,7 +92,7 @@ function noteError(errors: Examples['errors'], spec: AnyRoute, { answer, status 
   if (!known || worth(problems) > worth(known.problems)) errors[code] = tidied(answer as object);
 }
 
-/** More that says something is better, up to what can be read at a glance. */
+/** Scores an example: more content is better, up to what can be read at a glance. */
 function scoreOf(example: OperationExample): number {
   const size = JSON.stringify(example).length;
   const filled = leaves(example).filter((value) => value !== null && value !== '').length;

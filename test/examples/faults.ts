@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { OperationExample } from '../../api/http/examples.ts';
 import type { AnyRoute } from '../../api/http/route.ts';
 
-/** What keeps an example from being a request that its route takes, or an answer that it gives; empty when it is true. */
+/** Returns the reasons why an example is no valid request or answer of its route; empty if it is valid. */
 export function exampleFaults(spec: AnyRoute, example: OperationExample): string[] {
   const faults: string[] = [];
   const check = (what: string, schema: z.ZodType | 'stream' | undefined, value: unknown): void => {

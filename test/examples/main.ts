@@ -1,7 +1,7 @@
 /**
- * `npm run record-examples`: writes api/http/examples.json, the examples of the API reference, from what the suites of the routes
- * send and are answered. Examples that still fit their schemas stay as they are; `-- --all` takes every one anew. Further arguments
- * name other suites to run.
+ * `npm run record-examples`: writes api/http/examples.json, the examples of the API reference, from the requests and
+ * answers of the routes' suites. Examples that still fit their schemas are kept; `-- --all` replaces all. Further
+ * arguments name other suites to run.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -43,7 +43,7 @@ try {
   await rm(folder, { recursive: true });
 }
 
-/** In an order of their own, so that the same calls give the same examples. */
+/** Sorted, so that the same calls give the same examples. */
 async function recorded(from: string): Promise<RecordedCall[]> {
   const lines: string[] = [];
   for (const name of await readdir(from)) lines.push(...(await readFile(join(from, name), 'utf8')).split('\n'));

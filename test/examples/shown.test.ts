@@ -4,8 +4,8 @@ import { SHOWN } from '../harness/recorded-calls.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
 
 /*
- * Calls that were made to be shown in the API reference: what a person would really send, where the suites of the routes send what
- * tests a rule. `npm run record-examples` takes these first.
+ * Calls made as examples for the API reference: realistic requests, while the routes' suites send requests that test a
+ * rule. `npm run record-examples` prefers these.
  */
 
 let world: World;
@@ -99,7 +99,7 @@ test('the calls that the reference shows succeed', async (t) => {
 
 type Show = (method: string, path: string, body?: unknown) => Promise<any>;
 
-/** Deals, tasks, meetings and reply templates. */
+/** Shows deals, tasks, meetings and reply templates. */
 async function showCrm(show: Show, contactId: string): Promise<void> {
   for (const registry of ['folders', 'tags', 'categories']) await show('GET', `/v1/${registry}`);
   const pipeline = await show('POST', '/v1/crm/pipelines', {
@@ -153,7 +153,7 @@ async function showCrm(show: Show, contactId: string): Promise<void> {
   });
 }
 
-/** Goals and figures. */
+/** Shows goals and reports. */
 async function showReports(show: Show, campaignId: string): Promise<void> {
   const definition = {
     event_name: 'order.paid',

@@ -8,7 +8,7 @@ const NUMBERED = /-\d+-\d+@/g;
 const BEGIN = Date.parse('2026-03-02T09:00:00.000Z');
 
 /**
- * A recorded call without what differs from run to run: ids, times, secrets, ports. The same id is the same everywhere in it, and
+ * Normalizes values of a recorded call that differ between runs: ids, times, secrets, ports. Equal ids stay equal, and
  * times keep their order.
  */
 export function tidied<T extends object>(value: T): T {
@@ -42,12 +42,12 @@ function idNumber(index: number): string {
   return `019cad4d-3c00-7000-8000-${String(index).padStart(12, '0')}`;
 }
 
-/** Ids that were just written, and plain words, are no secrets. */
+/** Normalized ids and plain words are no secrets. */
 function isKept(token: string, ids: ReadonlyMap<string, string>): boolean {
   return [...ids.values()].some((id) => token.includes(id)) || !/\d/.test(token);
 }
 
-/** As long as the real one, with its prefix; it opens nothing. */
+/** Returns a fake token with the real one's length and prefix. */
 function inventedToken(token: string, index: number): string {
   if (token.startsWith('eyJ')) return 'eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl';
   const prefix = /^(?:ss[a-z]{1,3}_|whsec_)/.exec(token)?.[0] ?? '';

@@ -13,10 +13,10 @@ import type { Check } from './reconcile.ts';
 
 interface DirectFaults {
   seed: number;
-  /** Emails that a person writes while workers are killed. */
+  /** Number of emails that a person writes while workers are killed. */
   emails: number;
   kills: number;
-  /** Gives up on emails that have not ended this long (ms) after the last kill. */
+  /** Time (ms) after the last kill at which unfinished emails are given up. */
   settleMs: number;
   log: (line: string) => void;
 }
@@ -25,12 +25,15 @@ const SETTINGS: Record<string, string> = {
   NODE_ENV: 'test',
   LOG_LEVEL: 'info',
   ALLOW_PRIVATE_MAIL_HOSTS: 'true',
-  // Longer than any delay of the mail server, so that a living attempt is never taken for a dead one.
+  // Longer than any delay of the mail server, so that a running attempt is never taken for a dead one.
   SEND_CLAIM_MS: '5000',
 };
 const MAILBOXES = 4;
 
-/** Kills the worker with SIGKILL while it sends direct sends, lets them end, and compares what was claimed, handed over and received. */
+/**
+ * Kills the worker with SIGKILL during direct sends, lets them finish, and compares claims, handovers and received
+ * emails.
+ */
 export async function runDirectFaults(options: DirectFaults): Promise<{ checks: Check[] } & Kept> {
   const mail = await startMailWorld();
   try {
@@ -90,7 +93,7 @@ function scriptMail(mail: MailWorld, to: string, random: Random): void {
   else if (draw < 0.7) mail.script(to, { kind: 'reject' });
 }
 
-/** The three books: what the database claimed and handed over, and what the mail server received. */
+/** Compares three records: claims and handovers in the database, and emails received by the mail server. */
 async function compare(db: RawDb, record: readonly ReceivedMessage[]): Promise<Check[]> {
   const copies = new Map<string, number>();
   for (const message of record) copies.set(messageIdOf(message), (copies.get(messageIdOf(message)) ?? 0) + 1);

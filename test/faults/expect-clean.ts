@@ -1,7 +1,10 @@
 import type { ExecutionContext } from 'ava';
 import type { Check } from './reconcile.ts';
 
-/** Fails when a check has found something. That is the message, since a summary shows the message alone; the log of the run stands above it. */
+/**
+ * Fails with the findings of the checks as the message, because a summary shows only the message; the run's log is
+ * above it.
+ */
 export function expectClean(
   t: ExecutionContext,
   { checks, folder }: { checks: readonly Check[]; folder?: string | undefined },

@@ -3,7 +3,7 @@ import { expectClean } from './expect-clean.ts';
 import type { Card } from './flows/plan.ts';
 import { runFlowFaults } from './flows/run.ts';
 
-// The long run, in which every process dies at every state, is `npm run test:faults -- --flows`.
+// `npm run test:faults -- --flows` is the long run, in which every process dies at every state.
 const SEED = 299;
 const CARDS: Card[] = [
   { kind: 'direct', state: 'handovers begun', victim: 'worker' },

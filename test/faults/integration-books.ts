@@ -5,16 +5,16 @@ import type { RawDb } from '../harness/database.ts';
 import { PROVIDERS, type IntegrationStage } from './integration-stage.ts';
 import type { Check } from './reconcile.ts';
 
-/** Deliveries of a connection that a worker may have under way when it dies. */
+/** Maximum number of a connection's deliveries in progress when a worker dies. */
 const UNDER_WAY = 8;
-/** What the automations write in Heron for each event, by the name of their nodes. */
+/** Names of the automations' nodes that write in Heron for each event. */
 const TASKS = ['instant', 'before', 'after', 'asked'];
-/** What the automation writes that waits first, and how long (ms) its node `wait` does. */
+/** Node that writes after a wait, and the duration (ms) of the node `wait`. */
 const WAITED = 'waited';
 const WAIT_MS = 60_000;
 const DEALS = ['instant deal', 'called'];
 
-/** Has PostgreSQL record what is written, in the transaction of the write, whatever code writes it. */
+/** Makes PostgreSQL record writes in their transaction, whatever code makes them. */
 export async function installWriteRecord(db: RawDb): Promise<void> {
   await db.raw(
     'create table fault_writes (id bigserial primary key, kind text not null, what text not null, at timestamptz not null default clock_timestamp())',
@@ -36,7 +36,7 @@ export async function installWriteRecord(db: RawDb): Promise<void> {
   }
 }
 
-/** Whether nothing is under way any more, and every event has made its runs. */
+/** Returns true if nothing is in progress, and every event has created its runs. */
 export async function isSettled(stage: IntegrationStage): Promise<boolean> {
   const { deps, temporal } = stage.assembly;
   const { rows } = await deps.db.raw(
@@ -51,7 +51,10 @@ export async function isSettled(stage: IntegrationStage): Promise<boolean> {
   return true;
 }
 
-/** Two automations take each event, or three with one that waits, and one of them asks for another. */
+/**
+ * Returns the number of runs: two automations accept each event (three with a waiting one), and one of them starts
+ * another.
+ */
 function runsOf({ options, emitted }: IntegrationStage): number {
   return (options.waits ? 4 : 3) * eventsOf(emitted).length;
 }
@@ -60,7 +63,7 @@ function eventsOf(emitted: IntegrationStage['emitted']): string[] {
   return [...emitted.values()].flat();
 }
 
-/** Compares what was emitted with what the doubles and the app have, and with what was written in Heron. */
+/** Compares the emitted events with the records of the stubs and the app, and with the writes in Heron. */
 export async function compareIntegrations(stage: IntegrationStage): Promise<Check[]> {
   const { parts, doubles, assembly, options } = stage;
   const { db } = assembly.deps;
@@ -116,7 +119,7 @@ export async function compareIntegrations(stage: IntegrationStage): Promise<Chec
 
 type Received = Record<(typeof PROVIDERS)[number], string[]>;
 
-/** The names of the events that each double took, in the order in which it did. */
+/** Returns the names of the events that each stub received, in order. */
 function receivedOf({ doubles }: IntegrationStage): Received {
   return {
     discord: doubles.discord.messages.map(({ content }) => nameIn(content)),
@@ -127,7 +130,7 @@ function receivedOf({ doubles }: IntegrationStage): Received {
   };
 }
 
-/** The name of the event that a text is about, as its emitter gave it. */
+/** Returns the event name in a text, as given by its emitter. */
 function nameIn(text: string): string {
   return /w\d+c\d+n\d+/.exec(text)?.[0] ?? `nameless: ${text.slice(0, 100)}`;
 }
@@ -145,7 +148,7 @@ function arrivedAtLeastOnce({ emitted }: IntegrationStage, provider: string, rec
   };
 }
 
-/** About one contact, nothing comes after what came later: a repeat comes before the next event. */
+/** Checks the order per contact: nothing follows a later event; a repeat comes before the next event. */
 function inOrder({ workspaces }: IntegrationStage, provider: string, received: readonly string[]): Check {
   const faults: string[] = [];
   const last = new Map<string, number>();
@@ -159,7 +162,7 @@ function inOrder({ workspaces }: IntegrationStage, provider: string, received: r
   return { name: `${provider}: in order for each contact`, seen: `${contacts} contacts`, faults };
 }
 
-/** What came again was under way when a worker died, or the provider took it and its answer was lost. */
+/** Checks that repeats have a cause: a worker that died during them, or a lost answer of the provider. */
 function repeats({ options, workspaces, lost }: IntegrationStage, received: Received): Check {
   const faults: string[] = [];
   let total = 0;
@@ -172,7 +175,7 @@ function repeats({ options, workspaces, lost }: IntegrationStage, received: Rece
   return { name: 'only what was in flight or whose answer was lost came again', seen: `${total} repeats`, faults };
 }
 
-/** A webhook has the same id when it comes again, by which its receiver can leave it out, and no other has it. */
+/** Checks that a repeated webhook keeps its id, by which receivers deduplicate, and that ids are unique otherwise. */
 function webhookIds({ doubles }: IntegrationStage): Check {
   const faults: string[] = [];
   const ids = new Map<string, string>();
@@ -188,7 +191,7 @@ function webhookIds({ doubles }: IntegrationStage): Check {
   return { name: 'a webhook that comes again has its id', seen: `${ids.size} ids`, faults };
 }
 
-/** The app was called for each event under one id, and each call was signed. */
+/** Checks that the app was called for each event under one id, with a valid signature. */
 function appCalls({ app, emitted, workspaces }: IntegrationStage): Check {
   const faults: string[] = [];
   const ids = new Map<string, Set<string>>();
@@ -207,7 +210,7 @@ function appCalls({ app, emitted, workspaces }: IntegrationStage): Check {
   return { name: 'the app was called for every event under one id', seen: `${app.requests.length} calls`, faults };
 }
 
-/** Every task and deal of an automation, and every tag, was written once for each event, by PostgreSQL's own record. */
+/** Checks in PostgreSQL's record that every task, deal and tag of an automation was written once per event. */
 async function writtenOnce({ options, assembly, emitted }: IntegrationStage): Promise<Check> {
   const rows: { kind: string; what: string }[] = await assembly.deps.db('fault_writes').select('kind', 'what');
   const written = new Map<string, number>();
@@ -229,7 +232,7 @@ async function writtenOnce({ options, assembly, emitted }: IntegrationStage): Pr
   };
 }
 
-/** What comes after a wait was written when the wait was over, by PostgreSQL's clock. */
+/** Checks by PostgreSQL's clock that writes after a wait happened when it was over. */
 async function waitedLong({ assembly, emitted }: IntegrationStage): Promise<Check> {
   const { rows } = await assembly.deps.db.raw(
     `select w.what, extract(epoch from w.at - r.started_at) * 1000 as waited_ms from automation_runs r
@@ -249,8 +252,8 @@ async function waitedLong({ assembly, emitted }: IntegrationStage): Promise<Chec
 }
 
 /**
- * A refresh token of Slack is good once, so one that came again had a worker die, or an answer lost, before its successor was stored; and only then did a person have to
- * connect the account again.
+ * Checks Slack's one-time refresh tokens: one was used twice only if a worker died, or an answer was lost, before its
+ * successor was stored. Only then did a person have to reconnect.
  */
 async function refreshedOnce({ options, doubles, assembly, lost, reconnected }: IntegrationStage): Promise<Check> {
   const { refreshes, refused } = doubles.slack.oauth;

@@ -13,42 +13,44 @@ import type { Random } from './random.ts';
 
 export interface IntegrationFaultOptions {
   seed: number;
-  /** How often a process is killed: a worker with its relay, and every fourth time Temporal where there are that many. */
+  /** Number of kills: a worker with its relay, and every fourth time Temporal if there are that many. */
   kills: number;
   workers: number;
-  /** Time between two kills (ms), on average. */
+  /** Average time (ms) between two kills. */
   pauseMs: number;
   /** Events per second. */
   rate: number;
-  /** The part of the calls that the customer's app answers with 503 first. Such a call is made again half a minute later. */
+  /**
+   * Fraction of calls that the customer's app first answers with 503. Such a call is repeated half a minute later.
+   */
   appFails: number;
-  /** Whether an automation waits a minute: full runs only. */
+  /** True if an automation waits a minute; only in full runs. */
   waits: boolean;
-  /** Gives up on what has not settled this long (ms) after the last kill. */
+  /** Time (ms) after the last kill at which unsettled work is given up. */
   settleMs: number;
   log: (line: string) => void;
 }
 
-/** The providers of each workspace, and how each double keeps what it took. */
+/** Providers of each workspace, whose stubs record what they received. */
 export const PROVIDERS = ['discord', 'close', 'n8n', 'zapier', 'slack'] as const;
 /**
- * How long (seconds) access tokens of Slack last. Heron renews one that has a minute left, so that a connection in use is refreshed every few seconds; each refresh
- * token is good once.
+ * Lifetime (seconds) of Slack access tokens. Heron renews one a minute before its end, so a connection in use is
+ * refreshed every few seconds; each refresh token works once.
  */
 const TOKEN_SECONDS = 64;
 type Doubles = Awaited<ReturnType<typeof startDoubles>>;
 
-/** A workspace and those who write to it. */
+/** Workspace with its contacts. */
 interface Workspace {
   organizationId: string;
   contacts: string[];
-  /** The secret that its app checks signatures with. */
+  /** Secret with which its app verifies signatures. */
   appSecret: string;
-  /** Goes to Slack in the browser of the workspace's person and consents, anew for a connection that is there. */
+  /** Consents at Slack in the browser of the workspace's person, again for an existing connection. */
   consent(connectionId?: string): Promise<void>;
 }
 
-/** What is played, and what has been written down outside of Heron. */
+/** Running scenario, with records made outside of Heron. */
 export interface IntegrationStage {
   options: IntegrationFaultOptions;
   random: Random;
@@ -57,18 +59,21 @@ export interface IntegrationStage {
   doubles: Doubles;
   app: Receiver;
   workspaces: Workspace[];
-  /** Names of the events by the contact that they are about, in the order in which they were committed. */
+  /** Event names by contact, in commit order. */
   emitted: Map<string, string[]>;
-  /** Requests that a double took without Heron learning of it. */
+  /** Number of requests that a stub handled without Heron getting the answer. */
   lost: number;
-  /** How often a person connected Slack again. */
+  /** Number of times that a person reconnected Slack. */
   reconnected: number;
 }
 
-/** Contacts of a workspace. */
+/** Number of contacts of a workspace. */
 export const CONTACTS = 4;
 
-/** Connects the providers over the API, and makes the automations: one that is done at once, one that calls out twice and asks for a third, one that waits. */
+/**
+ * Connects the providers through the API and creates the automations: an immediate one, one that makes two calls and
+ * starts a third, and one that waits.
+ */
 export async function prepareWorkspace(
   { options, parts, assembly: { deps }, doubles, app, workspaces, emitted }: IntegrationStage,
   n: number,
@@ -107,7 +112,7 @@ export async function prepareWorkspace(
     .db('integration_connections')
     .where({ organization_id: organizationId, provider: 'slack' });
   await follow(slack!, 'slack.notify', { channel: '#sales', message: '{{.subject}}' });
-  // The automations alone write here.
+  // Only the automations write here.
   const zapier = await connect('zapier', { webhook_url: doubles.zapier.hookUrl });
   const pipeline = await post('/crm/pipelines', { name: 'Sales', stages: [{ name: 'New', color: '#0ea5e9' }] });
   const { connection, secret } = await createAppConnection(systemCtx(deps, organizationId, 'faults'), {
@@ -129,7 +134,7 @@ export async function prepareWorkspace(
       deal('instant deal'),
     ),
   );
-  // Nothing triggers it but the one that asks for it.
+  // Only the automation that starts it triggers it.
   const asked = await automate('form.submitted', chain(task('asked')));
   const send = { ...act('send', ''), action: 'zapier.send_webhook', connection_id: zapier.id };
   await automate(

@@ -2,7 +2,8 @@ import test from 'ava';
 import { expectClean } from './expect-clean.ts';
 import { runIntegrationFaults } from './integrations.ts';
 
-// The long run, in which Temporal dies too, automations wait and the customer's app fails, is `npm run test:faults -- --integrations`.
+// `npm run test:faults -- --integrations` is the long run, in which Temporal dies too, automations wait and the
+// customer's app fails.
 test('providers and automations survive kill -9 of the worker: all arrives in order, and what is written in Heron is written once', async (t) => {
   t.timeout(300_000);
   const lines: string[] = [];

@@ -27,7 +27,7 @@ interface IntegrationFaultReport extends Kept {
 }
 
 const WORKSPACES = 2;
-/** How often (ms) a provider misbehaves, on average. */
+/** Average interval (ms) between misbehaviours of a provider. */
 const MISDEED_MS = 4_000;
 
 const SETTINGS: Record<string, string> = {
@@ -35,13 +35,13 @@ const SETTINGS: Record<string, string> = {
   LOG_LEVEL: 'info',
   ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
   INTEGRATION_RETRY_BASE_MS: '500',
-  // What a dead worker had is due again after 26 seconds.
+  // A dead worker's deliveries are due again after 26 seconds.
   INTEGRATION_TIMEOUT_MS: '3000',
 };
 
 /**
- * Has replies come in that five providers, a customer's app and automations of two workspaces wait for, kills workers and Temporal meanwhile, lets everything settle, and
- * compares what the doubles have with what was emitted.
+ * Receives replies that five providers, a customer's app and automations of two workspaces handle, kills workers and
+ * Temporal meanwhile, waits until everything settles, and compares the stubs' records with the emitted events.
  */
 export async function runIntegrationFaults(options: IntegrationFaultOptions): Promise<IntegrationFaultReport> {
   const random = seeded(options.seed);
@@ -83,7 +83,7 @@ export async function runIntegrationFaults(options: IntegrationFaultOptions): Pr
   }
 }
 
-/** The app takes a moment; some calls fail once. */
+/** Returns the app's answers: short delays, and some first-time failures. */
 function appAnswers(random: Random, fails: number): () => { status: number; delayMs: number; body: object } {
   return () => ({
     status: random.next() < fails ? 503 : 200,
@@ -121,7 +121,7 @@ async function play(stage: IntegrationStage): Promise<void> {
   options.log(`no more kills; ${[...emitted.values()].flat().length} events were emitted`);
 }
 
-/** A reply comes in from a contact; its subject is its name from here to the doubles. */
+/** Receives a reply of a contact, whose subject identifies it up to the stubs. */
 async function emitReply(
   { assembly: { deps }, workspaces, emitted }: IntegrationStage,
   workspace: number,
@@ -142,7 +142,7 @@ async function emitReply(
   names.push(name);
 }
 
-/** Kills one process after the other; the next kill does not wait until the last victim is back. @returns the comebacks */
+/** Kills one process after the other without waiting for its restart. @returns the restarts */
 async function killParts({ options, random, parts, emitted }: IntegrationStage): Promise<Promise<void>[]> {
   const draws = random.fork('kills');
   const comingBack: Promise<void>[] = [];
@@ -164,8 +164,8 @@ async function killParts({ options, random, parts, emitted }: IntegrationStage):
 }
 
 /**
- * The people of the workspaces, who connect Slack again once Heron says that they have to: a worker that dies with new tokens in its hands, or an answer that is lost,
- * takes the one refresh token that was good with it.
+ * Reconnects Slack, as the workspaces' people, whenever Heron requires it: a worker that dies with new tokens, or a
+ * lost answer, loses the only valid refresh token.
  */
 async function reconnect(stage: IntegrationStage, signal: AbortSignal): Promise<void> {
   const { db } = stage.assembly.deps;
@@ -180,13 +180,13 @@ async function reconnect(stage: IntegrationStage, signal: AbortSignal): Promise<
         await consent(ended.id);
         stage.reconnected += 1;
       } catch {
-        // The double misbehaved to the person: they try again.
+        // The stub misbehaved to the person, who tries again.
       }
     }
   }
 }
 
-/** Waits until nothing is left to be done. What has not been done by then is found by the comparison. */
+/** Waits until nothing is left to do. The comparison finds what is not done by then. */
 async function settle(stage: IntegrationStage): Promise<void> {
   const deadline = performance.now() + stage.options.settleMs;
   while (performance.now() < deadline && !(await isSettled(stage))) await sleep(500);

@@ -2,12 +2,12 @@ import type { ReceivedMessage } from '../harness/mail.ts';
 
 export type { MailWorld, MailWorldMailbox, ReceivedMessage } from '../harness/mail.ts';
 
-/** The Message-ID of a received message, brackets included; empty when it has none. */
+/** Returns the Message-ID of a received message, including brackets; empty if it has none. */
 export function messageIdOf({ raw }: Pick<ReceivedMessage, 'raw'>): string {
   return header(raw, 'message-id');
 }
 
-/** One header of a message, unfolded. */
+/** Returns one header of a message, unfolded. */
 export function header(raw: Buffer, name: string): string {
   const text = raw.toString('latin1');
   const head = text.slice(0, text.indexOf('\r\n\r\n')).replace(/\r\n[ \t]+/g, ' ');

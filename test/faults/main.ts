@@ -1,13 +1,18 @@
 /**
- * Kills processes of a running campaign with SIGKILL and compares what the database says with what the mail server and
- * the customer's app have on record. Meanwhile open runs are terminated, and looks for missing runs begin at the same moment. `npm run test:faults -- --seed N` repeats a run. With `--webhooks` workers are killed
- * while events are delivered, and the database is compared with the receiver; with `--direct` while people's own emails leave. With `--flows` every
- * process is killed at states of runs, approvals, direct sends, test runs, warmups, orders, refunds and renewals; `--rounds N` plays N rounds of the seed's plan,
- * `--only order,renewal` flows of these kinds alone.
- * With `--integrations` workers and Temporal are killed while events go to providers and start automations, and the doubles of the providers are compared with what was emitted.
- * With `--orders` orders of mailboxes are played under faults of their provider and of Stripe, and the books compared with both; `--rounds N` plays N seeds.
- * With `--restore` an installation is backed up and restored in the middle of a campaign, twice. With
- * `--rolling` every process of every role is replaced under load, with `--from <folder>` those of an earlier build by this one. These two are not part of `npm test`.
+ * Kills processes of a running campaign with SIGKILL, and compares the database with the records of the mail server and
+ * the customer's app. Meanwhile open runs are terminated, and searches for missing runs start at the same time.
+ * `npm run test:faults -- --seed N` repeats a run.
+ * `--webhooks` kills workers while events are delivered, and compares the database with the receiver; `--direct` does
+ * so while people's own emails are sent.
+ * `--flows` kills every process at states of runs, approvals, direct sends, test runs, warmups, orders, refunds and
+ * renewals; `--rounds N` plays N rounds of the seed's plan, `--only order,renewal` only flows of these kinds.
+ * `--integrations` kills workers and Temporal while events go to providers and start automations, and compares the
+ * provider stubs with the emitted events.
+ * `--orders` plays orders of mailboxes under faults of their provider and of Stripe, and compares the books with both;
+ * `--rounds N` plays N seeds.
+ * `--restore` backs an installation up and restores it in the middle of a campaign, twice. `--rolling` replaces every
+ * process of every role under load, with `--from <folder>` those of an earlier build by this one. These two are not
+ * part of `npm test`.
  */
 import { parseArgs } from 'node:util';
 import { startBacking } from '../../local/backing.ts';
@@ -209,7 +214,7 @@ function print({ checks, uncertain, kills: done, tookMs, folder }: FaultReport):
   if (folder) console.log(`\nData and logs of all processes: ${folder}`);
 }
 
-/** Which states were met by whose death. */
+/** Prints the states with the processes killed at them. */
 function printKills(kills: readonly FlowKill[]): void {
   const victims = new Map<string, string[]>();
   for (const { kind, state, victim } of kills) {
@@ -230,7 +235,7 @@ function printChecks(checks: readonly Check[]): void {
   }
 }
 
-/** @returns the kinds that `--only` names, or all */
+/** @returns the kinds named by `--only`, or all */
 function kindsOf(only: string | undefined): Kind[] {
   const all = Object.keys(STATES) as Kind[];
   const kinds = only === undefined ? all : all.filter((kind) => only.split(',').includes(kind));

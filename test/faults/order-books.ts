@@ -4,7 +4,7 @@ import type { RawDb } from '../harness/database.ts';
 import type { StripeDouble } from '../harness/stripe.ts';
 import type { Check } from './reconcile.ts';
 
-/** What is compared: what the database says, what the provider made, and what Stripe holds. */
+/** Data to compare: from the database, the provider and Stripe. */
 interface OrderFacts {
   db: RawDb;
   sandbox: ProvisioningSandbox;
@@ -12,7 +12,7 @@ interface OrderFacts {
   orders: readonly OrderFact[];
 }
 
-/** An order, and what was paid for it on its page, in cents, given back or not. */
+/** Order, and the amount paid on its page in cents, refunded or not. */
 interface OrderFact {
   id: string;
   price: number;
@@ -37,7 +37,7 @@ const NOTHING: Books = {
   unexplained: [],
 };
 
-/** The books against what a person counts who sees the provider and Stripe alone. No order or renewal is under way any more. */
+/** Compares the books with the amounts counted at the provider and Stripe. No order or renewal may be in progress. */
 export async function compareOrderBooks(facts: OrderFacts, when: string): Promise<Check[]> {
   const count: Count = {
     ...facts,
@@ -83,7 +83,7 @@ async function countOrder({ db, sandbox, stripe, counted, faults }: Count, { id,
     faults.money.push(`${said}: its subscription goes on`);
 }
 
-/** Each payment of a renewal is kept for a year that the provider has given, or is back. Returns how many there are. */
+/** Checks that each renewal payment bought a year at the provider or was refunded. Returns their number. */
 async function countRenewals({ db, sandbox, stripe, counted, faults }: Count): Promise<number> {
   const rows = await db('payments as p')
     .join('domain_renewals as r', 'r.id', 'p.subject_id')
@@ -103,7 +103,7 @@ async function countRenewals({ db, sandbox, stripe, counted, faults }: Count): P
     if (times > 1 || returned > taken) faults.renewals.push(`${said}: given back twice`);
     if (taken > returned && (years !== 1 || row.state !== 'renewed' || row.payment_id !== row.id))
       faults.renewals.push(`${said}: money is kept for nothing`);
-    // What was renewed while the order was cancelled is given back with the domain.
+    // A domain renewed while the order was cancelled is returned with the order.
     if (years > 0 && taken === returned && row.registration !== 'released')
       faults.renewals.push(`${said}: a year that nobody paid`);
   }
@@ -133,7 +133,7 @@ async function lookAtBooks({ db, stripe, counted, faults }: Count): Promise<void
   if (stripe.balance !== kept) faults.books.push(`Stripe holds ${stripe.balance}, the books ${kept}`);
 }
 
-/** Domains of orders that are ready, and those whose giving back needs a person. */
+/** Returns the domains of ready orders, and those whose return needs a person. */
 async function ownedBy(db: RawDb, orders: readonly OrderFact[]): Promise<Set<string>> {
   const owned = new Set<string>();
   for (const { id } of orders) {

@@ -18,32 +18,35 @@ import { compareOrderBooks } from './order-books.ts';
 import { seeded, type Random } from './random.ts';
 import type { Check } from './reconcile.ts';
 
-/** How a person pays: the word of it may come twice, or only at the end and in any order; another amount; not at all. */
+/**
+ * How a person pays. Notifications of the payment can come twice, or only at the end in any order; the amount can be a
+ * different one; the payment can be missing.
+ */
 const PAYS = ['once', 'once', 'twice', 'late', 'other_amount', 'never'] as const;
 const MISDEEDS = ['slow', 'fail', 'half', 'lost', 'twice', 'late', 'refuse'] as const;
 const OPERATIONS = ['domains/register', 'mailboxes/create', 'domains/dns', 'mailboxes/warmup'];
 const UNDOING = ['mailboxes/retire', 'domains/release'];
-/** Turns after which an order that waits for words of a payment is left for later. */
+/** Turns after which an order that waits for payment notifications is left for later. */
 const TURNS = 60;
 
-/** An order, and what a person who looks on has noted of it. */
+/** An order, and what the test's own record says about it. */
 interface Played {
   id: string;
   desk: OrderDesk;
   price: number;
-  /** What Stripe took for it, in cents, and back of it. */
+  /** What Stripe took for it, and what it refunded (cents). */
   taken: number;
 }
 
-/** What the last look at the books has found. */
+/** Result of the last comparison of the records. */
 interface OrderFaults {
   checks: Check[];
 }
 
 /**
- * Plays orders with drawn payments, faults of the provider and of Stripe, cancellations at any step and two runs of one order at once, and compares
- * what the database says with what the sandbox really made and Stripe really took and gave back. Then a person settles what needs
- * one, and all is compared again. The same seed draws the same.
+ * Plays orders with random payments, faults of the provider and of Stripe, cancellations at any step and two concurrent
+ * runs of one order. Compares the database with what the sandbox created and with what Stripe took and refunded. Then a
+ * person resolves the orders that need one, and everything is compared again. The same seed gives the same orders.
  */
 export async function runOrderFaults(options: {
   seed: number;
@@ -55,7 +58,7 @@ export async function runOrderFaults(options: {
     let desk = await openOrderDesk(orders);
     const all: Played[] = [];
     for (let index = 0; index < options.orders; index += 1) {
-      // A workspace without a plan may have ten mailboxes.
+      // A workspace without a plan has a limit of ten mailboxes.
       if (index % 3 === 0) desk = await openOrderDesk(orders);
       const random = seeded(options.seed).fork(`order ${index}`);
       const played = await play(orders, desk, random, all);
@@ -89,7 +92,7 @@ async function play(orders: OrderWorld, desk: OrderDesk, random: Random, before:
   await pay(orders, played, random);
   const turn = Math.floor(random.between(0, count * 2 + 3));
   const runs = [drive(desk, id, cancelAt === 'step' ? turn : undefined)];
-  // Two runs of one order at once, as when one is believed to be lost.
+  // Two concurrent runs of one order, as when one is believed to be lost.
   if (random.next() < 0.3) runs.push(drive(desk, id));
   await Promise.all(runs);
   if (cancelAt === 'ready') await cancelOrder(desk.ctx, id);
@@ -118,7 +121,7 @@ async function pay({ stripe }: OrderWorld, played: Played, random: Random): Prom
   const how = random.pick(PAYS);
   const paymentId: string = (await played.desk.row(played.id)).payment_id;
   const session = stripe.sessionOf(paymentId);
-  // A page that was closed, or never made, takes no money.
+  // A page that was closed or never created takes no payment.
   if (how === 'never' || session?.status !== 'open') return;
   const cents = how === 'other_amount' ? played.price - 100 : played.price;
   stripe.hold = true;
@@ -135,7 +138,10 @@ function isAbout({ data }: Stripe.Event, paymentId: string): boolean {
   return object.client_reference_id === paymentId || object.metadata?.payment_id === paymentId;
 }
 
-/** Takes the turns of the order's workflow, as a worker does that tries again what fails; cancels at a turn, while its step is at the provider. */
+/**
+ * Executes the turns of the order's workflow, as a worker does that retries failed steps. Cancels the order at a turn,
+ * while its step is at the provider.
+ */
 async function drive(desk: OrderDesk, id: string, cancelAtTurn?: number): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) {
     const decision = await advanceMailboxOrder(desk.ctx, id);
@@ -160,7 +166,7 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
     }
 }
 
-/** What was kept comes at the end, in any order, some of it twice. */
+/** Delivers the held notifications at the end, in random order, some of them twice. */
 async function deliverHeld({ stripe }: OrderWorld, random: Random): Promise<void> {
   const events = [...stripe.held];
   const shuffled = [...events, ...events.filter(() => random.next() < 0.3)]
@@ -169,7 +175,7 @@ async function deliverHeld({ stripe }: OrderWorld, random: Random): Promise<void
   await stripe.deliver(...shuffled.map(({ event }) => event));
 }
 
-/** The time to pay is over, every run comes to its end, and every refund is asked for; some are refused. */
+/** The payment deadline passes, every run ends, and every refund is requested; some refunds are refused. */
 async function settle(orders: OrderWorld, all: readonly Played[], random: Random): Promise<void> {
   const { db } = orders.world.deps;
   await db('mailbox_orders').where({ state: 'awaiting_payment' }).update({ pay_by: new Date() });

@@ -5,7 +5,7 @@ import { verifySignature } from '../../lib/signature.ts';
 import { messageIdOf, type MailWorld, type MailWorldMailbox, type ReceivedMessage } from './mail-record.ts';
 import { EVENT_NAME, MARKS, type Person } from './people.ts';
 
-/** One call the app got. */
+/** A call that the app received. */
 interface AppCall {
   eventId: string;
   email: string;
@@ -14,40 +14,43 @@ interface AppCall {
   status: number;
 }
 
-/** One event the outside reported, over as many requests as it took. */
+/** An event that was reported from outside, with all its requests. */
 interface Publication {
   key: string;
   email: string;
   contactId: string;
-  /** Requests that were sent, answered or not. */
+  /** Requests sent, answered or not. */
   requests: number;
-  /** From the 202. */
+  /** From the 202 response. */
   eventId: string;
   matchedWaits: number;
   runIds: string[];
 }
 
-/** What is not the platform: mail servers, the customer's app, people. It lives in this process and is never killed. */
+/**
+ * Everything outside the platform: mail servers, the customer's app, people. It runs in this process and is never
+ * killed.
+ */
 export interface Outside {
   appUrl: string;
-  /** The secret the app checks signatures with. */
+  /** Sets the secret with which the app verifies signatures. */
   trust(secret: string): void;
-  /** Lets a mailbox's server keep copies of what it sends, if it does that. */
+  /** Makes a mailbox's server keep copies of sent emails if `keepsSent` is true. */
   watch(box: MailWorldMailbox, options: { keepsSent: boolean }): void;
-  /** From now on people answer mail and use the product. */
+  /** From now on people answer emails and use the product. */
   bringToLife(people: readonly Person[], api: { url: string; key: string }): void;
   calls: AppCall[];
   publications: Publication[];
-  /** Contacts who wrote a reply. */
+  /** Contacts that sent a reply. */
   replied: Set<string>;
-  /** Reports still under way. */
+  /** Number of reports in progress. */
   readonly busy: number;
   stop(): Promise<void>;
 }
 
 const EVENT_TRIES = 40;
 
-/** Starts the app; people come to life once there are some. */
+/** Starts the app. People act only after `bringToLife`. */
 export async function startOutside(mail: MailWorld): Promise<Outside> {
   const calls: AppCall[] = [];
   const publications: Publication[] = [];
@@ -87,7 +90,7 @@ export async function startOutside(mail: MailWorld): Promise<Outside> {
   const report = async (someone: Person): Promise<void> => {
     busy += 1;
     try {
-      // A product knows nothing of waits: it reports, and reports again when no wait was resumed.
+      // A product does not know the waits: it reports an event, and reports it again if no wait was resumed.
       for (let round = 0; round < EVENT_TRIES && !stopped; round += 1) {
         await sleep(1_000 + Math.min(round, 5) * 400);
         const publication = await publish(someone, `${someone.email}/${round}`);

@@ -10,45 +10,45 @@ import { freePort } from '../../local/servers.ts';
 const WATCH_MS = 500;
 const RESTART_TRIES = 20;
 
-/** One process that can be killed and comes back with what it left on disk. */
+/** A process that can be killed and restarted with its data on disk. */
 export interface Part {
   name: string;
   readonly pid: number | undefined;
-  /** SIGKILL, and waits for the end. */
+  /** Sends SIGKILL and waits for the end of the process. */
   kill(): Promise<void>;
-  /** Starts it again and waits until it serves, as often as it takes while what it needs is away too. */
+  /** Starts it again and waits until it serves requests. Repeats the start while a process that it needs is down. */
   restart(): Promise<void>;
 }
 
-/** A local installation, with everything that must survive on disk and more than one worker. */
+/** A local installation that keeps all its data on disk and has several workers. */
 export interface Parts {
-  /** Settings of the processes; for a reader in this process too. */
+  /** Settings of the processes, also for a reader in this process. */
   env: Record<string, string>;
   apiUrl: string;
-  /** The process of all servers. */
+  /** The process with all servers. */
   api: Part;
   workers: Part[];
   temporal: Part;
   postgres: Part;
-  /** Processes that ended by themselves; there must be none. */
+  /** Processes that ended by themselves; must be empty. */
   deaths: string[];
-  /** Data, and the log of every process. */
+  /** Folder of the data and of the log of every process. */
   folder: string;
   stop(options: { keepFolder: boolean }): Promise<void>;
 }
 
 export interface PartsOptions {
-  /** One at least. */
+  /** At least one. */
   workers: number;
-  /** Settings of the processes, beyond addresses. */
+  /** Settings of the processes in addition to the addresses. */
   env: Record<string, string>;
   log: (line: string) => void;
 }
 
-/** Starts an installation that keeps its state (PostgreSQL with fsync, Temporal in a file), and further workers. */
+/** Starts an installation that keeps its state (PostgreSQL with fsync, Temporal in a file), and the other workers. */
 export async function startParts({ workers, env: settings, log }: PartsOptions): Promise<Parts> {
   const folder = await mkdtemp(join(tmpdir(), 'heron-faults-'));
-  // PostgreSQL may run under an account of its own.
+  // PostgreSQL can run under a different account.
   await chmod(folder, 0o755);
   const stack = await startLocalStack({
     dataDir: folder,
@@ -114,12 +114,12 @@ function furtherWorker(stack: LocalStack, number: number, log: (line: string) =>
 }
 
 interface Watched extends Part {
-  /** Notices when it ends by itself, puts it on record, and starts the process again as a supervisor would. */
+  /** Detects that the process ended by itself, records it, and restarts the process as a supervisor does. */
   look(): void;
 }
 
 function killable(managed: Managed, deaths: string[]): Watched {
-  // Down on purpose, or on its way back.
+  // Killed on purpose, or restarting.
   let away = false;
   let comingBack: Promise<void> | undefined;
   const comeBack = async (): Promise<void> => {
@@ -134,7 +134,7 @@ function killable(managed: Managed, deaths: string[]): Watched {
       }
     }
   };
-  // Two who want it back at once get one process.
+  // Two concurrent calls start one process.
   const restart = (): Promise<void> =>
     (comingBack ??= comeBack().finally(() => {
       comingBack = undefined;

@@ -1,13 +1,16 @@
 /**
- * What one contact does, apart from what the mail server does to its mail:
- * - `event`: its product reports the event the campaign waits for;
- * - `timeout`: nothing happens, the wait runs out;
- * - `reply`: it answers the first email;
- * - `bounce`: its server refuses it for good.
+ * What a contact does, apart from what the mail server does with its emails:
+ * - `event`: its product reports the event that the campaign waits for;
+ * - `timeout`: nothing happens, and the wait times out;
+ * - `reply`: it replies to the first email;
+ * - `bounce`: its server refuses its emails permanently.
  */
 export type Behaviour = 'event' | 'timeout' | 'reply' | 'bounce';
 
-/** How the mail server treats the mail of one contact: at once, late, later, or with a cut connection. */
+/**
+ * How the mail server treats the emails of a contact: accepts them at once or after a delay, refuses them temporarily,
+ * or cuts the connection.
+ */
 export type Transport = 'plain' | 'delay' | 'defer' | 'drop' | 'lose';
 
 export interface Person {
@@ -16,14 +19,14 @@ export interface Person {
   email: string;
   behaviour: Behaviour;
   transport: Transport;
-  /** Times the app answers this contact's call with 503 first. */
+  /** How often the app answers 503 to this contact's call before it succeeds. */
   appFailures: number;
-  /** How long (ms) the app takes. */
+  /** Response time of the app (ms). */
   appDelayMs: number;
-  /** What the app answers; it must appear in the follow-up. */
+  /** The app's answer; it must be in the follow-up. */
   code: string;
 }
 
 export const EVENT_NAME = 'order.paid';
-/** Marks an email of a step in the mail server's own record, whatever the database says. */
+/** Texts that identify the step of an email in the mail server's own record, independently of the database. */
 export const MARKS = ['mark-of-the-first-email', 'mark-of-the-follow-up'] as const;

@@ -1,15 +1,15 @@
-/** Draws that a seed repeats: the same seed gives the same contacts, behaviours and kills. */
+/** Random numbers that depend on the seed only: the same seed gives the same contacts, behaviours and kills. */
 export interface Random {
-  /** Uniform in 0 (inclusive) to 1 (exclusive). */
+  /** Uniform from 0 (inclusive) to 1 (exclusive). */
   next(): number;
-  /** Uniform in `from` to `to`. */
+  /** Uniform from `from` to `to`. */
   between(from: number, to: number): number;
   pick<T>(list: readonly T[]): T;
-  /** A generator of its own, so that one use cannot shift the draws of another. */
+  /** Creates a separate generator, so that its use does not change the numbers of another one. */
   fork(label: string): Random;
 }
 
-/** A generator for a seed (mulberry32: small, and good enough to choose victims). */
+/** Creates a generator for a seed (mulberry32: small, and sufficient here). */
 export function seeded(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

@@ -6,17 +6,17 @@ import type { Scenario } from './scenario.ts';
 import type { Message } from '../../messages/index.ts';
 import { inWords } from '../../lib/errors.ts';
 
-/** One comparison. `faults` says what differs, one line each; none means it holds. */
+/** A comparison. `faults` has one line for each difference; empty if there is none. */
 export interface Check {
   name: string;
-  /** What was compared, in numbers. */
+  /** Numbers of the compared items. */
   seen: string;
   faults: string[];
 }
 
 export interface Reconciliation {
   checks: Check[];
-  /** Emails that may have left: told apart by whether the mail server has them. */
+  /** Uncertain emails, with whether the mail server has them. */
   uncertain: { email: string; step: number; onServer: boolean; detail: string }[];
 }
 
@@ -61,7 +61,7 @@ interface Wait {
   event_id: string | null;
 }
 
-/** Everything both sides know, read once. */
+/** The data of both sides, read once. */
 interface Facts {
   scenario: Scenario;
   outside: Outside;
@@ -74,7 +74,7 @@ interface Facts {
   inbound: Map<string, Date>;
 }
 
-/** Compares what the database says with what the outside world has on record. */
+/** Compares the database with what mail servers, app and people recorded. */
 export async function reconcile(
   db: RawDb,
   scenario: Scenario,
@@ -130,7 +130,7 @@ async function collect(
   };
 }
 
-/** By the server's own record alone: its marks and its recipients. */
+/** Uses only the server's own record: the marks and the recipients. */
 function noContactTwice({ record }: Facts): Check {
   const seen = new Map<string, number>();
   const faults: string[] = [];
@@ -180,8 +180,8 @@ function databaseToServer({ sends, byMessageId }: Facts): Check {
 }
 
 /**
- * What was claimed, what was handed over, and what was received, each by its own record. Nothing is received that was not
- * handed over, and only what was handed over may be uncertain.
+ * Compares the claimed, the handed over and the received emails, each by its own record. Each received email was handed
+ * over, and only an email that was handed over can be uncertain.
  */
 function threeBooks({ sends, byMessageId }: Facts): Check {
   const received = (send: Send): boolean => byMessageId.has(send.message_id ?? '');
@@ -203,7 +203,7 @@ function threeBooks({ sends, byMessageId }: Facts): Check {
   };
 }
 
-/** Every contact ends where its behaviour says, given which of its emails left. */
+/** Every contact ends as its behaviour requires, depending on which of its emails were sent. */
 function ends(facts: Facts): Check {
   const { scenario, enrollments, sends } = facts;
   const faults: string[] = [];
@@ -243,14 +243,17 @@ function expectedEnd(
     return someone.behaviour === 'bounce' ? 'bounced' : 'completed';
   if (outside.replied.has(someone.email)) {
     const readAt = inbound.get(someone.contactId);
-    // A reply that is read after the last email has left finds a contact who is through.
+    // A reply that is read after the last email was sent finds a contact that has finished.
     const leftAt = followUp?.state === 'uncertain' ? followUp.claimed_at : followUp?.sent_at;
     return readAt && leftAt && leftAt < readAt ? 'completed' : 'replied';
   }
   return 'completed';
 }
 
-/** Follow-ups hang under the first email, where it is sure to have left, and carry what the app and the event said. */
+/**
+ * Follow-ups are replies to the first email if that was certainly sent, and contain the answer of the app and the data
+ * of the event.
+ */
 function conversations({ scenario, sends, record, enrollments }: Facts): Check {
   const faults: string[] = [];
   let compared = 0;
@@ -261,7 +264,7 @@ function conversations({ scenario, sends, record, enrollments }: Facts): Check {
     const someone = people.get(message.envelope.to[0]!)!;
     const first = sends.find((send) => send.contact_id === someone.contactId && send.step_id === scenario.stepIds[0]);
     const answers = header(message.raw, 'in-reply-to');
-    // One that counts as sent by now may have been uncertain when the follow-up was written.
+    // An email that counts as sent now may have been uncertain when the follow-up was written.
     const mayStandAlone = first?.state === 'uncertain' || someone.behaviour === 'reply';
     if (answers !== first?.message_id && !(mayStandAlone && answers === ''))
       faults.push(`the follow-up to ${someone.email} does not reply to its first email`);
@@ -274,7 +277,9 @@ function conversations({ scenario, sends, record, enrollments }: Facts): Check {
   return { name: 'follow-ups reply in the thread, with the answer', seen: `${compared} follow-ups`, faults };
 }
 
-/** However often the app was called for a step run, it could tell: one event id per run, signed. */
+/**
+ * However often the app was called for a step run, it could detect the repetition: one event id for each run, signed.
+ */
 function appCalls({ outside, runs, scenario }: Facts): Check {
   const faults: string[] = [];
   const appRuns = new Map(runs.filter((run) => run.kind === 'app_action').map((run) => [run.id, run]));
@@ -302,7 +307,7 @@ function appCalls({ outside, runs, scenario }: Facts): Check {
   };
 }
 
-/** matched_waits is the truth: what the 202 said is what the database did, and no other wait was resumed. */
+/** `matched_waits` is correct: the 202 response agrees with the database, and no other wait was resumed. */
 function waitsAndEvents({ outside, waits, runs, enrollments, scenario }: Facts): Check {
   const faults: string[] = [];
   const resumed = waits.filter((wait) => wait.state === 'resumed');
@@ -347,7 +352,7 @@ function waitsAndEvents({ outside, waits, runs, enrollments, scenario }: Facts):
   };
 }
 
-/** A key that was sent again and again made one event. */
+/** A key that was sent several times created one event. */
 async function eventRows(db: RawDb, { outside, scenario }: Facts): Promise<Check> {
   const rows: { id: string }[] = await db('product_events')
     .where({ organization_id: scenario.tenant.organizationId })
@@ -379,7 +384,7 @@ async function sentEvents(db: RawDb, { sends, scenario }: Facts): Promise<Check>
   return { name: 'one campaign.email_sent per sent email', seen: `${rows.length} events`, faults };
 }
 
-/** What the caps are checked against is what the sends say. */
+/** The counters that caps are checked against agree with the sends. */
 async function counters(db: RawDb, { scenario }: Facts): Promise<Check> {
   const result = await db.raw(
     `with truth as (
@@ -444,7 +449,7 @@ async function nothingLeft(db: RawDb, { scenario }: Facts): Promise<Check> {
     );
   const campaign = (await db('campaigns').where({ id: scenario.campaignId }).first('status')) as { status: string };
   if (campaign.status !== 'completed') faults.push(`the campaign is ${campaign.status}`);
-  // An uncertain email waits for a person.
+  // A person must resolve an uncertain email.
   const letters: { last_error: string }[] = await db('dead_letters')
     .where({ organization_id: scenario.tenant.organizationId })
     .whereNot({ task_type: 'uncertain_email' });
@@ -467,7 +472,7 @@ function uncertainOf({ sends, byMessageId, scenario }: Facts): Reconciliation['u
     }));
 }
 
-/** 1 for the first email, 2 for the follow-up, 0 for anything else. */
+/** 1 for the first email, 2 for the follow-up, 0 for other emails. */
 function stepOf({ raw }: ReceivedMessage): number {
   return MARKS.findIndex((mark) => raw.includes(mark)) + 1;
 }

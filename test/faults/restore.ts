@@ -26,7 +26,7 @@ import { inWords } from '../../lib/errors.ts';
 interface RestoreDrillOptions {
   seed: number;
   contacts: number;
-  /** How long (ms) the installation runs on after the first backup, before all of it is killed. */
+  /** Time between the first backup and the kill of the whole installation (ms). */
   runsOnMs: number;
   log: (line: string) => void;
 }
@@ -37,7 +37,7 @@ interface RestoreDrillReport extends Kept {
 
 const SETTLE_MS = 300_000;
 
-/** A worker on a restored database, beside a Temporal that knows nothing. */
+/** A worker on a restored database, with an empty Temporal. */
 interface Successor {
   assembly: TestAssembly;
   report: RestoreReport;
@@ -50,14 +50,15 @@ interface Drill {
   mail: MailWorld;
   parts: Parts;
   scenario: Scenario;
-  /** Takes the successors down, the latest first. */
+  /** Stops the successors, the latest first. */
   teardown: (() => Promise<unknown>)[];
 }
 
 /**
- * An installation in the middle of a campaign is backed up while it works, works on for a moment, and dies at once with all its processes. Its
- * successor is restored beside an empty Temporal: it must send nothing by itself. A person starts the campaign; in its middle the successor
- * dies too, is backed up as it lies, and a second one is restored, of which nothing has to be held. That one ends the campaign.
+ * Backs up an installation in the middle of a campaign while it works, lets it work on for a moment, and kills all its
+ * processes at once. Its successor is restored with an empty Temporal and must not send anything by itself. A person
+ * starts the campaign. In the middle of it the successor is killed too and backed up in that state, and a second
+ * successor is restored, in which nothing needs to be held. The second one finishes the campaign.
  */
 export async function runRestoreDrill(options: RestoreDrillOptions): Promise<RestoreDrillReport> {
   const mail = await startMailWorld();
@@ -105,11 +106,11 @@ async function play(drill: Drill): Promise<Check[]> {
   await quiet(mail);
   const byItself = mail.messages.length - sentBefore;
   const known = new Set((await db('sends').whereNotNull('message_id')).map((send) => send.message_id));
-  /** Emails of rows that were made after the backup: no restored database can know them. */
+  /** Emails of rows that were created after the backup: no restored database can contain them. */
   const lost = new Set(mail.messages.map(messageIdOf).filter((id) => !known.has(id)));
   options.log(`restored: ${JSON.stringify(first.report)}; ${lost.size} emails of which no row is left`);
   await startCampaign(systemCtx(first.assembly.deps, scenario.tenant.organizationId, 'faults'), scenario.campaignId);
-  // Looked for in the Sent folders, which half of the mailboxes keep.
+  // Searched for in the Sent folders, which half of the mailboxes have.
   await eventually(
     async () => !(await db('sends').where({ state: 'sending' }).where('claimed_at', '<', stoppedAt).first()),
     SETTLE_MS,
@@ -144,7 +145,7 @@ async function play(drill: Drill): Promise<Check[]> {
   ];
 }
 
-/** Restores a backup into a database of its own on the same server, and starts a worker on it, beside an empty Temporal. */
+/** Restores a backup into its own database on the same server, and starts a worker on it, with an empty Temporal. */
 async function succeed(
   { parts, teardown, options }: Drill,
   env: Record<string, string>,
@@ -180,7 +181,10 @@ async function succeed(
   return { assembly, report, env: ours, kill };
 }
 
-/** Waits until the mail server has had nothing new for a moment: of what a killed worker handed over, the last may still come in. */
+/**
+ * Waits until the mail server has received nothing for a moment: the last emails that a killed worker handed over can
+ * still arrive.
+ */
 async function quiet(mail: MailWorld): Promise<void> {
   for (let seen = -1; seen !== mail.messages.length;) {
     seen = mail.messages.length;
@@ -189,8 +193,8 @@ async function quiet(mail: MailWorld): Promise<void> {
 }
 
 /**
- * What the contacts wait for comes to nothing, as their API is gone; the campaign ends.
- * @throws Error that says where contacts stand when it does not end
+ * The contacts' waits time out, as their API is gone, and the campaign ends.
+ * @throws Error with the states of the contacts if it does not end
  */
 async function finish({ deps: { db } }: TestAssembly, { campaignId }: Scenario): Promise<void> {
   const isOver = async () => {
@@ -213,7 +217,10 @@ async function finish({ deps: { db } }: TestAssembly, { campaignId }: Scenario):
   });
 }
 
-/** No Message-ID twice, and no contact the same step twice but by an email that the backup cannot know. */
+/**
+ * No Message-ID occurs twice, and no contact gets the same step twice, except through an email that the backup cannot
+ * contain.
+ */
 function noneTwice(mail: MailWorld, lost: ReadonlySet<string>): Check {
   const faults: string[] = [];
   const ids = new Set<string>();

@@ -36,9 +36,9 @@ import { inWords } from '../../lib/errors.ts';
 interface RollingOptions {
   contacts: number;
   mailboxes: number;
-  /** Processes of each role, of which one at a time is replaced. */
+  /** Number of processes of each role; one at a time is replaced. */
   replicas: number;
-  /** The folder of an earlier build, whose processes are replaced by those of this one; this one's, where not given. */
+  /** Folder of an earlier build, whose processes are replaced by those of this build; default: this build. */
   from?: string | undefined;
   log: (line: string) => void;
 }
@@ -47,7 +47,7 @@ interface RollingReport extends Kept {
   checks: Check[];
 }
 
-/** One process per role, as in production. */
+/** One process for each role, as in production. */
 type RoleName = Exclude<ProcessName, 'serve'>;
 
 const PORTS: Record<RoleName, string> = {
@@ -58,21 +58,23 @@ const PORTS: Record<RoleName, string> = {
   worker: 'WORKER_PORT',
 };
 const ROLES = Object.keys(PORTS) as RoleName[];
-/** What a subscription that names no types hears. */
+/** Event types that a subscription without types receives. */
 const TOLD = Object.entries(EVENT_TYPES).flatMap(([type, { firehose }]) => (firehose ? [] : [type]));
 const SETTLE_MS = 120_000;
 
-/** Processes of one role behind a balancer, which sends no new request to one that is about to be stopped. */
+/**
+ * Processes of one role behind a load balancer, which sends no new request to a process that is about to be stopped.
+ */
 interface Role {
   name: RoleName;
   processes: {
     url: string;
     child: Incarnation;
-    /** @param root of the build; this one where not given */
+    /** @param root folder of the build; default: this build */
     start: (root?: string) => Promise<Incarnation>;
     inRotation: boolean;
   }[];
-  /** The address of a process that takes requests. */
+  /** Returns the address of a process that accepts requests. */
   pick(): string;
 }
 
@@ -86,9 +88,11 @@ interface Stage {
 }
 
 /**
- * Replaces every process of every role, one after the other, while a campaign sends and makes tasks, the API writes, pixels are fetched and a client listens to
- * the stream: with SIGTERM, as a supervisor does. Nothing may fail, be lost or be done twice, and each process ends with 0. With `from` it is a release: the database is
- * migrated already, the processes of the earlier build go on beside those of this one, and one of the earlier workers is started again in the middle.
+ * Replaces every process of every role, one after the other with SIGTERM as a supervisor does, while a campaign sends
+ * and creates tasks, the API writes, pixels are requested and a client listens to the stream. Nothing may fail, be lost
+ * or happen twice, and each process exits with 0. With `from` it tests a release: the database is already migrated, the
+ * processes of the earlier build run beside those of this build, and one of the earlier workers is restarted in the
+ * middle.
  */
 export async function runRollingRestart(options: RollingOptions): Promise<RollingReport> {
   const [mail, database, folder] = await Promise.all([
@@ -171,7 +175,7 @@ async function play(stage: Stage): Promise<Check[]> {
   for (let index = 0; index < options.contacts; index += 1) {
     const email = `p${index}@people.example.org`;
     contacts.push(await createContact(deps.db, deps.clock.now(), organizationId, { email }));
-    // Some mail is on its way for a while, so that workers are stopped in the middle of it.
+    // Some emails take a while, so that workers are stopped while they send.
     if (index % 3 === 0) mail.script(email, { kind: 'delay', ms: 1_500 });
   }
   await enroll(deps, organizationId, campaignId, contacts);
@@ -197,7 +201,9 @@ async function play(stage: Stage): Promise<Check[]> {
   ];
 }
 
-/** Replaces every process: out of the rotation, SIGTERM at once, started again, back into the rotation. */
+/**
+ * Replaces every process: removes it from the rotation, sends SIGTERM at once, restarts it, adds it to the rotation.
+ */
 async function replaceAll({ roles, options }: Stage): Promise<Check> {
   const faults: string[] = [];
   let replaced = 0;
@@ -214,7 +220,7 @@ async function replaceAll({ roles, options }: Stage): Promise<Check> {
       process_.inRotation = true;
       replaced += 1;
       options.log(`${name} replaced`);
-      // As when its machine is drained in the middle of the release.
+      // As if its machine was drained in the middle of the release.
       if (options.from && process_ === workers[0] && late !== process_) {
         await late.child.stop();
         late.child = await late.start(options.from);
@@ -226,12 +232,12 @@ async function replaceAll({ roles, options }: Stage): Promise<Check> {
   return { name: 'every process was replaced, and ended with 0', seen: `${replaced} replaced`, faults };
 }
 
-/** What fetch says when it got no answer. */
+/** The error of fetch when it got no response. */
 function reasonOf({ cause, message }: Error): string {
   return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
-/** Waits until the campaign has ended; what is under way otherwise is a fault. */
+/** Waits until the campaign has ended. An item that is still in progress after that is a fault. */
 async function settle({ assembly }: Stage, campaignId: string): Promise<Check> {
   const { db } = assembly.deps;
   const isCompleted = async () => Boolean(await db('campaigns').where({ id: campaignId, status: 'completed' }).first());
@@ -258,7 +264,7 @@ interface Writes {
   refused: string[];
 }
 
-/** Adds contacts without a pause, each in a request of its own, several at a time. */
+/** Adds contacts continuously, each in its own request, several at the same time. */
 async function write(stage: Stage): Promise<Writes> {
   const writes: Writes = { emails: [], refused: [] };
   const api = stage.roles.get('api')!;
@@ -305,7 +311,10 @@ async function compareMail({ assembly, mail, options }: Stage, campaignId: strin
   return { name: 'every contact has exactly one email, none is uncertain', seen: `${ids.length} messages`, faults };
 }
 
-/** A step of a kind that earlier builds may not know is done by a reaction: once for each contact, whoever came by. */
+/**
+ * A step of a kind that earlier builds may not know is executed by a reaction: once for each contact, on whichever
+ * build.
+ */
 async function compareTasks({ assembly, tenant, options }: Stage): Promise<Check> {
   const made = async () =>
     (await assembly.deps.db('crm_tasks').where({ organization_id: tenant.organizationId }).pluck('title')) as string[];
@@ -326,7 +335,7 @@ interface Pixels {
   refused: string[];
 }
 
-/** Fetches the pixel of each email once it has left. */
+/** Requests the pixel of each email after it was sent. */
 async function openPixels({ assembly, roles, ...stage }: Stage, campaignId: string): Promise<Pixels> {
   const { db, keyring } = assembly.deps;
   const pixels: Pixels = { sendIds: new Set(), refused: [] };
@@ -361,7 +370,7 @@ async function comparePixels({ assembly }: Stage, { sendIds, refused }: Pixels):
   };
 }
 
-/** Listens to the stream, and goes on after the last event it heard whenever its socket ends. */
+/** Listens to the stream, and continues after the last received event whenever its socket closes. */
 function follow(stage: Stage): { ids: string[]; reconnects: () => number } {
   const realtime = stage.roles.get('realtime')!;
   const ids: string[] = [];
@@ -378,7 +387,7 @@ function follow(stage: Stage): { ids: string[]; reconnects: () => number } {
         const after = ids.at(-1);
         client.say({ type: 'subscribe', ...(after ? { after } : {}) });
         while (!stage.isOver && client.socket.readyState === 1) await sleep(50);
-        // Those of the last moments are still on their way.
+        // The events of the last moments are still being delivered.
         if (stage.isOver) await sleep(8_000);
         await client.close();
       } catch {
@@ -418,7 +427,10 @@ async function compareStream(
   };
 }
 
-/** Reports count what happened; after a release once the counts are rebuilt, as workers of the earlier build have counted what it knew of. */
+/**
+ * The counts of reports agree with the events. After a release they are rebuilt once first, as workers of the earlier
+ * build counted only the events that it knew.
+ */
 async function compareCounts({ assembly, tenant, options }: Stage): Promise<Check> {
   const differences = async () => verifyFacts(assembly.deps, tenant.organizationId);
   if (!options.from)

@@ -17,17 +17,20 @@ interface FaultOptions {
   kills: number;
   contacts: number;
   workers: number;
-  /** Seconds the first pass of the campaign takes when nothing is killed; more mailboxes send faster. */
+  /** Duration of the campaign's first pass when nothing is killed (s). More mailboxes send faster. */
   pace: number;
-  /** Time between two kills (ms), on average. */
+  /** Mean time between two kills (ms). */
   pauseMs: number;
-  /** Times some open runs are terminated, and two looks for missing runs begin at once, beside the sweep's and the relay. */
+  /**
+   * How often some open runs are terminated and two searches for missing runs start at once, in addition to the regular
+   * search and the relay.
+   */
   losses: number;
-  /** Whether contacts wait out a minute: full runs only. */
+  /** Whether contacts wait a minute for a timeout: full runs only. */
   slow: boolean;
-  /** Contacts answer mail: needs the worker's sync role. */
+  /** Contacts reply to emails: needs the worker's sync role. */
   replies: boolean;
-  /** Gives up on contacts that have not ended this long (ms) after the last kill. */
+  /** Time after the last kill after which the test stops waiting for contacts to end (ms). */
   settleMs: number;
   log: (line: string) => void;
 }
@@ -40,11 +43,14 @@ interface Kill {
 
 export interface FaultReport extends Reconciliation, Kept {
   kills: Kill[];
-  /** How long (ms) the campaign took. */
+  /** Duration of the campaign (ms). */
   tookMs: number;
 }
 
-/** Runs a campaign on real processes, kills them at the seed's moments, lets it settle, and compares both sides. */
+/**
+ * Runs a campaign on real processes, kills them at times that the seed determines, waits until everything has ended,
+ * and compares both sides.
+ */
 export async function runFaults(options: FaultOptions): Promise<FaultReport> {
   const { log, workers } = options;
   const random = seeded(options.seed);
@@ -119,7 +125,7 @@ async function runCampaign(stage: Stage): Promise<Omit<FaultReport, 'folder'>> {
   return { checks, uncertain, kills, tookMs };
 }
 
-/** Counts what reports read anew, when the reaction that keeps it has applied every event. */
+/** Recounts what reports read, after the reaction that maintains it has processed every event. */
 async function checkFacts({ deps }: TestAssembly): Promise<Check> {
   for (let turn = 1; ; turn += 1) {
     const reports = await verifyFacts(deps);
@@ -143,7 +149,10 @@ function everyPart({ api, workers, temporal, postgres }: Parts): Part[] {
   return [api, ...workers, temporal, postgres];
 }
 
-/** Kills parts at the seed's moments; the next kill does not wait until the last victim is back. Returns what was wrong with the timing. */
+/**
+ * Kills processes at times that the seed determines, without waiting for the restart of the last one. Returns the
+ * faults of the timing.
+ */
 async function killParts(
   { options, random, parts, assembly }: Stage,
   scenario: Scenario,
@@ -160,7 +169,7 @@ async function killParts(
     const downMs = Math.round(draws.between(100, draws.next() < 0.2 ? 8_000 : 2_500));
     const everyone = kinds.flat();
     const from = everyone.indexOf(drawn);
-    // One that is still down cannot die again: the next in the row dies for it.
+    // If it is still down, the next process is killed instead.
     const victim = [...everyone.slice(from), ...everyone.slice(0, from)].find(({ pid }) => pid !== undefined);
     if (!victim) continue;
     if ((await isRunning(assembly, scenario)) === false)
@@ -174,7 +183,7 @@ async function killParts(
   return late;
 }
 
-/** Stops the campaign in the middle and starts it again. */
+/** Pauses the campaign in the middle and resumes it. */
 async function pauseOnce(
   { options, assembly }: Stage,
   { tenant, campaignId }: Scenario,
@@ -201,7 +210,10 @@ async function pauseOnce(
   options.log('the campaign was started again');
 }
 
-/** Terminates a few open runs at the seed's moments, as an operator might, and looks for missing runs twice at once. */
+/**
+ * Terminates a few open runs at times that the seed determines, as an operator can, and searches for missing runs twice
+ * at once.
+ */
 async function loseRuns({ options, assembly }: Stage, random: Random): Promise<void> {
   for (let round = 1; round <= options.losses; round += 1) {
     await sleep(((options.pace * 1_000) / options.losses) * random.between(0.5, 1.2));
@@ -221,12 +233,12 @@ async function loseRuns({ options, assembly }: Stage, random: Random): Promise<v
   }
 }
 
-/** What is down meanwhile fails a look; the next one finds what it has left. */
+/** A search fails while a process is down; the next search finds what is left. */
 async function lookTwice({ deps }: TestAssembly): Promise<void> {
   await Promise.all([1, 2].map(() => reconcileRuns(deps).catch(() => {})));
 }
 
-/** Whether contacts are under way; undefined while PostgreSQL does not answer. */
+/** Whether contacts are in progress; undefined while PostgreSQL does not answer. */
 async function isRunning({ deps }: TestAssembly, { campaignId }: Scenario): Promise<boolean | undefined> {
   try {
     const open = await deps
@@ -240,7 +252,10 @@ async function isRunning({ deps }: TestAssembly, { campaignId }: Scenario): Prom
   }
 }
 
-/** Waits until every contact has ended and nothing is under way, or gives up; the comparison then says what is stuck. */
+/**
+ * Waits until every contact has ended and nothing is in progress, or until the time is up; the comparison then reports
+ * what is stuck.
+ */
 async function settle({ options, outside, assembly }: Stage, { campaignId }: Scenario): Promise<void> {
   const { db } = assembly.deps;
   const deadline = performance.now() + options.settleMs;

@@ -29,12 +29,12 @@ export interface Scenario {
 interface ScenarioOptions {
   contacts: number;
   mailboxes: number;
-  /** Whether some contacts let the wait run out (a minute) or are deferred (a minute): full runs only. */
+  /** Whether for some contacts the wait times out (a minute) or the email is deferred (a minute): full runs only. */
   slow: boolean;
   replies: boolean;
 }
 
-/** Makes a workspace with mailboxes, an app connection, contacts and an active campaign. Nothing runs yet. */
+/** Creates a workspace with mailboxes, an app connection, contacts and an active campaign. Starts nothing. */
 export async function prepare(
   { deps }: TestAssembly,
   mail: MailWorld,
@@ -83,7 +83,7 @@ export async function prepare(
   await deps
     .db('campaign_senders')
     .insert(mailboxIds.map((mailbox_id) => ({ organization_id: organizationId, campaign_id: campaignId, mailbox_id })));
-  // A tenth of the addresses bounces by design, which would pause the campaign.
+  // A tenth of the addresses bounces on purpose, which would pause the campaign.
   await deps.db('campaign_advanced').insert({
     campaign_id: campaignId,
     organization_id: organizationId,
@@ -165,7 +165,7 @@ async function person(
     'lose',
   ]);
   if (behaviour === 'bounce') transport = 'plain';
-  // A refusal for now costs a minute; early contacts have it to spare.
+  // A temporary refusal costs a minute; early contacts have enough time.
   if (slow && index < 12 && index % 4 === 0) [behaviour, transport] = ['event', 'defer'];
   const contactId = await createContact(deps.db, deps.clock.now(), organizationId, { email, first_name: `P${index}` });
   return {

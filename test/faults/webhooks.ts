@@ -14,11 +14,11 @@ interface WebhookFaultOptions {
   /** How often a worker is killed. */
   kills: number;
   workers: number;
-  /** Time between two kills (ms), on average. */
+  /** Mean time between two kills (ms). */
   pauseMs: number;
   /** Events per second. */
   rate: number;
-  /** Gives up on what has not settled this long (ms) after the last kill. */
+  /** Time after the last kill after which the test stops waiting (ms). */
   settleMs: number;
   log: (line: string) => void;
 }
@@ -27,7 +27,7 @@ interface WebhookFaultReport extends Kept {
   checks: Check[];
   kills: number;
   events: number;
-  /** Receipts beyond the first of an event: of what was in flight when a worker died, or had failed. */
+  /** Receipts of an event after the first one: attempts in progress when a worker was killed, or failed attempts. */
   repeats: number;
   tookMs: number;
 }
@@ -52,8 +52,8 @@ interface Stage {
 }
 
 /**
- * Emits events without a pause while workers are killed with SIGKILL, lets everything settle, and compares what the database
- * says with what the receiver has.
+ * Emits events continuously while workers are killed with SIGKILL, waits until everything is delivered, and compares
+ * the database with the receiver's record.
  */
 export async function runWebhookFaults(options: WebhookFaultOptions): Promise<WebhookFaultReport> {
   const random = seeded(options.seed);
@@ -79,7 +79,7 @@ export async function runWebhookFaults(options: WebhookFaultOptions): Promise<We
   }
 }
 
-/** Most requests are taken after a moment; some fail, so that runs with a retry schedule are killed too. */
+/** Most requests are accepted after a moment; some fail, so that runs with a retry schedule are killed too. */
 function answers(random: Random): (request: { index: number }) => { status: number; delayMs: number } {
   return () => ({
     status: random.next() < 0.04 ? 503 : 204,

@@ -13,7 +13,7 @@ import { makeRows, parametersOf, ROWS } from '../suites/foreign-ids.ts';
 import { makeGround, type Ground, type Reaching } from './ground.ts';
 import { PROSPECT, reachingRequest } from './reach.ts';
 
-/** Mailbox checks come out well, and workers are there: the verbs behind them are what is looked at. */
+/** Mailbox checks succeed and workers exist: the test is about the functions behind them. */
 const workflows: WorkflowGateway = {
   ...noWorkflows,
   execute: async () => ({ smtp: { ok: true }, imap: { ok: true } }) as never,
@@ -21,8 +21,8 @@ const workflows: WorkflowGateway = {
 };
 
 /**
- * A world in which no limit keeps a request out, mailboxes can be ordered from a sandbox, and the prospect catalogue has a person. Each source address that `X-Forwarded-For` names is
- * believed.
+ * Creates a world in which no limit refuses a request, mailboxes can be ordered from a sandbox, and the prospect
+ * catalogue has a person. Each source address in `X-Forwarded-For` is trusted.
  */
 export async function createReachableWorld(): Promise<World> {
   const sandbox = await startProvisioning();
@@ -56,27 +56,25 @@ export async function createReachableWorld(): Promise<World> {
   };
 }
 
-/** What a request to an operation is made of. */
+/** The parts of a request to an operation. */
 export interface Attempt {
   params: Record<string, string>;
   reaching: Reaching;
-  /** A credential the operation is made for, of the n-th kind; the first may do everything. */
+  /** Returns the n-th kind of credential that the operation accepts; the first one has all rights. */
   own: (n: number) => Promise<string | undefined>;
-  /** A credential it may refuse. */
+  /** Returns a credential that the operation may refuse. */
   other: (n: number) => Promise<string | undefined>;
 }
 
-/** Operations that work as long as there is no account. */
+/** Operations that work only before the first account exists. */
 const BEFORE_SETUP: ReadonlySet<string> = new Set(['auth.setup', 'pages.setup', 'pages.claimSetup']);
 
-/** Operations that change what a campaign sends: once it is active, a key may do so only within its policy. */
+/** Operations that change what a campaign sends: for an active campaign a key may use them only within its policy. */
 const PREPARES_CAMPAIGN = /^campaigns\.((update|create|delete|replace).*|addLeads)$/;
 
-/**
- * A request that gets inside an operation, with a tenant and rows of its own.
- */
+/** Creates a request that the operation accepts, with its own tenant and rows. */
 export async function prepareAttempt(world: World, spec: AnyRoute): Promise<Attempt> {
-  // Each asks from a source of its own, but mail and passwords are counted by account too.
+  // Each request comes from its own address, but emails and passwords are counted by account too.
   await world.deps.db('auth_throttles').delete();
   if (BEFORE_SETUP.has(spec.operationId)) {
     await world.deps.db.raw('truncate users, organizations, setup_links cascade');
@@ -97,7 +95,10 @@ export async function prepareAttempt(world: World, spec: AnyRoute): Promise<Atte
   };
 }
 
-/** Ids of rows that are there; links that are mailed to a person carry a secret, which is made up unless the request brings one. */
+/**
+ * Ids of existing rows. Links that are emailed to a person contain a secret, which is invented unless the request
+ * brings one.
+ */
 async function createParams(spec: AnyRoute, world: World, tenant: Tenant): Promise<Record<string, string>> {
   const parameters = parametersOf(spec.path);
   const mailed = parameters.filter(({ prefix }) => !(prefix in ROWS));
@@ -106,7 +107,7 @@ async function createParams(spec: AnyRoute, world: World, tenant: Tenant): Promi
   return Object.fromEntries(parameters.map(({ name }) => [name, newSecret()]));
 }
 
-/** A credential a route is made for: where several may be, a key, a session or the token of an application. */
+/** A credential that a route accepts. If it accepts several: a key, a session or the token of an application. */
 async function ownCredential(world: World, spec: AnyRoute, tenant: Tenant, n: number): Promise<string | undefined> {
   if (spec.scope === 'public') return undefined;
   if (spec.scope === 'session') return tenant.sessionToken;
@@ -115,7 +116,7 @@ async function ownCredential(world: World, spec: AnyRoute, tenant: Tenant, n: nu
   return kind === 1 ? tenant.sessionToken : (await createAccessToken(world, tenant)).accessToken;
 }
 
-/** None, one that is none, a key with few scopes, a key for another mailbox, a person with few rights. */
+/** No credential, an invalid one, a key with few scopes, a key for another mailbox, a person with few rights. */
 async function otherCredential({ deps }: World, tenant: Tenant, n: number): Promise<string | undefined> {
   const { organizationId, userId } = tenant;
   switch (n % 5) {

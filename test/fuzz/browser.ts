@@ -1,30 +1,30 @@
 import { createBrowserCookie, type Tenant } from '../harness/factories.ts';
 import type { World } from '../harness/world.ts';
 
-/** What a browser keeps of Heron's pages: its cookies, and what the forms of the page it shows must carry. */
+/** What a browser stores of Heron's pages: cookies, and the hidden fields in the forms of the current page. */
 export interface Browser {
   cookie: string;
   csrf: string;
-  /** The page it shows. */
+  /** The current page. */
   html: string;
 }
 
-/** Any page with a form on it, for a browser without a session. */
+/** A page with a form, for a browser without a session. */
 const A_FORM = '/account/forgotten-password';
-/** Any page with a form on it, for a signed-in person. */
+/** A page with a form, for a signed-in person. */
 const OWN_FORM = '/account/apps';
 
-/** A browser without a session, with a form of ours open. */
+/** Opens a browser without a session, on a page with a form. */
 export function openBrowser(world: World): Promise<Browser> {
   return show(world, A_FORM, { cookie: '' });
 }
 
-/** A browser in which the owner of a tenant has signed in, with a form of ours open. */
+/** Opens a browser in which the owner of a tenant is signed in, on a page with a form. */
 export async function openSignedIn(world: World, tenant: Tenant): Promise<Browser> {
   return show(world, OWN_FORM, { cookie: await createBrowserCookie(world.deps, tenant.userId) });
 }
 
-/** Sends a form from a page that the browser shows, and gives the browser with the next page. */
+/** Sends a form from the browser's current page, and returns the browser with the next page. */
 export function sendForm(
   world: World,
   browser: Browser,
@@ -34,14 +34,14 @@ export function sendForm(
   return show(world, path, browser, { method: 'POST', body: new URLSearchParams({ csrf: browser.csrf, ...fields }) });
 }
 
-/** The value of a hidden field of the page that the browser shows. */
+/** Returns the value of a hidden field of the browser's current page. */
 export function hiddenField({ html }: Browser, name: string): string {
   const value = new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1];
   if (value === undefined) throw new Error(`the page has no field ${name}: ${html.slice(0, 2_000)}`);
   return value;
 }
 
-/** The headers by which the server knows a form for its own. */
+/** Returns the headers by which the server recognizes its own form. */
 export function formHeaders(world: World, { cookie }: Pick<Browser, 'cookie'>): Record<string, string> {
   return { cookie, origin: world.deps.config.APP_URL };
 }

@@ -9,14 +9,14 @@ interface Operation {
   responses: Record<string, DocumentedAnswer | { $ref: string }>;
 }
 
-/** What was received for a request, as far as the document speaks of it. */
+/** The parts of a response that the document describes. */
 interface Received {
   status: number;
   contentType: string;
   text: string;
 }
 
-/** Holds answers against an OpenAPI document, by a validator that is not ours. */
+/** Compares responses with an OpenAPI document, with a third-party validator. */
 export class DocumentCheck {
   readonly #responses: Record<string, DocumentedAnswer>;
   readonly #operations = new Map<string, Operation>();
@@ -36,14 +36,14 @@ export class DocumentCheck {
       for (const operation of Object.values(methods)) this.#operations.set(operation.operationId, operation);
   }
 
-  /** What the document does not say of an answer; empty when it is as documented. */
+  /** Returns the differences between a response and the document; empty if there are none. */
   faultsOf(operationId: string, { status, contentType, text }: Received): string[] {
     const documented = this.#operations.get(operationId)?.responses[status];
     if (!documented) return [`status ${status} is not documented`];
     const { content } = '$ref' in documented ? this.#responses[documented.$ref.split('/').at(-1)!]! : documented;
     if (!content) return text === '' ? [] : [`${status} has a body that is not documented`];
     const media = content[contentType.split(';')[0]!.trim()];
-    // A page, a picture or a file: the document names what it usually is.
+    // A page, a picture or a file: the document names its usual type.
     if (!media)
       return contentType.startsWith('image/')
         ? []

@@ -1,7 +1,8 @@
 /**
- * `npm run fuzz:foreign -- --examples 20 --seed 7`: the OpenAPI document read by schemathesis (`pip install schemathesis`, 4.32), which makes requests of it and
- * holds every answer against it. The API has a database of its own and no limits. Exits as schemathesis does, with 1 for a find.
- * Needs a PostgreSQL: with HERON_TEST_PG it uses that, else it starts one.
+ * `npm run fuzz:foreign -- --examples 20 --seed 7`: schemathesis (`pip install schemathesis`, 4.32) reads the OpenAPI
+ * document, sends requests made from it and compares every response with it. The API has its own database and no
+ * limits. Exits as schemathesis does: with 1 if it finds a fault. Needs a PostgreSQL: uses the one in HERON_TEST_PG,
+ * otherwise starts one.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,11 +13,13 @@ import { parseArgs } from 'node:util';
 import { startBacking } from '../../local/backing.ts';
 import { createReachableWorld } from './attempt.ts';
 
-/** 503 is what an operation answers whose provider this installation does not have; every other failure of the server is a find. */
+/**
+ * An operation answers 503 if its provider is not configured in this installation. Every other server error is a fault.
+ */
 const SETTINGS = `[checks.not_a_server_error]
 expected-statuses = ["2xx", "3xx", "4xx", 503]
 `;
-/** With these it would end or narrow the key that it works with. */
+/** These would revoke or restrict the key that the run uses. */
 const EXCLUDED = ['api-keys.revoke', 'api-keys.update'];
 const CHECKS = [
   'not_a_server_error',

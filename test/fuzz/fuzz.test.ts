@@ -3,10 +3,10 @@ import { routes } from '../../api/routes.ts';
 import { fuzz } from './run.ts';
 import { reportText } from './text.ts';
 
-/** CI asks for 60; longer by hand: `npm run fuzz -- --minutes 10`. */
+/** CI uses 60; for a longer run: `npm run fuzz -- --minutes 10`. */
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 30);
 
-/** Operations that no request of the suite gets to do what they are for, and why. */
+/** Operations that no request of the suite completes, with the reason. */
 const NOT_REACHED: Record<string, string> = {
   'campaigns.verifyTrackingDomain':
     'asks the DNS for records of a domain; api/campaigns/tracking-domain.test.ts answers them',

@@ -1,7 +1,7 @@
 import { createContact, createMailbox, type Tenant } from '../harness/factories.ts';
 import type { World } from '../harness/world.ts';
 
-/** The tenant a request is made for, with ids that its body may name. */
+/** The tenant of a request, with ids for its body. */
 export interface Ground {
   world: World;
   tenant: Tenant;
@@ -10,21 +10,21 @@ export interface Ground {
   mailboxId: string;
 }
 
-/** Makes what the bodies of {@link reachingBody} name. */
+/** Creates the rows that the bodies of {@link reachingBody} name. */
 export async function makeGround(world: World, tenant: Tenant, params: Record<string, string>): Promise<Ground> {
   const contactId = await createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId);
   const mailboxId = await createMailbox(world.deps, tenant.organizationId);
   return { world, tenant, params, contactId, mailboxId };
 }
 
-/** A request that gets inside an operation: what of it the document alone does not lead to. */
+/** The parts of a successful request that cannot be derived from the document. */
 export interface Reaching {
   body?: unknown;
   query?: Record<string, string>;
-  /** Parameters of the path, in place of ids that were made for it. */
+  /** Parameters of the path, in place of the ids that were created for it. */
   params?: Record<string, string>;
   headers?: Record<string, string>;
-  /** What it is answered; the operation's status of success unless said. */
+  /** Expected status; default: the operation's success status. */
   status?: number;
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Values that break parsers, limits or databases, of every type. */
+/** Values of every type that can break parsers, limits or databases. */
 const VALUES: readonly unknown[] = [
   null,
   true,
@@ -55,17 +55,17 @@ function nested(depth: number): unknown {
   return value;
 }
 
-/** One hostile value. */
+/** A hostile value. */
 export const hostile: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...VALUES) },
-  // The id of nothing: where a body names rows, it finds what refuses them.
+  // An id of no row: for bodies that name rows, it reaches the check of them.
   { weight: 1, arbitrary: fc.uuid() },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
   { weight: 1, arbitrary: fc.double() },
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
 );
 
-/** A body with one or two places changed: a value replaced, taken away, added or wrapped. */
+/** A body with one or two places changed: a value is replaced, removed, added or wrapped. */
 export function disturbed(body: unknown): fc.Arbitrary<unknown> {
   return fc
     .array(fc.record({ at: fc.nat(), how: fc.constantFrom('replace', 'remove', 'add', 'wrap'), value: hostile }), {
@@ -84,7 +84,7 @@ export function disturbed(body: unknown): fc.Arbitrary<unknown> {
 
 type Path = (string | number)[];
 
-/** Every place in a value, its root among them. */
+/** Every place in a value, including its root. */
 function placesOf(value: unknown, path: Path = [], found: Path[] = []): Path[] {
   found.push(path);
   if (found.length < 200 && typeof value === 'object' && value !== null)
@@ -105,7 +105,10 @@ function apply(root: unknown, path: Path, how: 'replace' | 'remove' | 'add' | 'w
   return copy;
 }
 
-/** JSON texts that `JSON.stringify` never writes: doubled keys, escapes of half characters, numbers beyond all bounds, rubbish. */
+/**
+ * JSON texts that `JSON.stringify` never writes: duplicate keys, escapes of half surrogates, very large numbers,
+ * invalid text.
+ */
 export function hostileText(body: unknown): fc.Arbitrary<string> {
   const text = JSON.stringify(body ?? {}) ?? '{}';
   const inside = text.startsWith('{') && text.length > 2 ? text.slice(1, -1) : '"a":1';
@@ -132,7 +135,7 @@ export function hostileText(body: unknown): fc.Arbitrary<string> {
   );
 }
 
-/** What may stand in a path or a query instead of what belongs there. */
+/** Hostile values for a path or a query. */
 export const hostileWord: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     '',

@@ -1,7 +1,7 @@
 /**
- * `npm run fuzz -- --minutes 10 --seed 7`: hostile requests for every operation, longer than in `npm test`. Prints which
- * statuses each operation answered, what took over a second, and what should not have been; exits with 1 for the last.
- * Needs a PostgreSQL: with HERON_TEST_PG it uses that, else it starts one.
+ * `npm run fuzz -- --minutes 10 --seed 7`: hostile requests for every operation, for longer than in `npm test`. Prints
+ * the statuses of each operation, the responses that took over a second, and the faults; exits with 1 if there are
+ * faults. Needs a PostgreSQL: uses the one in HERON_TEST_PG, otherwise starts one.
  */
 import { parseArgs } from 'node:util';
 import { startBacking } from '../../local/backing.ts';

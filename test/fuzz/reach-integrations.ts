@@ -5,7 +5,7 @@ import { startClose } from '../doubles/index.ts';
 import { createConnectionRow } from '../harness/integrations.ts';
 import type { Ground, Make } from './ground.ts';
 
-/** Requests that get inside integrations, and a booking that is signed as Cal.com signs it. */
+/** Successful requests for integrations, and a booking signed as Cal.com signs it. */
 export const REACHING_INTEGRATIONS: Record<string, Make> = {
   'integrations.connect': () => ({
     body: { provider: 'n8n', config: { webhook_url: 'http://127.0.0.1:9/webhook/none' } },
@@ -49,7 +49,7 @@ export const REACHING_INTEGRATIONS: Record<string, Make> = {
   'pages.integrationConsent': () => ({ query: { state: 'unknown', code: 'code' }, status: 404 }),
 };
 
-/** The CRM of all requests: it stays until the process ends. */
+/** The CRM of all requests: it runs until the process ends. */
 let crm: ReturnType<typeof startClose> | undefined;
 
 async function createCrm({ world, tenant }: Ground): Promise<string> {

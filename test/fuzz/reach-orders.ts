@@ -4,7 +4,7 @@ import { orderMailboxes } from '../../domain/billing/mailbox-orders/order.ts';
 import { freshDomain } from '../harness/mailbox-orders.ts';
 import type { Ground, Make } from './ground.ts';
 
-/** Requests that get inside the orders of mailboxes, and an event about the payment of one, signed as Stripe signs it. */
+/** Successful requests for mailbox orders, and a payment event signed as Stripe signs it. */
 export const REACHING_ORDERS: Record<string, Make> = {
   'mailboxOrders.quote': () => ({ body: quoteBody() }),
   'mailboxOrders.create': async (ground) => ({ body: { quote_id: (await createQuote(ground)).id } }),

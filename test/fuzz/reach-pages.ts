@@ -12,11 +12,11 @@ import type { World } from '../harness/world.ts';
 import { formHeaders, hiddenField, openBrowser, openSignedIn, sendForm, type Browser } from './browser.ts';
 import type { Ground, Make, Reaching } from './ground.ts';
 
-/** On to the next page, or back to the application. */
+/** Redirect to the next page, or back to the application. */
 const SEE_OTHER = 303;
 const ACCOUNT = { name: 'Ada Person', password: PASSWORD };
 
-/** Requests that get inside the pages for people: browsers with the cookies and the forms that the page before gave them. */
+/** Successful requests for the pages for people, from browsers with the cookies and the forms of the page before. */
 export const REACHING_PAGES: Record<string, Make> = {
   'pages.setup': async ({ world }) => ({ params: { token: await setupToken(world) } }),
   'pages.claimSetup': async ({ world }) => ({
@@ -139,14 +139,14 @@ export const REACHING_PAGES: Record<string, Make> = {
   },
 };
 
-/** The token of a setup link. Works while there is no account. */
+/** Returns the token of a setup link, which works while there is no account. */
 export async function setupToken(world: World): Promise<string> {
   const link = await ensureSetupLink(world.deps);
   if (!link) throw new Error('this installation has an account');
   return link.url.split('/').at(-1)!;
 }
 
-/** The token of an invitation to a tenant's workspace, as it would be mailed to the address. */
+/** Returns the token of an invitation to a tenant's workspace, as it is emailed to the address. */
 export async function invitationToken(
   { world: { deps }, tenant }: Pick<Ground, 'world' | 'tenant'>,
   email: string,
@@ -165,7 +165,7 @@ export async function invitationToken(
   return token;
 }
 
-/** The secret of a consent to use a mailbox, at one of its stages. */
+/** Returns the secret of a consent to use a mailbox, at one of its stages. */
 async function consentSecret(
   { world: { deps }, tenant }: Pick<Ground, 'world' | 'tenant'>,
   status: 'pending' | 'confirming',
@@ -185,7 +185,7 @@ async function consentSecret(
   return secret;
 }
 
-/** The parameters of an authorization request of an application of the tenant. */
+/** Returns the parameters of an authorization request of an application of the tenant. */
 async function authorizationRequest({
   world,
   tenant,
@@ -211,7 +211,7 @@ async function approvalId({ world, tenant }: Ground): Promise<string> {
   return (await createApproval(world.system(tenant.organizationId), tenant)).id;
 }
 
-/** The token in a weekly report that was mailed to the tenant's owner. */
+/** Returns the token in a weekly report that was emailed to the tenant's owner. */
 async function weeklyReportToken({ world: { deps }, tenant }: Ground): Promise<string> {
   const [reportId, id, at] = [newId(), newId(), deps.clock.now()];
   const own = { organization_id: tenant.organizationId };

@@ -22,7 +22,7 @@ const mail = (host = 'smtp.example.com') => ({ host, port: 587, username: 'u', p
 const findRole = async ({ world, tenant }: Ground, name = 'Viewer') =>
   (await world.deps.db('roles').where({ organization_id: tenant.organizationId, name }).first('id')).id as string;
 
-/** Requests the schema alone does not lead to; by operation. */
+/** Requests that cannot be derived from the schema alone, by operation. */
 const REACHING: Record<string, Make> = {
   ...REACHING_PAGES,
   ...REACHING_INTEGRATIONS,
@@ -290,7 +290,7 @@ const REACHING: Record<string, Make> = {
   'outreachSettings.replace': () => ({ body: { settings: { preflight: { enabled: true } } } }),
 };
 
-/** A request that should get inside an operation. */
+/** Returns a request that the operation should complete. */
 export async function reachingRequest(spec: AnyRoute, ground: Ground): Promise<Reaching> {
   const made = await REACHING[spec.operationId]?.(ground);
   if (made && (made.body !== undefined || !spec.body)) return made;
@@ -302,7 +302,7 @@ function written(): object {
   return { to: [freshEmail()], subject: 'Hi', body_plain: 'Text' };
 }
 
-/** The id of a conversation of two: an email of a campaign, and its answer. */
+/** Returns the id of a conversation of two messages: an email of a campaign, and its reply. */
 async function answeredThread({ world, tenant, mailboxId, contactId }: Ground): Promise<string> {
   const { deps } = world;
   const { organizationId } = tenant;

@@ -9,9 +9,9 @@ import { DocumentCheck } from './document.ts';
 import { disturbed, hostile, hostileText, hostileWord } from './hostile.ts';
 import type { Reaching } from './ground.ts';
 
-/** An answer that took longer than this (ms) is listed. */
+/** Responses that take longer are listed (ms). */
 const SLOW_MS = 1_000;
-/** Hostile requests for each that should get inside. */
+/** Hostile requests for each successful one. */
 const PER_ROUND = 8;
 
 interface Find {
@@ -27,24 +27,24 @@ export interface FuzzReport {
   rounds: number;
   finds: Find[];
   slow: { operation: string; ms: number; request: string }[];
-  /** By operation, how often each status was seen. */
+  /** How often each status occurred, by operation. */
   seen: Map<string, Map<number, number>>;
-  /** Operations that have done what they are for, at least once. */
+  /** Operations that completed at least one request. */
   inside: Set<string>;
-  /** What the others answered to the request that should get inside. */
+  /** Responses of the other operations to the request that should succeed. */
   outside: Map<string, string>;
 }
 
 interface FuzzOptions {
   seed: number;
-  /** When to stop (ms); every operation is asked once in any case. */
+  /** Duration of the run (ms); every operation is called at least once. */
   forMs: number;
 }
 
 /**
- * Asks every operation for what it does, with real ids and each kind of credential, and then for what no client should ask:
- * wrong types, characters that cannot be stored, huge numbers, deep nesting, long texts, doubled keys. All limits are
- * lifted. The same seed makes the same requests, as many as there is time for.
+ * Sends every operation a valid request with real ids and each kind of credential, and then hostile ones: wrong types,
+ * characters that cannot be stored, very large numbers, deep nesting, long texts, duplicate keys. All limits are off.
+ * The same seed makes the same requests, as many as the time allows.
  */
 export async function fuzz({ seed, forMs }: FuzzOptions): Promise<FuzzReport> {
   const world = await createReachableWorld();
@@ -58,7 +58,7 @@ export async function fuzz({ seed, forMs }: FuzzOptions): Promise<FuzzReport> {
     inside: new Set(),
     outside: new Map(),
   };
-  // The published document leaves out pages and MCP, whose answers are held against their declarations too.
+  // The published document has no pages and no MCP; their responses are compared with their declarations too.
   const check = new DocumentCheck(openApiDocument(routes, { version: '0', serverUrl: world.url }));
   const until = Date.now() + forMs;
   try {
@@ -86,11 +86,11 @@ async function askOperation(round: Round, spec: AnyRoute): Promise<void> {
   let attempt = await prepareAttempt(round.world, spec);
   const expected = attempt.reaching.status ?? spec.success.status;
   let { status, text: said } = await send(round, spec, { ...attempt, token: await attempt.own(0) });
-  // What waits for a person was understood and checked as far as an agent's request is.
+  // A request that waits for a person's approval was understood and checked, as far as an agent's request can be.
   if (status === expected || (spec.awaiting && status === 202)) report.inside.add(spec.operationId);
   else report.outside.set(spec.operationId, `${status} instead of ${expected}: ${said.slice(0, 300)}`);
   for (let n = 0; n < PER_ROUND; n += 1) {
-    // What it has changed, or used up, it may refuse from now on.
+    // After the request has changed or used up something, the operation may refuse the next one.
     if (isWrite(spec) && status < 400) attempt = await prepareAttempt(round.world, spec);
     const { params, reaching, own, other } = attempt;
     const [chosen] = fc.sample(hostileChoice(reaching), { seed: seed * PER_ROUND + n, numRuns: 1 });
@@ -128,7 +128,7 @@ function hostileChoice(reaching: Reaching) {
   });
 }
 
-/** The parameters a route documents, each with a hostile word. */
+/** The documented parameters of a route, each with a hostile value. */
 function queryOf(spec: AnyRoute, words: readonly string[]): Record<string, string> {
   const shape = (spec.query as { shape?: Record<string, unknown> } | undefined)?.shape ?? {};
   return Object.fromEntries(
@@ -140,7 +140,7 @@ interface Request {
   params: Record<string, string>;
   reaching: Reaching;
   token: string | undefined;
-  /** Sent as it is instead of the body. */
+  /** Sent unchanged in place of the body. */
   text?: string;
   query?: Record<string, string>;
   contentType?: string;
@@ -148,7 +148,7 @@ interface Request {
 
 let sources = 0;
 
-/** Sends a request, holds its answer against the document and gives it; with status 0 when there was none. */
+/** Sends a request, compares its response with the document and returns the response; status 0 if there was none. */
 async function send(round: Round, spec: AnyRoute, request: Request): Promise<{ status: number; text: string }> {
   const { world, report, check } = round;
   const path = fullPath(spec).replace(/:([A-Za-z]+)/g, (_, name: string) =>
@@ -196,7 +196,7 @@ async function send(round: Round, spec: AnyRoute, request: Request): Promise<{ s
   return { status, text };
 }
 
-/** Sends the request that gets inside an operation, with the credential that may do everything. */
+/** Sends the request that an operation should complete, with the credential that has all rights. */
 export async function sendAttempt(
   world: World,
   spec: AnyRoute,
@@ -216,12 +216,15 @@ export async function sendAttempt(
 
 const NOTHING_YET = { seed: 0, requests: 0, rounds: 0 };
 
-/** A parameter as it stands in a path. An empty one, or dots, would name another path. */
+/** A parameter as part of a path. An empty one, or dots, would be a different path. */
 function pathSegment(value: string): string {
   return ['', '.', '..'].includes(value) ? '%20' : encodeURIComponent(value);
 }
 
-/** An empty or hostile parameter may lead to another path: what answers there is not this operation. A query that is too long (431) reaches none. */
+/**
+ * An empty or hostile parameter can lead to a different path, so that a different operation answers. A query that is
+ * too long (431) reaches no operation.
+ */
 function isOurs(status: number, text: string): boolean {
   return !(status === 404 && text.includes('No such endpoint')) && status !== 405 && status !== 431;
 }
@@ -248,7 +251,7 @@ function asText(value: unknown): string {
   return wellFormed(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 }
 
-/** Half characters replaced, as UTF-8 cannot carry them. */
+/** Replaces half surrogates, which UTF-8 cannot encode. */
 function wellFormed(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8');
 }

@@ -1,6 +1,9 @@
 import type { FuzzReport } from './run.ts';
 
-/** What a run found, for people: the table of operations and statuses, the slow answers, the finds, a line of each kind. */
+/**
+ * Formats the results of a run: a table of operations and statuses, the slow responses, and the faults, one line for
+ * each kind.
+ */
 export function reportText({ seed, requests, rounds, finds, slow, seen, inside, outside }: FuzzReport): string {
   const width = Math.max(...[...seen.keys()].map((name) => name.length));
   const table = [...seen].map(([operation, statuses]) => {

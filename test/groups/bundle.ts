@@ -6,19 +6,19 @@ import { planGroups } from './plan.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CACHE = join(ROOT, '.heron', 'cache');
-/** Stands for ava in bundled tests. */
+/** Replaces ava in bundled tests. */
 const DECLARE = 'test/groups/declare.ts';
 
-/** Test files as ava runs them: each of its files runs one group. */
+/** Test files for ava: each file runs one group. */
 export interface TestGroups {
   folder: string;
-  /** Removes the folder. */
+  /** Deletes the folder. */
   close(): void;
 }
 
 /**
  * Bundles test files, and writes a file for ava for each group of them.
- * @param seconds time (s) that each file took before
+ * @param seconds time (s) of each file in an earlier run
  * @param processes number of processes that run groups at the same time
  */
 export async function bundleGroups(
@@ -40,7 +40,7 @@ export async function bundleGroups(
     });
     const text = [
       `import module from 'node:module';`,
-      // Node has it since 22.8.
+      // Available since Node 22.8.
       `module.enableCompileCache?.(${JSON.stringify(join(CACHE, 'v8'))});`,
       `const { declareFiles } = await import(${urlOf(DECLARE)});`,
       `await declareFiles([`,

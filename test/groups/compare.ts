@@ -1,11 +1,11 @@
 import type { FileTime } from './notes.ts';
 
-/** Time (s) that any file may take. */
+/** Time (s) that every file may take. */
 const LEAST_BUDGET_SECONDS = 10;
-/** Factor by which a file may take longer than it took before: other machines are slower, and busier. */
+/** Factor by which a file may take longer than before: other machines are slower and busier. */
 const PATIENCE = 3;
 
-/** Names the files that took much longer than before, a line for each. */
+/** Returns the files that took much longer than before, a line for each. */
 export function overBudget(times: readonly FileTime[], before: Record<string, number>): string[] {
   return times.flatMap(({ file, seconds }) => {
     const budget = Math.max(LEAST_BUDGET_SECONDS, PATIENCE * (before[`${file}.test.ts`] ?? 0));
@@ -13,7 +13,7 @@ export function overBudget(times: readonly FileTime[], before: Record<string, nu
   });
 }
 
-/** Names the tests that are gone and those that are new, a line for each. */
+/** Returns the removed and the new tests, a line for each. */
 export function compareTitles(titles: readonly string[], before: readonly string[]): string[] {
   const [now, then] = [new Set(titles), new Set(before)];
   return [

@@ -1,6 +1,7 @@
 /**
- * Stands for `ava` in bundled test files, so that one process of ava runs many of them. Tests of a process run one after another.
- * Hooks stay those of their file: `before` runs when its first test begins, `after` when a test of another file begins or all have ended.
+ * Replaces `ava` in bundled test files, so that one process of ava runs many of them. The tests of a process run one
+ * after another. Hooks belong to their file: `before` runs when its first test starts, `after` when a test of another
+ * file starts or all have ended.
  */
 import ava, { type ExecutionContext } from 'ava';
 import { note } from './notes.ts';
@@ -16,7 +17,7 @@ interface Declared {
 }
 
 interface Suite {
-  /** Path of the file from the project's folder, without `.test.ts`. */
+  /** Path of the file in the project's folder, without `.test.ts`. */
   name: string;
   tests: Declared[];
   hooks: Record<Hook, Implementation[]>;
@@ -24,13 +25,13 @@ interface Suite {
 
 interface Opened {
   suite: Suite;
-  /** Rejects when a hook of the file failed, which fails each of its tests. */
+  /** Rejects if a hook of the file failed; all tests of the file then fail. */
   ready: Promise<void>;
   startedAt: number;
   cpuAt: NodeJS.CpuUsage;
 }
 
-/** Test file that a process is to run. */
+/** A test file that a process runs. */
 interface Chosen {
   name: string;
   /** Imports the file. */
@@ -41,11 +42,11 @@ let declaring: Suite | undefined;
 let opened: Opened | undefined;
 const failedToClose: unknown[] = [];
 
-/** Declares the tests of files to ava, one file after the other, under titles that begin with the name of the file. */
+/** Declares the tests of files to ava, one file after the other, with the name of the file before each title. */
 export async function declareFiles(files: readonly Chosen[]): Promise<void> {
   const suites: Suite[] = [];
   for (const file of files) suites.push(await readSuite(file));
-  // ava takes everything that is declared in one go.
+  // ava accepts declarations only in one synchronous step.
   for (const suite of suites) declareSuite(suite);
   ava.after.always('files close', async () => {
     await close();
@@ -99,7 +100,9 @@ async function runTest(suite: Suite, test: Declared, t: ExecutionContext): Promi
   }
 }
 
-/** Ends the file that is open. A hook that fails is reported once all tests have run: it is no failure of the test that runs next. */
+/**
+ * Ends the current file. A hook that fails is reported after all tests: it is not a failure of the test that runs next.
+ */
 async function close(): Promise<void> {
   if (!opened) return;
   const { suite, startedAt, cpuAt } = opened;

@@ -12,7 +12,10 @@ import { planGroups } from './plan.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Runs test files as one group, in a project of their own. Returns the report, the notes and what the tests said, in order. */
+/**
+ * Runs test files as one group, in their own project. Returns the report, the notes and the output of the tests, in
+ * order.
+ */
 async function runGroup(t: ExecutionContext, files: Record<string, string>, args: string[] = []) {
   const root = await mkdtemp(join(tmpdir(), 'heron-groups-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));

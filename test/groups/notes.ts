@@ -1,15 +1,18 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
-/** Note of a test process: the tests that it is to run of a file, or the time (wall, processor) that it took for the file's tests and hooks. */
+/**
+ * A note of a test process: the tests of a file that it will run, or the time (elapsed and processor) of the file's
+ * tests and hooks.
+ */
 type Note = { file: string; titles: string[] } | { file: string; seconds: number; cpuSeconds: number };
 
-/** Writes a note to the file that HERON_TEST_NOTES names, for the process that started the tests. */
+/** Writes a note to the file in HERON_TEST_NOTES, for the process that started the tests. */
 export function note(one: Note): void {
   const path = process.env.HERON_TEST_NOTES;
   if (path) appendFileSync(path, `${JSON.stringify(one)}\n`);
 }
 
-/** Time (s) that the tests of each file took, the longest first. */
+/** Time (s) of the tests of each file, the longest first. */
 export interface FileTime {
   file: string;
   seconds: number;

@@ -1,12 +1,12 @@
-/** Time (s) of a file's tests that was never noted. */
+/** Time (s) of a file without a recorded time. */
 const UNKNOWN_SECONDS = 2;
 /** Time (s) of the tests of a group, unless one file takes longer. Loading takes two to three seconds more. */
 const GROUP_SECONDS = 60;
 
 /**
- * Divides test files into groups, each for one process. Files of a folder stand together, since they load the same modules; the longest
- * groups come first, so that none is left to run alone at the end.
- * @param seconds time (s) that each file took before
+ * Divides test files into groups, one for each process. Files of a folder are kept together, as they load the same
+ * modules. The longest groups come first, so that none of them runs alone at the end.
+ * @param seconds time (s) of each file in an earlier run
  * @param processes number of processes that run groups at the same time
  */
 export function planGroups(files: readonly string[], seconds: Record<string, number>, processes: number): string[][] {

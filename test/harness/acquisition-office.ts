@@ -18,7 +18,10 @@ import type { ManualClock } from './manual-clock.ts';
 import { react } from './reactions.ts';
 import type { World } from './world.ts';
 
-/** Drawn worlds of sends, replies, events, conversions, deletions, merges, corrections and spend. */
+/**
+ * Subscribers whose facts the random worlds compare: sends, replies, events, conversions, deletions, merges,
+ * corrections and spend.
+ */
 
 export const SUBSCRIBERS = [keepFacts];
 const HOUR_MS = 3600_000;
@@ -80,7 +83,7 @@ export const act = fc.oneof(
 );
 type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
 
-/** What is known of an email that left, apart from what became of it. */
+/** Data of a sent email, without its outcomes. */
 export interface Sent {
   id: string;
   contact: number;
@@ -90,7 +93,7 @@ export interface Sent {
   keys: Record<Dimension, (string | null)[]>;
 }
 
-/** A workspace with campaigns, mailboxes, contacts, people and goals, to which nothing has happened. */
+/** Creates a workspace with campaigns, mailboxes, contacts, people and goals, without any activity. */
 export async function openOffice(world: World, clock: ManualClock) {
   const { organizationId: org } = await world.tenant();
   const { deps } = world;
@@ -126,18 +129,18 @@ export async function openOffice(world: World, clock: ManualClock) {
     goals,
     labels,
     sent: [] as Sent[],
-    /** What campaigns cost, by their ids. */
+    /** Cost of campaigns by id. */
     spent: new Map<string, number>(),
     variants: [newId(), newId()],
     segments: [newId(), newId()],
     enrollments: new Map<string, string>(),
-    /** How people were recognised by events that were pruned since, by person and goal. */
+    /** Recognition of people by events that were pruned since, by person and goal. */
     kept: new Map<string, { eventId: string; contactId: string | null; method: string }>(),
   };
 }
 export type Office = Awaited<ReturnType<typeof openOffice>>;
 
-/** Applies what has happened. What was known of a pruned event is forgotten with the fact that rests on it. */
+/** Applies all events. Recognition by a pruned event is forgotten with the fact based on it. */
 export async function settle({ world: { deps }, org, kept }: Office): Promise<void> {
   await react(deps, SUBSCRIBERS);
   const facts = await deps.db('acquisition_facts').where({ organization_id: org });
@@ -151,7 +154,7 @@ export async function settle({ world: { deps }, org, kept }: Office): Promise<vo
       kept.delete(key);
 }
 
-/** Has something happen. */
+/** Performs an action. */
 export async function perform(office: Office, one: Act): Promise<void> {
   const { world, clock, org, campaigns, contacts, people, goals } = office;
   const { deps } = world;
@@ -213,7 +216,7 @@ export async function perform(office: Office, one: Act): Promise<void> {
           contactId: fact.contact_id,
           method: fact.match_method,
         });
-      // As the sweep does: nobody is told.
+      // Deletes the event without notification, as the sweep does.
       await deps.db('product_events').where({ id: eventId }).delete();
       return;
     }

@@ -4,11 +4,14 @@ import { transact } from '../../domain/platform/kernel/transact.ts';
 import { newId } from '../../lib/ids.ts';
 import type { World } from './world.ts';
 
-/** Goals, people and what they did, straight in the database, with the event that reactions follow. */
+/**
+ * Kinds of goals. The functions below write goals, people and events directly to the database, with the domain event
+ * that subscribers follow.
+ */
 
 export type GoalKind = 'signup' | 'activation' | 'paid' | 'revenue' | 'retention' | 'custom';
 
-/** A goal; primary unless it says otherwise. */
+/** Creates a goal; primary by default. */
 export async function createGoal(
   { deps }: World,
   organizationId: string,
@@ -34,7 +37,7 @@ export async function createGoal(
   return id;
 }
 
-/** A person: of a contact, or one that is known by an email address or not at all. */
+/** Creates a person: of a contact, known by an email address, or anonymous. */
 export async function createPerson(
   { deps }: World,
   organizationId: string,
@@ -63,7 +66,7 @@ interface EventSpec {
   currency?: string | null;
 }
 
-/** A product event with the conversions that it makes, and the event that tells of them. */
+/** Creates a product event with its conversions and its domain event. */
 export async function createEvent(world: World, organizationId: string, spec: EventSpec): Promise<string> {
   const { deps } = world;
   const now = deps.clock.now();
@@ -97,12 +100,12 @@ export async function createEvent(world: World, organizationId: string, spec: Ev
   return id;
 }
 
-/** Tells reactions that people have changed. */
+/** Emits an event that people have changed. */
 export async function announcePeople(world: World, organizationId: string, personIds: string[]): Promise<void> {
   await transact(world.system(organizationId), async (tx) => tx.emit('person.changed', { person_ids: personIds }));
 }
 
-/** Tells reactions that an email has left. */
+/** Emits an event that an email was sent. */
 export async function announceSend(
   world: World,
   organizationId: string,
@@ -130,7 +133,7 @@ export async function announceSend(
   );
 }
 
-/** Somebody who signed up by the primary goal of that stage, as the reaction finds them. */
+/** Creates a person who signed up by the primary goal of the stage, as the subscriber finds them. */
 export async function createCustomer(world: World, organizationId: string): Promise<string> {
   const standing = await world.deps
     .db('goals')

@@ -24,7 +24,10 @@ import type { World } from './world.ts';
 
 type Numbers = Partial<Record<AnalyticsFigure, number>>;
 
-/** Looks behind every number of every report of analytics: as many things are listed as it says, page by page, each once. */
+/**
+ * Checks the list behind every number of every analytics report: as many entries as the number, page by page, each
+ * once.
+ */
 export async function walkAnalytics(t: ExecutionContext, world: World, organizationId: string): Promise<void> {
   const ctx = world.system(organizationId);
   const seen = new Map<string, number>();
@@ -147,7 +150,7 @@ async function walkDeliverability(ctx: Ctx, check: Check, trend: Trend): Promise
   );
   for (const { date, bounces, complaints, unsubscribes, ...point } of report.timeseries) {
     const day = hoursOf({ from: date, to: date });
-    // The first and the last day are in the report from and to its hours alone.
+    // The report includes only its hours of the first and last day.
     const part = {
       from: new Date(Math.max(day.from.getTime(), Date.parse(report.from))),
       to: new Date(Math.min(day.to.getTime(), Date.parse(report.to))),

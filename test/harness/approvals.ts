@@ -15,7 +15,7 @@ import type { Tenant } from './factories.ts';
 import { personCtx } from './oauth.ts';
 import { message } from '../../messages/index.ts';
 
-/** A policy that allows everything and is good for a day, with changes; straight in the database. */
+/** Creates a policy directly in the database that allows everything for a day, with changes. */
 export async function createPolicy(
   deps: TestDeps,
   { organizationId, apiKeyId }: Pick<Tenant, 'organizationId' | 'apiKeyId'>,
@@ -43,7 +43,7 @@ export async function createPolicy(
   return id;
 }
 
-/** Lets a tenant's key do everything by itself with all mailboxes that the workspace has now. */
+/** Allows a tenant's key every action with all current mailboxes of the workspace. */
 export async function allowEverything(
   deps: TestDeps,
   tenant: Pick<Tenant, 'organizationId' | 'apiKeyId'>,
@@ -53,7 +53,7 @@ export async function allowEverything(
   if (changed === 0) await createPolicy(deps, tenant, { mailbox_ids });
 }
 
-/** A policy for a key and a mailbox, as POST /agent-policies takes it. */
+/** Returns the body of POST /agent-policies for a key and a mailbox. */
 export function policyBody(apiKeyId: string, mailboxId: string) {
   return {
     api_key_id: apiKeyId,
@@ -67,7 +67,7 @@ export function policyBody(apiKeyId: string, mailboxId: string) {
   };
 }
 
-/** Content of an email to one person. */
+/** Returns the content of an email to one person. */
 export function approvalContent(changes: Partial<ApprovalContent> = {}): ApprovalContent {
   const addresses = ['ada@example.com'];
   return {
@@ -89,7 +89,7 @@ export function approvalContent(changes: Partial<ApprovalContent> = {}): Approva
   };
 }
 
-/** An approval that waits: of an email that a key wants to send, unless said otherwise. */
+/** Creates a pending approval, by default of a key's email. */
 export async function createApproval(
   ctx: Ctx,
   { apiKeyId }: Pick<Tenant, 'apiKeyId'>,
@@ -109,8 +109,8 @@ export async function createApproval(
 }
 
 /**
- * A family whose subject is whatever an approval names: it carries out nothing, and records its calls. `changed` has the
- * approvals whose subject is no longer what the person saw.
+ * Creates a family that accepts any approval as its subject, executes nothing, and records its calls. `changed`
+ * contains the approvals whose subject has changed since the request.
  */
 export function recordedSubject() {
   const told: string[] = [];
@@ -133,20 +133,20 @@ export function recordedSubject() {
   return { told, changed, family };
 }
 
-/** What a key's email would be answered with. */
+/** Returns the policy's decision on a key's email. */
 export function authorizeEmail(ctx: Ctx, apiKeyId: string, recipients = 1, mailboxIds: string[] = []) {
   return transact(ctx, (tx) =>
     authorizeAction(tx, { kind: 'api_key', apiKeyId }, { capability: 'email.compose', mailboxIds, recipients }),
   );
 }
 
-/** Stored as PostgreSQL stores a value in a jsonb column, and read again. */
+/** Stores a value in a jsonb column and reads it back. */
 export async function throughJsonb<T>({ db }: TestDeps, value: T): Promise<T> {
   const { rows } = await db.raw('select ?::jsonb as value', [json(value)]);
   return rows[0].value;
 }
 
-/** A context in which a person who may send acts in their tenant's workspace. */
+/** Returns a context in which a person with the right to send acts in their workspace. */
 export function approverCtx(deps: TestDeps, tenant: { userId: string; organizationId: string }): Ctx {
   const ctx = personCtx(deps, tenant);
   return { ...ctx, actor: { ...ctx.actor, orgPermissions: new Set(['send_campaigns']) } };

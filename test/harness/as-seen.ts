@@ -6,9 +6,9 @@ interface Answer {
 }
 
 /**
- * Two change the same at once, and each names the state that they have read: one of them is refused, and told the state that there is now.
- * Who names that one, or none, is not.
- * @param seen the `updated_at` that both have read; null where there was nothing
+ * Checks `expected_updated_at`: of two concurrent changes based on the same state, one is refused with the current
+ * state. Changes that name the current state, or none, succeed.
+ * @param seen the `updated_at` that both have read; null if there was nothing
  * @param edit sends a change; a second one of the same kind must change something too
  */
 export async function refusesTheUnseen(

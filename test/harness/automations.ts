@@ -16,7 +16,7 @@ const at = { x: 0, y: 0 };
 /** The trigger of a graph. */
 const TRIGGER: AutomationNode = { id: 'trigger', type: 'trigger', ...at };
 
-/** An action node. */
+/** Returns an action node. */
 export const act = (id: string, action: string, config: Record<string, unknown> = {}): AutomationNode => ({
   id,
   type: 'action',
@@ -25,7 +25,7 @@ export const act = (id: string, action: string, config: Record<string, unknown> 
   ...at,
 });
 
-/** A condition node on a field. */
+/** Returns a condition node on a field. */
 export const ask = (id: string, key: string, operator: string, value?: unknown): AutomationNode => ({
   id,
   type: 'condition',
@@ -33,7 +33,7 @@ export const ask = (id: string, key: string, operator: string, value?: unknown):
   ...at,
 });
 
-/** A graph of these nodes with a trigger before them; links are written `a>b`, `a>b:true`. */
+/** Returns a graph of these nodes behind a trigger; links are written `a>b`, `a>b:true`. */
 export function draw(nodes: AutomationNode[], links: string[]): AutomationGraph {
   const edges = links.map((id) => {
     const [, source, target, when = ''] = /^(.+)>([^:]+)(?::(.+))?$/.exec(id)!;
@@ -42,14 +42,14 @@ export function draw(nodes: AutomationNode[], links: string[]): AutomationGraph 
   return { nodes: [TRIGGER, ...nodes], edges };
 }
 
-/** The actions one after another. */
+/** Returns a graph that runs the actions one after another. */
 export const chain = (...nodes: AutomationNode[]): AutomationGraph =>
   draw(
     nodes,
     nodes.map(({ id }, index) => `${nodes[index - 1]?.id ?? 'trigger'}>${id}`),
   );
 
-/** Stores an automation without looking at it. */
+/** Stores an automation without validation. */
 export async function createAutomation(
   { deps }: Pick<World, 'deps'>,
   organizationId: string,
@@ -74,7 +74,7 @@ export async function createAutomation(
   return id;
 }
 
-/** A workspace with a contact, in which automations are made, replies arrive, and what came of them is read. */
+/** Creates a workspace with a contact, for creating automations, receiving replies and reading results. */
 export async function openAutomationDesk(world: World) {
   const { organizationId: org } = await world.tenant();
   const { db, clock } = world.deps;
@@ -106,7 +106,7 @@ export async function openAutomationDesk(world: World) {
     contactId,
     label,
     reply,
-    /** Until what the reactions emit has been reacted to as well. */
+    /** Repeats until events of the subscribers themselves are applied too. */
     async settle() {
       for (let before = -1, now = 0; now !== before;) {
         before = now;

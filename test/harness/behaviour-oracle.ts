@@ -10,12 +10,14 @@ import { DROP_OFFS, listProspects, PROSPECT_FILTERS } from '../../domain/reporti
 import { DAY_MS } from '../../lib/clock.ts';
 import type { Office, Sent } from './acquisition-office.ts';
 
-/** What prospects, funnels and spend should be, in plain steps over the rows and without the code under test. */
+/**
+ * Reference implementation of prospects, funnels and spend: plain steps over the rows, without the code under test.
+ */
 
-/** The rows of a workspace, as the tables have them. */
+/** Rows of a workspace, as in the tables. */
 interface RawRows {
   replies: any[];
-  /** By people. */
+  /** Opens by people. */
   opens: any[];
   people: any[];
   events: any[];
@@ -87,7 +89,10 @@ const FILTERED: Record<string, (row: Prospect) => boolean> = {
   signup_no_paid: (row) => row.signed_up_at !== null && row.paid_at === null,
 };
 
-/** Lists the prospects by every filter and drop-off, of all campaigns and of one, and compares each field and the order. */
+/**
+ * Lists the prospects by every filter and drop-off, of all campaigns and of one, and compares every field and the
+ * order.
+ */
 export async function compareProspects(t: ExecutionContext, office: Office, raw: RawRows): Promise<void> {
   const ctx = office.world.system(office.org);
   const standing = office.campaigns.find(({ deleted }) => !deleted)?.id;
@@ -186,7 +191,9 @@ function expectedFunnel(
   return steps.map((_, index) => [...furthest.values()].filter((depth) => depth > index).length);
 }
 
-/** Compares funnels of every kind of step, with ties, several beginnings, steps twice, and edges of range and window. */
+/**
+ * Compares funnels with every kind of step, with ties, several starts, repeated steps, and limits of range and window.
+ */
 export async function compareFunnels(t: ExecutionContext, office: Office, raw: RawRows): Promise<void> {
   const ctx = office.world.system(office.org);
   const standing = office.campaigns.find(({ deleted }) => !deleted)?.id;
@@ -232,7 +239,7 @@ export async function compareFunnels(t: ExecutionContext, office: Office, raw: R
     }
 }
 
-/** As many people are listed of a step as the funnel says, page by page, each once. */
+/** Checks that the list of a step has as many people as the funnel says, page by page, each once. */
 async function countPeople(
   t: ExecutionContext,
   ctx: Parameters<typeof listFunnelPeople>[0],
@@ -253,7 +260,7 @@ async function countPeople(
   t.is(new Set(ids).size, count);
 }
 
-/** Compares what campaigns cost with what was said last of each, in the summary of each campaign and in the breakdown. */
+/** Compares the cost of campaigns with the last value set, in each campaign's summary and in the breakdown. */
 export async function compareSpend(t: ExecutionContext, office: Office): Promise<void> {
   const ctx = office.world.system(office.org);
   const range = {

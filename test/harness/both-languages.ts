@@ -2,13 +2,15 @@ import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { call, type World } from './world.ts';
 
-/** An answer with a page. */
+/** Answer with a page. */
 interface Shown {
   text: string;
   headers: Headers;
 }
 
-/** What people read of a page: its text, and the attributes that are shown or read out. Commands and keys are no words. */
+/**
+ * Returns the visible text of a page, and its attributes that are shown or read aloud. Commands and keys do not count.
+ */
 function wordsOf(page: string): Set<string> {
   const shown = page.replaceAll(/<(style|pre|code)>.*?<\/\1>/gs, '');
   const attributes = [...shown.matchAll(/ (?:placeholder|title|aria-label)="([^"]*)"/g)].map(([, words]) => words!);
@@ -17,8 +19,8 @@ function wordsOf(page: string): Set<string> {
 }
 
 /**
- * Reads a page as an English and as a German browser: each says its language and that it depends on it, both have the same policy, and no words
- * of the English one are left in the German one.
+ * Reads a page as an English and as a German browser. Each must declare its language and vary by it, both must have the
+ * same policy, and the German page must contain no English text.
  * @param alike words that are the same in both, such as names
  */
 export async function assertBothLanguages(
@@ -41,7 +43,7 @@ export async function assertBothLanguages(
   t.true(wordsOf(german.text).size > 1);
 }
 
-/** {@link assertBothLanguages} of a page that somebody sees who is signed in, in a browser. */
+/** Runs {@link assertBothLanguages} on a page of a signed-in person, in a browser. */
 export async function assertBothLanguagesIn(
   t: ExecutionContext,
   world: World,

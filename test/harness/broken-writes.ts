@@ -1,12 +1,12 @@
 import { drawnSecret } from './secrets.ts';
 import type { World } from './world.ts';
 
-/** Text that the refusals quote, as an error of PostgreSQL may quote a person's data. */
+/** Text quoted in the refusals, like personal data in an error of PostgreSQL. */
 export const QUOTED = `${drawnSecret('person')}@example.org`;
 
 /**
- * Makes every write to a table fail that a condition on its new row names.
- * @returns what ends it
+ * Makes every write to a table fail whose new row meets a condition.
+ * @returns a function that removes the failure
  */
 export async function breakWrites(
   { deps: { db } }: Pick<World, 'deps'>,

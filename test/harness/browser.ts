@@ -2,9 +2,11 @@ import type { ExecutionContext, TestFn } from 'ava';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { findProgram } from './programs.ts';
 
-/** Looked for, and fetched, before tests are declared: those that it is missing for are declared as skipped. */
+/**
+ * Path of Chromium, found or fetched before tests are declared. Without it, browser tests are declared as skipped.
+ */
 const CHROMIUM = await findProgram('chromium');
-/** Nothing in these tests is about speed; a loaded machine may take this long (ms) over one step. */
+/** Timeout (ms) of one step. These tests do not measure speed, so it is generous for a loaded machine. */
 const PATIENCE_MS = 60_000;
 const FLAGS = [
   '--no-sandbox',
@@ -16,12 +18,12 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** The Chromium to test with; undefined where none is to be had. */
+/** Returns the Chromium for tests; undefined if none is available. */
 export function findChromium(): string | undefined {
   return CHROMIUM;
 }
 
-/** A browser with a fresh profile. `visit` opens a page in a context of its own: no cookie of one test is another's. */
+/** Browser with a fresh profile. `visit` opens a page in its own context, so that tests share no cookies. */
 export interface TestBrowser {
   browser: Browser;
   visit(options?: Parameters<Browser['newContext']>[0]): Promise<{ page: Page; context: BrowserContext }>;
@@ -30,7 +32,7 @@ export interface TestBrowser {
 
 /**
  * Starts headless Chromium; one per test file.
- * @throws Error where none is to be had
+ * @throws Error when none is available
  */
 export async function launchBrowser(): Promise<TestBrowser> {
   if (!CHROMIUM) throw new Error('No Chromium here: install one, or set CHROMIUM_PATH.');
@@ -52,8 +54,8 @@ export async function launchBrowser(): Promise<TestBrowser> {
 }
 
 /**
- * Answers requests of a page that is open already. Chromium says that it does before the page has heard of it, and what the page asks for in between goes to
- * the server; so this waits until the page is given an answer that no server gives.
+ * Intercepts requests of an open page. Chromium confirms the interception before it takes effect, so this waits until
+ * the page gets an intercepted answer.
  */
 export async function intercept(page: Page, ...[pattern, handler, options]: Parameters<Page['route']>): Promise<void> {
   await page.route(pattern, handler, options);
@@ -62,8 +64,8 @@ export async function intercept(page: Page, ...[pattern, handler, options]: Para
 }
 
 /**
- * Tests that need Chromium: one after the other, with patience. On a machine without it they are skipped, which the end of
- * the run prints by title and CI takes for a failure.
+ * Declares tests that need Chromium: serial, with a long timeout. Without Chromium they are skipped; the end of the run
+ * lists them, and CI treats them as failures.
  */
 export function browserTests(
   test: TestFn,

@@ -3,14 +3,16 @@ import { createContact, createLabel, createMailbox, type Tenant } from './factor
 import { call, type Answer, type World } from './world.ts';
 import { newId } from '../../lib/ids.ts';
 
-/** One workspace of a campaign suite: calls with its key, and rows the campaign routes refer to. */
+/** Workspace of a campaign suite: calls with its key, and rows that campaign routes refer to. */
 export interface Desk {
   tenant: Tenant;
-  /** With the tenant's key, which may start campaigns by itself, unless another token is given. */
+  /**
+   * Calls the API with the given token; by default with the tenant's key, which may start campaigns without approval.
+   */
   call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
-  /** Creates a campaign and returns it; fails when the API refuses. */
+  /** Creates a campaign and returns it; fails if the API refuses. */
   campaign(body?: object): Promise<any>;
-  /** A campaign with one written email step, a mailbox in the workspace and `leads` leads. */
+  /** Creates a campaign with one email step, a mailbox in the workspace and `leads` leads. */
   ready(leads?: number, body?: object): Promise<{ campaign: any; contacts: string[] }>;
   label(registry: 'tag' | 'folder' | 'category'): Promise<string>;
   mailbox(fields?: object): Promise<string>;
@@ -24,7 +26,7 @@ export interface Desk {
 
 let mailboxes = 0;
 
-/** Opens a workspace of its own in a world. */
+/** Creates a separate workspace in a world. */
 export async function openDesk(world: World): Promise<Desk> {
   const tenant = await world.tenant();
   const { db, clock } = world.deps;
@@ -35,7 +37,7 @@ export async function openDesk(world: World): Promise<Desk> {
     tenant,
     async call(method, path, body, token = tenant.apiKey) {
       const starts = path.endsWith('/start') || (body as { status?: string } | undefined)?.status === 'active';
-      // From the first start on: what is changed of an active campaign goes by the policy as well.
+      // Needed from the first start on, because changes of an active campaign also need the policy.
       allowed ||= starts;
       if (allowed && method !== 'GET' && token === tenant.apiKey) await allowEverything(world.deps, tenant);
       return call(world, method, `/v1${path}`, { token, ...(body === undefined ? {} : { body }) });
@@ -79,7 +81,7 @@ export async function openDesk(world: World): Promise<Desk> {
   return desk;
 }
 
-/** Paths of the problems in an answer, sorted. */
+/** Returns the sorted paths of the problems in an answer. */
 export function problemPaths(answer: Answer): string[] {
   return (answer.body.problems ?? []).map((problem: { path: string }) => problem.path).sort();
 }

@@ -5,17 +5,17 @@ import { openCatalogue, type CatalogueReader } from '../../db/catalogue/reader.t
 import { loadCatalogue, type LoadReport } from '../../domain/audience/prospect-catalogue/load.ts';
 import { createEmptyDatabase } from './database.ts';
 
-/** A prospect catalogue of one test file. */
+/** Prospect catalogue of one test file. */
 export interface TestCatalogue {
-  /** Of its owner. */
+  /** URL for its owner role. */
   url: string;
   reader: CatalogueReader;
-  /** Loads records as the command line does, in a file of JSON lines. */
+  /** Loads records from a file of JSON lines, like the command line. */
   load(records: readonly object[]): Promise<LoadReport>;
   drop(): Promise<void>;
 }
 
-/** Makes an empty catalogue; {@link TestCatalogue.load} makes its tables. */
+/** Creates an empty catalogue; {@link TestCatalogue.load} creates its tables. */
 export async function createTestCatalogue(): Promise<TestCatalogue> {
   const database = await createEmptyDatabase();
   const folder = await mkdtemp(join(tmpdir(), 'heron-catalogue-'));
@@ -36,7 +36,7 @@ export async function createTestCatalogue(): Promise<TestCatalogue> {
   };
 }
 
-/** An id of the catalogue, the same for the same number. */
+/** Returns a catalogue id, always the same for a number. */
 export function catalogueIdOf(kind: 'p' | 'c', number: number): string {
   return `${kind}${String(number).padStart(23, '0')}`;
 }

@@ -5,7 +5,7 @@ import { createApplication, createPublicClient, pkce, type TestClient } from './
 import { PASSWORD } from './people.ts';
 import type { World } from './world.ts';
 
-/** A tenant whose owner can sign in with {@link PASSWORD}. */
+/** Creates a tenant whose owner can sign in with {@link PASSWORD}. */
 export async function tenantWithPassword(world: World, name?: string): Promise<Tenant> {
   const tenant = await world.tenant(name);
   await world.deps
@@ -15,7 +15,7 @@ export async function tenantWithPassword(world: World, name?: string): Promise<T
   return tenant;
 }
 
-/** An application of a tenant that takes its answers at `redirectUri`; with `self_registered` a public one that belongs to no workspace. */
+/** Creates an application of a tenant with `redirectUri`; with `self_registered` a public one without a workspace. */
 export function createApp(
   world: World,
   tenant: Tenant,
@@ -28,7 +28,7 @@ export function createApp(
     : createApplication(world.deps, tenant.organizationId, row);
 }
 
-/** The address of an authorization request; undefined values are left out. */
+/** Returns the URL of an authorization request; undefined values are omitted. */
 export function authorizeAddress(
   world: World,
   app: { clientId: string },
@@ -49,7 +49,7 @@ export function authorizeAddress(
   return `${world.url}/oauth/authorize?${new URLSearchParams(sent).toString()}`;
 }
 
-/** Fills in the sign-in form of the page the browser shows. */
+/** Fills in the sign-in form of the browser's current page. */
 export async function signInOn(page: Page, email: string, password = PASSWORD): Promise<void> {
   await page.getByLabel('Email address').fill(email);
   await page.getByLabel('Password').fill(password);

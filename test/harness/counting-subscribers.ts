@@ -3,10 +3,10 @@ import { declareSubscriber, type Subscriber } from '../../domain/platform/events
 import { rawDb, type RawDb } from './database.ts';
 import { createEffects, recordEffects } from './reactions.ts';
 
-/** The event the counting subscribers take; nothing else in a bench or test world emits it. */
+/** Event of the counting subscribers; nothing else in a bench or test world emits it. */
 export const COUNTED_EVENT = 'team.member_role_changed';
 
-/** Three shapes of reactions: a row per event, counts folded from a batch, and a batch of rows that keeps the order. */
+/** Three kinds of subscribers: a row per event, counts added up per batch, and rows per batch in order. */
 export const COUNTING_SUBSCRIBERS: readonly Subscriber[] = [
   declareSubscriber({
     name: 'counting_tasks',
@@ -43,7 +43,7 @@ export const COUNTING_SUBSCRIBERS: readonly Subscriber[] = [
   }),
 ];
 
-/** The tables of the counting subscribers; no constraint would hide that something was done twice. */
+/** Creates the tables of the counting subscribers, without constraints that would hide repeated effects. */
 export async function createReactionTables(db: RawDb): Promise<void> {
   await createEffects(db);
   await db.raw(`
@@ -55,13 +55,13 @@ export async function createReactionTables(db: RawDb): Promise<void> {
 
 interface Ledger {
   events: number;
-  /** By subscriber: effects, those that were done twice or more, and those done before an earlier one. */
+  /** By subscriber: number of effects, of repeated ones, and of those applied before an earlier one. */
   tasks: { effects: number; repeated: number; misplaced: number };
   facts: { effects: number };
   ledger: { effects: number; repeated: number; misplaced: number };
 }
 
-/** Counts effects against events. */
+/** Compares the effects with the events. */
 export async function readLedger(db: RawDb): Promise<Ledger> {
   const rows = async (table: string, where: string) => {
     const { rows: found } = (await db.raw(

@@ -1,7 +1,7 @@
 import type { startDoubles } from '../doubles/all.ts';
 import { CLOSE_CUSTOM_FIELD, PIPEDRIVE_CUSTOM_FIELD } from '../doubles/index.ts';
 
-/** How each CRM's double shows what Heron did there. */
+/** Functions that read Heron's records from each CRM's stub. */
 export const crmsOf = (doubles: Awaited<ReturnType<typeof startDoubles>>) => ({
   hubspot: {
     nameField: 'firstname',

@@ -1,7 +1,7 @@
 import { call, type World } from './world.ts';
 import type { Tenant } from './factories.ts';
 
-/** A pipeline with stages of these names, made through the API. */
+/** Creates a pipeline with these stages through the API. */
 export async function createPipeline(
   world: World,
   tenant: Tenant,

@@ -1,10 +1,11 @@
 import type { RawDb } from './database.ts';
 
 /**
- * Has PostgreSQL end the connection that is the first to do this to a row of the table, in the middle of its statement; every later one is let through.
+ * Makes PostgreSQL end the first connection that changes a matching row, in the middle of its statement; later ones
+ * proceed.
  * @param before `update` or `delete`
- * @param where of the rows, as a condition of a trigger over `new` or `old`; all rows when left out
- * @returns `times` says how often such a row was met so far; `remove` takes the trap away
+ * @param where condition of a trigger on `new` or `old`; default: all rows
+ * @returns `times` returns how often such a row was changed so far; `remove` removes the trigger
  */
 export async function cutConnectionOnce(
   db: RawDb,

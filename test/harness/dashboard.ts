@@ -12,18 +12,18 @@ const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 interface Visitor {
   page: Page;
   context: BrowserContext;
-  /** What the browser refused by the content security policy, and scripts that failed: none, in every test. */
+  /** Violations of the content security policy and script errors; must be empty in every test. */
   faults: string[];
 }
 
-/** A browser and an API that serves the dashboard as it was built. */
+/** Browser and an API that serves the built dashboard. */
 export interface DashboardWorld extends World {
   chrome: TestBrowser;
-  /** Opens the dashboard as the owner of a tenant, or as another person, in a session of its own. */
+  /** Opens the dashboard as the owner of a tenant or as another person, in a new session. */
   open(who: Pick<Tenant, 'userId'>, path: string, options?: Parameters<TestBrowser['visit']>[0]): Promise<Visitor>;
 }
 
-/** Brings up a world whose API serves the dashboard, and a browser; one of each per test file. */
+/** Creates a world whose API serves the dashboard, and a browser; one of each per test file. */
 export async function createDashboardWorld(options: WorldOptions = {}): Promise<DashboardWorld> {
   await ensureDashboard();
   const world = await createWorld({ ownAddress: true, ...options, env: { AUTH_LOGIN_CODE: 'off', ...options.env } });
@@ -46,7 +46,7 @@ export async function createDashboardWorld(options: WorldOptions = {}): Promise<
   };
 }
 
-/** A workspace that sends from a mailbox of the test's mail servers, without pauses between its emails. */
+/** Creates a workspace that sends from a mailbox of the test's mail servers, without gaps between emails. */
 export async function createSendingTenant(
   world: World,
   mail: MailWorld,
@@ -69,12 +69,12 @@ export async function createSendingTenant(
   return { tenant, box, api };
 }
 
-/** Waits until a page shows what it asked for: nothing is under way, and no shape of what is to come is left. */
+/** Waits until a page has loaded: no open requests, no skeletons. */
 export async function settle(page: Page): Promise<void> {
   await page.locator('main h1').waitFor();
   await page.waitForLoadState('networkidle');
   await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
-  // A letter of a stranger is drawn by a process of its own.
+  // Frames with a stranger's email are rendered in a separate process.
   for (const letter of await page.locator('iframe').all()) await letter.contentFrame().locator('body').waitFor();
 }
 
@@ -94,15 +94,18 @@ interface AxeResult {
 }
 
 const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** Rules whose answer another theme may change. */
+/** Rules whose result depends on the theme. */
 const COLOURS = ['color-contrast', 'link-in-text-block'];
 
-/** What axe-core finds on a page against WCAG 2.2 AA, one line for each element; of `colours`, only what depends on the theme. */
+/**
+ * Returns the findings of axe-core for a page against WCAG 2.2 AA, one line per element; with `colours` only those that
+ * depend on the theme.
+ */
 export async function findBarriers(page: Page, of: 'everything' | 'colours' = 'everything'): Promise<string[]> {
-  // Evaluated by the debugger, which the page's policy does not bind.
+  // Evaluated by the debugger, which the page's policy does not restrict.
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(await readFile(AXE, 'utf8'));
   const runOnly = of === 'everything' ? STANDARDS : { type: 'rule', values: COLOURS };
-  // Selectors of everything that passes take longer to make than the rules to check.
+  // Building selectors of passing elements takes longer than the checks.
   const options = { runOnly, resultTypes: ['violations'], selectors: false };
   const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as AxeResult;
   return violations.flatMap(({ id, nodes }) =>

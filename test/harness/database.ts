@@ -10,24 +10,24 @@ import { noteSeen } from './seen.ts';
 
 const MIGRATIONS = new URL('../../db/migrations/', import.meta.url);
 const TEMPLATE_LOCK = 7_201_946;
-/** Runs every suite with row-level security, not only those that ask for it. */
+/** Runs every suite with row-level security, not only those that request it. */
 const ROW_SECURITY = process.env.HERON_TEST_ROW_SECURITY === 'true';
 
-/** A pool that can be asked anything; only tests and measurements have one. */
+/** Pool without tenancy restrictions; only tests and measurements have one. */
 export type RawDb = ReturnType<typeof connectRaw>;
 
-/** What a process has, with a pool that can be asked anything. */
+/** Dependencies of a process, with an unrestricted pool. */
 export type TestDeps = Omit<Deps, 'db'> & { db: RawDb };
 
-/** A process's parts, with a pool that can be asked anything. */
+/** Assembly of a process, with an unrestricted pool. */
 export type TestAssembly = Omit<Assembly, 'deps'> & { deps: TestDeps };
 
-/** The same parts, with a pool that can be asked anything. */
+/** Returns the same assembly with an unrestricted pool. */
 export function withRawDb(assembly: Assembly): TestAssembly {
   return assembly as TestAssembly;
 }
 
-/** The same pool or transaction, to be asked anything. */
+/** Returns the same pool or transaction without tenancy restrictions. */
 export function rawDb(handle: Handle): RawDb {
   return knexOf(handle);
 }
@@ -38,7 +38,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** The PostgreSQL the suites run on: `npm test` brings it and hands its address down. */
+/** Returns the URL of the test PostgreSQL, which `npm test` starts and passes on. */
 export function testPostgresUrl(): string {
   const url = process.env.HERON_TEST_PG;
   if (!url)
@@ -48,7 +48,7 @@ export function testPostgresUrl(): string {
   return url;
 }
 
-/** A database of its own for one test file, copied from a migrated template. */
+/** Creates a database for one test file, copied from a migrated template. */
 export async function createTestDatabase({ rowSecurity = ROW_SECURITY } = {}): Promise<TestDatabase> {
   const adminUrl = testPostgresUrl();
   const template = `heron_template_${schemaHash()}`;
@@ -58,8 +58,8 @@ export async function createTestDatabase({ rowSecurity = ROW_SECURITY } = {}): P
       await trx.raw('select pg_advisory_xact_lock(?)', [TEMPLATE_LOCK]);
       const exists = await trx('pg_database').where({ datname: template }).first();
       if (!exists) await makeTemplate(adminUrl, template);
-      // Not inside the transaction that holds the lock: PostgreSQL creates no database there. Copying files takes half as long as
-      // copying blocks through its log, which is meant for servers that must not stop for a checkpoint.
+      // Not in the transaction that holds the lock, as PostgreSQL creates no database there. Copying files takes half
+      // as long as copying blocks through the log, which is meant for servers that must not pause for a checkpoint.
       await connected(adminUrl, async (copier) =>
         copier.raw(`create database ${name} template ${template} strategy file_copy`),
       );
@@ -68,7 +68,7 @@ export async function createTestDatabase({ rowSecurity = ROW_SECURITY } = {}): P
   return openDatabase(adminUrl, name, rowSecurity);
 }
 
-/** A database of its own for one test file, without any table. */
+/** Creates a database without tables for one test file. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
   const adminUrl = testPostgresUrl();
   const name = `heron_test_${randomBytes(6).toString('hex')}`;
@@ -90,7 +90,7 @@ function openDatabase(adminUrl: string, name: string, rowSecurity = false): Test
   };
 }
 
-/** The rows of an answer; one of `raw` has them beside what the protocol says. */
+/** Returns the rows of an answer; an answer to `raw` also contains protocol data. */
 function rowsIn(answer: unknown): unknown {
   return typeof answer === 'object' && answer !== null && 'rows' in answer ? answer.rows : answer;
 }

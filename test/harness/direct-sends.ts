@@ -9,19 +9,19 @@ import { createFakeSmtp, type FakeSmtp } from './fake-smtp.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { call, type Answer, type World } from './world.ts';
 
-/** A workspace with one mailbox, whose direct sends a test plays by hand: it does what their runs would do. */
+/** Workspace with one mailbox. The test executes its direct sends itself, in place of their runs. */
 export interface WritingDesk {
   tenant: Tenant;
   mailboxId: string;
   email: string;
   smtp: FakeSmtp;
-  /** As the signed-in person, unless a token is given. */
+  /** Calls the API with the given token; by default as the signed-in person. */
   post(path: string, body: unknown, token?: string, headers?: Record<string, string>): Promise<Answer>;
   get(path: string, token?: string): Promise<Answer>;
   remove(path: string, token?: string): Promise<Answer>;
   advance(id: string): Promise<DirectDecision>;
   deliver(id: string): Promise<{ outcome: string }>;
-  /** Goes on until the email is done, moving the clock over waits. Returns how it ended. */
+  /** Continues until the email is done, advancing the clock over waits. Returns the outcome. */
   finish(id: string): Promise<string>;
   read(id: string): Promise<any>;
   readEmail(id: string): Promise<any>;
@@ -40,7 +40,7 @@ export async function createWritingDesk(
   const mailboxId = await createMailbox(deps, organizationId, email, { smtp: { host: '127.0.0.1', port: 1 } }, mailbox);
   const ctx = world.system(organizationId);
   const smtp = createFakeSmtp();
-  // Anew for every call: the clock may have gone past the end of an earlier session.
+  // New for every call, because the clock may have passed the end of an earlier session.
   const signIn = () => createSession(deps, tenant.userId, organizationId);
   let uid = 0;
   const desk: WritingDesk = {
@@ -77,7 +77,7 @@ export async function createWritingDesk(
   return desk;
 }
 
-/** An email that waits for its time, straight in the database. */
+/** Creates a scheduled email directly in the database. */
 export async function createDirectSend(
   deps: TestDeps,
   organizationId: string,

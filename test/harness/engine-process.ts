@@ -1,4 +1,7 @@
-/** The worker of a test's world as a process of its own, to be killed: says over IPC that it works. WORLD_ENV has the settings of the world, as JSON. */
+/**
+ * The worker of a test's world as a separate process that can be killed. Reports over IPC when it works. WORLD_ENV
+ * contains the world's settings as JSON.
+ */
 import { assemble } from '../../deploy/assemble.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { createMetrics } from '../../lib/metrics.ts';

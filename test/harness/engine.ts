@@ -6,13 +6,13 @@ import { createTemporalClient, createWorkflowGateway } from '../../temporal/clie
 import { startWorker, type RunningWorker, type WorkerParts } from '../../workers/worker.ts';
 import { noWorkflows, type World } from './world.ts';
 
-/** A worker on a world's own task queue: workflows, activities and the outbox relay, in this process. */
+/** Worker on a world's own task queue: workflows, activities and the outbox relay, in this process. */
 export interface Engine {
   temporal: Client;
   worker: RunningWorker;
-  /** Opens or wakes a campaign's launcher. */
+  /** Starts or signals a campaign's launcher. */
   launch(organizationId: string, campaignId: string): Promise<void>;
-  /** Ends what is under way and stops; once, however often it is called. */
+  /** Finishes open work and stops; safe to call several times. */
   stop(): Promise<void>;
 }
 

@@ -1,8 +1,9 @@
 import { shortened, withNotes } from './seen.ts';
 
 /**
- * Waits until `probe` gives something other than undefined or false. An error of the probe ends the wait.
- * @throws after `timeoutMs`, with what the last look gave and what it read: rows of the test's database, answers of the API
+ * Polls until `probe` returns something other than undefined or false. An error of the probe ends the wait.
+ * @throws Error after `timeoutMs`, with the last result and what the probe read: rows of the test's database, answers
+ * of the API
  */
 export async function eventually<T>(
   probe: () => Promise<T | undefined | false>,

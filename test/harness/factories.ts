@@ -8,7 +8,7 @@ import { newSecret, SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import { ALL_PERMISSIONS, SYSTEM_ROLES } from '../../lib/permissions.ts';
 
-/** An organization with its owner, a session of the owner and a key with every permission. */
+/** Organization with its owner, a session of the owner and a key with every permission. */
 export interface Tenant {
   organizationId: string;
   userId: string;
@@ -18,7 +18,7 @@ export interface Tenant {
   apiKeyId: string;
 }
 
-/** Makes a tenant straight in the database; the verbs have suites of their own. */
+/** Creates a tenant directly in the database; the verbs have their own suites. */
 export async function createTenant(deps: TestDeps, name = 'Acme'): Promise<Tenant> {
   const { db, clock } = deps;
   const now = clock.now();
@@ -61,7 +61,7 @@ export async function createTenant(deps: TestDeps, name = 'Acme'): Promise<Tenan
   };
 }
 
-/** A further member with one of the system roles, and a session of theirs. */
+/** Adds a member with a system role, and a session of theirs. */
 export async function createMember(
   deps: TestDeps,
   tenant: Tenant,
@@ -80,7 +80,7 @@ export async function createMember(
   return { userId, sessionToken: await createSession(deps, userId, tenant.organizationId) };
 }
 
-/** Makes a person a member of an organization, with one of its roles. */
+/** Adds a person to an organization with one of its roles. */
 export async function addMember(
   deps: TestDeps,
   organizationId: string,
@@ -93,7 +93,7 @@ export async function addMember(
     .insert({ organization_id: organizationId, user_id: userId, role_id: role.id, created_at: deps.clock.now() });
 }
 
-/** A session, as its bearer token. */
+/** Creates a session and returns its bearer token. */
 export async function createSession(deps: TestDeps, userId: string, organizationId: string | null): Promise<string> {
   const id = await insertSession(deps, userId, organizationId);
   return (await signSessionToken(deps.config, deps.clock, { id, userId })).token;
@@ -114,13 +114,13 @@ async function insertSession(deps: TestDeps, userId: string, organizationId: str
   return id;
 }
 
-/** What the browser of a person who has signed in sends: the cookie of their first session. */
+/** Returns the cookie of a signed-in person's browser, of their first session. */
 export async function createBrowserCookie(deps: TestDeps, userId: string): Promise<string> {
   const session = await deps.db('sessions').where('user_id', userId).orderBy('id').first('id');
   return cookieOf(deps, session.id);
 }
 
-/** The cookie of a person who has signed in once more, in the workspace of their first session. */
+/** Returns the cookie of a person's further sign-in, in the workspace of their first session. */
 export async function createVisitorCookie(deps: TestDeps, userId: string): Promise<string> {
   const first = await deps.db('sessions').where('user_id', userId).orderBy('id').first('organization_id');
   return cookieOf(deps, await insertSession(deps, userId, first.organization_id));
@@ -139,7 +139,7 @@ export interface KeyOptions {
   expiresAt?: Date;
 }
 
-/** An API key; without options it may do everything and has no practical rate limit. */
+/** Creates an API key; by default with every permission and no practical rate limit. */
 export async function createApiKey(
   deps: TestDeps,
   organizationId: string,
@@ -168,7 +168,7 @@ export async function createApiKey(
   return { apiKey, apiKeyId };
 }
 
-/** A contact, straight in the database. */
+/** Creates a contact directly in the database. */
 export async function createContact(
   db: RawDb,
   now: Date,
@@ -189,7 +189,7 @@ export async function createContact(
   return id;
 }
 
-/** A label of one of the registries, straight in the database. */
+/** Creates a label of a registry directly in the database. */
 export async function createLabel(
   deps: TestDeps,
   organizationId: string,
@@ -217,10 +217,10 @@ export interface MailboxServers {
   password?: string;
 }
 
-/** The server of a mailbox that no test sends from: nothing listens there. */
+/** Server of a mailbox from which no test sends; nothing listens there. */
 export const NO_SERVER: MailboxServers = { smtp: { host: '127.0.0.1', port: 1 } };
 
-/** A connected mailbox, straight in the database. Its credentials open as POST /emails would have sealed them. */
+/** Creates a connected mailbox directly in the database, with credentials sealed as by POST /emails. */
 export async function createMailbox(
   deps: TestDeps,
   organizationId: string,
@@ -264,7 +264,7 @@ export interface StepSpec {
   conditions?: Record<string, unknown>;
 }
 
-/** An active campaign whose window is always open, with its steps linked in order, straight in the database. */
+/** Creates an active campaign directly in the database: always within its sending hours, steps linked in order. */
 export async function createCampaign(
   deps: TestDeps,
   organizationId: string,
@@ -315,7 +315,9 @@ export async function createCampaign(
   return { campaignId, stepIds };
 }
 
-/** Makes contacts leads of a campaign, straight in the database. Returns enrollment ids in the order of the contacts. */
+/**
+ * Adds contacts to a campaign as leads, directly in the database. Returns enrollment ids in the order of the contacts.
+ */
 export async function enroll(
   deps: TestDeps,
   organizationId: string,

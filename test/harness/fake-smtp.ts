@@ -1,24 +1,24 @@
 import type { Envelope, SendOptions, SmtpOutcome, SmtpSender } from '../../lib/smtp/index.ts';
 
-/** A worker that dies in the middle: the promise fails, and nothing more is written. */
+/** Simulates a worker that dies: the promise rejects, and nothing more is written. */
 export class Crash extends Error {}
 
 /**
- * What one attempt does: an outcome; taking the message but not saying so; dying before the message may end, between that
- * and its end, or after the server has it.
+ * Behaviour of one attempt: an outcome; accepting without confirmation; or dying before the mark, after it, or after
+ * the server has accepted.
  */
 export type Attempt = SmtpOutcome | 'accept' | 'take-unknown' | 'die-before' | 'die-marked' | 'die-after';
 
 export interface FakeSmtp extends SmtpSender {
-  /** Every message the server has taken, by its Message-ID. */
+  /** Every accepted message, by its Message-ID. */
   taken: { messageId: string; to: string[]; raw: string }[];
-  /** How often a message was offered. */
+  /** Number of times that a message was offered. */
   offered: number;
-  /** Decides what the next attempts do; called while nothing is on its way back yet. */
+  /** Decides the behaviour of the next attempts; called before any result is returned. */
   next: (envelope: Envelope, options: SendOptions) => Attempt | Promise<Attempt>;
 }
 
-/** A sender without a network that keeps the record a mail server would keep. */
+/** Creates a sender without a network that keeps the same record as a mail server. */
 export function createFakeSmtp(): FakeSmtp {
   const fake: FakeSmtp = {
     taken: [],

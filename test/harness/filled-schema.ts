@@ -5,19 +5,19 @@ interface Column {
   column: string;
   type: string;
   nullable: boolean;
-  /** Has a default, or PostgreSQL makes the value. */
+  /** True if it has a default or PostgreSQL generates the value. */
   made: boolean;
   unique: boolean;
   primary: boolean;
-  /** `check (column in (…))`, as PostgreSQL writes it. */
+  /** `check (column in (…))`, as printed by PostgreSQL. */
   check: string | null;
-  /** The table a foreign key of this column alone leads to. */
+  /** Table referenced by a foreign key of only this column; null if there is none. */
   target: string | null;
-  /** The column that this one leads to as part of a foreign key of several. */
+  /** Column that this one references as part of a composite foreign key. */
   part: string | null;
 }
 
-/** Columns that another one of their table decides: they stay null, or as they are by default. */
+/** Columns determined by another one of their table; they stay null or default. */
 const DEPENDENT = new Set([
   'agent_policies.oauth_grant_id',
   'approvals.oauth_grant_id',
@@ -28,15 +28,15 @@ const DEPENDENT = new Set([
   'crm_tasks.status',
   'webhook_secrets.application_id',
 ]);
-/** Columns whose value is the same in every row, where an index over several columns allows no other. */
+/** Columns with the same value in every row, because an index over several columns allows no other. */
 const CONSTANT = new Map([['goals.is_primary', 'false']]);
 const ORGANIZATIONS = 10;
 
 /**
- * Fills tables of whatever schema a database has, each with so many rows, from what its catalogue says: keys, references,
- * checks and defaults. Row n refers to row n of other tables, so that it belongs to one organization throughout.
- * References are not checked while it fills; they hold when every table is filled.
- * @param only the tables to fill; all when not given
+ * Fills tables of any schema with a number of rows each, based on its catalog: keys, references, checks and defaults.
+ * Row n refers to row n of other tables, so that it belongs to a single organization. References are not checked during
+ * filling; they hold once every table is filled.
+ * @param only tables to fill; default: all
  */
 export async function fillSchema(db: RawDb, rows: number, only?: readonly string[]): Promise<string[]> {
   const tables = new Map<string, Column[]>();
@@ -65,7 +65,10 @@ export async function fillSchema(db: RawDb, rows: number, only?: readonly string
   return filled;
 }
 
-/** Drops the indexes of a table that no constraint needs, and returns what builds them again: far faster than a row at a time. */
+/**
+ * Drops the indexes of a table that no constraint needs, and returns a function that rebuilds them, which is much
+ * faster than updating them per row.
+ */
 async function dropIndexes(trx: RawDb, table: string): Promise<() => Promise<void>> {
   const { rows } = (await trx.raw(
     `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition from pg_index i
@@ -75,12 +78,12 @@ async function dropIndexes(trx: RawDb, table: string): Promise<() => Promise<voi
   for (const { name } of rows) await trx.raw(`drop index ${name}`);
   return async () => {
     await trx.raw(`set local maintenance_work_mem = '256MB'`);
-    // An index of a divided table is built in its partitions as well, which its definition leaves out.
+    // An index of a partitioned table must be built in its partitions too, which its definition (`ON ONLY`) excludes.
     for (const { definition } of rows) await trx.raw(definition.replace(' ON ONLY ', ' ON ').replaceAll('?', '\\?'));
   };
 }
 
-/** The column whose value another one has, where it is part of a foreign key of several columns and has none of its own. */
+/** Returns the column that determines this one's value as part of a composite foreign key without its own. */
 function referenced(column: Column, named: ReadonlyMap<string, Column>): Column {
   return (column.target === null && column.part !== null && named.get(column.part)) || column;
 }
@@ -89,7 +92,7 @@ function isWritten({ table, column, made, check, target }: Column): boolean {
   return !DEPENDENT.has(`${table}.${column}`) && (!made || check !== null || target !== null);
 }
 
-/** SQL for a column's value in row n. */
+/** Returns the SQL for a column's value in row n. */
 function valueOf({ table, column, type, nullable, unique, primary, check, target }: Column): string {
   const constant = CONSTANT.get(`${table}.${column}`);
   if (constant) return constant;
@@ -125,12 +128,12 @@ function valueOf({ table, column, type, nullable, unique, primary, check, target
     case 'bool':
       return 'n % 2 = 0';
     default:
-      // Within the bounds of days and counts that checks set.
+      // Within the limits of days and counts in checks.
       return `1 + n % 365`;
   }
 }
 
-/** The key of a row of a table: the same wherever it is referred to. */
+/** Returns the key of a table's row, the same wherever it is referenced. */
 function keyOf(table: string, n: string, type: string): string {
   return type === 'uuid' ? `md5('${table}' || ${n})::uuid` : type === 'text' ? `'${table} ' || ${n}` : n;
 }

@@ -7,12 +7,12 @@ import { eventually } from './eventually.ts';
 import { createContact, type Tenant } from './factories.ts';
 import type { World } from './world.ts';
 
-/** The days of which replays of a desk are. */
+/** Time range of the desk's replays. */
 export const REPLAYED = { from: new Date('2026-03-01T00:00:00Z'), to: new Date('2026-03-03T00:00:00Z') };
-/** Pages of 5,000 events take their time on a busy machine. */
+/** Timeout (ms), because pages of 5,000 events are slow on a busy machine. */
 const PATIENCE_MS = 120_000;
 
-/** A goal that events of before it match, every second of them; they make three pages. */
+/** Creates a goal with earlier events, of which every second matches; they fill three pages. */
 export async function openReplayDesk(world: World, temporal: Client, count = 12_000) {
   const tenant = await world.tenant();
   const { organizationId } = tenant;
@@ -30,7 +30,7 @@ export async function openReplayDesk(world: World, temporal: Client, count = 12_
     `insert into product_events (id, organization_id, contact_id, person_id, name, data, occurred_at, received_at)
      select id, ?, ?, ?, 'signed.up', jsonb_build_object('n', n % 2, 'm', n % 3), ?::timestamptz + n * interval '1 second', now()
      from unnest(?::uuid[]) with ordinality as e (id, n)`,
-    // Ids that say when they were made: the sweep of a worker takes random ones for rows of long ago.
+    // Ids with the time of creation, because a worker's sweep would treat random ones as old rows.
     [organizationId, contactId, personId, REPLAYED.from, Array.from({ length: count }, newId)],
   );
   const definition: GoalDefinition = {
@@ -45,7 +45,7 @@ export async function openReplayDesk(world: World, temporal: Client, count = 12_
   return { ...(await startFollowed(world, temporal, tenant, goal.id)), definition };
 }
 
-/** Starts a replay of a goal, and follows it. */
+/** Starts a replay of a goal and waits for its end. */
 export async function startFollowed(world: World, temporal: Client, tenant: Tenant, goalId: string) {
   const { db } = world.deps;
   const ctx = world.system(tenant.organizationId);

@@ -11,7 +11,7 @@ interface Outcome {
   stderr: string;
 }
 
-/** Runs the operator's command line as an operator does: a process, settings in its environment. */
+/** Runs the operator's command line in a process with settings in its environment. */
 export function heron(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
   return new Promise((resolve) => {
     execFile(

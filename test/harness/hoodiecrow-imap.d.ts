@@ -1,4 +1,4 @@
-/** The part of hoodiecrow-imap's surface that the mail harness uses; the package brings no types. */
+/** Types of the part of hoodiecrow-imap that the mail harness uses; the package has none. */
 declare module 'hoodiecrow-imap' {
   import type { Server, Socket } from 'node:net';
 
@@ -30,9 +30,9 @@ declare module 'hoodiecrow-imap' {
     interface Connection {
       state: 'Not Authenticated' | 'Authenticated' | 'Selected';
       socket: Socket | null;
-      /** While set, receives the client's lines instead of the command parser. */
+      /** If set, receives the client's lines instead of the command parser. */
       inputHandler: ((line: string) => void) | false;
-      /** Whether notices go out at once rather than with the next answer. */
+      /** True sends notices at once, not with the next answer. */
       directNotifications: boolean;
       processNotifications(): void;
       send(response: Response, description: string, parsed: Command, data: string): void;

@@ -1,4 +1,6 @@
-/** A process with a mail world whose client is cut off in the middle of IDLE; it prints `stopped` once the world is. */
+/**
+ * Process with a mail world whose client is cut off in the middle of IDLE. Prints `stopped` once the world has stopped.
+ */
 import { ImapFlow } from 'imapflow';
 import { eventually } from './eventually.ts';
 import { startMailWorld } from './mail.ts';

@@ -2,14 +2,14 @@ import { json } from '../../db/connection.ts';
 import { newId } from '../../lib/ids.ts';
 import type { TestDeps } from './database.ts';
 
-/** What the messages below are about: an email of ours. */
+/** Sent email that the messages below refer to. */
 export interface Original {
   messageId: string;
   from: string;
   to: string;
 }
 
-/** An email that has left, straight in the database. */
+/** Creates a sent email directly in the database. */
 export async function createSend(
   deps: TestDeps,
   organizationId: string,
@@ -49,7 +49,7 @@ export async function createSend(
   return { id, messageId };
 }
 
-/** An email that has a slot and has not left. */
+/** Creates an email with a slot that is not sent yet. */
 export async function createReservedSend(
   deps: TestDeps,
   organizationId: string,
@@ -63,7 +63,7 @@ function crlf(lines: readonly string[]): Buffer {
   return Buffer.from(`${lines.join('\r\n')}\r\n`);
 }
 
-/** A person's answer. */
+/** Returns a person's reply. */
 export function replyTo(
   original: Original,
   words: string,
@@ -82,7 +82,7 @@ export function replyTo(
   ]);
 }
 
-/** An away message. */
+/** Returns an out-of-office reply. */
 export function awayFrom(original: Original, words: string): Buffer {
   return crlf([
     `From: Lea Lead <${original.to}>`,
@@ -97,7 +97,7 @@ export function awayFrom(original: Original, words: string): Buffer {
   ]);
 }
 
-/** A delivery status notification (RFC 3464). */
+/** Returns a delivery status notification (RFC 3464). */
 export function bounceOf(original: Original, status: string, recipient: string = original.to): Buffer {
   return crlf([
     'Return-Path: <>',
@@ -136,7 +136,7 @@ export function bounceOf(original: Original, status: string, recipient: string =
   ]);
 }
 
-/** A feedback report (RFC 5965). */
+/** Returns a feedback report (RFC 5965). */
 export function complaintAbout(original: Original): Buffer {
   return crlf([
     'From: <fbl@provider.test>',

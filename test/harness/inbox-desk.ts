@@ -4,24 +4,24 @@ import { createCampaign, createMailbox, type Tenant } from './factories.ts';
 import { createSentLead, type SentLead } from './standing-leads.ts';
 import { call, type Answer, type World } from './world.ts';
 
-/** A mailbox as messages to it name it. */
+/** Mailbox as named in messages to it. */
 interface Box {
   id: string;
   email: string;
 }
 
-/** One mailbox of a workspace, into which messages come as if read from its server. */
+/** Mailbox of a workspace, into which messages are put as if read from its server. */
 interface Inbox {
   tenant: Tenant;
   mailboxId: string;
   email: string;
-  /** With the tenant's key, unless another token is given. */
+  /** Calls the API with the given token; by default with the tenant's key. */
   get(path: string, token?: string): Promise<Answer>;
-  /** Takes a message in, into this mailbox now unless said otherwise; returns its id. */
+  /** Records a message, by default in this mailbox and now. Returns its id. */
   receive(raw: Buffer, box?: Box, receivedAt?: Date): Promise<string>;
 }
 
-/** Opens a mailbox of its own in a workspace; without one, in a new workspace. */
+/** Creates a mailbox in a workspace, by default a new one. */
 export async function openInbox(world: World, inTenant?: Tenant): Promise<Inbox> {
   const { deps } = world;
   const tenant = inTenant ?? (await world.tenant());
@@ -43,7 +43,7 @@ export async function openInbox(world: World, inTenant?: Tenant): Promise<Inbox>
   };
 }
 
-/** An inbox with a campaign of two emails, the first of which can be answered. */
+/** Creates an inbox with a campaign of two emails, the first of which can be answered. */
 export async function openCampaignInbox(world: World) {
   const inbox = await openInbox(world);
   const { tenant, mailboxId, email } = inbox;
@@ -55,7 +55,7 @@ export async function openCampaignInbox(world: World) {
     ...inbox,
     campaignId,
     stepIds,
-    /** A contact the first email was sent to. */
+    /** Creates a contact that got the first email. */
     mailed: (to: string): Promise<SentLead> =>
       createSentLead(world.deps, tenant.organizationId, {
         campaignId,
@@ -66,7 +66,7 @@ export async function openCampaignInbox(world: World) {
   };
 }
 
-/** A message of several MIME parts, each with its headers. */
+/** Returns a message of several MIME parts, each with its headers. */
 export function multipartMessage(to: string, parts: readonly string[], from = 'lea@lead.test'): Buffer {
   const lines = [
     `From: ${from}`,
@@ -83,7 +83,7 @@ export function multipartMessage(to: string, parts: readonly string[], from = 'l
   return Buffer.from(lines.join('\r\n'));
 }
 
-/** A part that is a file. */
+/** Returns a MIME part with a file. */
 export function filePart(name: string, bytes: Buffer | string, type = 'application/pdf'): string {
   return [
     `Content-Type: ${type}; name="${name}"`,

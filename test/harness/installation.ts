@@ -12,7 +12,7 @@ import { eventually } from './eventually.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PATIENCE_MS = 120_000;
 
-/** A terminal in which a command runs on, and what it has printed so far. */
+/** Starts a long-running command in a terminal, and collects its output. */
 export function terminal(t: ExecutionContext, command: string, env: NodeJS.ProcessEnv) {
   const child = spawn('bash', ['-c', `exec ${command.trim()}`], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
@@ -34,8 +34,8 @@ export function terminal(t: ExecutionContext, command: string, env: NodeJS.Proce
 }
 
 /**
- * What `npm start` and `npm run mailbox` are run with in a test: free ports, a folder for data, and the PostgreSQL (a new database) and the
- * Temporal of the tests. They are gone with the test.
+ * Returns the environment for `npm start` and `npm run mailbox` in a test: free ports, a data folder, and the tests'
+ * PostgreSQL (a new database) and Temporal. Everything is removed with the test.
  */
 export async function installation(t: ExecutionContext) {
   const database = await createTestDatabase();

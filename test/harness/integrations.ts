@@ -13,7 +13,7 @@ import type { Tenant } from './factories.ts';
 import { react } from './reactions.ts';
 import { call, type World } from './world.ts';
 
-/** Has the reactions to all events applied, and one turn of deliveries taken, as a worker would. */
+/** Applies all events to subscribers and runs one iteration of deliveries, like a worker. */
 export async function deliverNow(world: World, organizationId: string, connectionId: string): Promise<DeliveryReport> {
   await react(world.deps, SUBSCRIBERS);
   return deliverTurn(world.system(organizationId), connectionId, {
@@ -22,7 +22,7 @@ export async function deliverNow(world: World, organizationId: string, connectio
   });
 }
 
-/** Connects an account by what is pasted; the connection as the API shows it. */
+/** Connects an account by pasted credentials. Returns the connection as the API shows it. */
 export async function connect(world: World, { apiKey: token }: Tenant, provider: string, config: object): Promise<any> {
   const { status, body, text } = await call(world, 'POST', '/v1/integrations/connections', {
     token,
@@ -44,7 +44,7 @@ export async function subscribe(
   return made.body;
 }
 
-/** The cookie of a person who is signed in on the pages of this server. */
+/** Returns the cookie of a person signed in on this server's pages. */
 export async function browserCookie(
   world: Pick<World, 'deps'>,
   { userId, organizationId }: Pick<Tenant, 'userId' | 'organizationId'>,
@@ -58,7 +58,7 @@ export async function browserCookie(
   return `heron_session=${value}`;
 }
 
-/** A connection to a webhook, as a row; nothing listens there. */
+/** Creates a webhook connection as a row; nothing listens there. */
 export async function createConnectionRow(
   world: World,
   { organizationId }: Pick<Tenant, 'organizationId'>,
@@ -83,7 +83,7 @@ export async function createConnectionRow(
   return id;
 }
 
-/** An event subscription of a connection, as a row. */
+/** Creates an event subscription as a row. */
 export async function createSubscriptionRow(
   world: World,
   { organizationId }: Pick<Tenant, 'organizationId'>,

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 
-/** Tab is pressed so often at most in one place. */
+/** Maximum number of Tab presses in one part of a page. */
 const MOST_STOPS = 400;
-/** How long (ms) a dialog or menu may take to be there, and to be gone again. */
+/** Timeout (ms) for a dialog or menu to open or close. */
 const OPENING_MS = 15_000;
 const DIALOG = '[role=dialog]';
 
 /**
- * A function for the page: watches one part of it (`root`) while Tab goes through. What is hidden from assistive technology is left out: it
- * doubles what a key does in the field beside it (the arrows of a number field, the cross of a tag). Evaluated by the debugger, which the
- * page's policy does not bind.
+ * Function for the page: watches one part of it (`root`) during Tab navigation. Elements hidden from assistive
+ * technology are skipped, because they only duplicate a key of their field (arrows of a number field, cross of a tag).
+ * Evaluated by the debugger, which the page's policy does not restrict.
  */
 const WATCH = `(root) => {
   const INTERACTIVE = 'a[href],button,input:not([type=hidden]),select,textarea,summary,[contenteditable=true],[role=button],[role=link],[role=tab],[role=checkbox],[role=switch],[role=combobox],[role=textbox]';
@@ -167,15 +167,14 @@ interface Opener {
   at: string;
   kind: 'dialog' | 'menu';
   name: string;
-  /** The room and what it opens there: the same for buttons that do the same on several pages. */
+  /** Room and content that it opens, equal for buttons that do the same on several pages. */
   like: string;
 }
 
 /**
- * Walks a part of a page by Tab, from its beginning, and opens and closes each of its dialogs and menus; of a page that shows a dialog, that. The answer says what is interactive
- * and is not reached, has no name, is covered or does not show that it has the focus; what only a pointer can use; what does not let the
- * focus go; dialogs and menus that do not open by Enter, take the focus, close by Escape and give the focus back. What is in `opened` is not
- * opened once more.
+ * Walks through a part of a page by Tab, and opens and closes each of its dialogs and menus (or only the open dialog).
+ * Returns problems: interactive elements that are unreachable, unnamed, covered, pointer-only or without visible focus,
+ * focus traps, and dialogs and menus with wrong keyboard behaviour. Elements in `opened` are not opened again.
  */
 export async function walkByKeyboard(page: Page, part: 'body' | '#main', opened: Set<string>): Promise<string[]> {
   if (await page.locator(DIALOG).isVisible()) return walk(page, DIALOG);
@@ -192,8 +191,8 @@ export async function walkByKeyboard(page: Page, part: 'body' | '#main', opened:
 }
 
 /**
- * Goes by Tab until the focus leaves the part, or is where it was before. Where something came meanwhile and was not reached, it goes once
- * more: what then is not reached never is.
+ * Tabs until the focus leaves the part or repeats. If new elements appeared that were not reached, walks once more;
+ * elements missed twice are unreachable.
  */
 async function walk(page: Page, part: string): Promise<string[]> {
   const start = await page.evaluateHandle('document.activeElement');
@@ -219,12 +218,12 @@ async function walkOnce(page: Page, part: string): Promise<{ faults: string[]; i
   return { faults: [...found, ...missed.faults], isLate: missed.isLate };
 }
 
-/** Place of the element that has the focus, in a page or a frame. */
+/** Index of the focused element in a page or frame. */
 const PLACE = `[...document.querySelectorAll('*')].indexOf(document.activeElement)`;
 
 /**
- * Presses Tab, and waits until the focus has moved. A frame of another process gives it back some time after the key, and a second key
- * pressed by then would skip an element.
+ * Presses Tab and waits until the focus has moved. A frame of another process reports it later, and a second key press
+ * before that would skip an element.
  */
 async function pressTab(page: Page): Promise<void> {
   const focused = page.frames().length > 1 ? await page.evaluateHandle('document.activeElement') : undefined;
@@ -257,7 +256,7 @@ async function openAndClose(page: Page, part: string, { at, kind, name }: Opener
     faults.push('does not take the focus');
   await opened.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached', timeout: OPENING_MS });
   if (kind === 'dialog') faults.push(...(await walk(page, DIALOG)));
-  // A list that the field with the focus has opened closes first.
+  // Closes a list that the focused field has opened.
   if (await page.evaluate(`document.activeElement.matches('input[aria-expanded=true]')`))
     await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');

@@ -8,11 +8,14 @@ import { createFakeSmtp, type FakeSmtp } from './fake-smtp.ts';
 import { ManualClock } from './manual-clock.ts';
 import { createWorld, type World } from './world.ts';
 
-/** Where the clock stands when a test of the engine begins: a Monday, 08:00 UTC. */
+/** Initial time of the clock in engine tests: a Monday, 08:00 UTC. */
 export const MONDAY = new Date('2026-03-02T08:00:00Z');
 const EMAIL: StepSpec = { subject: 'S', body_plain: 'b' };
 
-/** A world for one test file whose clock is moved by hand, is set to {@link MONDAY} before each test, and that closes after all. */
+/**
+ * Creates a world for one test file with a manual clock, set to {@link MONDAY} before each test. It closes after all
+ * tests.
+ */
 export async function createMondayWorld(
   test: TestFn,
   env: Record<string, string> = {},
@@ -24,7 +27,7 @@ export async function createMondayWorld(
   return { world, clock };
 }
 
-/** The only lead of a campaign with one mailbox. The test does what its run would do: asks, waits, delivers. */
+/** The only lead of a campaign with one mailbox. The test asks, waits and delivers in place of its run. */
 export interface Lead {
   tenant: Tenant;
   organizationId: string;
@@ -36,17 +39,17 @@ export interface Lead {
   contactId: string;
   enrollmentId: string;
   smtp: FakeSmtp;
-  /** Asks what comes next. */
+  /** Asks for the next step. */
   advance(): ReturnType<typeof advanceEnrollment>;
-  /** Goes on to the next email, moving the clock over waits and to its slot. Returns its send. */
+  /** Continues to the next email, advancing the clock over waits and to its slot. Returns the id of its send. */
   reserve(): Promise<string>;
-  /** One attempt to send an email through {@link Lead.smtp}. */
+  /** Makes one attempt to send an email through {@link Lead.smtp}. */
   deliver(sendId: string): ReturnType<typeof deliverSend>;
   readEnrollment(): Promise<any>;
   readSend(sendId: string): Promise<any>;
 }
 
-/** Creates a lead in an organization of its own. Without steps its campaign has one email. */
+/** Creates a lead in a new organization. By default its campaign has one email. */
 export async function createLead(
   { world, clock }: { world: World; clock: ManualClock },
   steps: StepSpec[] = [EMAIL],

@@ -1,4 +1,4 @@
-/** A process that locks the folder of its argument, says so over IPC, and keeps it until it is killed. */
+/** Process that locks the folder of its argument, reports it over IPC, and keeps the lock until it is killed. */
 import { lockFolder } from '../../lib/folder-lock.ts';
 
 await lockFolder(process.argv[2]!);

@@ -16,7 +16,7 @@ const PLUGINS = [
   'LITERALPLUS',
 ];
 
-/** A message as it lies in a folder. */
+/** Message in a folder. */
 export interface StoredMessage {
   uid: number;
   flags: string[];
@@ -28,20 +28,23 @@ export type Folder = 'INBOX' | 'Sent' | 'Junk';
 export interface ImapBox {
   host: string;
   port: number;
-  /** Puts a message into a folder (INBOX when not given) and tells the clients that watch it. */
+  /** Puts a message into a folder (default: INBOX) and notifies watching clients. */
   deliver: (raw: Buffer | string, folder?: Folder) => void;
   messages: (folder: Folder) => StoredMessage[];
-  /** The commands of clients so far, by name. */
+  /** Names of the clients' commands so far. */
   commands: readonly string[];
   setPassword(password: string): void;
-  /** From now on this access token, and no password, is accepted. */
+  /** Accepts only this access token and no password from now on. */
   setToken(token: string): void;
-  /** What a server does after its mail was restored: new uids under a new UIDVALIDITY, clients cut off. */
+  /** Simulates a restored server: new UIDs under a new UIDVALIDITY, clients disconnected. */
   renumber: () => void;
   stop(): Promise<void>;
 }
 
-/** Starts an IMAP server with one mailbox (INBOX, Sent, and Junk if wanted) on 127.0.0.1, on a free port when none is given. Messages come at `now`. */
+/**
+ * Starts an IMAP server with one mailbox (INBOX, Sent, and optionally Junk) on 127.0.0.1, by default on a free port.
+ * Messages arrive at `now`.
+ */
 export async function startImapBox(
   email: string,
   password: string,
@@ -108,15 +111,14 @@ export async function startImapBox(
   };
 }
 
-/** The names of commands in what a client sends; those that take UIDs with that word. */
+/** Returns the names of the commands in a client's data; UID commands include that word. */
 function commandsIn(sent: string): string[] {
   return [...sent.matchAll(/^[A-Z0-9]+ ((?:UID )?[A-Z]+)\b/gm)].map(([, name]) => name!);
 }
 
 /**
- * IDLE, in place of the package's own plugin. That one keeps a timer of 30 minutes which is not cleared when
- * a client disconnects, so the process cannot end, and it goes on writing notices into the middle of other
- * commands once IDLE is over.
+ * Implements IDLE in place of the package's plugin. That one keeps a 30-minute timer after a disconnect, so the process
+ * cannot end, and writes notices into other commands after IDLE.
  */
 function idle(server: hoodiecrow.ImapServer): void {
   server.registerCapability('IDLE');

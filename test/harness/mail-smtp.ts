@@ -4,12 +4,12 @@ import { simpleParser, type ParsedMail } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
 
 /**
- * What happens to mail for one address:
- * - `reject`: refused at RCPT for good (550 unless another code is given);
- * - `defer`: refused at RCPT for now (451) the first `times` times, then accepted;
- * - `drop`: the message is taken, then the connection is cut before the answer to DATA, `times` times (once
- *   when not given); with `lose` the message is not even taken;
- * - `delay`: the answer to DATA comes `ms` milliseconds late.
+ * Behaviour for mail to one address:
+ * - `reject`: refuses at RCPT permanently (by default with 550);
+ * - `defer`: refuses at RCPT temporarily (451) the first `times` times, then accepts;
+ * - `drop`: accepts the message and cuts the connection before the answer to DATA, `times` times (default: once); with
+ * `lose` the message is not accepted;
+ * - `delay`: answers DATA `ms` milliseconds late.
  */
 export type RecipientScript =
   | { kind: 'reject'; code?: number; message?: string }
@@ -17,47 +17,47 @@ export type RecipientScript =
   | { kind: 'drop'; times?: number; lose?: boolean }
   | { kind: 'delay'; ms: number };
 
-/** A message the server has taken. */
+/** Message that the server has accepted. */
 export interface ReceivedMessage {
   envelope: { from: string; to: string[] };
-  /** The login the sender used. */
+  /** Login of the sender. */
   user: string;
-  /** The bytes as they came. */
+  /** Bytes as received. */
   raw: Buffer;
-  /** When the last byte had come. */
+  /** Time of the last byte. */
   at: Date;
-  /** False when the sender never got the answer that the message was taken. */
+  /** False if the sender did not get the acceptance. */
   answered: boolean;
-  /** Parsed at the first call, remembered after. */
+  /** Parses the message at the first call and caches the result. */
   parsed(): Promise<ParsedMail>;
 }
 
 export interface SmtpSink {
   host: string;
   port: number;
-  /** Every message taken so far, oldest first. */
+  /** Every message accepted so far, oldest first. */
   messages: readonly ReceivedMessage[];
   script: (address: string, script: RecipientScript) => void;
-  /** From now on every recipient of mail from this login is refused with these words; undefined takes that back. */
+  /** Refuses every recipient of mail from this login with this answer; undefined ends that. */
   refuseSender: (user: string, refusal: { code: number; message: string } | undefined) => void;
-  /** True cuts every connection, open ones and new ones, as a server that is away; false lets them in again. */
+  /** True cuts open and new connections, like an unreachable server; false accepts them again. */
   setAway: (away: boolean) => void;
-  /** Connections that were cut by {@link setAway} as they came. */
+  /** Number of new connections cut by {@link setAway}. */
   readonly turnedAway: number;
   stop(): Promise<void>;
 }
 
 interface SmtpSinkOptions {
   startTls: boolean;
-  /** A free one when not given. */
+  /** Port. Default: a free one. */
   port?: number;
   accepts: (user: string, password: string) => boolean;
-  /** Whether an access token is good for XOAUTH2. */
+  /** Returns true for an access token that is valid for XOAUTH2. */
   acceptsToken: (user: string, token: string) => boolean;
   onMessage: (message: ReceivedMessage) => void;
 }
 
-/** Starts an SMTP server on 127.0.0.1 that takes mail from everyone who can log in. */
+/** Starts an SMTP server on 127.0.0.1 that accepts mail from everyone who can log in. */
 export async function startSmtpSink(options: SmtpSinkOptions): Promise<SmtpSink> {
   const messages: ReceivedMessage[] = [];
   const scripts = new Map<string, RecipientScript>();
@@ -74,7 +74,7 @@ export async function startSmtpSink(options: SmtpSinkOptions): Promise<SmtpSink>
     closeTimeout: 200,
     onAuth(auth, _session, callback) {
       const username = auth.username ?? '';
-      // A password that is an access token would be taken by no provider.
+      // No provider accepts an access token as a password.
       const accepted =
         auth.method === 'XOAUTH2'
           ? options.acceptsToken(username, auth.accessToken ?? '')

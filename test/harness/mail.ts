@@ -9,22 +9,22 @@ export interface Endpoint {
   port: number;
 }
 
-/** One user: a login on the SMTP server and an IMAP server of its own. */
+/** User with a login on the SMTP server and an IMAP server. */
 export interface MailWorldMailbox {
   email: string;
   password: string;
   smtp: Endpoint;
   imap: Endpoint;
-  /** Puts a message into the INBOX, or another folder. */
+  /** Puts a message into the INBOX or another folder. */
   deliver: (raw: Buffer | string, folder?: Folder) => void;
   messages: (folder: Folder) => StoredMessage[];
-  /** The IMAP commands of its clients so far, by name. */
+  /** Names of its clients' IMAP commands so far. */
   commands: readonly string[];
-  /** From now on only this password is accepted, by SMTP and IMAP. */
+  /** Accepts only this password from now on, by SMTP and IMAP. */
   setPassword(password: string): void;
-  /** From now on only this access token is accepted, by XOAUTH2. */
+  /** Accepts only this access token from now on, by XOAUTH2. */
   setToken(token: string): void;
-  /** New uids under a new UIDVALIDITY, clients cut off. */
+  /** Assigns new UIDs under a new UIDVALIDITY and disconnects clients. */
   renumber: () => void;
 }
 
@@ -35,38 +35,37 @@ interface User {
   isSpam: (raw: Buffer) => boolean;
 }
 
-/** A small world of real mail servers inside this process. */
+/** Real mail servers inside this process. */
 export interface MailWorld {
   smtp: Endpoint;
-  /** Every message the SMTP server has taken, oldest first: the record to reconcile against. */
+  /** Every message that the SMTP server has accepted, oldest first: the reference for comparisons. */
   messages: readonly ReceivedMessage[];
-  /** Creates a user; mail sent to its address through this world lands in its INBOX. */
+  /** Creates a user; mail sent to its address through this world arrives in its INBOX. */
   addMailbox(user: {
     email: string;
     password: string;
     imapPort?: number;
-    /** Has a Junk folder, in which everything lands that its server takes for spam. */
+    /** Adds a Junk folder for messages that this function classifies as spam. */
     spam?: (raw: Buffer) => boolean;
   }): Promise<MailWorldMailbox>;
-  /** Decides what happens to mail for one recipient address from now on. */
+  /** Sets the behaviour for mail to one address from now on. */
   script: (address: string, script: RecipientScript) => void;
-  /** The server itself: whom it refuses as a sender, and whether it is there. */
+  /** Controls of the server: refused senders and availability. */
   server: Pick<SmtpSink, 'refuseSender' | 'setAway' | 'turnedAway'>;
-  /** Calls the listener for each message from now on; returns how to stop that. */
+  /** Calls the listener for each message from now on; returns a function that removes it. */
   onMessage(listener: (message: ReceivedMessage) => void): () => void;
   /**
-   * The first message, past or to come, that fits.
-   * @throws Error that lists what came instead, after `timeoutMs`
+   * Returns the first matching message, past or future.
+   * @throws Error that lists the received messages, after `timeoutMs`
    */
   waitFor(predicate: (message: ReceivedMessage) => boolean, timeoutMs: number): Promise<ReceivedMessage>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts one SMTP server; each `addMailbox` adds an IMAP server beside it. They listen on free ports where none is named.
- *
- * @param options.startTls offers STARTTLS, with the certificate smtp-server brings along
- * @param options.now when messages come into the folders; by this machine's clock unless given
+ * Starts one SMTP server; each `addMailbox` adds an IMAP server. They listen on free ports unless given.
+ * @param options.startTls offers STARTTLS with the certificate of smtp-server
+ * @param options.now arrival time of messages in folders; default: this machine's clock
  */
 export async function startMailWorld(
   options: { startTls?: boolean; smtpPort?: number; now?: () => Date } = {},

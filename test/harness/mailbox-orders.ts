@@ -13,7 +13,7 @@ import { createPaymentWorld } from './payments.ts';
 import type { StripeDouble } from './stripe.ts';
 import { call, type Answer, type World, type WorldOptions } from './world.ts';
 
-/** A world that offers managed mailboxes, from a sandbox of a provider, and is paid at a double of Stripe. */
+/** World that offers managed mailboxes from a provider sandbox and is paid through a stub of Stripe. */
 export interface OrderWorld {
   world: World;
   sandbox: ProvisioningSandbox;
@@ -21,7 +21,7 @@ export interface OrderWorld {
   close(): Promise<void>;
 }
 
-/** Brings a world with a sandbox of a provider and a double of Stripe up. */
+/** Creates a world with a provider sandbox and a stub of Stripe. */
 export async function createOrderWorld(options: WorldOptions = {}): Promise<OrderWorld> {
   const { clock } = options;
   const sandbox = await startProvisioning(clock ? { now: () => clock.now() } : {});
@@ -37,32 +37,32 @@ export async function createOrderWorld(options: WorldOptions = {}): Promise<Orde
   };
 }
 
-/** A domain that is not in use anywhere. */
+/** Returns an unused domain. */
 export function freshDomain(): string {
   return `heron-${newId().slice(-12)}.com`;
 }
 
-/** What a tenant does with orders. */
+/** Order actions of a tenant. */
 export interface OrderDesk {
   tenant: Tenant;
   ctx: Ctx;
-  /** As the signed-in person, or with another credential. */
+  /** Calls the API with the given credential; by default as the signed-in person. */
   call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
   quote(body?: Record<string, unknown>, token?: string): Promise<Answer>;
   order(quoteId: string, token?: string): Promise<Answer>;
-  /** Quotes and orders two mailboxes with warmup on a new domain; the order's id. */
+  /** Quotes and orders two mailboxes with warmup on a new domain. Returns the order's id. */
   place(body?: Record<string, unknown>): Promise<string>;
-  /** A person pays on the page of the order; the webhook has been taken when this resolves. */
+  /** Pays on the order's page; resolves after the webhook was handled. */
   pay(orderId: string): Promise<void>;
   row(orderId: string): Promise<Record<string, any>>;
   steps(orderId: string): Promise<string[]>;
   payment(orderId: string): Promise<string>;
   events(orderId: string): Promise<string[]>;
-  /** Does what the order's workflow would do, until it waits or is done. */
+  /** Executes the order's workflow until it waits or is done. */
   drive(orderId: string, onTurn?: (decision: OrderDecision) => Promise<void> | void): Promise<OrderDecision>;
 }
 
-/** Opens a workspace that orders, unless one is given. */
+/** Creates a workspace for orders, unless one is given. */
 export async function openOrderDesk(
   { world, stripe }: Pick<OrderWorld, 'world' | 'stripe'>,
   of?: Tenant,
@@ -115,7 +115,7 @@ export async function openOrderDesk(
   return desk;
 }
 
-/** Takes the turns of `workflows/mailbox-order`, one after the other, with waits of milliseconds. */
+/** Runs the iterations of `workflows/mailbox-order`, with waits of milliseconds. */
 async function drive(
   ctx: Ctx,
   orderId: string,

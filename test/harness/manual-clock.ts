@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 
-/** A clock that changes only when it is set; for tests. */
+/** Test clock that changes only when it is set. */
 export class ManualClock implements Clock {
   #now: number;
 
@@ -17,7 +17,7 @@ export class ManualClock implements Clock {
     this.#now += ms;
   }
 
-  /** Sets the clock to a moment. */
+  /** Sets the clock to a time. */
   set(to: Date): void {
     this.#now = to.getTime();
   }

@@ -2,10 +2,10 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 
-/** A program that speaks the Model Context Protocol, made of the protocol's own client. */
+/** Client program of the Model Context Protocol, based on the protocol's own client. */
 export interface McpProgram {
   client: Client;
-  /** Calls a tool; a refusal comes back as a result with `isError`. */
+  /** Calls a tool; a refusal is returned as a result with `isError`. */
   call(name: string, args?: Record<string, unknown>): Promise<{ isError: boolean; data: any; text: string }>;
   toolNames(): Promise<string[]>;
   close(): Promise<void>;
@@ -14,7 +14,7 @@ export interface McpProgram {
 /** Connects to an MCP endpoint with a bearer credential. */
 export async function connectMcp(url: string, token: string): Promise<McpProgram> {
   const client = new Client({ name: 'heron-tests', version: '1.0.0' });
-  // The transport's declared types leave undefined out of optional members, which exactOptionalPropertyTypes minds.
+  // The transport's types do not allow undefined in optional members, which exactOptionalPropertyTypes reports.
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   });

@@ -3,13 +3,13 @@ import type { Migration } from '../../db/migrations/index.ts';
 import type { RawDb } from './database.ts';
 
 interface MeasuredMigration {
-  /** The strongest lock on each table that was there before. */
+  /** Strongest lock on each table that existed before. */
   locks: Record<string, HeavyLock>;
-  /** From its first statement to its commit. */
+  /** Duration (ms) from its first statement to its commit. */
   durationMs: number;
 }
 
-/** Runs one migration as {@link migrate} would, in a transaction of its own, and looks at the locks it holds at its end. */
+/** Runs one migration like {@link migrate}, in its own transaction, and reads the locks that it holds at its end. */
 export async function measureMigration(db: RawDb, migration: Migration): Promise<MeasuredMigration> {
   const startedAt = performance.now();
   const locks = await db.transaction(async (trx) => {
@@ -23,7 +23,7 @@ export async function measureMigration(db: RawDb, migration: Migration): Promise
        where l.pid = pg_backend_pid() and l.locktype = 'relation' and l.relation = any(?)`,
       [before.map(({ oid }) => oid)],
     )) as { rows: { oid: number; mode: string }[] };
-    // By the names they had: a migration may rename a table.
+    // Uses the previous names, because a migration may rename a table.
     const names = new Map(before.map(({ oid, name }) => [oid, name]));
     await trx('heron_migrations').insert({ name: migration.name, batch: 2, migration_time: new Date() });
     return strongest(rows.map(({ oid, mode }) => ({ table: names.get(oid)!, mode })));

@@ -1,6 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 
-/** Writes a database of countries in MaxMind's format. @param countries IPv4 ranges, such as `127.0.0.0/8`, and their countries; none lies in another */
+/**
+ * Writes a country database in MaxMind's format. @param countries countries by IPv4 range, such as `127.0.0.0/8`;
+ * ranges must not overlap
+ */
 export async function writeCountries(path: string, countries: Record<string, string>): Promise<void> {
   type Node = [Branch, Branch];
   type Branch = Node | string | null;
@@ -57,7 +60,7 @@ export async function writeCountries(path: string, countries: Record<string, str
 
 type Value = string | number | { [key: string]: Value };
 
-/** Short strings, unsigned numbers of 32 bits and maps of few keys, as the format has them. */
+/** Encodes short strings, 32-bit unsigned numbers and small maps in the format. */
 function encode(value: Value): Buffer {
   if (typeof value === 'string') return Buffer.concat([Buffer.from([(2 << 5) | value.length]), Buffer.from(value)]);
   if (typeof value === 'number') {

@@ -10,7 +10,7 @@ import { ALL_PERMISSIONS, type Permission } from '../../lib/permissions.ts';
 import type { Tenant } from './factories.ts';
 import { call, type Answer, type World } from './world.ts';
 
-/** Where the clients of these tests take their answers; nothing listens there. */
+/** Redirect URI of the tests' clients; nothing listens there. */
 export const CALLBACK = 'https://client.example.com/callback';
 
 export interface TestClient {
@@ -20,7 +20,7 @@ export interface TestClient {
   secret: string;
 }
 
-/** A confidential application of an organization, straight in the database; without fields it may hold every scope. */
+/** Creates a confidential application directly in the database; by default it may have every scope. */
 export async function createApplication(
   deps: Pick<TestDeps, 'db' | 'clock'>,
   organizationId: string,
@@ -36,7 +36,7 @@ export async function createApplication(
   return { ...client, secret };
 }
 
-/** A public client that registered itself, straight in the database. */
+/** Creates a self-registered public client directly in the database. */
 export async function createPublicClient(
   deps: Pick<TestDeps, 'db' | 'clock'>,
   fields: Record<string, unknown> = {},
@@ -65,12 +65,12 @@ async function insertClient(
   return { id: row.id, clientId: row.client_id };
 }
 
-/** A PKCE pair. */
+/** Returns a PKCE pair. */
 export function pkce(verifier = newSecret()): { verifier: string; challenge: string } {
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
 }
 
-/** A context in which a person acts in their tenant's workspace, for calling verbs directly. */
+/** Returns a context in which a person acts in their tenant's workspace, for calling verbs directly. */
 export function personCtx(deps: Deps, tenant: { userId: string; organizationId: string }): Ctx {
   return {
     ...deps,
@@ -91,8 +91,8 @@ export function personCtx(deps: Deps, tenant: { userId: string; organizationId: 
 }
 
 /**
- * Lets a person approve what a client asks for, through the verbs, and gives the address the browser is sent to.
- * @param options.query further parameters of the authorization request, or others than usual
+ * Approves a client's request as a person, through the verbs. Returns the URL that the browser is sent to.
+ * @param options.query additional or changed parameters of the authorization request
  */
 export async function approve(
   deps: Deps,
@@ -111,7 +111,7 @@ export async function approve(
   return new URL(location);
 }
 
-/** A code a person has approved, and the verifier that goes with it. */
+/** Returns an approved code and its verifier. */
 export async function createCode(
   deps: Deps,
   tenant: { userId: string; organizationId: string },
@@ -123,7 +123,7 @@ export async function createCode(
   return { code: (await approve(deps, tenant, client, { ...options, query })).searchParams.get('code')!, verifier };
 }
 
-/** An access token of a public client with these scopes, through approval and exchange. */
+/** Returns an access token of a public client with these scopes, through approval and exchange. */
 export async function createAccessToken(
   world: { deps: TestDeps; url: string },
   tenant: Tenant,
@@ -166,14 +166,14 @@ function formOf(form: Record<string, string | readonly string[]>): URLSearchPara
   );
 }
 
-/** HTTP Basic as OAuth wants it: both halves form-encoded first. */
+/** Returns an OAuth HTTP Basic header: both parts are form-encoded first. */
 export function basic(client: { clientId: string; secret: string }): Record<string, string> {
   return {
     authorization: `Basic ${Buffer.from(`${encodeURIComponent(client.clientId)}:${encodeURIComponent(client.secret)}`).toString('base64')}`,
   };
 }
 
-/** Checks that an answer is the refusal of RFC 6749: status, error code, description, and that it is not stored. */
+/** Checks that an answer is a refusal of RFC 6749: status, error code, description, and no caching. */
 export function refused(t: ExecutionContext, answer: Answer, status: number, error: string, what?: string): void {
   t.is(`${answer.status} ${answer.body?.error}`, `${status} ${error}`, what ?? answer.text);
   t.is(typeof answer.body.error_description, 'string');
@@ -182,15 +182,15 @@ export function refused(t: ExecutionContext, answer: Answer, status: number, err
   t.is(answer.headers.get('cache-control'), 'no-store');
 }
 
-/** A person, an application and the exchange of a code that would succeed. */
+/** Person, application and a valid code exchange. */
 export interface Flow {
   tenant: Tenant;
   client: TestClient;
-  /** The exchange that would succeed. */
+  /** Form of the valid exchange. */
   form: Record<string, string>;
 }
 
-/** Creates a tenant, a client of it, and a code that the client may exchange. */
+/** Creates a tenant, its client, and a code that the client may exchange. */
 export async function createFlow(
   where: World,
   options: { client?: TestClient; scopes?: readonly Permission[]; query?: Record<string, string> } = {},

@@ -8,8 +8,8 @@ import { createMetrics } from '../../lib/metrics.ts';
 import { createRateLimiter } from '../../lib/rate-limit.ts';
 
 /**
- * The API as it is, but with the reads of contacts open without authentication, as one organization: no key, scope, rate limit or usage
- * record. What those cost is measured against it.
+ * Starts the API with contact reads open without authentication, as one organization: no key, scope, rate limit or
+ * usage record. The reference for measuring their cost.
  */
 export function startOpenApi(deps: Deps, organizationId: string): Promise<Listening> {
   const actor = systemActor(organizationId);

@@ -9,14 +9,14 @@ import type { Tenant } from './factories.ts';
 import { createWorld, type World, type WorldOptions } from './world.ts';
 import { message } from '../../messages/index.ts';
 
-/** A world whose orders are paid at a double of Stripe, which sends its webhooks to the API of the world. */
+/** World whose orders are paid through a stub of Stripe, which sends its webhooks to the world's API. */
 export interface PaymentWorld {
   world: World;
   stripe: StripeDouble;
   close(): Promise<void>;
 }
 
-/** Brings a world with a double of Stripe up. */
+/** Creates a world with a stub of Stripe. */
 export async function createPaymentWorld(options: WorldOptions = {}): Promise<PaymentWorld> {
   const { clock } = options;
   const stripe = await startStripe(clock ? { now: () => clock.now() } : {});
@@ -38,22 +38,22 @@ export async function createPaymentWorld(options: WorldOptions = {}): Promise<Pa
   };
 }
 
-/** A desk for one order's payment. */
+/** Actions on one order's payment. */
 export interface PaymentDesk {
   tenant: Tenant;
   orderId: string;
   paymentId: string;
   payment(): Promise<PaymentRow>;
   orderState(): Promise<string>;
-  /** What the events of the payment did, in the order in which they were taken. */
+  /** Returns the effects of the payment's events in the order in which they were handled. */
   outcomes(): Promise<string[]>;
-  /** Workflow ids of intents that wait, with what they do. */
+  /** Returns the workflow ids of waiting intents with their actions. */
   intents(): Promise<string[]>;
-  /** Makes the page of the payment; its session's id. */
+  /** Creates the payment page. Returns its session's id. */
   checkout(): Promise<string>;
 }
 
-/** An order that waits for its payment: a domain for once and two mailboxes a month. */
+/** Creates an order that waits for payment: a domain once, and two mailboxes per month. */
 export async function createOrderToPay({ world, stripe }: PaymentWorld): Promise<PaymentDesk> {
   const tenant = await world.tenant();
   const { organizationId } = tenant;
@@ -96,7 +96,7 @@ export async function createOrderToPay({ world, stripe }: PaymentWorld): Promise
   };
 }
 
-/** A managed domain of an order that is in use and paid for by nobody, as if it had been registered long ago. */
+/** Creates a managed domain of an order in use, as if registered long ago and without payments. */
 export async function createManagedDomain(
   { deps }: Pick<World, 'deps'>,
   organizationId: string,

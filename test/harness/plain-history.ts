@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 
 /**
- * Everything Temporal keeps of one run, as text in the clear: its history (arguments, results, failures, heartbeats of
- * failed attempts, signals, memo, search attributes, summaries) and its description, which has the heartbeats of
- * activities that are under way. Payloads travel as bytes, so that a search in their JSON form finds nothing.
+ * Returns everything that Temporal stores of one run as plain text: its history (arguments, results, failures,
+ * heartbeats of failed attempts, signals, memo, search attributes, summaries) and its description, which has the
+ * heartbeats of running activities. Payloads are bytes, so a search in their JSON form would find nothing.
  */
 export async function plainRun(client: Client, workflowId: string, runId?: string): Promise<string> {
   const handle = client.workflow.getHandle(workflowId, runId);
@@ -11,7 +11,9 @@ export async function plainRun(client: Client, workflowId: string, runId?: strin
   return `${plainText(history)}\n${plainText(raw)}`;
 }
 
-/** All texts in a message of Temporal's API, names of fields and bytes (which hold payloads) included, one per line. */
+/**
+ * Returns all text in a message of Temporal's API, one per line: strings, field names and bytes (which hold payloads).
+ */
 export function plainText(message: unknown): string {
   const found: string[] = [];
   collect(message, found);
@@ -29,7 +31,7 @@ function collect(value: unknown, found: string[]): void {
     }
 }
 
-/** A payload is JSON, in which the texts are escaped: as it is, and with its texts read. */
+/** A payload is JSON with escaped strings: adds it as it is, and with its strings decoded. */
 function collectBytes(bytes: Buffer, found: string[]): void {
   const text = bytes.toString('utf8');
   found.push(text, bytes.toString('latin1'));
@@ -37,6 +39,6 @@ function collectBytes(bytes: Buffer, found: string[]): void {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'string' || (typeof value === 'object' && value !== null)) collect(value, found);
   } catch {
-    // Bytes that are no JSON have been taken as they are.
+    // Bytes that are not JSON were already added as they are.
   }
 }

@@ -1,4 +1,7 @@
-/** Run as a process of its own: fetches the probe into the folder of the first argument; the second is its digest. Answers with its path. */
+/**
+ * Separate process that fetches the probe into the folder of the first argument; the second is its digest. Returns its
+ * path.
+ */
 import { cachedProgram } from '../../local/packages/cached.ts';
 import { probePackage } from './probe-package.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fromNpm } from '../../local/packages/npm.ts';
 import type { PinnedProgram } from '../../local/packages/fetch.ts';
 
-/** A package of a registry that a test keeps, with a shell script as its program. */
+/** Returns a package of a test's registry, with a shell script as its program. */
 export function probePackage(sha512: string): PinnedProgram {
   return fromNpm({
     label: 'Probe',

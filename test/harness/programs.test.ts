@@ -8,7 +8,7 @@ import { resolveProgram } from './programs.ts';
 
 const PROGRAM = { names: ['probe', 'probe-stable'], setting: 'PROBE_PATH', pinned: probePackage('') };
 
-/** Two folders of PATH, and what a fetch would give. */
+/** Creates two folders for PATH, and a program that a fetch would provide. */
 async function machine(t: ExecutionContext) {
   const root = await mkdtemp(join(tmpdir(), 'heron-programs-'));
   t.teardown(() => rm(root, { recursive: true }));

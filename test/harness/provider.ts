@@ -5,41 +5,41 @@ import type { AddressInfo } from 'node:net';
 import { SignJWT } from 'jose';
 import { newSecret } from '../../lib/crypto.ts';
 
-/** What a mail provider knows of one of its people. */
+/** User of the mail provider. */
 export interface ProviderPerson {
   email: string;
-  /** Their only good access token at present. */
+  /** Their only currently valid access token. */
   accessToken: string;
   refreshToken: string;
 }
 
-/** A provider's authorization server on 127.0.0.1, which checks what it is sent as RFC 6749 and 7636 say. */
+/** Authorization server of a provider on 127.0.0.1, which validates requests by RFC 6749 and 7636. */
 export interface MailProviderServer {
   url: string;
   clientId: string;
   clientSecret: string;
-  /** Settings under which Heron takes this server for the provider. */
+  /** Returns the settings that make Heron use this server as the provider. */
   env(
     prefix: 'GOOGLE' | 'MICROSOFT',
     servers: Record<'smtp' | 'imap', { host: string; port: number }>,
   ): Record<string, string>;
-  /** The person consents in their browser at this address; returns where the browser is sent back to. */
+  /** Simulates the person's consent in the browser at this URL. Returns the URL that the browser is redirected to. */
   consent(authorizeUrl: string, email: string, claims?: Record<string, unknown>): string;
-  /** Called with every new access token; a mail server then takes it in place of the old. */
+  /** Calls the listener with every new access token, so that a mail server accepts it in place of the old one. */
   onToken(listener: (person: ProviderPerson) => void): void;
-  /** Requests for a new access token by a refresh token, so far. */
+  /** Number of refresh requests so far. */
   readonly refreshes: number;
-  /** Requests for a new access token under way at once, at most, so far. */
+  /** Maximum number of concurrent refresh requests so far. */
   readonly refreshesAtOnce: number;
-  /** What refreshes and revocations are answered from now on; undefined is as usual. */
+  /** Sets the answer to refreshes and revocations from now on; undefined restores the normal one. */
   refuse(answer: { status: number; body: Record<string, unknown> } | undefined): void;
-  /** Refresh tokens that were revoked, in order. */
+  /** Revoked refresh tokens in order. */
   readonly revoked: readonly string[];
-  /** Waits this long (ms) before it answers a refresh. */
+  /** Delays the answer to a refresh by this time (ms). */
   delay(ms: number): void;
-  /** Lifetime of new access tokens, seconds. */
+  /** Lifetime (seconds) of new access tokens. */
   lifetime: number;
-  /** Answer of the list of addresses to send as. */
+  /** Answer of the list of send-as addresses. */
   sendAs: Record<string, unknown>[];
   close(): Promise<void>;
 }

@@ -12,7 +12,10 @@ import { bundleDashboard } from '../../web/build.ts';
 type Elements = ReturnType<typeof parse>;
 type Texts = Readonly<Record<string, string>>;
 
-/** The tag of a language that is English with accents, each sentence in brackets: words outside of them are of no language file. */
+/**
+ * Tag of a pseudo-language: English with accents, each message in brackets. Text outside of brackets comes from no
+ * language file.
+ */
 export const PSEUDO = 'qps';
 const ACCENTS: Texts = {
   a: 'á',
@@ -29,11 +32,11 @@ const ACCENTS: Texts = {
   c: 'ç',
   n: 'ñ',
 };
-/** One character of a word; tags and character references of HTML stay whole. */
+/** One character of a word; tags and character references of HTML are kept whole. */
 const WORD = /<[^<>]*>|&\w+;|[a-z]/gi;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** An English sentence in the pseudo-language. */
+/** Converts an English message to the pseudo-language. */
 function toPseudo(sentence: string): string {
   const inside = printAST(withAccents(parse(sentence, { ignoreTag: true })));
   return `⟦${inside}⟧`;
@@ -52,13 +55,13 @@ function withAccents(elements: Elements): Elements {
 const allToPseudo = (texts: Texts): Texts =>
   Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, toPseudo(text)]));
 
-/** Text with every sentence of the pseudo-language taken out, those within sentences too. */
+/** Removes every pseudo-language message from a text, including nested ones. */
 export function outsideOfSentences(text: string): string {
   const without = text.replaceAll(/⟦[^⟦⟧]*⟧/g, ' ');
   return without === text ? text : outsideOfSentences(without);
 }
 
-/** Lets this process speak the pseudo-language, as it speaks those of `messages/`, until the answer is called. */
+/** Adds the pseudo-language to this process's languages until the returned function is called. */
 export function installPseudo(): () => void {
   const languages = LANGUAGES as unknown as string[];
   const sentences = SENTENCES as unknown as Record<string, Texts>;
@@ -71,7 +74,8 @@ export function installPseudo(): () => void {
 }
 
 /**
- * Builds a dashboard that has one language more, by the steps of messages/README.md: a folder of that language, and its name in the list.
+ * Builds a dashboard with one more language, by the steps of messages/README.md: a folder of that language, and its
+ * name in the list.
  * @returns the folder of the build
  */
 export async function buildPseudoDashboard(): Promise<{ folder: string; remove(): Promise<void> }> {
@@ -94,7 +98,7 @@ export async function buildPseudoDashboard(): Promise<{ folder: string; remove()
   return { folder, remove: () => rm(copy, { recursive: true, force: true }) };
 }
 
-/** Answers a browser with another build of the dashboard than the one that the API serves, and the headers of that one. */
+/** Serves a browser another dashboard build than the API's, with the same headers. */
 export async function serveBuild(context: BrowserContext, folder: string): Promise<void> {
   const page = await readFile(join(folder, 'index.html'), 'utf8');
   const contentOf = (html: string, name: string) =>

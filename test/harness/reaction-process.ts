@@ -1,6 +1,6 @@
 /**
- * A worker process with nothing but reactions: three subscribers that keep what they have done in tables of the test
- * (`createReactionTables`). It says so over IPC once it works, and works until it is stopped or killed.
+ * Worker process with only reactions: three subscribers that record their effects in tables of the test
+ * (`createReactionTables`). Reports over IPC once it works, and runs until it is stopped or killed.
  */
 import { connect } from '../../db/connection.ts';
 import type { Deps } from '../../domain/platform/kernel/context.ts';

@@ -6,7 +6,7 @@ import { enterEvents, findDueStreams } from '../../domain/platform/events/enter-
 import type { ReactionEvent, Subscriber } from '../../domain/platform/events/subscriber.ts';
 import { fanOut } from './webhooks.ts';
 
-/** Gives events their positions and applies all that is due, in this process; what has failed waits for its time. */
+/** Assigns stream positions and applies all due events in this process; failed ones wait for their next attempt. */
 export async function react(deps: TestDeps, subscribers: readonly Subscriber[]): Promise<void> {
   await fanOut(deps);
   while ((await enterEvents(deps, subscribers)).full);
@@ -20,7 +20,7 @@ export async function react(deps: TestDeps, subscribers: readonly Subscriber[]):
   }
 }
 
-/** A table that keeps what subscribers of a test have done, in their order. */
+/** Creates a table that records the effects of test subscribers in order. */
 export async function createEffects(db: RawDb): Promise<void> {
   await db.raw(
     `create table effects (seq bigint generated always as identity, subscriber text not null, organization_id uuid not null, event_id uuid not null, position bigint not null);
@@ -28,7 +28,7 @@ export async function createEffects(db: RawDb): Promise<void> {
   );
 }
 
-/** Keeps that a subscriber has applied events, in the transaction of the reaction. */
+/** Records in the reaction's transaction that a subscriber has applied events. */
 export async function recordEffects(tx: Tx, subscriber: string, events: readonly ReactionEvent[]): Promise<void> {
   await rawDb(tx.trx).raw(
     `insert into effects (subscriber, organization_id, event_id, position)
@@ -37,12 +37,12 @@ export async function recordEffects(tx: Tx, subscriber: string, events: readonly
   );
 }
 
-/** What a subscriber has done in an organization, in the order in which it was done. */
+/** Returns a subscriber's effects in an organization, in order. */
 export function readEffects(db: RawDb, subscriber: string, organizationId: string): Promise<string[]> {
   return db('effects').where({ subscriber, organization_id: organizationId }).orderBy('seq').pluck('event_id');
 }
 
-/** The committed events of an organization, in the order in which they count. */
+/** Returns the committed events of an organization in stream order. */
 export function eventsInOrder(db: RawDb, organizationId: string, types: readonly StoredEventType[]): Promise<string[]> {
   return db('domain_events')
     .where({ organization_id: organizationId })

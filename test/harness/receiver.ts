@@ -2,24 +2,24 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { noteSeen } from './seen.ts';
 
-/** One request as it came, before anything is parsed. */
+/** Request as received, before parsing. */
 export interface ReceivedRequest {
   method: string;
-  /** Path with its query. */
+  /** Path with query. */
   path: string;
   /** Names in lower case. */
   headers: IncomingHttpHeaders;
-  /** The very bytes of the body: what a signature covers. */
+  /** Exact bytes of the body, which a signature covers. */
   raw: Buffer;
-  /** The body read as JSON; undefined when it is none. */
+  /** Body parsed as JSON; undefined if it is not JSON. */
   json: any;
-  /** When the body was complete, ms since the epoch. */
+  /** Time at which the body was complete, ms since the epoch. */
   receivedAt: number;
   /** Number of the request at this receiver, from 1. */
   index: number;
 }
 
-/** What a receiver says to a request. `hang` takes the request and never answers; `reset` closes the connection instead. */
+/** Answer of a receiver. `hang` accepts the request and never answers; `reset` closes the connection. */
 export type ReceiverAnswer =
   | { status: number; body?: string | Buffer | object; headers?: Record<string, string>; delayMs?: number }
   | 'hang'
@@ -27,24 +27,24 @@ export type ReceiverAnswer =
 
 export type Responder = (request: ReceivedRequest) => ReceiverAnswer | Promise<ReceiverAnswer>;
 
-/** A real HTTP server that webhooks are delivered to: keeps what came, and answers as the test sets. */
+/** Real HTTP server for webhook deliveries. It records requests and answers as the test configures. */
 export interface Receiver {
-  /** Its origin, without a slash at the end. */
+  /** Its origin, without a trailing slash. */
   url: string;
   port: number;
-  /** Everything that came, in order of completion. */
+  /** All requests in order of completion. */
   requests: ReceivedRequest[];
-  /** Requests taken and not answered yet. */
+  /** Number of open requests. */
   readonly open: number;
-  /** Says what to answer from now on: a status, a fixed answer, or a function of the request. */
+  /** Sets the answer from now on: a status, a fixed answer, or a function of the request. */
   respond(answer: number | ReceiverAnswer | Responder): void;
-  /** Takes requests and never answers, from now on. */
+  /** Accepts requests without answering from now on. */
   hang(): void;
-  /** Forgets what came so far. */
+  /** Clears the recorded requests. */
   clear(): void;
-  /** Waits until `count` requests have come in all and gives them; fails after `timeoutMs`. */
+  /** Waits until `count` requests have arrived in total and returns them; fails after `timeoutMs`. */
   received(count: number, timeoutMs?: number): Promise<ReceivedRequest[]>;
-  /** Closes the server and every connection, hanging ones included. */
+  /** Closes the server and every connection, including hanging ones. */
   stop(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ export async function startReceiver(
   const server = createServer((message, response) => {
     open += 1;
     response.once('close', () => (open -= 1));
-    // A connection that breaks while its body is read is the sender's business.
+    // A connection that breaks while its body is read is the sender's concern.
     handle(message, response).catch(() => message.socket.destroy());
   });
   server.keepAliveTimeout = 30_000;

@@ -1,25 +1,25 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Names the folder that calls are recorded in; nothing is recorded without it. */
+/** Setting with the folder for recorded calls; nothing is recorded without it. */
 export const RECORD_SETTING = 'HERON_RECORD_CALLS';
 const MAX_BYTES = 20_000;
 
-/** A request to the API under test, and what it answered. */
+/** Request to the API under test with its answer. */
 export interface RecordedCall {
   method: string;
   path: string;
   sent: unknown;
   status: number;
   answer: unknown;
-  /** True for a call that was made to be shown. */
+  /** True for a call made as an example. */
   shown?: boolean;
 }
 
-/** A header that marks a call as one to show; the API does not look at it. */
+/** Header that marks a call as an example; the API ignores it. */
 export const SHOWN = { 'x-heron-example': '1' };
 
-/** Notes a call for `npm run record-examples`: one line of JSON per call, in a file per process. */
+/** Records a call for `npm run record-examples`: one line of JSON per call, in a file per process. */
 export function recordCall({ sent, ...call }: RecordedCall): void {
   const folder = process.env[RECORD_SETTING];
   if (!folder) return;

@@ -1,24 +1,24 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A port that leads to another one, until the line is cut. */
+/** TCP port that forwards to another one until it is cut. */
 export interface Relay {
   port: number;
-  /** Ends every connection at once, and each new one, as a network that is gone does. */
+  /** Ends open and new connections at once, like a lost network. */
   cut(): void;
-  /** Takes connections again. */
+  /** Accepts connections again. */
   mend(): void;
   close(): Promise<void>;
 }
 
-/** Starts a relay to a port of this machine. */
+/** Starts a relay to a local port. */
 export async function startRelay(target: number): Promise<Relay> {
   const open = new Set<Socket>();
   let isCut = false;
   const keep = (socket: Socket) => {
     open.add(socket);
     socket.on('close', () => open.delete(socket));
-    // Ends that are cut say so; there is nobody to tell.
+    // Cut connections emit errors that nobody needs.
     socket.on('error', () => socket.destroy());
   };
   const cut = () => {

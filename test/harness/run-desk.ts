@@ -8,29 +8,29 @@ import { approverCtx } from './approvals.ts';
 import { createApiKey, createMailbox, NO_SERVER, type KeyOptions, type Tenant } from './factories.ts';
 import { call, type Answer, type World } from './world.ts';
 
-/** A workspace with a mailbox, and short ways to ask for runs and to play their workflow by hand. */
+/** Workspace with a mailbox, and helpers that request runs and execute their workflow. */
 export interface RunDesk {
   world: World;
   tenant: Tenant;
   mailboxId: string;
-  /** A complete request; `changes` replace fields, undefined removes one. */
+  /** Returns a complete request; `changes` replace fields, undefined removes one. */
   body(changes?: Record<string, unknown>): Record<string, unknown>;
   call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
-  /** Asks for a run and gives its row. */
+  /** Requests a run and returns its row. */
   create(changes?: Record<string, unknown>, token?: string): Promise<RunRow>;
   row(runId: string): Promise<RunRow>;
-  /** The reasons of its transitions, in order. */
+  /** Returns the reasons of its transitions in order. */
   story(runId: string): Promise<string[]>;
   campaign(runId: string): Promise<Record<string, any>>;
-  /** One step of its workflow. */
+  /** Executes one step of its workflow. */
   step(run: RunRow): Promise<RunRow>;
   decide(runId: string, decision: 'approved' | 'denied', reason?: string): Promise<void>;
-  /** A policy that lets a key launch. */
+  /** Creates a policy that allows a key to launch. */
   policy(apiKeyId: string, limits?: Record<string, unknown>): Promise<void>;
   key(options: KeyOptions): Promise<{ apiKey: string; apiKeyId: string }>;
 }
 
-/** Makes the workspace. Its mailbox is `email` on these servers. */
+/** Creates the workspace. Its mailbox is `email` on these servers. */
 export async function openRunDesk(
   world: World,
   { email = `sam-${newId()}@ours.test`, servers = NO_SERVER } = {},

@@ -3,24 +3,24 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listenHttp } from '../../lib/listen.ts';
 import { refusalOfSignature } from './sigv4.ts';
 
-/** The one account of the server. */
+/** The only account of the server. */
 const ACCOUNT = { id: 'HERONTEST', secret: 'HERONTEST', region: 'eu-west-1', service: 's3' };
 const BUCKET = 'heron-files';
 
-/** A running S3 server with one bucket. */
+/** Running S3 server with one bucket. */
 export interface S3World {
-  /** Settings of Heron for it. */
+  /** Settings of Heron for the server. */
   env: Record<string, string>;
-  /** Names of the objects in the bucket. */
+  /** Returns the names of the objects in the bucket. */
   objects(): Promise<string[]>;
-  /** Answers every request with 503 until it is called with false. */
+  /** True answers every request with 503; false ends that. */
   fail(isFailing: boolean): void;
   stop(): Promise<void>;
 }
 
 /**
- * Starts an S3 server that keeps objects in memory and speaks the four requests of lib/blobs/s3.ts. It is written from Amazon's API reference:
- * signatures (version 4) and Content-MD5 are checked, and refusals carry the reference's codes.
+ * Starts an in-memory S3 server for the four requests of lib/blobs/s3.ts. It follows Amazon's API reference: it checks
+ * signatures (version 4) and Content-MD5, and refuses with the reference's error codes.
  */
 export async function startS3(): Promise<S3World> {
   const objects = new Map<string, Buffer>();
@@ -49,7 +49,7 @@ export async function startS3(): Promise<S3World> {
   };
 }
 
-/** Answers HeadBucket, PutObject, GetObject and DeleteObject in the path style. */
+/** Answers HeadBucket, PutObject, GetObject and DeleteObject in path style. */
 function serve(objects: Map<string, Buffer>, request: IncomingMessage, body: Buffer, response: ServerResponse): void {
   const { pathname } = new URL(request.url!, 'http://s3');
   const [, bucket, ...names] = pathname.split('/').map(decodeURIComponent);
@@ -74,7 +74,7 @@ function serve(objects: Map<string, Buffer>, request: IncomingMessage, body: Buf
   }
 }
 
-/** Sends an object, or its part from the byte that `Range: bytes=<from>-` names. */
+/** Sends an object, or the part from `Range: bytes=<from>-`. */
 function sendObject(stored: Buffer, request: IncomingMessage, response: ServerResponse): void {
   const from = /^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1];
   const part = stored.subarray(Number(from ?? 0));

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { assertNowhere, drawnSecret } from './secrets.ts';
 
-/** Tells whether a secret is found, by what the assertion is called with. */
+/** Returns true if the assertion finds a secret. */
 function isFound(where: unknown, secret: string): boolean {
   const seen: boolean[] = [];
   assertNowhere({ false: (value: unknown) => seen.push(value === true) > 0 } as never, where, [secret]);

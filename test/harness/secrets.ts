@@ -2,18 +2,21 @@ import { randomBytes } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { plainText } from './plain-history.ts';
 
-/** Shorter texts can be part of an id, a time or a port by chance. */
+/** Minimum length of a secret. Shorter texts may be part of an id, a time or a port by chance. */
 const MIN_CHARACTERS = 12;
 
-/** A value that no other text contains by chance: 32 drawn hexadecimal digits behind a label, which says in a failure what leaked. */
+/**
+ * Returns a value that no other text contains by chance: 32 random hex digits behind a label that names the leak in a
+ * failure.
+ */
 export function drawnSecret(label = 'secret'): string {
   return `${label}-${randomBytes(16).toString('hex')}`;
 }
 
 /**
- * Asserts that none of the secrets stands in a text, or in the texts and bytes of rows, answers and histories: as it is, in hexadecimal, or as part of
- * something in base64.
- * @throws for a secret of fewer than 12 characters, which a text can contain by chance
+ * Asserts that no secret occurs in a text, or in texts and bytes of rows, answers and histories: plain, in hex, or as
+ * part of something in base64.
+ * @throws Error for a secret of fewer than 12 characters, which a text may contain by chance
  */
 export function assertNowhere(t: Pick<ExecutionContext, 'false'>, where: unknown, secrets: readonly string[]): void {
   const text = plainText(where);
@@ -23,7 +26,10 @@ export function assertNowhere(t: Pick<ExecutionContext, 'false'>, where: unknown
   }
 }
 
-/** Base64 writes the same bytes in three ways, by where they begin; digits that neighbours take part in are left out. */
+/**
+ * Returns the encoded forms of a secret. Base64 encodes bytes in three ways depending on their offset; digits that
+ * depend on neighbouring bytes are dropped.
+ */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const encoded = [0, 1, 2].flatMap((before) => {

@@ -4,17 +4,19 @@ import { inspect } from 'node:util';
 const MAX_CHARACTERS = 600;
 const glance = new AsyncLocalStorage<string[]>();
 
-/** Notes what a helper of the harness has read, in case the wait in which it was read gives up. Outside of a wait it does nothing. */
+/**
+ * Records data that a harness helper has read, for the error of a wait that times out. Has no effect outside of a wait.
+ */
 export function noteSeen(what: string, read: () => unknown): void {
   glance.getStore()?.push(`${what} → ${shortened(read())}`);
 }
 
-/** Does what `work` says; `seen` gets everything that it read through the harness. */
+/** Runs `work` and collects everything it reads through the harness in `seen`. */
 export function withNotes<T>(seen: string[], work: () => Promise<T>): Promise<T> {
   return glance.run(seen, work);
 }
 
-/** A value as one line of at most 600 characters; the beginning says most. */
+/** Formats a value as one line of at most 600 characters. */
 export function shortened(value: unknown): string {
   const text =
     typeof value === 'string'

@@ -16,8 +16,9 @@ const READ_AFTER_MS = 120_000;
 const HUMAN = { method: 'GET', userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140', purpose: '' };
 
 /**
- * A campaign whose emails left over the last days, today included: of each day's, the first is opened, every other day's is answered, and
- * one of all bounces. Reports show it. `perDay` says how many leave on a day, counted back from today.
+ * Creates a campaign with emails sent over the last days including today: the first of each day is opened, that of
+ * every other day answered, and one of all bounces. Reports show it. `perDay` returns the number of emails of a day,
+ * counted back from today.
  */
 export async function createSentHistory(
   world: World,
@@ -52,7 +53,7 @@ export async function createSentHistory(
         }),
       );
       if (n === 0) {
-        // What is opened at once was opened by a machine.
+        // An immediate open would count as a machine's.
         const later = new ManualClock(new Date(clock.now().getTime() + READ_AFTER_MS));
         await recordOpen({ ...deps, clock: later }, lead.sendId, HUMAN, 'test');
       }

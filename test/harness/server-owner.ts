@@ -1,4 +1,6 @@
-/** A process that starts a server, a shell script with one argument, and goes on: `server-owner.ts <script> <argument>`. */
+/**
+ * Process that starts a server (a shell script with one argument) and continues: `server-owner.ts <script> <argument>`.
+ */
 import { writeFile } from 'node:fs/promises';
 import { spawnServer } from '../../local/servers.ts';
 

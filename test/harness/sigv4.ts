@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** The one account that a double of AWS knows. */
+/** The only account of an AWS stub. */
 interface AwsAccount {
   id: string;
   secret: string;
@@ -9,10 +9,13 @@ interface AwsAccount {
   service: string;
 }
 
-/** How old or far ahead (ms) a signature may be. */
+/** Maximum difference (ms) of a signature's time from now. */
 const FRESH_MS = 300_000;
 
-/** Judges the signature of a request (AWS Signature Version 4), written from its specification. Returns why it is refused; undefined when it holds. */
+/**
+ * Checks the signature of a request (AWS Signature Version 4), written from its specification. Returns the reason of a
+ * refusal; undefined if it is valid.
+ */
 export function refusalOfSignature(request: IncomingMessage, body: Buffer, account: AwsAccount): string | undefined {
   const header = request.headers.authorization ?? '';
   const parts =

@@ -11,33 +11,35 @@ import { findProgram } from './programs.ts';
 import { createWorld, type World, type WorldOptions } from './world.ts';
 
 /*
- * Heron's whole engine on Temporal's time-skipping test server, with the durations of production. The server lends its time to Heron's clock. It stands still while a
- * task of a workflow or an activity is open. The harness keeps activities open until what they committed is carried out: intents, positions of events, reactions. So
- * no time passes between a change and what follows from it, as hardly any does in production.
- *
- * The server has neither Schedules nor visibility: maintenance and the search for missing runs are not part of these tests.
+ * Runs Heron's whole engine on Temporal's time-skipping test server with production durations. Heron's clock uses the
+ * server's time, which stands still while a workflow task or an activity is open. The harness keeps activities open
+ * until the intents, event positions and reactions that they committed are processed. So no time passes between a
+ * change and its effects, as in production.
+ * The server has neither schedules nor visibility: maintenance and the search for missing runs are not tested here.
  */
 
-/** An engine whose time skips ahead to what happens next. */
+/** Engine whose time skips to the next event. */
 export interface SkippingStage<W extends { world: World } = { world: World }> {
-  /** Parts that the maker of the world has made. */
+  /** Parts created with the world. */
   parts: W;
   world: World;
   engine: Engine;
-  /** The time of the server. */
+  /** Clock with the server's time. */
   clock: Clock;
-  /** Lets time pass until a moment (epoch ms or a date), with all that happens on the way; at once where it is over. */
+  /**
+   * Lets time pass until a time (epoch ms or a date) with everything due on the way; returns at once if it is over.
+   */
   passUntil(moment: Date | number): Promise<void>;
 }
 
-/** Time (real ms) that committed work may take to be carried out. */
+/** Timeout (real ms) for processing committed work. */
 const QUIET_MS = 30_000;
-/** Attempts to start its server. */
+/** Number of attempts to start its server. */
 const START_TRIES = 6;
-/** Time (real ms) that a test of months may take. */
+/** Timeout (real ms) of a test over months. */
 const PATIENCE_MS = 90_000;
 
-/** This process's clock with an offset to the time of the server, which was asked last when an activity began or time had passed. */
+/** Clock of this process with an offset to the server's time, last read when an activity began or time had passed. */
 class ServerClock implements Clock {
   readonly #env: TestWorkflowEnvironment;
   #offsetMs = -Infinity;
@@ -50,7 +52,7 @@ class ServerClock implements Clock {
     return new Date(Date.now() + this.#offsetMs);
   }
 
-  /** The server's time never runs backwards, so an answer that was long on its way says too little and not too much. */
+  /** The server's time never runs backwards, so a delayed answer is too early and never too late. */
   async refresh(): Promise<void> {
     const serverMs = await this.#env.currentTimeMs();
     this.#offsetMs = Math.max(this.#offsetMs, serverMs - Date.now());
@@ -58,9 +60,9 @@ class ServerClock implements Clock {
 }
 
 /**
- * Declares tests on a stage of their file, one after the other. On a machine where the server cannot be had they are skipped, which the end of the run prints by title and
- * CI takes for a failure.
- * @param make brings up the world with the clock and the settings that it is given
+ * Declares serial tests on a stage of their file. Without the server they are skipped; the end of the run lists them,
+ * and CI treats them as failures.
+ * @param make creates the world with the given clock and settings
  */
 export async function skippingTests<W extends { world: World; close(): Promise<void> }>(
   test: TestFn,
@@ -81,7 +83,7 @@ export async function skippingTests<W extends { world: World; close(): Promise<v
     });
 }
 
-/** A plain world, for {@link skippingTests}. */
+/** Creates a plain world, for {@link skippingTests}. */
 export async function plainWorld(options: WorldOptions): Promise<{ world: World; close(): Promise<void> }> {
   const world = await createWorld(options);
   return { world, close: () => world.close() };
@@ -91,7 +93,7 @@ interface Opened<W extends { world: World }> extends SkippingStage<W> {
   close(): Promise<void>;
 }
 
-/** Starts the server. The SDK gives it five seconds, which a busy machine may not: it is tried again. */
+/** Starts the server, with retries: the SDK allows it five seconds, which may be too short on a busy machine. */
 async function startServer(path: string): Promise<TestWorkflowEnvironment> {
   for (let left = START_TRIES - 1; ; left -= 1) {
     try {
@@ -108,7 +110,7 @@ async function openStage<W extends { world: World; close(): Promise<void> }>(
   path: string,
   make: (options: WorldOptions) => Promise<W>,
 ): Promise<Opened<W>> {
-  // Before anything makes the SDK's own runtime, of which a process has one.
+  // Installed before anything creates the SDK's own runtime, of which a process has one.
   await installRuntime(silentLogger);
   const env = await startServer(path);
   const clock = new ServerClock(env);
@@ -150,7 +152,7 @@ async function openStage<W extends { world: World; close(): Promise<void> }>(
   };
 }
 
-/** Waits until what was committed is carried out: intents by the relay, events by the fan-out and the reactions. */
+/** Waits until committed work is processed: intents by the relay, events by the fan-out and the reactions. */
 async function untilQuiet(db: RawDb): Promise<void> {
   await eventually(
     async () => {

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Where in a conversation a scripted server is asked what to do. */
+/** Points of a conversation at which the script decides. */
 export type SmtpMoment = 'greeting' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'body' | 'rset';
 
 /**
- * What it does: `ok`; a reply of its own, on the line or followed by a cut, at once or `after` something; cutting the line; saying nothing. For a
- * body: `take-and-cut` and `take-and-hush` take the message without saying so.
+ * Behaviour: `ok`; a custom reply, optionally followed by a cut, at once or `after` something; cutting the connection;
+ * or silence. For a body, `take-and-cut` and `take-and-hush` accept the message without confirming it.
  */
 export type SmtpMove =
   | 'ok'
@@ -19,20 +19,20 @@ export type SmtpMove =
 export interface ScriptedSmtp {
   host: string;
   port: number;
-  /** X-Id of every message the server has taken, in order. */
+  /** X-Id of every accepted message, in order. */
   taken: string[];
   connections(): number;
-  /** Most connections that were open at once. */
+  /** Returns the maximum number of concurrent connections. */
   peak(): number;
-  /** Cuts every open connection, as a server does that has waited long enough. */
+  /** Cuts every open connection, like a server's idle timeout. */
   cutAll(farewell?: string): void;
   stop(): Promise<void>;
 }
 
-/** Extensions announced; `auth` and `starttls` can be left out. */
+/** Announced extensions; `auth` and `starttls` can be omitted. */
 export interface ScriptedSmtpOptions {
   extensions?: string[];
-  /** `nth` counts the moments of this kind over all connections, from 0. */
+  /** Decides the behaviour; `nth` counts the points of this kind over all connections, from 0. */
   move?: (moment: SmtpMoment, line: string, nth: number) => SmtpMove;
 }
 
@@ -48,7 +48,9 @@ const REPLIES: Record<SmtpMoment, string> = {
   rset: '250 fine',
 };
 
-/** A mail server on a free port that misbehaves as scripted, byte for byte; smtp-server would not let it. */
+/**
+ * Starts a mail server on a free port that misbehaves as scripted, byte for byte, which smtp-server does not allow.
+ */
 export async function startScriptedSmtp({
   extensions = ['AUTH PLAIN', 'PIPELINING'],
   move = () => 'ok',

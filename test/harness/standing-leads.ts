@@ -3,9 +3,9 @@ import type { TestDeps } from './database.ts';
 import { createCampaign, createContact, enroll } from './factories.ts';
 import { createSend, type Original } from './inbound.ts';
 
-/** Leads in the middle of their campaign, straight in the database. */
+/** Leads in the middle of their campaign, written directly to the database. */
 
-/** A lead whose first email has left. */
+/** Lead whose first email was sent. */
 export interface SentLead {
   contactId: string;
   enrollmentId: string;
@@ -14,7 +14,10 @@ export interface SentLead {
   original: Original;
 }
 
-/** Adds a lead to a campaign whose email of a step was sent from a mailbox. `contact` are further columns of the contact. */
+/**
+ * Adds a lead to a campaign whose step email was sent from a mailbox. `contact` contains further columns of the
+ * contact.
+ */
 export async function createSentLead(
   deps: TestDeps,
   organizationId: string,
@@ -47,7 +50,7 @@ export async function createSentLead(
   return { contactId, enrollmentId, sendId, email, original: { messageId, from: mailbox.email, to: email } };
 }
 
-/** A lead that waits for a product event at the only step of its campaign. */
+/** Lead that waits for a product event at the only step of its campaign. */
 export interface WaitingLead {
   campaignId: string;
   stepId: string;
@@ -56,7 +59,7 @@ export interface WaitingLead {
   waitId: string;
 }
 
-/** Creates a campaign that waits for an event, and makes a contact wait in it since `openedAt`. */
+/** Creates a campaign that waits for an event, with a contact that has waited in it since `openedAt`. */
 export async function createWaitingLead(
   deps: TestDeps,
   organizationId: string,

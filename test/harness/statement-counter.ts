@@ -4,28 +4,31 @@ import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { BY_CLOCK, followPaths } from '../../lib/cost-paths.ts';
 import type { RawDb } from './database.ts';
 
-/** Counts of statements, by path and by {@link labelOf}. */
+/** Statement counts by code path and by {@link labelOf}. */
 export type StatementCounts = Record<string, Record<string, number>>;
 
 export interface StatementCounter {
-  /** Counts since the last call. */
+  /** Returns the counts since the last call. */
   take(): StatementCounts;
   stop(): void;
 }
 
 const paths = new AsyncLocalStorage<string>();
 
-/** Does work whose statements count for a path, with all that it calls and starts. A path that is named inside takes its own. */
+/**
+ * Runs work whose statements, including those of all code it calls and starts, count for a path. A path named inside
+ * has priority.
+ */
 export function inPath<T>(path: string, work: () => Promise<T>): Promise<T> {
   return paths.run(path, work);
 }
 
-/** Has paths of the code followed in this process; returns how to end that. */
+/** Enables tracking of code paths in this process; returns a function that ends it. */
 export function startPaths(): () => void {
   return followPaths(inPath);
 }
 
-/** Names the paths of activities: theirs, but for the one that moves a contact. */
+/** Names the paths of activities after them, except for the one that advances a contact. */
 export const PATHS_OF_ACTIVITIES: ActivityInboundCallsInterceptor = {
   execute(input, next) {
     const { activityType } = activityInfo();
@@ -33,7 +36,7 @@ export const PATHS_OF_ACTIVITIES: ActivityInboundCallsInterceptor = {
   },
 };
 
-/** Statements that open and end transactions; each is a row of its own. */
+/** Statements that open and end transactions; each is counted under its own label. */
 const CONTROL = /^(begin|commit|rollback|savepoint|release)\b/;
 
 interface Counted {
@@ -41,8 +44,8 @@ interface Counted {
 }
 
 /**
- * Counts each statement on the connections of a pool, when it is sent, for the path that sends it. Statements of other processes and pools are not among them, nor
- * is what a connection says before it is used.
+ * Counts each statement on a pool's connections when it is sent, for its code path. Statements of other processes and
+ * pools, and those that set up a connection, are not counted.
  */
 export function countStatements(db: RawDb): StatementCounter {
   let counts: StatementCounts = {};
@@ -77,7 +80,7 @@ export function countStatements(db: RawDb): StatementCounter {
   };
 }
 
-/** Adds up statements, of some paths or of all. */
+/** Sums the counts of some or all paths. */
 export function sumOf(counts: StatementCounts, takes: (path: string) => boolean = () => true): number {
   return Object.entries(counts)
     .filter(([path]) => takes(path))
@@ -85,7 +88,10 @@ export function sumOf(counts: StatementCounts, takes: (path: string) => boolean 
     .reduce((sum, count) => sum + count, 0);
 }
 
-/** Names a statement by what it does: the tables it writes, or else the first one it reads. A change of its wording changes no label. */
+/**
+ * Labels a statement by its tables: those it writes, or else the first that it reads. Rewording it does not change the
+ * label.
+ */
 export function labelOf(text: string): string {
   const plain = text.toLowerCase().replace(/--.*$/gm, '').replaceAll('"', '').replace(/\s+/g, ' ').trim();
   const control = CONTROL.exec(plain);
@@ -103,5 +109,5 @@ export function labelOf(text: string): string {
   return call ? `select ${call[1]}()` : (plain.split(' ')[0] ?? '');
 }
 
-/** Words that follow `from` and are no table. */
+/** Words after `from` that are no tables. */
 const NO_TABLES = new Set(['lateral', 'unnest', 'jsonb_to_recordset', 'now', 'select']);

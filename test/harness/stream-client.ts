@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import WebSocket from 'ws';
 import { eventually } from './eventually.ts';
 
-/** A client of the realtime gateway that keeps what it hears. */
+/** Client of the realtime gateway that records its messages. */
 export interface StreamClient {
   socket: WebSocket;
   messages: any[];
-  /** Ids of the events heard, in order. */
+  /** Ids of received events in order. */
   ids(): string[];
   events(): any[];
   say(message: unknown): void;
-  /** The first message of a type that no earlier call has given. */
+  /** Returns the first message of a type not returned by an earlier call. */
   next(type: string): Promise<any>;
   closed: Promise<{ code: number; reason: string }>;
   close(): Promise<void>;
@@ -23,7 +23,7 @@ export interface StreamOptions {
   path?: string;
 }
 
-/** Opens a socket. Rejects with the refused upgrade's status and body in `status` and `body`. */
+/** Opens a socket. Rejects with `status` and `body` of a refused upgrade. */
 export async function openStream(url: string, options: StreamOptions = {}): Promise<StreamClient> {
   const socket = new WebSocket(
     `${url.replace(/^http/, 'ws')}${options.path ?? '/v1/realtime'}`,

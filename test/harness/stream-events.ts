@@ -4,7 +4,7 @@ import { POSITIONS_CHANNEL, type EventType } from '../../domain/platform/kernel/
 import { newId } from '../../lib/ids.ts';
 import type { World } from './world.ts';
 
-/** Events straight in the database, as a commit leaves them: without a position yet. Returns their ids. */
+/** Inserts events directly in the database as after a commit, without a position. Returns their ids. */
 export async function emit(
   world: Pick<World, 'deps'>,
   organizationId: string,
@@ -21,7 +21,7 @@ export async function emit(
   return ids;
 }
 
-/** Assigns stream positions to these events in this order, and notifies the gateways, as the fan-out does. */
+/** Assigns stream positions to these events in this order and notifies the gateways, like the fan-out. */
 export async function assignPositionsTo({ db }: Pick<TestDeps, 'db'>, ids: readonly string[]): Promise<void> {
   await db.transaction(async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(7201950)');

@@ -1,16 +1,16 @@
 /**
- * A double of Stripe: a real HTTP server that keeps sessions, payments, subscriptions and refunds in memory, and sends webhooks signed
- * as Stripe signs them. For tests and for trying orders on one machine. It can send an event twice, late, or out of order, and
- * refuse, delay or fail refunds. A person pays by opening the page of a session with POST.
+ * Stub of Stripe: a real HTTP server that keeps sessions, payments, subscriptions and refunds in memory, and sends
+ * webhooks signed like Stripe's. For tests and for trying orders locally. It can send an event twice, late or out of
+ * order, and refuse, delay or fail refunds. A person pays by sending a POST to a session's page.
  */
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Stripe from 'stripe';
 
-/** What the double does with refunds: `pending` ones wait for {@link StripeDouble.finishRefund}. */
+/** Handling of refunds: `pending` ones wait for {@link StripeDouble.finishRefund}. */
 type RefundMode = 'succeed' | 'pending' | 'refuse';
-/** What becomes of a charge while nobody is there. */
+/** Result of a charge without a person. */
 type ChargeMode = 'succeed' | 'decline' | 'processing';
 
 export interface StripeDouble {
@@ -18,51 +18,51 @@ export interface StripeDouble {
   url: string;
   secretKey: string;
   webhookSecret: string;
-  /** Settings under which Heron is paid here. */
+  /** Settings that make Heron use the stub. */
   readonly env: { STRIPE_SECRET_KEY: string; STRIPE_WEBHOOK_SECRET: string; STRIPE_API_BASE: string };
-  /** Requests that were answered, as `METHOD /path`. */
+  /** Answered requests as `METHOD /path`. */
   requests: string[];
-  /** Money that is here: what was taken, less what was given back, in cents. */
+  /** Balance in cents: payments minus refunds. */
   readonly balance: number;
-  /** Refunds that were made, one for each that moved money. */
+  /** Refunds that moved money. */
   readonly refunds: readonly Stripe.Refund[];
-  /** Everything that was paid or charged. */
+  /** All payments and charges. */
   readonly intents: readonly Stripe.PaymentIntent[];
   refundMode: RefundMode;
   chargeMode: ChargeMode;
-  /** Where it answers, what becomes of a charge with this metadata; else `chargeMode` says it. */
+  /** Returns the result of a charge with this metadata; if undefined, `chargeMode` applies. */
   chargeModeOf?: (metadata: Record<string, string>) => ChargeMode | undefined;
-  /** Requests that are answered with 500 from now on. */
+  /** Number of next requests that are answered with 500. */
   failNext: number;
-  /** Requests that are done and whose answer is lost: the connection is closed. */
+  /** Number of next requests that are executed without an answer: the connection is closed. */
   loseNext: number;
-  /** Events are kept instead of sent while true; {@link StripeDouble.deliver} sends them. */
+  /** True stores events instead of sending them; {@link StripeDouble.deliver} sends them. */
   hold: boolean;
-  /** Events that are kept. */
+  /** Stored events. */
   readonly held: readonly Stripe.Event[];
-  /** Where webhooks go. */
+  /** Sets the URL of webhooks. */
   sendTo(url: string): void;
-  /** A person pays on the page of a session, now or with money that comes later ({@link StripeDouble.settle}). */
+  /** Pays on a session's page, now or with money that arrives later ({@link StripeDouble.settle}). */
   pay(sessionId: string, how?: { cents?: number; currency?: string; later?: boolean }): Promise<void>;
-  /** The money of a session that was paid later has come, or will not. */
+  /** Settles a session's later payment: the money arrives or fails. */
   settle(sessionId: string, came: boolean): Promise<void>;
-  /** What becomes of a charge that takes its time, by the id of the payment. */
+  /** Settles a slow charge, by the id of the payment. */
   settleCharge(paymentId: string, came: boolean): Promise<void>;
-  /** The time of a session is over. */
+  /** Expires a session. */
   expire(sessionId: string): Promise<void>;
-  /** The next month of a subscription is charged, or its invoice once more; the invoice's id. */
+  /** Charges the next month of a subscription, or an invoice again. Returns the invoice's id. */
   chargeMonth(subscriptionId: string, paid: boolean, invoiceId?: string): Promise<string>;
-  /** A subscription ends: a person cancelled it at the provider, or months were not paid. */
+  /** Ends a subscription, as after a cancellation at the provider or unpaid months. */
   endSubscription(subscriptionId: string): Promise<void>;
-  /** A person gives the money of a payment back in the dashboard. */
+  /** Refunds a payment by hand, as in the dashboard. */
   refundByHand(paymentId: string): Promise<void>;
-  /** The payment of an invoice that was paid. */
+  /** Returns the payment of a paid invoice. */
   intentOf(invoiceId: string): string;
-  /** What becomes of a refund that is pending. */
+  /** Finishes a pending refund. */
   finishRefund(refundId: string, status: 'succeeded' | 'failed'): Promise<void>;
-  /** Sends an event, once or as often as it is given, and answers the status of each. */
+  /** Sends events once for each time they are given. Returns the statuses of the answers. */
   deliver(...events: readonly Stripe.Event[]): Promise<number[]>;
-  /** The session of a payment. */
+  /** Returns the session of a payment. */
   sessionOf(paymentId: string): Stripe.Checkout.Session | undefined;
   close(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export interface StripeDouble {
 type Fields = Record<string, unknown>;
 type Kept = Record<string, any> & { id: string };
 
-/** What a request is answered with. */
+/** Answer to a request, thrown by handlers. */
 class Answer extends Error {
   readonly status: number;
   readonly body: object;
@@ -82,7 +82,7 @@ class Answer extends Error {
   }
 }
 
-/** Starts the double on a free port of this machine. */
+/** Starts the stub on a free local port. */
 export async function startStripe(
   options: { webhookUrl?: string; port?: number; now?: () => Date } = {},
 ): Promise<StripeDouble> {
@@ -435,7 +435,7 @@ function sumOf(lines: readonly any[]): number {
   return lines.reduce((sum, line) => sum + Number(line.quantity) * Number(line.price_data.unit_amount), 0);
 }
 
-/** The invoice of the next month of a subscription, which nobody has paid yet. */
+/** Creates the unpaid invoice of a subscription's next month. */
 function openMonth(make: (prefix: string, object: string, fields: Fields) => Kept, subscription: Kept): Kept {
   const start = Number(subscription.period_end);
   const end = start + 30 * 86_400;
@@ -460,7 +460,7 @@ function chargeOf(intent: Kept): Kept {
   };
 }
 
-/** Stripe's form: `a[b][0][c]=d`. */
+/** Parses Stripe's form encoding: `a[b][0][c]=d`. */
 function readForm(text: string): Fields {
   const fields: Fields = {};
   for (const [name, value] of new URLSearchParams(text)) {

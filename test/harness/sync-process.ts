@@ -1,4 +1,7 @@
-/** A process with nothing but mailbox sync: `sync-process.ts <database URL> <options of startSync as JSON>`. It says when it works. */
+/**
+ * Process with only mailbox sync: `sync-process.ts <database URL> <options of startSync as JSON>`. It reports when it
+ * works.
+ */
 import { connect } from '../../db/connection.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createKeyring } from '../../lib/keyring.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { resolveTemporalCli, startTemporalServer, type TemporalServer } from '../../local/temporal/index.ts';
 
 /**
- * A Temporal server of its own for one test, in memory; `stop` takes it and its log away.
- * @param bare without Heron's search attributes, as a fresh cluster is
- * @param settings of the server, as `name=value`
+ * Starts an in-memory Temporal server for one test; `stop` removes it and its log.
+ * @param bare omits Heron's search attributes, like a fresh cluster
+ * @param settings settings of the server, as `name=value`
  */
 export async function startOwnTemporal({
   bare = false,

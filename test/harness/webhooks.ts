@@ -5,7 +5,7 @@ import { assignPositions, type FanOutMemory } from '../../domain/connect/deliver
 import { issueSecret } from '../../domain/connect/delivery/secrets.ts';
 import { newId } from '../../lib/ids.ts';
 
-/** A verified endpoint of a workspace with its secret, straight in the database; the verbs have suites of their own. */
+/** Creates a verified endpoint with its secret directly in the database; the verbs have their own suites. */
 export async function createEndpoint(
   deps: TestDeps,
   organizationId: string,
@@ -26,7 +26,9 @@ export async function createEndpoint(
   return { id, secret: await issueSecret(deps.db, deps.keyring, { endpointId: id }, now) };
 }
 
-/** Commits events of a workspace in one transaction, as verbs do. `n` of their data counts them. Returns their ids. */
+/**
+ * Commits events of a workspace in one transaction, like verbs. `n` in their data numbers them. Returns their ids.
+ */
 export async function emitEvents(
   deps: TestDeps,
   organizationId: string,
@@ -48,7 +50,7 @@ export async function emitEvents(
   return rows.map(({ id }) => id);
 }
 
-/** Runs the fan-out until every event has its position. Returns how many deliveries were made. */
+/** Runs the fan-out until every event has its position. Returns the number of created deliveries. */
 export async function fanOut(deps: TestDeps, memory: FanOutMemory = { open: undefined }): Promise<number> {
   let deliveries = 0;
   for (;;) {

@@ -25,7 +25,7 @@ import { createTenant, type Tenant } from './factories.ts';
 import { recordCall } from './recorded-calls.ts';
 import { noteSeen } from './seen.ts';
 
-/** Everything one test file stands on: its own database, its own API server, mail that is kept instead of sent. */
+/** Environment of one test file: its own database, its own API server, mail that is stored instead of sent. */
 export interface World {
   deps: TestDeps;
   databaseUrl: string;
@@ -34,7 +34,7 @@ export interface World {
   actors: ActorResolver;
   usage: UsageLog;
   tenant(name?: string): Promise<Tenant>;
-  /** A context of the installation itself in an organization, for calling verbs directly. */
+  /** Returns a context of the installation itself in an organization, for calling verbs directly. */
   system(organizationId: string): Ctx & TestDeps;
   close(): Promise<void>;
 }
@@ -43,18 +43,18 @@ export interface WorldOptions {
   env?: Record<string, string>;
   clock?: Clock;
   log?: Logger;
-  /** What answers verbs that ask Temporal; a world without workers has none. */
+  /** Gateway for verbs that ask Temporal. Default: one without workers. */
   workflows?: WorkflowGateway;
   limiter?: RateLimiter;
-  /** The prospect catalogue; a world has none unless said. */
+  /** Prospect catalogue. Default: none. */
   catalogue?: CatalogueReader;
-  /** What DNS says; no name has any record unless said. */
+  /** DNS records. Default: none. */
   dns?: DnsRecords;
-  /** The settings name the server's real address, for clients that find their way by it and for browsers. */
+  /** Sets the server's real address in the settings, for clients that follow it and for browsers. */
   ownAddress?: boolean;
 }
 
-/** What a world has until an engine is started in it. */
+/** Gateway of a world until an engine is started in it. */
 export const noWorkflows: WorkflowGateway = {
   execute: () => Promise.reject(new Error('this world has no Temporal')),
   openRuns: () => {
@@ -64,10 +64,10 @@ export const noWorkflows: WorkflowGateway = {
   health: () => Promise.reject(new Error('this world has no Temporal')),
 };
 
-/** DNS in which no name has a record. */
+/** DNS without any records. */
 export const noRecords: DnsRecords = { txt: async () => [], mx: async () => [], cname: async () => [] };
 
-/** Settings of a test: loopback targets allowed, no limit that a quick suite would meet. */
+/** Returns the settings of a test: loopback targets are allowed, and no limit affects a quick suite. */
 export function testConfig(databaseUrl: string, env: Record<string, string> = {}): Config {
   return loadConfig({
     PRIMARY_DB: databaseUrl,
@@ -87,7 +87,7 @@ export function testConfig(databaseUrl: string, env: Record<string, string> = {}
   });
 }
 
-/** Brings a world up; call {@link World.close} in `test.after.always`. */
+/** Creates a world; call {@link World.close} in `test.after.always`. */
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const database = await createTestDatabase(options.env?.ROW_SECURITY ? { rowSecurity: true } : {});
   const port = options.ownAddress ? await freePort() : 0;
@@ -148,7 +148,7 @@ export interface Answer {
   text: string;
 }
 
-/** Asserts the status of an answer; where it is another, the body says why. */
+/** Asserts the status of an answer and shows the body of a different one. */
 export function assertStatus(
   t: Pick<ExecutionContext, 'is'>,
   { status, text }: Pick<Answer, 'status' | 'text'>,

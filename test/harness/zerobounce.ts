@@ -1,23 +1,23 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A double of ZeroBounce, written from its documentation of GET /v2/validate: it refuses whatever that refuses. */
+/** Stub of ZeroBounce, written from its documentation of GET /v2/validate; it refuses the same requests. */
 export interface ZeroBounceDouble {
-  /** ZEROBOUNCE_URL. */
+  /** Setting ZEROBOUNCE_URL. */
   url: string;
   key: string;
-  /** Addresses that were asked about. */
+  /** Queried addresses. */
   asked: string[];
-  /** Credits that are left; a result costs one, unless it is `unknown`. */
+  /** Remaining credits; a result costs one, unless it is `unknown`. */
   credits: number;
-  /** Requests that are answered with this status from now on, without a result. */
+  /** Number of next requests that are answered with this status, without a result. */
   failing: { status: number; times: number };
-  /** What is known of an address; `valid` unless said. */
+  /** Results by address. Default: `valid`. */
   results: Map<string, { status: string; sub_status: string }>;
   close(): Promise<void>;
 }
 
-/** Starts the double. */
+/** Starts the stub. */
 export async function startZeroBounce(): Promise<ZeroBounceDouble> {
   const server = createServer((request, response) => {
     const url = new URL(request.url!, 'http://double');

@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** A ZIP archive of texts, for tests that need an office document of their own. */
+/** Returns a ZIP archive of texts, for tests with office documents. */
 export function zipOf(parts: Readonly<Record<string, string | Buffer>>): Buffer {
   const bodies: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -37,7 +37,7 @@ export function zipOf(parts: Readonly<Record<string, string | Buffer>>): Buffer 
   return Buffer.concat([...bodies, listed, end]);
 }
 
-/** A workbook with sheets of XML rows, and what its styles and shared strings hold. */
+/** Returns a workbook with sheets of XML rows, and the content of its styles and shared strings. */
 export function xlsxOf(
   sheets: Readonly<Record<string, string>>,
   { styles = '', strings = '', date1904 = false, hidden = [] as string[] } = {},

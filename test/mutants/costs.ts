@@ -1,6 +1,7 @@
 /**
- * `node bundle/run.mjs test/mutants/costs.ts`: adds a statement to one path of a copy of this source at a time, and runs the test there that must notice it. Prints, as a
- * Markdown table, what the test said. Exits with 1 when one is not noticed. Not part of `npm test`.
+ * `node bundle/run.mjs test/mutants/costs.ts`: adds a statement to one path of a copy of this source at a time, and
+ * runs the test that must detect it. Prints the test's output as a Markdown table. Exits with 1 if a change is not
+ * detected. Not part of `npm test`.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -11,11 +12,11 @@ import { startBacking } from '../../local/backing.ts';
 
 interface Mutant {
   what: string;
-  /** The source that is changed, with a text of it and what takes its place. */
+  /** The changed source file, the text to replace and its replacement. */
   file: string;
   from: string;
   to: string;
-  /** The test, and what it has to say. */
+  /** The test, and the output that it must have. */
   test: string;
   says: RegExp;
 }
@@ -73,7 +74,7 @@ try {
 process.stdout.write(`\n${survived} of ${MUTANTS.length} survived\n`);
 process.exit(survived > 0 ? 1 : 0);
 
-/** Runs the test on the changed copy. Returns the line by which it notices the change, undefined where it does not. */
+/** Runs the test on the changed copy. Returns the line that reports the change; undefined if there is none. */
 async function outcomeOf({ file, from, to, test, says }: Mutant): Promise<string | undefined> {
   const path = join(folder, file);
   const source = readFileSync(path, 'utf8');

@@ -1,7 +1,8 @@
 /**
- * `node bundle/run.mjs test/mutants/main.ts`: breaks the workflow bundle of the day in one place at a time and replays every recorded
- * history with it. Prints, as a Markdown table, which recording notices each edit; one that none notices is either
- * equivalent, or a path that nothing has recorded. `-- 'approval mail'` does those alone whose name begins so. Not part of `npm test`.
+ * `node bundle/run.mjs test/mutants/main.ts`: breaks the current workflow bundle in one place at a time and replays
+ * every recorded history with it. Prints as a Markdown table which recording detects each change. If none detects it,
+ * the change is either equivalent, or on a path that no recording covers. `-- 'approval mail'` runs only the changes
+ * whose name begins with that text. Not part of `npm test`.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +14,7 @@ import { silentLogger } from '../../lib/log.ts';
 import { workflowBundle } from '../../workers/bundle.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 
-/** What is done, and the text of the bundle (as the compiler leaves it) that is replaced. */
+/** The change, and the text of the compiled bundle that is replaced. */
 const MUTANTS: [what: string, from: string, to: string][] = [
   ['sweep: a chore is renamed', '.doChore({', '.sweepExpired({'],
   ['sweep: ends at a chore that failed', 'failed.push(chore);', 'break;'],
@@ -141,7 +142,10 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ],
 ];
 
-/** A text in which a space stands for any white space or none: the compiler breaks lines where it likes. */
+/**
+ * Converts a text to a pattern in which a space matches any white space or none: the compiler places line breaks
+ * differently.
+ */
 function anySpace(text: string): RegExp {
   return new RegExp(text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`).replaceAll(' ', String.raw`\s*`), 'g');
 }

@@ -1,6 +1,6 @@
 /**
- * Runs in a copy of the tree in which `test/suites/planted-family.test.ts` has planted a family, and prints as JSON where
- * the planted family is found. A run of it belongs to a row of contact_imports, and fails while the row has an error.
+ * Runs in a copy of the tree to which `test/suites/planted-family.test.ts` has added a family, and prints as JSON where
+ * the added family is found. A run of it belongs to a row of contact_imports, and fails while the row has an error.
  */
 import { FAMILIES } from '../../activities/index.ts';
 import { decideApproval } from '../../domain/approvals/decide.ts';

@@ -4,7 +4,7 @@ import { createApiKey, createMailbox } from '../harness/factories.ts';
 import { call } from '../harness/world.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
-/** Runs that wait and were cancelled, policies, keys and applications with names as they arrive, and an approval with findings. */
+/** Waiting and cancelled runs, policies, keys and applications with hostile names, and an approval with findings. */
 export async function sceneOfAgents({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const { deps } = world;
   const { organizationId } = tenant;

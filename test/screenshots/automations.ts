@@ -2,7 +2,10 @@ import { createConnectionRow } from '../harness/integrations.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 import { words } from '../../domain/platform/words.ts';
 
-/** A flow with a condition and both its ways, one by the names that people paste, and accounts at other services. */
+/**
+ * An automation with a condition and both its branches, one with pasted names, and connected accounts of other
+ * services.
+ */
 export async function sceneOfAutomations({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const tag = await post('/categories', { title: 'Interested', color: '#16a34a' });
   const node = (id: string, type: string, x: number, y: number, more: object) => ({ id, type, x, y, ...more });

@@ -3,7 +3,7 @@ import { createMailbox } from '../harness/factories.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 import { words } from '../../domain/platform/words.ts';
 
-/** How many leads went each way through the sequence, by the indexes of its steps, and how they stand. */
+/** Number of leads for each path through the sequence, by the indexes of its steps, and their state. */
 const WAYS: readonly [count: number, state: string, steps: readonly number[], why?: Record<string, unknown>][] = [
   [6, 'pending', []],
   [
@@ -20,7 +20,7 @@ const WAYS: readonly [count: number, state: string, steps: readonly number[], wh
   [4, 'completed', [0, 1, 3, 4]],
 ];
 
-/** A running campaign with every kind of step, a way that parts and meets again, and leads all over it. */
+/** A running campaign with every kind of step, a branch whose paths join again, and leads at all steps. */
 export async function sceneOfSequences({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const { db, clock } = world.deps;
   const org = tenant.organizationId;

@@ -24,7 +24,10 @@ const PEOPLE: readonly [first: string, last: string, title: string, seniority: s
 ];
 const COPIES = 12;
 
-/** A world whose installation has a small prospect catalogue and sells mailboxes, in which every scene can be made. */
+/**
+ * Creates a world whose installation has a small prospect catalogue and sells mailboxes; every scene can be created in
+ * it.
+ */
 export async function createSceneWorld(): Promise<SceneWorld> {
   const catalogue = await createTestCatalogue();
   await catalogue.load([

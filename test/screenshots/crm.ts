@@ -1,6 +1,6 @@
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
-/** Deals in four stages and several currencies, won and lost ones, and tasks that are overdue, due and done. */
+/** Deals in four stages and several currencies, won and lost deals, and tasks that are overdue, due and completed. */
 export async function sceneOfCrm({ post }: Stage): Promise<PageToSee[]> {
   const pipeline = await post('/crm/pipelines', {
     name: 'Sales',

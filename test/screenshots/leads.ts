@@ -5,7 +5,7 @@ import { runImport } from '../../domain/audience/imports/run.ts';
 import { startImport } from '../../domain/audience/imports/start.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
-/** The room of leads: the messy list of the examples imported, tags, a segment, suppressions, and names as they arrive. */
+/** The leads pages: the messy example list imported, tags, a segment, suppressions, and hostile names. */
 export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   await post('/suppressions', {
     entries: [{ value: 'rival.example' }, { value: 'grace@example.com', reason: HOSTILE }],
@@ -68,7 +68,7 @@ export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<Page
   ];
 }
 
-/** Imports the messy list of the examples, to its end. */
+/** Imports the complete messy example list. */
 async function importLeads(world: Stage['world'], organizationId: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'heron-scene-'));
   const path = join(folder, 'leads.csv');

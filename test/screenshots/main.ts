@@ -1,9 +1,8 @@
 /**
- * `npm run screenshots`: a picture of every page of the dashboard, in two widths and both themes, into .heron/screenshots. Arguments choose
- * pictures by a part of their name, such as `inbox` or `phone-dark`. `-- --language de` makes them in German. `-- --docs` makes those of
- * docs/images again, of the same pages with names that are plain (stage.ts).
- *
- * Brings PostgreSQL up for itself, unless HERON_TEST_PG names one.
+ * `npm run screenshots`: saves a screenshot of every page of the dashboard, in two widths and both themes, to
+ * .heron/screenshots. Arguments select screenshots by a part of their name, such as `inbox` or `phone-dark`. `--
+ * --language de` makes them in German. `-- --docs` makes the images in docs/images of the same pages, with harmless
+ * names (stage.ts). Starts a PostgreSQL, unless HERON_TEST_PG names one.
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,12 +21,12 @@ const { values: options, positionals: asked } = parseArgs({
   options: { docs: { type: 'boolean' }, language: { type: 'string', default: 'en' } },
   allowPositionals: true,
 });
-/** What the browser asks for in each language of the dashboard. */
+/** Browser locale for each language of the dashboard. */
 const LOCALES: Readonly<Record<string, string>> = { en: 'en-GB', de: 'de-DE' };
 const locale = LOCALES[options.language];
 if (!locale) throw new Error(`--language is one of ${Object.keys(LOCALES).join(', ')}`);
 const WIDTHS = { wide: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } };
-/** Pictures of the documents by the page that they show. */
+/** Images of the documents, by the page that they show. */
 const DOCS: Readonly<Record<string, string>> = {
   start: 'start',
   campaigns: 'campaigns',
@@ -43,11 +42,11 @@ const DOCS: Readonly<Record<string, string>> = {
   mailbox: 'mailbox',
 };
 const DOCS_SIZE = { width: 1280, height: 800 };
-/** Pictures that need more height (px), so that what they show is whole. */
+/** Images with a larger height (px), so that their content is complete. */
 const TALL: Readonly<Record<string, number>> = { campaign: 1200 };
-/** Of 100; text is sharp, and a picture has about 50 KB. */
+/** Quality of 100: text is sharp, and an image has about 50 KB. */
 const QUALITY = 80;
-/** Until charts and graphs have found their size (ms). */
+/** Time until charts and graphs have their final size (ms). */
 const SETTLED_MS = 300;
 
 const backing = process.env.HERON_TEST_PG
@@ -65,12 +64,12 @@ try {
   await backing?.stop();
 }
 
-/** Every page that was asked for, from top to bottom. */
+/** Every requested page, in full height. */
 async function takeAll(world: SceneWorld, scene: Scene): Promise<void> {
   const isEnglish = options.language === 'en';
   if (asked.length === 0 && isEnglish) await rm(OUT, { recursive: true, force: true });
   await mkdir(OUT, { recursive: true });
-  // What is done on a page before it is looked at is found by its English words.
+  // The actions before a screenshot find things by English labels.
   const pages = scene.pages.filter(([, , , act]) => isEnglish || !act);
   for (const colorScheme of ['light', 'dark'] as const)
     for (const [width, viewport] of Object.entries(WIDTHS))
@@ -84,7 +83,7 @@ async function takeAll(world: SceneWorld, scene: Scene): Promise<void> {
   console.log(OUT);
 }
 
-/** What the documents show: what is seen first of a page, as WebP. */
+/** The images of the documents: the visible part of each page, as WebP. */
 async function takeDocs(world: SceneWorld, scene: Scene): Promise<void> {
   for (const [picture, name] of Object.entries(DOCS)) {
     const page = scene.pages.find(([one]) => one === name);

@@ -4,7 +4,7 @@ import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Meetings to come, past and called off; addresses in them are what anybody may write. */
+/** Future, past and cancelled meetings; their addresses are arbitrary text. */
 export async function sceneOfMeetings({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const meeting = (id: string, inHours: number, more: Partial<MeetingNews>) => {
     const scheduledFor = new Date(Math.ceil(Date.now() / HOUR_MS) * HOUR_MS + inHours * HOUR_MS);

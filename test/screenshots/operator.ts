@@ -6,7 +6,7 @@ import { createEndpoint } from '../harness/webhooks.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 import { words } from '../../domain/platform/words.ts';
 
-/** An installation with findings, work that is stuck, and webhook endpoints that answer, fail and were switched off. */
+/** An installation with findings, stuck work, and webhook endpoints that work, fail and are disabled. */
 export async function sceneOfOperator({ world, tenant }: Stage): Promise<PageToSee[]> {
   const { deps } = world;
   const { organizationId, userId } = tenant;

@@ -1,7 +1,9 @@
 import { openOrderDesk } from '../harness/mailbox-orders.ts';
 import type { PageToSee, Stage } from './stage.ts';
 
-/** Orders of mailboxes that are ready, wait for their payment and were cancelled, their domains, and the price of one more. */
+/**
+ * Mailbox orders that are completed, wait for payment and are cancelled, their domains, and the price of another one.
+ */
 export async function sceneOfOrders({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const desk = await openOrderDesk({ world, stripe: world.stripe }, tenant);
   const place = async (domains: string[]) => {

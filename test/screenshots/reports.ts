@@ -5,7 +5,7 @@ import { createMailbox } from '../harness/factories.ts';
 import { createSentHistory } from '../harness/sent-history.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
-/** Two weeks of emails with their outcomes, and goals. */
+/** Two weeks of emails with their results, and goals. */
 export async function sceneOfReports({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const { organizationId } = tenant;
   const email = 'mia@northwind.example';

@@ -21,7 +21,7 @@ export interface Scene {
   pages: PageToSee[];
 }
 
-/** What each room adds to the workspace, and its pages; in the order in which they are made. */
+/** The data and pages of each part of the dashboard, in the order in which they are created. */
 const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [
   sceneOfCampaigns,
   sceneOfSequences,
@@ -36,7 +36,7 @@ const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [
   sceneOfOrders,
 ];
 
-/** Fills a workspace as one that has been working for a while, and leaves another empty. */
+/** Fills one workspace with data as after some time of use, and leaves another empty. */
 export async function furnish(world: SceneWorld): Promise<Scene> {
   const tenant = await world.tenant('Northwind');
   const empty = await world.tenant('Newcomers');

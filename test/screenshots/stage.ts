@@ -3,32 +3,32 @@ import type { DashboardWorld } from '../harness/dashboard.ts';
 import type { Tenant } from '../harness/factories.ts';
 import type { StripeDouble } from '../harness/stripe.ts';
 
-/** Pages to look at: name of the picture, address, whose workspace it is, and what is done there before it is looked at. */
+/** Pages of screenshots: name of the file, address, whose workspace it is, and the actions before the screenshot. */
 export type PageToSee = [name: string, path: string, who?: 'empty' | undefined, act?: (page: Page) => Promise<void>];
 
-/** A dashboard of an installation that sells mailboxes and has a prospect catalogue: every room has something to show. */
+/** A dashboard of an installation that sells mailboxes and has a prospect catalogue, so that every page has data. */
 export interface SceneWorld extends DashboardWorld {
   stripe: StripeDouble;
 }
 
-/** What the scene of one room is made with. */
+/** What each scene is created with. */
 export interface Stage {
   world: SceneWorld;
   tenant: Tenant;
-  /** A workspace in which nothing was done yet. */
+  /** A workspace without data. */
   empty: Tenant;
-  /** Calls the API as the owner of `tenant`; throws unless it succeeds. */
+  /** Calls the API as the owner of `tenant`; throws if the call fails. */
   post(path: string, body: unknown, method?: string): Promise<any>;
 }
 
-/** Whether the pictures are for the documents: then names are as one would wish them. */
+/** Whether the images are for the documents: then names are harmless. */
 export const IS_FOR_DOCS = process.argv.includes('--docs');
-/** Names as they arrive: hostile, long, right to left. They are shown, and do nothing. */
+/** Hostile, long and right-to-left names. They are shown as text and have no effect. */
 export const HOSTILE = IS_FOR_DOCS
   ? 'Lamps for the bakery'
   : `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
 export const WIDE = IS_FOR_DOCS ? 'Street lights, Lübeck' : `${'W'.repeat(90)} مرحبا 🦩`;
-/** A word that has no end. */
+/** A very long word. */
 export const ENDLESS = IS_FOR_DOCS ? 'Could you send me your price list?' : 'x'.repeat(10_000);
-/** Who writes it. */
+/** Its sender. */
 export const STRANGER = IS_FOR_DOCS ? 'miriam@harbour.example' : 'mallory@evil.example';

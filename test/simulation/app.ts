@@ -2,16 +2,19 @@ import { EgressError, type Egress, type EgressResponse } from '../../lib/egress/
 import type { AppAnswer, LeadSpec, StepSpec } from './draw.ts';
 import { message } from '../../messages/index.ts';
 
-/** Attempts of a call, and the time (ms) between the first two, which doubles: those of the engine's settings and of its runs. */
+/**
+ * Attempts of a call, and the time (ms) between the first two, which then doubles: the same as in the engine's settings
+ * and its runs.
+ */
 const ATTEMPTS = 5;
 const RETRY_MS = 2_000;
 
-/** How long (ms) to wait after so many failed attempts of a call. */
+/** Time to wait after a number of failed attempts of a call (ms). */
 export function retryAfter(failures: number): number {
   return RETRY_MS * 2 ** (failures - 1);
 }
 
-/** How long (ms) a lead stands at a step that asks an app; Infinity where it is blocked there. */
+/** Time that a lead spends at a step that calls an app (ms); Infinity if it is blocked there. */
 export function appTakes({ onError }: Extract<StepSpec, { kind: 'app' }>, answer: AppAnswer = { kind: 'ok' }): number {
   const failed = onError === 'continue' ? 0 : Infinity;
   switch (answer.kind) {
@@ -30,7 +33,10 @@ export function appTakes({ onError }: Extract<StepSpec, { kind: 'app' }>, answer
   }
 }
 
-/** A customer's app as a scripted port: it answers every lead as the world says. A late answer waits until it is let go. */
+/**
+ * A customer's app as a scripted port: it answers each lead as the world specifies. A late answer waits until it is
+ * released.
+ */
 export class ScriptedApp {
   readonly port: Egress;
   readonly #leads: readonly LeadSpec[];
@@ -39,7 +45,7 @@ export class ScriptedApp {
   #late: { ms: number; let: () => void } | undefined;
   #asked: (() => void) | undefined;
 
-  /** @param places leads by the ids of their contacts */
+  /** @param places indexes of leads by the ids of their contacts */
   constructor(base: Egress, leads: readonly LeadSpec[], places: ReadonlyMap<string, number>) {
     this.#leads = leads;
     this.#places = places;
@@ -51,7 +57,7 @@ export class ScriptedApp {
   }
 
   /**
-   * Makes a call. When its answer is late, returns after how long (ms) it comes, and what lets it come; else the result.
+   * Makes a call. If its answer is late, returns its delay (ms) and a function that releases it; otherwise the result.
    */
   async call<T>(make: () => Promise<T>): Promise<{ result: T } | { lateMs: number; finish: () => Promise<T> }> {
     this.#late = undefined;
@@ -74,7 +80,7 @@ export class ScriptedApp {
       answer.kind === 'late' && new Promise<void>((resolve) => (this.#late = { ms: answer.ms, let: resolve }));
     this.#asked?.();
     if (waits) await waits;
-    // A redirect is not followed, which makes it a refusal, too.
+    // A redirect is not followed, so it is a refusal, too.
     if (answer.kind === 'refuses') return respond(lead % 2 === 0 ? 400 : 302);
     if (answer.kind === 'fails' || answer.kind === 'hangs') {
       const failures = (this.#failures.get(lead) ?? 0) + 1;

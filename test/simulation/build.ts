@@ -5,18 +5,18 @@ import { seeded, type Random } from '../faults/random.ts';
 import type { CampaignSpec, StepSpec, WorldSpec } from './draw.ts';
 import { words } from '../../domain/platform/words.ts';
 
-/** Ids of what a world consists of, in the order of its specification. */
+/** Ids of the parts of a world, in the order of its specification. */
 export interface Built {
   organizationId: string;
   mailboxes: string[];
-  /** `first` is what comes before the first email, `steps` the first email and what follows. */
+  /** `first` is the step before the first email, `steps` the first email and the steps after it. */
   campaigns: { id: string; tag: string; first: string | null; steps: string[] }[];
   leads: { enrollment: string; contact: string; email: string; campaign: string; at: number }[];
 }
 
 /**
- * Writes a drawn world into the database as an organization of its own. Ids come from the seed too: the engine draws
- * spreads and variants by them, so that a seed repeats every slot.
+ * Writes a random world into the database as its own organization. Ids come from the seed too: the engine derives
+ * offsets and variants from them, so that a seed gives the same slots each time.
  */
 export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built> {
   const { db } = deps;
@@ -69,7 +69,7 @@ export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built
       status: 'active',
       had_leads: true,
       started_at: now,
-      // A campaign whose leads have all finished waits for those who have not arrived yet.
+      // A campaign whose leads have all finished waits for those who have not been added yet.
       continuous: true,
       control_epoch: 1,
       graph_version: 1,
@@ -137,7 +137,7 @@ export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built
   return { organizationId, mailboxes, campaigns, leads };
 }
 
-/** The app that steps ask, where any does. */
+/** The app that steps call, if any does. */
 async function connectApp(deps: TestDeps, { seed }: WorldSpec, common: Record<string, unknown>): Promise<string> {
   const id = drawId(seeded(seed).fork('app'));
   const secret = deps.keyring.seal('a secret of the app', `app_connections/${id}`);
@@ -145,7 +145,7 @@ async function connectApp(deps: TestDeps, { seed }: WorldSpec, common: Record<st
   return id;
 }
 
-/** What mailboxes sent before the world began, with their counts. */
+/** Inserts the emails that mailboxes sent before the world began, with their counts. */
 async function insertEarlier(
   { db }: TestDeps,
   spec: WorldSpec,
@@ -194,7 +194,7 @@ function campaignColumns(campaign: CampaignSpec, index: number): Record<string, 
     daily_limit: campaign.dailyLimit,
     max_new_leads_per_day: campaign.maxNewPerDay,
     esp_match_mode: campaign.espMatch,
-    // A reply that the way goes on from does not end it.
+    // A reply that the sequence branches on does not end it.
     stop_on_reply: !campaign.steps.some((step) => step.kind === 'email' && step.onlyIf === 'replied'),
     entry_delay_minutes: campaign.entryDelayMinutes,
     prioritize_new_leads: campaign.prioritizeNew,
@@ -227,12 +227,12 @@ function stepRows(
   common: Record<string, unknown>,
   app: string,
 ): Record<string, unknown>[] {
-  /** An app that fails blocks its lead where there is no way on from that. */
+  /** A failed app call blocks the lead if no branch continues after it. */
   const plainAfter = (step: StepSpec | null | undefined, to: string | undefined) => {
     const success = { when: [{ field: 'node_outcome', operator: 'equals', value: 'success' }] };
     return json({ branches: to ? [{ to, ...(step?.kind === 'app' && step.onError === 'block' ? success : {}) }] : [] });
   };
-  /** The way to the step after the one in place `index`. */
+  /** The connection to the step after the step at `index`. */
   const onward = (index: number) => {
     const next = steps[index];
     if (next?.kind !== 'email' || !next.onlyIf) return plainAfter(steps[index - 1], ids[index + 1]);

@@ -6,10 +6,10 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * Adds to a drawn world what fewer worlds have: many mailboxes, mailboxes that have sent before or rest, several windows a
- * day, pools by tag, campaigns that begin with a wait or an event, branches, apps, weekends left out. To a busy one
- * also edits of campaigns and mailboxes, mailboxes that are switched off or removed, addresses that do not exist, opens, away notices,
- * replies to emails that others have followed.
+ * Adds rarer properties to a random world: many mailboxes, mailboxes with earlier emails or on hold, several windows on
+ * each day, pools by tag, campaigns that begin with a wait or an event, branches, apps, no weekends. If `busy`, also
+ * edits of campaigns and mailboxes, disabled or removed mailboxes, addresses that do not exist, opens, out-of-office
+ * notices, replies to earlier emails.
  */
 export function widenWorld(world: WorldSpec, busy: boolean): WorldSpec {
   const random = seeded(world.seed).fork('wide');
@@ -98,7 +98,7 @@ export function widenWorld(world: WorldSpec, busy: boolean): WorldSpec {
     }
     for (let n = Math.ceil(leads.length / 3); n > 0; n -= 1)
       happenings.push({ at: when(), kind: 'open', lead: whole(0, leads.length - 1) });
-    // People whom nobody holds: what a person decides comes before what a notice says.
+    // Leads that no person has put on hold: a person's decision has priority over an out-of-office notice.
     const held = new Set(happenings.flatMap((one) => (one.kind === 'holdLead' ? [one.lead] : [])));
     for (let n = Math.ceil(leads.length / 4); n > 0; n -= 1) {
       const [at, lead] = [when(), whole(0, leads.length - 1)];
@@ -110,7 +110,9 @@ export function widenWorld(world: WorldSpec, busy: boolean): WorldSpec {
   return addReactions({ ...world, mailboxes, campaigns, leads, happenings }, busy);
 }
 
-/** Branches on clicks and replies beside those on opens, and apps that are asked between emails or before the first. */
+/**
+ * Adds branches on clicks and replies in addition to those on opens, and app calls between emails or before the first.
+ */
 function addReactions(world: WorldSpec, busy: boolean): WorldSpec {
   const random = seeded(world.seed).fork('reactions');
   const whole = (from: number, to: number): number => Math.floor(random.between(from, to + 1));
@@ -140,7 +142,7 @@ function addReactions(world: WorldSpec, busy: boolean): WorldSpec {
   }));
   const replies = (lead: number): boolean =>
     campaigns[leads[lead]!.campaign]!.steps.some((step) => step.kind === 'email' && step.onlyIf === 'replied');
-  // Whether a reply ends what an away notice asked for is no question of time alone.
+  // Whether a reply ends the hold of an out-of-office notice does not depend on time alone.
   const happenings = world.happenings.filter((one) => one.kind !== 'away' || !replies(one.lead));
   if (busy)
     for (let n = Math.ceil(leads.length / 2); n > 0; n -= 1) {

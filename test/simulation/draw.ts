@@ -4,28 +4,27 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long (ms) a person holds a lead. */
+/** Time for which a person holds a lead (ms). */
 export const HOLD_LEAD_MS = 5 * HOUR;
 
-/** A mailbox of a drawn world. */
+/** A mailbox of a random world. */
 export interface MailboxSpec {
-  /** Campaign emails per UTC day. */
+  /** Limit of campaign emails per UTC day. */
   cap: number;
   gapSeconds: number;
   provider: 'gmail' | 'outlook' | 'smtp_imap';
-  /** When it sent emails before the world began: epoch ms, ascending. */
+  /** Times of the emails that it sent before the world began: epoch ms, ascending. */
   before: number[];
-  /** It is held from the beginning until then (epoch ms). */
+  /** It is on hold from the beginning until then (epoch ms). */
   restsUntil: number | null;
 }
 
-/** What a recipient may do with an email. */
+/** A recipient's reaction to an email. */
 export type Reaction = 'opened' | 'clicked' | 'replied';
 
 /**
- * How an app answers a lead: at once, with a refusal (400 or a redirect), first with a failure (503 or 429) or not at all for so
- * many times, or after so long (ms).
- * More failures than attempts are an answer of none.
+ * How an app answers a lead: at once, with a refusal (400 or a redirect), after a number of failures (503 or 429) or
+ * timeouts, or after a delay (ms). More failures than attempts mean no answer.
  */
 export type AppAnswer =
   | { kind: 'ok' | 'refuses' }
@@ -34,21 +33,21 @@ export type AppAnswer =
 
 /** A step after the first email. */
 export type StepSpec =
-  /** `onlyIf`: who has not done this with the email before until it is due has come to the end. */
+  /** `onlyIf`: a lead without this reaction to the previous email at the due time has finished. */
   | { kind: 'email'; waitDays: number; thread: boolean; onlyIf: Reaction | null }
-  /** An app is asked; when it fails, the lead goes on all the same or is blocked. */
+  /** Calls an app; if the call fails, the lead continues or is blocked. */
   | { kind: 'app'; onError: 'continue' | 'block' }
   | { kind: 'wait'; minutes: number }
   | { kind: 'event'; name: string; timeoutMinutes: number };
 
 type Window = [from: string, to: string];
 
-/** A campaign of a drawn world. */
+/** A campaign of a random world. */
 export interface CampaignSpec {
   timezone: string;
   /** Bit 0 = Monday. */
   days: number;
-  /** From and to (HH:MM) on each of its days; the same time twice is the whole day. */
+  /** Start and end (HH:MM) on each of its days; equal times are the whole day. */
   windows: Window[];
   startsAt: number | null;
   endsAt: number | null;
@@ -57,36 +56,36 @@ export interface CampaignSpec {
   maxNewPerDay: number;
   ramp: { start: number; increment: number; ceiling: number } | null;
   espMatch: 'off' | 'prefer' | 'strict';
-  /** Preferred hours of send-time optimization; null is off. */
+  /** Preferred hours of send-time optimization; null if it is off. */
   hours: number[] | null;
   /** Preferred hours include those of weekends. */
   weekends: boolean;
   entryDelayMinutes: number;
   prioritizeNew: boolean;
-  /** Places in the list of mailboxes of its pool; null sends from all. */
+  /** Indexes of the mailboxes in its pool; null sends from all mailboxes. */
   pool: number[] | null;
   poolBy: 'senders' | 'tags';
-  /** What comes before the first email. */
+  /** The step before the first email. */
   begin: Exclude<StepSpec, { kind: 'email' }> | null;
-  /** What follows the first email. */
+  /** The steps after the first email. */
   steps: StepSpec[];
 }
 
-/** A contact who enters a campaign. */
+/** A contact that is added to a campaign. */
 export interface LeadSpec {
   campaign: number;
   /** Epoch ms. */
   at: number;
   timezone: string;
-  /** Provider family of the address; empty when unknown. */
+  /** Provider family of the address; empty if unknown. */
   provider: '' | 'gmail' | 'outlook' | 'other';
   /** The address does not exist. */
   gone: boolean;
-  /** At once, unless said. */
+  /** Default: it answers at once. */
   app?: AppAnswer;
 }
 
-/** Something that happens to a world while it runs, at a moment in epoch ms. */
+/** An event in a running world, with its time in epoch ms. */
 export type Happening = { at: number } & (
   | { kind: 'hold' | 'holdReading' | 'outage' | 'password'; mailbox: number; until: number }
   | { kind: 'off' | 'on' | 'removeMailbox'; mailbox: number }
@@ -97,19 +96,19 @@ export type Happening = { at: number } & (
   | { kind: 'window'; campaign: number; window: Window }
   | { kind: 'wait'; campaign: number; waitDays: number }
   | { kind: 'pool'; campaign: number; pool: number[] }
-  /** An away notice that names a day of return (YYYY-MM-DD). */
+  /** An out-of-office notice with a day of return (YYYY-MM-DD). */
   | { kind: 'away'; lead: number; returns: string }
-  /** `replyToFirst` answers the first email, whatever has come since. */
+  /** `replyToFirst` replies to the first email, even if others have followed. */
   | {
       kind: 'open' | 'click' | 'reply' | 'replyToFirst' | 'unsubscribe' | 'suppress' | 'remove' | 'event' | 'holdLead';
       lead: number;
     }
 );
 
-/** Everything about one world: what exists and what will happen. The same seed draws the same world. */
+/** The complete specification of a world: what exists and what happens. The same seed gives the same world. */
 export interface WorldSpec {
   seed: number;
-  /** Epoch ms; a round hour. */
+  /** Epoch ms; a full hour. */
   from: number;
   until: number;
   mailboxes: MailboxSpec[];
@@ -129,10 +128,10 @@ const ZONES = [
   'Pacific/Auckland',
 ];
 
-// Days near which clocks change in Europe, America or Australia, and ordinary ones.
+// Days near clock changes in Europe, America or Australia, and ordinary days.
 const STARTS = ['2026-03-05', '2026-03-26', '2026-04-02', '2026-06-10', '2026-10-01', '2026-10-23', '2026-10-30'];
 
-/** Draws a small world. `busy` lets things happen to it; without, it only sends. */
+/** Creates a small random world. With `busy`, things happen in it; without, it only sends. */
 export function drawWorld(seed: number, busy: boolean): WorldSpec {
   const random = seeded(seed);
   const whole = (from: number, to: number): number => Math.floor(random.between(from, to + 1));
@@ -161,8 +160,8 @@ export function drawWorld(seed: number, busy: boolean): WorldSpec {
 }
 
 /**
- * Draws a world that an estimate is about: one campaign of one email, everybody there from the beginning, nothing that
- * happens. Its mailboxes may have sent before and may be at rest.
+ * Creates a random world for estimates: one campaign with one email, all leads present from the beginning, no
+ * happenings. Its mailboxes may have sent before and may be on hold.
  */
 export function drawPlainWorld(seed: number): WorldSpec {
   const random = seeded(seed).fork('plain');
@@ -218,7 +217,7 @@ export function drawPlainWorld(seed: number): WorldSpec {
       gone: false,
     }),
   );
-  // Ids come from the seed too, and other worlds may have the same.
+  // Ids come from the seed too; the offset avoids the ids of other worlds.
   return { seed: seed + 1_000_000, from, until, mailboxes, campaigns: [campaign], leads, happenings: [] };
 }
 

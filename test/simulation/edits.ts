@@ -7,14 +7,14 @@ import type { Built } from './build.ts';
 import type { Happening } from './draw.ts';
 import type { Ledger } from './ledger.ts';
 
-/** The world as it was built, and what is known of it outside. */
+/** The built world, and what is known of it from outside. */
 export interface Stage {
   ctx: Ctx;
   ledger: Ledger;
   built: Built;
 }
 
-/** A person edits a campaign: its window, the days before its second email, its pool. */
+/** Applies a person's edit of a campaign: its window, the days before its second email, or its pool. */
 export async function editCampaign(
   { ctx, ledger, built }: Stage,
   happening: Extract<Happening, { kind: 'window' | 'wait' | 'pool' }>,
@@ -45,7 +45,7 @@ export async function editCampaign(
           if (ledger.mailboxAt(place, at).state !== 'removed')
             await updateMailbox(ctx, mailbox, { tags: there.includes(place) ? [tag] : [] });
       } else {
-        // A campaign that sends from all has no pool to empty.
+        // A campaign that sends from all mailboxes has no pool to empty.
         if (!rules.pool && there.length === 0) return;
         await replaceSenders(
           ctx,
@@ -58,7 +58,7 @@ export async function editCampaign(
   }
 }
 
-/** A person edits a mailbox, switches it off or on, or removes it. */
+/** Applies a person's edit of a mailbox: changes it, disables or enables it, or removes it. */
 export async function editMailbox(
   { ctx, ledger, built }: Stage,
   happening: Extract<Happening, { kind: 'cap' | 'gap' | 'off' | 'on' | 'removeMailbox' }>,

@@ -9,12 +9,14 @@ import { dayOf, isOpenAt, type Letter } from './ledger.ts';
 import { playWorld } from './run.ts';
 
 const MINUTE = 60_000;
-/** How late the engine may be beside lengthened gaps: it asks for some slots up to a minute after they are free. */
+/**
+ * How late the engine may be, apart from lengthened gaps: it requests some slots up to a minute after they are free.
+ */
 const LATE_MS = 2 * MINUTE;
 
 /**
- * Plays a world of one campaign, and says where what was estimated beforehand differs from what was sent: the emails of
- * every campaign-local day, exactly, and when the last one left.
+ * Plays a world of one campaign, and returns the differences between the estimate and the sent emails: the exact number
+ * on every campaign-local day, and the time of the last email.
  */
 export async function compareEstimate(base: TestDeps, spec: WorldSpec): Promise<{ letters: number; faults: string[] }> {
   const [rules] = spec.campaigns;
@@ -49,7 +51,7 @@ export async function compareEstimate(base: TestDeps, spec: WorldSpec): Promise<
     count += 1;
     if (emails > whole.daily_capacity) found.push(`${day}: ${emails} emails, more than a whole day's capacity`);
     differs(`days for ${sent} emails`, (await estimate!(sent)).sending_days, count);
-    // Who comes next comes on another day, unless the world ended first.
+    // The next lead's email is on a later day, unless the world ended before.
     if (day !== lastDay && sent < spec.leads.length && (await estimate!(sent + 1)).sending_days !== count + 1)
       found.push(`${day}: the estimate has more than ${emails} emails on it`);
   }
@@ -67,8 +69,8 @@ function emailsByDay({ campaigns: [rules] }: WorldSpec, letters: readonly Letter
 }
 
 /**
- * The last email leaves on the estimated day, not earlier than estimated, and later by no more than lengthened gaps explain: a
- * fifth of the open time until then, and of one gap more, by which an opening is shifted.
+ * Checks that the last email is sent on the estimated day, not before the estimate, and not later than lengthened gaps
+ * explain: a fifth of the open time until then, and one more gap, which can shift the start of a window.
  */
 function finishFaults(spec: WorldSpec, letters: readonly Letter[], estimated: Date | null): string[] {
   const [rules] = spec.campaigns;

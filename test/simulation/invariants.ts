@@ -7,10 +7,10 @@ import { dayOf, isOpenAt, isPreferred, matches, type Ledger } from './ledger.ts'
 const DAY = 86_400_000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** How long (ms) a lead may be due while a mailbox that may serve it stands idle. */
+/** Time for which a lead may be due while a mailbox that can send to it is idle (ms). */
 const STARVED_MS = 90 * MINUTE;
 
-/** The API shows every lead in one state, with what it waits for or why it ended. */
+/** Checks that the API shows every lead in one state, with what it waits for or why it ended. */
 export async function checkLeads(ctx: Ctx, ledger: Ledger): Promise<void> {
   for (const { id } of ledger.built.campaigns) {
     const { rows } = await listLeads(ctx, id, {}, { limit: 10_000, cursor: undefined });
@@ -25,7 +25,7 @@ export async function checkLeads(ctx: Ctx, ledger: Ledger): Promise<void> {
   }
 }
 
-/** A lead as its row says, with its place among the world's leads. */
+/** A lead's state in the database, with its index among the world's leads. */
 interface LeadState {
   index: number;
   id: string;
@@ -33,7 +33,7 @@ interface LeadState {
   campaign_id: string;
   mailbox_id: string | null;
   state: string;
-  /** The campaign's. */
+  /** Status of the campaign. */
   status: string;
   waiting_for: object | null;
   waiting_until: Date | null;
@@ -43,21 +43,21 @@ interface LeadState {
   failure_reason: object | null;
   waits: boolean;
   slot: boolean;
-  /** When its email falls or fell due (epoch ms), where it stands at one. */
+  /** Due time of its email (epoch ms), if it is at an email step. */
   due: number | null;
 }
 
-/** What is the same for every lead. */
+/** Data that is the same for every lead. */
 interface Surroundings {
   /** Counters of the organization that differ from its emails. */
   counters: object[] | null;
-  /** Mailboxes that give fewer emails, as their warmup lands in spam. */
+  /** Mailboxes with a reduced limit, as their warmup emails are delivered to spam. */
   unwell: string[];
-  /** Slots of today and of two days before, warmup's among them. */
+  /** Slots of today and of the two days before, including those of warmup. */
   emails: [campaign: string | null, mailbox: string, at: number, day: string, isFirst: boolean][] | null;
 }
 
-/** Every table is read by the world's own ids: other worlds in the same database make nothing slower. */
+/** Every table is read by the world's own ids, so that other worlds in the same database do not slow it down. */
 const COUNTERS_OFF = `select jsonb_agg(jsonb_build_object('scope', coalesce(d.scope, s.scope), 'id', coalesce(d.scope_id, s.scope_id), 'day', coalesce(d.day, s.day), 'count', d.count, 'emails', s.n)) from (
          select 'mailbox' as scope, mailbox_id as scope_id, day, count(*)::int as n
          from (select mailbox_id, (slot_at at time zone 'utc')::date as day from sends where organization_id = :org
@@ -72,7 +72,9 @@ const COUNTERS_OFF = `select jsonb_agg(jsonb_build_object('scope', coalesce(d.sc
          -- Emails of a mailbox that was removed belong to none.
          and coalesce(d.scope_id, s.scope_id) in (select id from mailboxes where organization_id = :org union all select unnest(:campaigns::uuid[]))`;
 
-/** What must hold of the rows at any time: every lead in one state, and every lead that waits has a next moment. */
+/**
+ * Checks what must be true of the rows at any time: every lead has one state, and every waiting lead has a next time.
+ */
 export async function checkHour(
   db: RawDb,
   ledger: Ledger,
@@ -80,7 +82,7 @@ export async function checkHour(
   hours: { from: number; until: number },
 ): Promise<void> {
   const campaigns = ledger.built.campaigns.map(({ id }) => id);
-  // One that has ended is asked for only where something may be wrong with it.
+  // A run that has ended is queried only where something may be wrong with it.
   const sleeping = [...wakes].flatMap(([key, at]) => (at === null ? [key.split('/')[2] ?? []].flat() : []));
   const found = await runStatement<Surroundings & { id: string | null }>(
     db,
@@ -150,10 +152,10 @@ export async function checkHour(
   checkStarvation(ledger, rows, surroundings, hours);
 }
 
-/** An email of the engine's, with its slot. */
+/** An email of the engine, with its slot. */
 interface Slot {
   campaign: number;
-  /** -1 for one that was removed: its emails count for their campaign. */
+  /** -1 for a removed mailbox: its emails count for their campaign. */
   mailbox: number;
   at: number;
   day: string;
@@ -161,9 +163,9 @@ interface Slot {
 }
 
 /**
- * No lead starves: whoever has been due for long, while a mailbox that may serve it stood idle, had room on the UTC day and
- * for the campaign, and the campaign was open and had room itself, has an email or a slot by now. Nothing has happened
- * in these hours. What is uncertain is read in the engine's favour; the rules are the ledger's.
+ * No lead starves. A lead must have an email or a slot if it has been due for long while a mailbox that can send to it
+ * was idle with capacity on the UTC day and for the campaign, and the campaign was open and within its limits. Nothing
+ * happened in these hours. Uncertain data is read in the engine's favour; the rules are those of the ledger.
  */
 function checkStarvation(
   ledger: Ledger,
@@ -202,7 +204,7 @@ function starves(
 ): boolean {
   const { spec, built } = ledger;
   const moments = [STARVED_MS, STARVED_MS / 2, MINUTE].map((before) => now - before);
-  // A world that has changed meanwhile is looked at again an hour later.
+  // After a change of the world it is checked again an hour later.
   if (moments[0]! < spec.from || ledger.changedBetween(moments[0]!, now)) return false;
   const { campaign, timezone, provider } = spec.leads[lead.index]!;
   const rules = ledger.rulesAt(campaign, now);
@@ -231,10 +233,10 @@ function starves(
     const { cap, gapSeconds } = ledger.mailboxAt(index, now);
     const own = slots.filter((slot) => slot.mailbox === index);
     const given = own.filter((slot) => slot.campaign === campaign && slot.day === day).length;
-    // The ramp may have begun late.
+    // The ramp may have started late.
     const level = rules.ramp ? Math.min(rules.ramp.start, rules.ramp.ceiling || Infinity) : Infinity;
     if (given >= Math.min(cap, rules.dailyLimit, level)) return false;
-    // Follow-ups that are due come first in their mailbox.
+    // Due follow-ups have priority in their mailbox.
     const kept = isFirst ? others.filter((other) => other.mailbox_id === built.mailboxes[index]).length : 0;
     return moments.every(
       (at) =>

@@ -4,14 +4,14 @@ import type { CampaignSpec, Reaction, WorldSpec } from './draw.ts';
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;
-/** An email that was refused is tried again within this time (ms). */
+/** A refused email is retried within this time (ms). */
 const REFUSED_MS = 64 * MINUTE;
 
-/** One email as the mail server got it. */
+/** An email as the mail server received it. */
 export interface Letter {
   /** Epoch ms. */
   at: number;
-  /** Places in the world's lists. */
+  /** Indexes in the world's lists. */
   mailbox: number;
   lead: number;
   campaign: number;
@@ -20,29 +20,29 @@ export interface Letter {
   messageId: string;
 }
 
-/** A rule that was broken. */
+/** A broken rule. */
 export interface Fault {
   at: number;
   rule: string;
   detail: string;
 }
 
-/** What of a mailbox changes. */
+/** The properties of a mailbox that can change. */
 export interface MailboxState {
   cap: number;
   gapSeconds: number;
   state: 'on' | 'off' | 'removed';
 }
 
-/** A stretch of time for which a value holds, from its moment (epoch ms) on. */
+/** A value that applies from its time on (epoch ms). */
 interface Change<T> {
   at: number;
   value: T;
 }
 
 /**
- * What the outside world sees of a simulation: every letter, held against the rules of the world as they were at that
- * moment. It knows nothing of the engine's tables; its clock arithmetic is luxon's.
+ * A simulation as seen from outside: checks every email against the rules of the world at that time. Does not read the
+ * engine's tables, and computes times with luxon.
  */
 export class Ledger {
   readonly letters: Letter[] = [];
@@ -67,7 +67,7 @@ export class Ledger {
     ]);
   }
 
-  /** A campaign is edited. */
+  /** Records an edit of a campaign. */
   setRules(campaign: number, edit: Partial<CampaignSpec>, at: number): void {
     this.#rules[campaign]!.push({ at, value: { ...this.rulesAt(campaign, at), ...edit } });
   }
@@ -76,7 +76,7 @@ export class Ledger {
     return this.#rules[campaign]!.findLast((change) => change.at <= at)!.value;
   }
 
-  /** A mailbox is edited, switched off or on, or removed. */
+  /** Records an edit of a mailbox: a change, disabling, enabling or removal. */
   setMailbox(mailbox: number, edit: Partial<MailboxState>, at: number): void {
     this.#mailboxes[mailbox]!.push({ at, value: { ...this.mailboxAt(mailbox, at), ...edit } });
   }
@@ -85,31 +85,36 @@ export class Ledger {
     return this.#mailboxes[mailbox]!.findLast((change) => change.at <= at)!.value;
   }
 
-  /** What a mailbox has been set to so far. */
+  /** All states of a mailbox so far. */
   statesOf(mailbox: number): MailboxState[] {
     return this.#mailboxes[mailbox]!.map(({ value }) => value);
   }
 
-  /** Whether a mailbox is on and in the pool of a campaign. */
+  /** Whether a mailbox is enabled and in the pool of a campaign. */
   isSender(campaign: number, mailbox: number, at: number): boolean {
     const { pool } = this.rulesAt(campaign, at);
     return this.mailboxAt(mailbox, at).state === 'on' && (pool === null || pool.includes(mailbox));
   }
 
-  /** Whether a mailbox was no sender of a campaign at some moment after one and up to another: its conversations may move. */
+  /**
+   * Whether a mailbox was not a sender of a campaign at some time after `after` and up to `until`: its conversations
+   * may move to another mailbox.
+   */
   wasLost(campaign: number, mailbox: number, after: number, until: number): boolean {
     const moments = [...this.#rules[campaign]!, ...this.#mailboxes[mailbox]!].map(({ at }) => at);
     return moments.some((at) => at > after && at <= until && !this.isSender(campaign, mailbox, at));
   }
 
-  /** When campaigns and mailboxes were edited, paused or resumed, and when leads left. */
+  /** Times at which campaigns and mailboxes were edited, paused or resumed, and at which leads left. */
   changes(): number[] {
     const lists: Change<unknown>[][] = [...this.#rules, ...this.#active, ...this.#mailboxes];
     const away = [...this.#away.values()].flat().flatMap(({ from, until }) => [from, until]);
     return [...lists.flatMap((list) => list.map(({ at }) => at)), ...this.#left.values(), ...away];
   }
 
-  /** Whether a campaign or a mailbox was edited, paused or resumed in between, or an outage or hold began or ended. */
+  /**
+   * Whether in between a campaign or a mailbox was edited, paused or resumed, or an outage or hold began or ended.
+   */
   changedBetween(from: number, until: number): boolean {
     const within = (at: number): boolean => at > from && at <= until;
     return (
@@ -118,7 +123,7 @@ export class Ledger {
     );
   }
 
-  /** Whether a mailbox is held, or its server away; what its last refusal makes it wait for afterwards included. */
+  /** Whether a mailbox is on hold or its server is down, including the wait after its last refusal. */
   rests(mailbox: number, at: number): boolean {
     return (
       at < (this.spec.mailboxes[mailbox]!.restsUntil ?? 0) ||
@@ -128,7 +133,9 @@ export class Ledger {
     );
   }
 
-  /** When an email falls due for who finished the step before it at a moment, by its days as they are edited meanwhile. */
+  /**
+   * Due time of an email for a lead that finished the step before at a time, with the edits of its days in between.
+   */
   dueAfter(campaign: number, place: number, at: number): number {
     const dueBy = (rules: CampaignSpec): number => {
       const step = rules.steps[place]!;
@@ -140,14 +147,14 @@ export class Ledger {
     return due;
   }
 
-  /** When a lead's first email falls due (epoch ms), where neither an event nor an app comes before it. */
+  /** Due time of a lead's first email (epoch ms), if neither an event nor an app is before it. */
   firstDue(lead: number): number | null {
     const { at, campaign } = this.spec.leads[lead]!;
     const rules = this.spec.campaigns[campaign]!;
     return rules.begin && rules.begin.kind !== 'wait' ? null : at + rules.entryDelayMinutes * MINUTE + firstWait(rules);
   }
 
-  /** A person says when they are back: nobody writes until the working day after that day begins where they are. */
+  /** Records a person's day of return: no email is sent before the working day after it begins in their time zone. */
   setAway(lead: number, at: number, returns: string): void {
     let day = DateTime.fromISO(returns, { zone: this.spec.leads[lead]!.timezone }).plus({ days: 1 });
     while (day.weekday > 5) day = day.plus({ days: 1 });
@@ -158,18 +165,18 @@ export class Ledger {
     return (this.#away.get(lead) ?? []).some(({ from, until }) => at >= from && at < until);
   }
 
-  /** A person does something with their latest email. */
+  /** Records a person's reaction to their latest email. */
   react(lead: number, what: Reaction, at: number): void {
     const key = `${lead}/${what}`;
     if (!this.#reactions.has(key)) this.#reactions.set(key, at);
   }
 
-  /** When a person did so first (epoch ms; Infinity for never). */
+  /** Time of a person's first such reaction (epoch ms; Infinity for never). */
   reactedAt(lead: number, what: Reaction): number {
     return this.#reactions.get(`${lead}/${what}`) ?? Infinity;
   }
 
-  /** Whether a reply ends a lead's way through its campaign. */
+  /** Whether a reply ends the campaign for a lead. */
   stopsOnReply(lead: number): boolean {
     const { steps } = this.spec.campaigns[this.spec.leads[lead]!.campaign]!;
     return !steps.some((step) => step.kind === 'email' && step.onlyIf === 'replied');
@@ -195,7 +202,7 @@ export class Ledger {
     this.faults.push({ at, rule, detail });
   }
 
-  /** A letter reached the server: every rule is looked at. Returns whom it is for. */
+  /** Records an email that reached the server and checks it against every rule. Returns the index of its lead. */
   record(at: number, mailbox: number, to: string, raw: Buffer): number {
     const head = raw.toString('utf8').replace(/\r?\n[ \t]+/g, ' ');
     const header = (name: string): string => new RegExp(`^${name}: (.*)$`, 'mi').exec(head)?.[1]?.trim() ?? '';
@@ -227,7 +234,7 @@ export class Ledger {
     if (rules.hours && !isPreferred(rules, at, person.timezone)) broken('not a preferred hour');
     if (at < person.at + rules.entryDelayMinutes * MINUTE + firstWait(rules)) broken('before the entry delay');
 
-    // What has its slot keeps it when a cap is lowered, a gap raised, or a limit lowered.
+    // An email keeps its slot when a cap or limit is lowered or a gap is raised.
     const states = this.#mailboxes[mailbox]!.map(({ value }) => value);
     const of = [
       ...sender.before,
@@ -280,7 +287,7 @@ export class Ledger {
     if (spec.onlyIf && this.reactedAt(lead, spec.onlyIf) > at) broken(`an email for who has ${spec.onlyIf} one`);
   }
 
-  /** The email a conversation's present thread began with: the latest that stood alone. */
+  /** The email that the current thread of a conversation began with: the latest one that was not a reply. */
   #threadOf(campaign: number, at: number, earlier: readonly Letter[]): Letter {
     const { steps } = this.rulesAt(campaign, at);
     const beginning = earlier.findLast(({ step }) => {
@@ -291,11 +298,11 @@ export class Ledger {
   }
 
   /**
-   * What the ramp allows a mailbox on the day of a moment: it rises with every local day on which the campaign's window
-   * opens, from the first on.
+   * What the ramp allows a mailbox on the day of a time: it rises on every local day with an open window of the
+   * campaign, from the first such day on.
    */
   rampAt(campaign: number, at: number): number {
-    // Within a quarter of an hour no window opens and no day begins.
+    // Windows open and days begin only at quarters of an hour.
     const key = `${campaign}/${Math.floor(at / (15 * MINUTE))}/${this.#rules[campaign]!.length}`;
     let level = this.#ramps.get(key);
     if (level === undefined) {
@@ -308,7 +315,7 @@ export class Ledger {
   #rampAt(campaign: number, at: number): number {
     const rules = this.rulesAt(campaign, at);
     const ramp = rules.ramp!;
-    // It begins when there is a lead to write to.
+    // It starts when there is a lead to email.
     const due = this.spec.leads.flatMap((lead, index) =>
       lead.campaign === campaign ? [this.firstDue(index) ?? 0] : [],
     );
@@ -321,10 +328,10 @@ export class Ledger {
   }
 }
 
-/** Offsets (minutes) of a zone by the quarter of an hour: offsets change at no other moments. */
+/** Offsets (minutes) of a zone by the quarter of an hour: offsets change at no other times. */
 const offsets = new Map<string, Map<number, number>>();
 
-/** The wall clock of a zone, by luxon. */
+/** Returns the local time in a zone, computed with luxon. */
 export function local(at: number, zone: string): { hour: number; minute: number; weekday: number; day: string } {
   let known = offsets.get(zone);
   if (!known) offsets.set(zone, (known = new Map()));
@@ -334,13 +341,13 @@ export function local(at: number, zone: string): { hour: number; minute: number;
   const moved = at + offset * MINUTE;
   const days = Math.floor(moved / DAY);
   const minute = Math.floor((moved - days * DAY) / MINUTE);
-  // The first of January 1970 was a Thursday.
+  // 1 January 1970 was a Thursday.
   return { hour: Math.floor(minute / 60), minute, weekday: (days + 3) % 7, day: nameOfDay(days) };
 }
 
 const names = new Map<number, string>();
 
-/** A day as YYYY-MM-DD, by its number since 1970. */
+/** A day as YYYY-MM-DD, from its number since 1970. */
 function nameOfDay(days: number): string {
   let name = names.get(days);
   if (name === undefined) names.set(days, (name = new Date(days * DAY).toISOString().slice(0, 10)));
@@ -351,7 +358,7 @@ export function dayOf({ timezone }: CampaignSpec, at: number): string {
   return local(at, timezone).day;
 }
 
-/** Whether a campaign's days, times and dates let mail out. */
+/** Returns whether a campaign's days, times and dates allow sending. */
 export function isOpenAt(rules: CampaignSpec, at: number): boolean {
   if ((rules.startsAt !== null && at < rules.startsAt) || (rules.endsAt !== null && at >= rules.endsAt)) return false;
   const { minute, weekday } = local(at, rules.timezone);
@@ -364,19 +371,25 @@ export function isOpenAt(rules: CampaignSpec, at: number): boolean {
   });
 }
 
-/** Whether send-time optimization lets an email out: a preferred hour of the recipient, and no weekend where those are left out. */
+/**
+ * Returns whether send-time optimization allows an email: at a preferred hour of the recipient, and not on a weekend if
+ * those are excluded.
+ */
 export function isPreferred({ hours, weekends }: CampaignSpec, at: number, timezone: string): boolean {
   if (hours === null) return true;
   const { hour, weekday } = local(at, timezone);
   return hours.includes(hour) && (weekends || weekday < 5);
 }
 
-/** How long (ms) a lead waits before the first email beside the entry delay; an event may come at once. */
+/**
+ * Time that a lead waits before the first email in addition to the entry delay (ms); 0 for an event, which can come at
+ * once.
+ */
 function firstWait({ begin }: CampaignSpec): number {
   return begin?.kind === 'wait' ? begin.minutes * MINUTE : 0;
 }
 
-/** Whether an address of a provider family may be written to from a mailbox, where they must match. */
+/** Returns whether a mailbox may email an address of a provider family, if they must match. */
 export function matches(provider: string, sender: string): boolean {
   return provider === '' || provider === (sender === 'smtp_imap' ? 'other' : sender);
 }

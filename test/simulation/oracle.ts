@@ -6,7 +6,10 @@ import type { Outcome } from './run.ts';
 const DAY = 86_400_000;
 const MINUTE = 60_000;
 const QUARTER = 15 * MINUTE;
-/** Places at which the list of mailboxes begins, at most: beginnings and both directions are all orders of three. */
+/**
+ * Maximum number of start positions in the list of mailboxes: the start positions with both directions are all orders
+ * of three.
+ */
 const MOST_BEGINNINGS = 4;
 
 /** An email that a lead waits for. */
@@ -15,48 +18,54 @@ interface Job {
   campaign: number;
   /** 0 is the first email. */
   step: number;
-  /** Due from then on (epoch ms). */
+  /** Due time (epoch ms). */
   from: number;
-  /** The mailbox of its conversation; null may come from any that fits. */
+  /** The mailbox of its conversation; null for any suitable mailbox. */
   mailbox: number | null;
 }
 
-/** An email as the oracle placed it. */
+/** An email with the slot that the oracle chose. */
 type Placed = Pick<Letter, 'at' | 'mailbox' | 'lead' | 'campaign' | 'step'>;
 
 /**
- * How many emails the world had room for, by an allocator of its own that shares no code and no state with the engine: it goes
- * from minute to minute through its own course of the world, and a mailbox that is free gives the minute to the email
- * with the fewest mailboxes to choose from. It knows what has happened until then and nothing of what is to come. What
- * campaigns prescribe binds it too: the mailbox that has sent least, providers that match, new leads before or after
- * follow-ups. No rule says which of two campaigns comes first, nor which of two mailboxes that have sent equally much: there is only as
- * much room as every order finds.
+ * Computes how many emails the world had capacity for, with a separate allocator that shares no code and no state with
+ * the engine. It goes through the world minute by minute, and a free mailbox gets the email with the fewest possible
+ * mailboxes. It knows what has happened until then and nothing of the future. The campaigns' rules apply to it too: the
+ * mailbox that has sent least, matching providers, new leads before or after follow-ups. No rule defines which of two
+ * campaigns comes first, nor which of two mailboxes that have sent equally many; the capacity is what every order
+ * reaches.
  */
 function couldHaveSent({ spec, ledger }: Pick<Outcome, 'spec' | 'ledger'>, order: Order): Placed[] {
   const course = new Course(spec, ledger, order);
   for (let at = Math.ceil(spec.from / MINUTE) * MINUTE; at < spec.until;) {
     const before = course.placed.length;
     course.pass(at);
-    // While nothing happens, nothing can be placed either.
+    // While nothing changes, no email can be placed either.
     at = course.placed.length > before ? at + MINUTE : course.nextChange(at);
   }
   return course.placed;
 }
 
-/** Which campaign is asked first for an email. */
+/** The order in which campaigns are asked for an email. */
 interface Order {
   campaigns: readonly number[];
-  /** An email with fewer mailboxes to choose from comes before one with more, whatever their campaigns; else only within a campaign. */
+  /**
+   * An email with fewer possible mailboxes comes before one with more in all campaigns; otherwise only within a
+   * campaign.
+   */
   acrossCampaigns: boolean;
-  /** Where the world's list of mailboxes begins when several have sent equally much. */
+  /** Index at which the list of mailboxes starts if several have sent equally many. */
   fromMailbox: number;
-  /** Of mailboxes that have sent equally much, and of leads that are due alike, the last in the lists comes first. */
+  /**
+   * Of mailboxes that have sent equally many, and of leads with the same due time, the last in the list comes first.
+   */
   lastFirst: boolean;
 }
 
 /**
- * As many emails as the order sends that sends least: of campaigns, and of mailboxes and leads that are alike. Orders beyond the first
- * are tried only where less than a share of its emails was sent, as they decide nothing elsewhere, and while there is time.
+ * Returns the smallest number of emails of all orders of campaigns, and of mailboxes and leads that are alike. The
+ * other orders are tried only if less than `share` of the first order's emails was sent, as they change nothing
+ * otherwise, and only while there is time.
  */
 export function roomOf(outcome: Outcome, share: number, isTimeLeft = (): boolean => true): number {
   let least = Infinity;
@@ -71,7 +80,7 @@ function* ordersOf({ mailboxes, campaigns }: WorldSpec): Generator<Order> {
   const listed = permutationsOf([...campaigns.keys()]);
   for (let fromMailbox = 0; fromMailbox < Math.min(mailboxes.length, MOST_BEGINNINGS); fromMailbox += 1)
     for (const lastFirst of [false, true])
-      // Campaigns know nothing of each other: one may take a mailbox of three that another has only two of.
+      // Campaigns do not know each other: one can take a mailbox of its three that is one of only two of another.
       for (const acrossCampaigns of [true, false])
         for (const order of listed) yield { campaigns: order, acrossCampaigns, fromMailbox, lastFirst };
 }
@@ -81,7 +90,7 @@ function permutationsOf(list: readonly number[]): number[][] {
   return list.flatMap((first) => permutationsOf(list.filter((one) => one !== first)).map((rest) => [first, ...rest]));
 }
 
-/** Emails that failed to leave are tried again later: a minute's outage costs a few. */
+/** Emails that could not be sent are retried later, so an outage of a minute costs a few minutes. */
 function restsUntil(kind: string, until: number): number {
   return kind === 'outage' ? until + 64 * MINUTE : until;
 }
@@ -93,20 +102,20 @@ class Course {
   readonly #order: number[];
   readonly #acrossCampaigns: boolean;
   readonly #lastFirst: boolean;
-  /** By mailbox, its turn among those that have sent equally much. */
+  /** Turn of each mailbox among those that have sent equally many. */
   readonly #turns: number[];
-  /** Emails that are due, or will be; the next of every lead only. */
+  /** Emails that are due or will be; only the next one of every lead. */
   readonly #open = new Set<Job>();
   readonly #free: number[];
   readonly #counts = new Map<string, number>();
   readonly #ramps = new Map<string, number>();
-  /** By campaign, the days on which emails of it have left. */
+  /** By campaign, the days on which it sent emails. */
   readonly #sendingDays: Set<string>[];
-  /** Moments at which the world changes, ascending. */
+  /** Times at which the world changes, ascending. */
   readonly #changes: number[];
-  /** By mailbox, when holds, outages and wrong passwords keep it from sending. */
+  /** By mailbox, the times of holds, outages and wrong passwords. */
   readonly #rests: { from: number; until: number }[][];
-  /** By lead, when a person holds it. */
+  /** By lead, the times at which a person holds it. */
   readonly #held = new Map<number, number[]>();
 
   constructor(spec: WorldSpec, ledger: Ledger, { campaigns, acrossCampaigns, fromMailbox, lastFirst }: Order) {
@@ -146,8 +155,8 @@ class Course {
   }
 
   /**
-   * The first minute after one at which something is different: an email falls due, a mailbox is free, the world changes, or
-   * a quarter of an hour begins (windows, hours and days of all zones do so then).
+   * The first later minute at which something is different: an email is due, a mailbox is free, the world changes, or a
+   * quarter of an hour begins (windows, hours and days of all zones begin then).
    */
   nextChange(at: number): number {
     let next = (Math.floor(at / QUARTER) + 1) * QUARTER;
@@ -160,7 +169,7 @@ class Course {
     return Math.max(at + MINUTE, Math.ceil(next / MINUTE) * MINUTE);
   }
 
-  /** One minute: every mailbox that can gives emails as long as it is free. */
+  /** Plays one minute: every mailbox that can send gets emails as long as it is free. */
   pass(at: number): void {
     const { mailboxes } = this.#spec;
     const utcDay = Math.floor(at / DAY);
@@ -183,7 +192,7 @@ class Course {
     for (const job of this.#sorted(ready, inForce, at)) {
       const rules = inForce[job.campaign]!;
       if (!this.#campaignHasRoom(job, rules, at, kept[job.campaign]!)) continue;
-      // Preference and rotation are rules as well: a provider that matches, then the mailbox that has sent least.
+      // Preference and rotation are rules as well: a matching provider, then the mailbox that has sent least.
       const { provider } = this.#spec.leads[job.lead]!;
       const rank = (one: number): number =>
         (rules.espMatch === 'prefer' && provider !== '' && !matches(provider, mailboxes[one]!.provider) ? 1000 : 0) +
@@ -208,7 +217,7 @@ class Course {
     );
   }
 
-  /** Whether a lead is in the campaign, there, and not held by hand. */
+  /** Whether a lead is in the campaign, has been added, and is not held by a person. */
   #isThere(lead: number, at: number): boolean {
     return (
       at < this.#ledger.leftAt(lead) &&
@@ -219,13 +228,16 @@ class Course {
 
   #fits(job: Job, mailbox: number, rules: CampaignSpec, at: number): boolean {
     if (!this.#ledger.isSender(job.campaign, mailbox, at)) return false;
-    // A conversation goes on from another mailbox only when its own is no sender any more.
+    // A conversation continues from another mailbox only if its own is no longer a sender.
     if (job.mailbox !== null && this.#ledger.isSender(job.campaign, job.mailbox, at)) return job.mailbox === mailbox;
     const { provider } = this.#spec.leads[job.lead]!;
     return rules.espMatch !== 'strict' || matches(provider, this.#spec.mailboxes[mailbox]!.provider);
   }
 
-  /** Who can choose least comes first, over all campaigns or within each, and campaigns in the given order; there by the campaign's priority. */
+  /**
+   * Emails with the fewest possible mailboxes come first, in all campaigns or within each, with the campaigns in the
+   * given order; within a campaign its priority applies.
+   */
   #sorted(ready: readonly Job[], inForce: readonly CampaignSpec[], at: number): Job[] {
     const chances = new Map<Job, number>();
     for (const job of ready) {
@@ -247,7 +259,7 @@ class Course {
     return sorted;
   }
 
-  /** Follow-ups of a campaign that are due today and have not left; new leads leave them their share of the limit. */
+  /** Follow-ups of a campaign that are due today and not sent yet; new leads leave them their share of the limit. */
   #followUpsToday(campaign: number, { timezone }: CampaignSpec, at: number): number {
     const midnight = at + (1440 - local(at, timezone).minute) * MINUTE;
     return [...this.#open].filter(
@@ -271,8 +283,8 @@ class Course {
   }
 
   /**
-   * What the ramp allows a mailbox today. It need not rise on a day on which nothing could leave, as with every mailbox at
-   * its cap: who would then send more the day after has sent nothing that warmed anything.
+   * What the ramp allows a mailbox today. It need not rise on a day on which nothing could be sent, for example because
+   * every mailbox had reached its cap: a higher limit on the next day would then follow no sending.
    */
   #rampOn(campaign: number, { ramp }: CampaignSpec, at: number, day: string): number {
     if (!ramp) return Infinity;
@@ -297,7 +309,7 @@ class Course {
     if (next) this.#open.add({ lead, campaign, ...next, mailbox });
   }
 
-  /** The email after one that leaves now, and when it falls due. */
+  /** The email after one that is sent now, and its due time. */
   #nextOf(lead: number, rules: CampaignSpec, step: number, at: number): { step: number; from: number } | undefined {
     let from = at;
     for (let place = step; place < rules.steps.length; place += 1) {
@@ -312,7 +324,7 @@ class Course {
     return undefined;
   }
 
-  /** When a lead that comes to a step is through with what it waits for there. */
+  /** The time at which a lead finishes a waiting step. */
   #after(step: Exclude<StepSpec, { kind: 'email' }> | null, lead: number, at: number): number {
     switch (step?.kind) {
       case undefined:

@@ -16,7 +16,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** A campaign with an explicit pool of one mailbox and one lead under way. */
+/** Creates a campaign with an explicit pool of one mailbox and one lead in progress. */
 async function given() {
   const { organizationId } = await world.tenant();
   const { db } = world.deps;

@@ -16,7 +16,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** A campaign that writes to everybody on its first day; on the next its limit is a twelfth of those who are due then. */
+/** A campaign that emails everybody on its first day; on the next its limit is a twelfth of the due leads. */
 function campaignWithQueue(seed: number, more: Happening[] = []): WorldSpec {
   return world14(seed, {
     happenings: [{ at: FROM + 20 * HOUR, kind: 'limit', campaign: 0, dailyLimit: LIMIT }, ...more],
@@ -49,7 +49,7 @@ function world14(seed: number, { happenings, mailboxes = 3, campaign = {} }: Par
   });
 }
 
-/** Emails of each day after the first. */
+/** Number of emails on each day after the first. */
 const byDay = (letters: readonly { at: number }[]): number[] =>
   Array.from({ length: 13 }, (_, day) => letters.filter(({ at }) => Math.floor((at - FROM) / DAY) === day + 1).length);
 
@@ -57,7 +57,7 @@ test('those who wait for a daily limit ask when it may be their turn, and not al
   const { letters, faults, turns } = await playWorld(world.deps, campaignWithQueue(9_001));
   t.deepEqual(faults, []);
   t.deepEqual(byDay(letters), [...Array.from({ length: 12 }, () => LIMIT), 0]);
-  // Everybody's way takes seven turns without the queue; in it, a day's worth of runs is refused every day.
+  // Each lead takes seven turns without the queue; in the queue, as many runs as the daily limit are refused every day.
   t.true(turns.run <= LEADS * 7 + 12 * LIMIT, `${turns.run} turns of runs`);
 });
 
@@ -103,7 +103,7 @@ test('where many who waited for a mailbox leave, the others are called before th
 });
 
 test('so do those who wait for the limit of new leads after an event', async (t) => {
-  // All of them have waited for an event until the same hour of the first morning.
+  // All of them wait for an event until the same hour of the first morning.
   const campaign: Partial<CampaignSpec> = {
     begin: { kind: 'event', name: 'signed-up', timeoutMinutes: 8 * 60 },
     maxNewPerDay: LIMIT,

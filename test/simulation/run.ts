@@ -32,40 +32,40 @@ import { words } from '../../domain/platform/words.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** An open so soon (ms) after its email is taken for a machine's. */
+/** An open sooner after its email counts as automatic (ms). */
 const OPENED_MS = 60_000;
-/** What a person reads with. */
+/** User agent of a person. */
 const READER = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)';
-/** Turns of one actor at one moment after which it is taken to spin. */
+/** Number of turns of one actor at one time after which it counts as an endless loop. */
 const SPIN = 300;
 
-/** What came of a world. */
+/** Results of a world. */
 export interface Outcome {
   spec: WorldSpec;
   built: Built;
   letters: Letter[];
   faults: Fault[];
   ledger: Ledger;
-  /** Turns of launchers and runs: what waiting costs. */
+  /** Turns of launchers and runs: the cost of waiting. */
   turns: { launcher: number; run: number };
 }
 
-/** Learns of every day that is over, counted from 1, and of the emails until then; false ends the world with that day. */
+/** Called after every day, counted from 1, with the number of emails so far; false ends the world with that day. */
 type Progress = (day: number, emails: number) => boolean;
 
-/** One launcher or run, as Temporal would keep it: when it wakes, and what it then does. */
+/** A launcher or run, as Temporal would keep it: when it wakes, and what it does then. */
 interface Actor {
   /** Epoch ms; null waits for a nudge. */
   at: number | null;
-  /** The email it delivers when it wakes. */
+  /** The email that it sends when it wakes. */
   sendId: string | null;
-  /** The app it asks meanwhile: failed attempts so far, and what lets a late answer come. */
+  /** Its app call: failed attempts so far, and the function that releases a late answer. */
   call: { stepRunId: string; failures: number; finish: (() => Promise<CallResult | AppBusy>) | null } | null;
   spins: number;
   spunAt: number;
 }
 
-/** What company of a simulation gets to know. */
+/** What a company of a simulation can see. */
 export interface Surroundings {
   ctx: Ctx;
   db: TestDeps['db'];
@@ -73,24 +73,24 @@ export interface Surroundings {
   spec: WorldSpec;
   built: Built;
   ledger: Ledger;
-  /** What a mailbox has been set to so far, by its place. */
+  /** All states of a mailbox so far, by its index. */
   states(mailbox: number): readonly MailboxState[];
 }
 
-/** Others that send from the mailboxes of a world, beside its campaigns. */
+/** Other senders that use the mailboxes of a world besides its campaigns. */
 export interface Company {
   begin(world: Surroundings): Promise<void>;
-  /** When it acts next (epoch ms). */
+  /** Returns when it acts next (epoch ms). */
   nextAt(): number;
   act(now: number): Promise<void>;
-  /** An email leaves a mailbox, by its place; whether it is one of the company's. */
+  /** Handles an email that a mailbox sends, by the mailbox's index; returns whether it is one of the company's. */
   takes(mailbox: number, to: string, raw: Buffer, now: number): boolean;
 }
 
 /**
- * Plays a world from its beginning to its end: the verbs are those of production, the clock is moved from event to
- * event, and what workflows do (wait, ask again, deliver, be nudged) is done here from the outbox. `look` may look at
- * the world as it was built.
+ * Plays a world from beginning to end. The functions are those of production, the clock moves from event to event, and
+ * what workflows do (wait, retry, send, be nudged) is done here from the outbox. `look` can inspect the world after it
+ * is built.
  */
 export async function playWorld(
   base: TestDeps,
@@ -125,12 +125,12 @@ class Simulation {
   readonly #smtp: SmtpSender;
   readonly #app: ScriptedApp;
   readonly #stage: Stage;
-  /** The passwords that the servers of mailboxes take at present. */
+  /** The passwords that the servers of mailboxes accept now. */
   readonly #passwords: string[];
   readonly #turns = { launcher: 0, run: 0 };
-  /** Arrivals and happenings that are still to come, soonest first. */
+  /** Future arrivals and happenings, soonest first. */
   readonly #script: { at: number; act: () => Promise<void> }[] = [];
-  /** A statement has written into the outbox since it was last looked at. */
+  /** Whether a statement has written to the outbox since the last read. */
   #intended = false;
   /** The last row of the outbox that was passed on. */
   #relayed = '0';
@@ -252,14 +252,14 @@ class Simulation {
     return this.#clock.now().getTime();
   }
 
-  /** When every open launcher and run looks again. */
+  /** The next check of every open launcher and run. */
   #wakes(): Map<string, number | null> {
     return new Map([...this.#actors].map(([key, actor]) => [key, actor.at]));
   }
 
   #wake(key: string, at: number): void {
     const known = this.#actors.get(key);
-    // A run that asks an app asks again when it has the answer.
+    // A run that calls an app checks again when it has the answer.
     if (known?.call) return;
     this.#actors.set(key, { spins: 0, spunAt: 0, ...known, at, sendId: null, call: null });
   }
@@ -283,7 +283,10 @@ class Simulation {
     } else actor.at = turn.report.wakeAt;
   }
 
-  /** The engine has paused a campaign by itself, as its pool is empty; a person starts it again some hours later, if that works. */
+  /**
+   * The engine has paused a campaign automatically because its pool is empty; a person resumes it some hours later, if
+   * that is possible.
+   */
   async #noticePause(campaignId: string): Promise<void> {
     const campaign = this.#built.campaigns.findIndex(({ id }) => id === campaignId);
     const { status } = await this.#deps.db('campaigns').where({ id: campaignId }).first('status');
@@ -323,7 +326,7 @@ class Simulation {
     }
   }
 
-  /** Asks the app, waits for a late answer, or for the next attempt; then the run decides again. */
+  /** Calls the app, or waits for a late answer or the next attempt; then the run decides again. */
   async #ask(actor: Actor, call: NonNullable<Actor['call']>): Promise<void> {
     const { stepRunId, finish } = call;
     const asked = finish
@@ -343,8 +346,8 @@ class Simulation {
   }
 
   /**
-   * Does what the relay and Temporal do with what the last transaction intends. Its rows stay: they come after those seen
-   * before, and the table is not gone through.
+   * Does what the relay and Temporal do with the outbox rows of the last transaction. The rows are kept: new ones come
+   * after those already seen, so the table is not scanned.
    */
   async #relay(): Promise<void> {
     if (!this.#intended) return;
@@ -358,7 +361,7 @@ class Simulation {
     for (const { id, kind, workflow: key, starts } of rows) {
       this.#relayed = id;
       const open = this.#actors.has(key);
-      // A signal without a start reaches an open run or none; a start leaves an open run alone.
+      // A signal without a start reaches an open run or none; a start does not change an open run.
       if (kind === 'cancel' || (open ? kind === 'start' : !starts)) continue;
       this.#wake(key, this.#now());
     }
@@ -386,7 +389,7 @@ class Simulation {
     const { organizationId } = this.#built;
     const now = this.#clock.now();
     const rows = leads.map((index) => this.#built.leads[index]!);
-    // As a constant text, whose plan is kept.
+    // As constant text, whose plan is cached.
     await runStatement(
       this.#deps.db,
       `insert into enrollments (id, organization_id, campaign_id, contact_id, entered_at, last_activity_at)
@@ -409,7 +412,7 @@ class Simulation {
     try {
       await this.#act(happening);
     } catch (error) {
-      // A person may be refused: no such lead any more, no lead left to write to.
+      // A person's request can be refused: the lead is gone, or no lead is left to email.
       if (!(error instanceof AppError)) throw error;
     }
   }
@@ -427,7 +430,7 @@ class Simulation {
           }),
         );
       case 'password':
-        // A person enters the new one at the end.
+        // A person enters the new password at the end.
         this.#passwords[happening.mailbox] = `secret of ${happening.at}`;
         return this.#later(happening.until, () => this.#enterPassword(happening.mailbox));
       case 'outage':
@@ -477,7 +480,8 @@ class Simulation {
         const letter = this.#letterTo(happening.lead);
         if (!letter || this.#spec.leads[happening.lead]!.gone || happening.at - letter.at < OPENED_MS) return;
         this.#ledger.react(happening.lead, 'clicked', happening.at);
-        // What a click becomes once it is known to be a person's; the worker that says so goes through all worlds at one time.
+        // The result of a click after it is known to be a person's. The worker that does this goes through all worlds
+        // at the same time.
         return this.#deps
           .db('sends')
           .where({ organization_id: this.#built.organizationId, message_id: letter.messageId })
@@ -516,19 +520,19 @@ class Simulation {
     }
   }
 
-  /** A person enters the password that the server takes by now. */
+  /** A person enters the password that the server accepts by now. */
   async #enterPassword(mailbox: number): Promise<void> {
     if (this.#isRemoved(mailbox)) return;
     const smtp = { host: '127.0.0.1', port: 1, username: 'm', security: 'none', password: this.#passwords[mailbox]! };
     await updateMailbox(this.#ctx, this.#built.mailboxes[mailbox]!, { smtp: smtp as never });
   }
 
-  /** The latest email a lead got. */
+  /** The latest email that a lead got. */
   #letterTo(lead: number): Letter | undefined {
     return this.#ledger.letters.findLast((letter) => letter.lead === lead);
   }
 
-  /** A person answers the latest email they got, or the first; who got none has nothing to answer. */
+  /** A person replies to their latest or first email; without an email there is nothing to reply to. */
   async #answer(kind: 'reply' | 'replyToFirst' | 'unsubscribe', index: number): Promise<void> {
     const lead = this.#built.leads[index]!;
     const letter =
@@ -547,7 +551,7 @@ class Simulation {
     await this.#receive(letter, (original) => replyTo(original, 'Yes, call me tomorrow.'));
   }
 
-  /** The mail program of a person who has got an email says when they are back. */
+  /** The mail program of a person who got an email sends an out-of-office notice with the day of return. */
   async #sayAway(index: number, returns: string): Promise<void> {
     const letter = this.#letterTo(index);
     if (!letter || this.#spec.leads[index]!.gone || this.#isRemoved(letter.mailbox)) return;
@@ -556,12 +560,12 @@ class Simulation {
     await this.#receive(letter, (original) => awayFrom(original, `I am out of the office until ${returns}.`));
   }
 
-  /** Nobody reads what is sent to a mailbox that is gone. */
+  /** Nobody reads emails to a removed mailbox. */
   #isRemoved(mailbox: number): boolean {
     return this.#ledger.mailboxAt(mailbox, this.#now()).state === 'removed';
   }
 
-  /** A message about an email of ours comes into the mailbox that sent it. */
+  /** A message about one of our emails arrives in the mailbox that sent it. */
   async #receive(letter: Letter, write: (original: Original) => Buffer): Promise<void> {
     const mailbox = { id: this.#built.mailboxes[letter.mailbox]!, email: `m${letter.mailbox}@sender.example.com` };
     const raw = write({ messageId: letter.messageId, from: mailbox.email, to: letter.to });

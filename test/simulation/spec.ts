@@ -2,7 +2,7 @@ import type { CampaignSpec, LeadSpec, MailboxSpec, WorldSpec } from './draw.ts';
 
 const DAY = 86_400_000;
 
-/** What a world written by hand says; the rest is as plain as it gets. */
+/** The specified part of a handwritten world; the rest has simple defaults. */
 interface Particulars {
   seed: number;
   /** Epoch ms. */
@@ -14,7 +14,10 @@ interface Particulars {
   happenings?: WorldSpec['happenings'];
 }
 
-/** A world written by hand: mailboxes with room and without gaps, campaigns that are always open, leads there from the beginning. */
+/**
+ * Creates a handwritten world: mailboxes with capacity and without gaps, campaigns that are always open, leads present
+ * from the beginning.
+ */
 export function plainWorld({ seed, from, days, mailboxes, campaigns, leads, happenings = [] }: Particulars): WorldSpec {
   return {
     seed,

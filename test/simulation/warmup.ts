@@ -8,18 +8,21 @@ import type { Company, Surroundings } from './run.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
-/** An email is read this long (ms) after it left. */
+/** Time between the sending and the reading of an email (ms). */
 const LANDS_AFTER_MS = 2 * MINUTE;
 
-/** Warms all mailboxes of a simulated world, beside its campaigns, and holds both kinds of email together against caps and gaps. */
+/**
+ * Warms up all mailboxes of a simulated world, in addition to its campaigns, and checks both kinds of email together
+ * against caps and gaps.
+ */
 export class WarmupCompany implements Company {
-  /** Warmup emails that left. */
+  /** Number of sent warmup emails. */
   sent = 0;
   readonly #random: Random;
-  /** Of every mailbox: when its run wakes. */
+  /** By mailbox: when its run wakes. */
   readonly #wakes = new Map<string, number>();
   readonly #landings: { at: number; land: () => Promise<void> }[] = [];
-  /** When emails of either kind left, by mailbox. */
+  /** By mailbox: when emails of either kind were sent. */
   readonly #left = new Map<number, number[]>();
   #world: Surroundings | undefined;
   #signalled = '0';
@@ -27,7 +30,7 @@ export class WarmupCompany implements Company {
 
   readonly #spamShare: number;
 
-  /** @param spamShare of all warmup emails, 0 to 1 */
+  /** @param spamShare share of all warmup emails, 0 to 1 */
   constructor(seed: number, spamShare: number) {
     this.#random = seeded(seed).fork('warmup');
     this.#spamShare = spamShare;
@@ -47,7 +50,7 @@ export class WarmupCompany implements Company {
       });
     for (const [index, id] of built.mailboxes.entries()) {
       this.#left.set(index, [...spec.mailboxes[index]!.before]);
-      // One that rests from the beginning is not warmed.
+      // A mailbox that is on hold from the beginning is not warmed up.
       const started = await startWarmup(ctx, id).catch((error: unknown) => {
         if (!(error instanceof AppError)) throw error;
       });
@@ -72,7 +75,7 @@ export class WarmupCompany implements Company {
     this.#wakes.set(id, report.kind === 'done' ? Infinity : (report.wakeAt ?? Infinity));
   }
 
-  /** Runs that were signalled look again. */
+  /** Runs that were signalled check again. */
   async #takeSignals(now: number): Promise<void> {
     const rows: { id: string; workflow_id: string }[] = await this.#world!
       .db('outbox')
@@ -111,7 +114,7 @@ export class WarmupCompany implements Company {
     await recordWarmup(ctx, { id: mailboxId }, raw, { folder, uidValidity: 1, uid: (this.#uid += 1), receivedAt });
   }
 
-  /** Cap and gap hold for both kinds together. What has its slot keeps it when a cap is lowered or a gap raised. */
+  /** Cap and gap apply to both kinds together. An email keeps its slot when a cap is lowered or a gap is raised. */
   #judge(mailbox: number, now: number, kind: string): void {
     const { ledger, states } = this.#world!;
     const left = this.#left.get(mailbox)!;

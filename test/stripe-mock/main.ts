@@ -1,7 +1,8 @@
 /**
- * `npm run test:stripe-mock`: every request that Heron makes to Stripe, sent to Stripe's own mock server, which refuses what its
- * published schema does not know. The binary is `stripe-mock` in the path or STRIPE_MOCK (`go install github.com/stripe/stripe-mock@latest`);
- * without it nothing is tested, which is said, and is a failure where CI is set.
+ * `npm run test:stripe-mock`: sends every request that Heron makes to Stripe to Stripe's own mock server, which refuses
+ * what its published schema does not contain. The binary is `stripe-mock` in the path or STRIPE_MOCK (`go install
+ * github.com/stripe/stripe-mock@latest`). Without it nothing is tested; this is reported, and is a failure if CI is
+ * set.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -24,7 +25,7 @@ import { startBacking } from '../../local/backing.ts';
 import { createWorld } from '../harness/world.ts';
 import { message } from '../../messages/index.ts';
 
-/** What Heron asks of Stripe; ids are left out. */
+/** Heron's requests to Stripe, without ids. */
 const EXPECTED = [
   'DELETE /v1/subscriptions/:id',
   'GET /v1/checkout/sessions/:id',
@@ -48,7 +49,7 @@ if (spawnSync(binary, ['-version']).error) {
   process.exit(process.env.CI ? 1 : 0);
 }
 
-/** `METHOD /path status`, and why when it was refused. */
+/** `METHOD /path status`, and the reason of a refusal. */
 const answers: { call: string; status: number; why: string }[] = [];
 const mock = spawn(binary, ['-http-addr', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', 'inherit'] });
 let said = '';
@@ -91,7 +92,7 @@ const failed =
 console.log(`\n${made.length} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
 
-/** Has the adapter make every call that it knows, with each form of its parameters. */
+/** Makes the adapter send every request, with each form of its parameters. */
 async function callEverything(ctx: Ctx): Promise<void> {
   for (const interval of ['month', 'once'] as const) {
     const id = await open(ctx, interval);
@@ -108,7 +109,7 @@ async function callEverything(ctx: Ctx): Promise<void> {
   await savedMethod(ctx, payment);
   await savedMethod(ctx, { ...payment, provider_payment_id: null, provider_subscription_id: null });
   await chargeSaved(ctx, payment, { customerId: 'cus_1', methodId: 'pm_1' });
-  // By the intent, by the invoice of a month, and of a refund that was asked for before.
+  // By the intent, by the invoice of a month, and of a refund that was requested before.
   for (const how of [
     { provider_payment_id: `pi_${newId()}`, provider_subscription_id: `sub_${newId()}` },
     { provider_invoice_id: `in_${newId()}` },
@@ -124,7 +125,7 @@ async function callEverything(ctx: Ctx): Promise<void> {
     });
     await refundTurn(ctx, { paymentId: id });
   }
-  // What the adapter asks only after a refusal that the mock never makes.
+  // Requests that the adapter makes only after a refusal that the mock never makes.
   const { stripeOf } = await import('../../domain/billing/payments/stripe.ts');
   await stripeOf(ctx).checkout.sessions.retrieve('cs_1');
 }
@@ -147,7 +148,7 @@ async function open(ctx: Ctx, interval: 'month' | 'once'): Promise<string> {
   return payment.id;
 }
 
-/** Passes a request on to the mock, and notes its answer. */
+/** Passes a request on to the mock, and records its response. */
 async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);

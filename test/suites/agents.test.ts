@@ -9,7 +9,7 @@ import { connectMcp } from '../harness/mcp.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
 /*
- * docs/agents.md: its commands are run as they stand there, but for the address of the API. Its mailbox is made straight in the
+ * Runs the commands of docs/agents.md as written, except for the API's address. Its mailbox is created directly in the
  * database.
  */
 

@@ -13,12 +13,12 @@ import { heron } from '../harness/heron.ts';
 import { assertStatus, call, createWorld, noRecords, type World } from '../harness/world.ts';
 
 /*
- * Attacks that worked once, as an attacker would make them: from outside, with the input that did the harm. Those that are about one
- * function alone are beside it.
+ * Attacks that once worked, replayed from outside with the harmful input. Attacks on a single function are tested
+ * beside it.
  */
 
 const SHARED = 'track.shared.example.com';
-/** Texts at the name of the proof. */
+/** TXT records at the name of the proof. */
 let proof: string[] = [];
 const dns: DnsRecords = {
   ...noRecords,
@@ -77,7 +77,7 @@ test('of two workspaces that claim one tracking domain at the same moment, the o
   t.deepEqual(await verified(), [false, true], 'while both are named it stays where it is');
 });
 
-/** What looks like a moment and is none of PostgreSQL's. */
+/** Values that look like times and that PostgreSQL does not accept. */
 const NO_MOMENTS = [
   '2026-13-01 00:00:00+00',
   '2026-02-30 00:00:00+00',
@@ -140,7 +140,7 @@ test('production does not start with mail that goes to the log', async (t) => {
   t.regex(stderr, /^ {2}- MAIL_TRANSPORT: /m);
 });
 
-/** A credential in the places where none is looked for. */
+/** Returns headers with a credential in places where it must be ignored. */
 function elsewhere(secret: string): Record<string, string>[] {
   return [
     { authorization: secret },

@@ -19,7 +19,7 @@ import { inWords } from '../../lib/errors.ts';
 const KEY = '3c'.repeat(32);
 const OTHER_KEY = '9d'.repeat(32);
 const ROWS = 25;
-/** A migration of a release after the one whose backup is restored. */
+/** Migration of a release after the one whose backup is restored. */
 const LATER: Migration = {
   name: '9999_later',
   up: async (knex) => {
@@ -29,7 +29,7 @@ const LATER: Migration = {
     `);
   },
 };
-/** What no backup keeps: see db/backup/tables.ts. */
+/** Tables that backups omit: see db/backup/tables.ts. */
 const NOT_KEPT = new Set(['rate_limit_counts', 'workers', 'heron_migrations', 'heron_migrations_lock']);
 
 test('every row of every table comes back, that of an earlier release is migrated as well, with sequences, keys and triggers; what does not fit is refused before anything is written', async (t) => {
@@ -39,7 +39,7 @@ test('every row of every table comes back, that of an earlier release is migrate
   t.teardown(() => from.drop());
   await migrate(from.db);
   await fillSchema(from.db, ROWS);
-  // No store outside of PostgreSQL has bytes of these files.
+  // No external store contains the bytes of these files.
   await from.db('blobs').update({ store: 'postgres', store_key: null, moving_to: null, moving_key: null });
   await from.db.raw(`select setval('outbox_id_seq', 4711)`);
   const of = loadConfig(settings(from.url));
@@ -168,7 +168,7 @@ test('what runs on after a backup is held: campaigns stand, emails and warmup th
   const [line] = await into.db('campaign_logs').where({ campaign_id: campaignId, event_type: 'campaign_paused' });
   t.regex(inWords(line.message), /Restored from a backup of .* Compare with the Sent folders/);
 
-  // The same for a database that another program has restored: here the one that was backed up.
+  // Repeats the check for a database restored by another program: here the backed-up one.
   const asOf = new Date(manifest.takenAt).toISOString();
   const elsewhere = await heron(['restored', '--as-of', asOf, '--json'], settings(world.databaseUrl));
   t.is(elsewhere.code, 0, elsewhere.stderr);
@@ -185,7 +185,7 @@ async function temporaryFolder(t: ExecutionContext): Promise<string> {
   return folder;
 }
 
-/** Of every table, how many rows and a hash over them; and the numbers of the sequences. */
+/** Returns row count and hash of every table, and the values of the sequences. */
 async function contents(db: RawDb): Promise<Record<string, string>> {
   const { rows: tables } = (await db.raw(
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1`,
@@ -204,7 +204,7 @@ async function contents(db: RawDb): Promise<Record<string, string>> {
   return found;
 }
 
-/** Constraints, indexes and triggers, and whether they work. */
+/** Returns constraints, indexes and triggers, and if they are enabled. */
 async function guards(db: RawDb): Promise<unknown[]> {
   const { rows } = await db.raw(
     `select conrelid::regclass::text || ' ' || conname || ' ' || pg_get_constraintdef(oid) || convalidated::text as guard from pg_constraint

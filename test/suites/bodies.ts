@@ -43,9 +43,9 @@ const AUTOMATION = {
     edges: [{ id: 'e1', source: 'trigger', target: 'tell' }],
   },
 };
-/** Bodies the generator below cannot guess, because a rule beyond types decides; by operation. */
+/** Bodies by operation that the generator below cannot guess, because a rule beyond types applies. */
 const BY_HAND: Record<string, unknown> = {
-  // A tool that lists gives fewer rows than the route behind it unless it is told.
+  // A list tool returns fewer rows than its route unless `limit` is set.
   'agentTools.call': { arguments: { limit: 100 } },
   'agent-policies.create': POLICY,
   'agent-policies.replace': POLICY,
@@ -89,14 +89,14 @@ const BY_HAND: Record<string, unknown> = {
   'events.publish': { name: 'order.paid', email: 'walker@example.com' },
 };
 
-/** What the body of a route looks like as JSON Schema. */
+/** Returns the JSON Schema of a route's body. */
 export function bodySchema(spec: AnyRoute): JsonSchema {
   return toSchema(spec.body!, 'input') as JsonSchema;
 }
 
 const DAYS = { from: '2026-01-01', to: '2026-01-31' };
 
-/** Queries that routes cannot do without, by operation. */
+/** Required queries by operation. */
 export const QUERIES: Record<string, Record<string, string>> = {
   'analytics.warmup': DAYS,
   'analytics.campaignDaily': DAYS,
@@ -105,8 +105,8 @@ export const QUERIES: Record<string, Record<string, string>> = {
 };
 
 /**
- * A small body the route's schema accepts.
- * @throws Error when none can be guessed: then it belongs into BY_HAND
+ * Returns a small body that the route's schema accepts.
+ * @throws Error when none can be guessed; then add it to BY_HAND
  */
 export function sampleBody(spec: AnyRoute): unknown {
   const body = BY_HAND[spec.operationId] ?? sample(bodySchema(spec));
@@ -141,7 +141,7 @@ function sample(schema: JsonSchema): unknown {
   }
 }
 
-/** A value of a schema with every property that it knows, for a field of {@link bodySchema}. */
+/** Returns a value with every known property of a schema, for a field of {@link bodySchema}. */
 export function wholeSample(schema: JsonSchema): unknown {
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives) return wholeSample(alternatives[0]!);
@@ -167,7 +167,10 @@ function sampleString({ format, minLength }: JsonSchema): string {
   }
 }
 
-/** A body with a value of a wrong type in every top-level field, and the fields it has; undefined where a body is no plain object. */
+/**
+ * Returns a body with a wrong type in every top-level field, and the fields that accept anything; undefined for a body
+ * that is no plain object.
+ */
 export function wrongBody(spec: AnyRoute): { body: Record<string, unknown>; open: string[] } | undefined {
   const { properties } = bodySchema(spec);
   if (!properties) return undefined;

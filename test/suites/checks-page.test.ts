@@ -10,7 +10,9 @@ import { heron } from '../harness/heron.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
 
-/* docs/checks.md: its commands are run as they stand there, but for the port of the app; and `heron preflight`, which it shows. */
+/*
+ * Runs the commands of docs/checks.md as written, except for the app's port, and `heron preflight`, which it shows.
+ */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -15,7 +15,9 @@ for (const family of readdirSync(WORKFLOWS, { withFileTypes: true }).filter((ent
     if (typeof value === 'object' && value !== null && 'partsOf' in value)
       contracts.push(value as WorkflowContract<AnyArgs>);
 
-/** Few values, so that equal ones come up often. An organization follows from a row, so it is made from the parts here. */
+/**
+ * Few values, so that equal ones occur often. An organization follows from a row, so it is derived from the parts here.
+ */
 const argsFor = (contract: WorkflowContract<AnyArgs>): fc.Arbitrary<AnyArgs> =>
   fc
     .record(Object.fromEntries(contract.parts.map((part) => [part, fc.constantFrom('a', 'b', 'ab', 'a-b', '1')])))
@@ -40,7 +42,7 @@ for (const contract of contracts) {
         t.is(contract.id(one) === contract.id(other), same);
         const { organizationId: _, ...parts } = one;
         t.deepEqual(contract.partsOf(contract.id(one)), parts);
-        // What else an object holds does not reach the run.
+        // Other properties of the object do not reach the run.
         const intent = start(contract, { ...one, enrollmentId: 'x', at: '1' });
         t.deepEqual(intent.kind === 'start' && intent.payload.args, one);
       }),

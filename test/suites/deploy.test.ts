@@ -20,7 +20,7 @@ import { createWorld } from '../harness/world.ts';
 import { assertNowhere, drawnSecret } from '../harness/secrets.ts';
 import { words } from '../../domain/platform/words.ts';
 
-/** An empty database, as an operator's PostgreSQL gives it. */
+/** Creates an empty database, as on an operator's PostgreSQL. */
 async function emptyDatabase(t: ExecutionContext): Promise<string> {
   const name = `heron_empty_${newId().replaceAll('-', '')}`;
   const admin = connectRaw({ url: testPostgresUrl(), max: 1 });
@@ -188,7 +188,7 @@ test('a starting process waits for a database that comes later, not for one that
   await t.throwsAsync(waitForDatabase(away, url, log, 0), { message: /cannot be used: no/ });
 });
 
-/** A database whose connections are given out only after `before`, which may refuse. */
+/** Returns a database that runs `before`, which may throw, before it hands out a connection. */
 function answering(db: RawDb, before: () => void): RawDb {
   const client = new Proxy(db.client as { acquireConnection(): Promise<unknown> }, {
     get: (real, name) =>
@@ -219,7 +219,8 @@ test('a process that is asked to stop finishes its open request, and takes no ot
   const url = new URL(api.ready.url!);
 
   const body = JSON.stringify([{ email: 'bea@example.com' }]);
-  // "Expect: 100-continue" is answered once the server has the head of the request; the body comes when it is stopping already.
+  // "Expect: 100-continue" is answered once the server has the request's head; the body arrives when it is already
+  // stopping.
   const slow = request({
     host: url.hostname,
     port: url.port,

@@ -12,7 +12,7 @@ import { call } from '../harness/world.ts';
 import { createSentLead } from '../harness/standing-leads.ts';
 import { words } from '../../domain/platform/words.ts';
 
-/** What is known of the person who is erased. Each is found nowhere else. */
+/** Data of the erased person. Each value occurs nowhere else. */
 const MARKS = {
   email: 'zqmark@person.test',
   former: 'zqformer@person.test',
@@ -40,7 +40,7 @@ const MARKS = {
   task: 'zqtask',
 };
 
-/** What stays when a contact is deleted, and why. */
+/** Data kept after deleting a contact, with the reason. */
 const STAYS: Record<string, string> = {
   'audit_logs.changes': 'who deleted whom is what the audit trail is for',
   'domain_events.data':
@@ -84,7 +84,7 @@ for (const [what, remove] of Object.entries(WAYS))
     t.is((await world.deps.db('approvals').where({ subject_id: unsentId }).first()).status, 'expired');
   });
 
-/** Columns that name the deleted contact by its id alone: the trail, events, and the workflow that is signalled. */
+/** Columns that contain the deleted contact's id: audit trail, events, and the signalled workflow. */
 const SAY_WHO = new Set([
   'audit_logs.entity_id',
   'audit_logs.metadata',
@@ -107,7 +107,7 @@ function places(hits: readonly { place: string; mark: string }[]): string {
   return [...new Set(hits.map(({ place, mark }) => `${place}: ${mark}`))].join('\n');
 }
 
-/** Where marks stand in the database, bytes included; `table.column`. */
+/** Finds marks in the database, including in bytes; returns `table.column`. */
 async function findMarks(marks: readonly string[]): Promise<{ place: string; mark: string }[]> {
   const { db } = world.deps;
   const tables: string[] = await db('pg_class')
@@ -130,7 +130,7 @@ async function findMarks(marks: readonly string[]): Promise<{ place: string; mar
   return hits;
 }
 
-/** A contact to whom everything happens that Heron keeps something of. */
+/** Creates a contact with every kind of data that Heron stores. */
 async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; sendId: string; unsentId: string }> {
   const { deps } = world;
   const { db } = deps;
@@ -171,7 +171,7 @@ async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; send
   if (status !== 200) throw new Error(text);
   await post('/contacts', [{ email: MARKS.email, company: MARKS.company }] as unknown as object);
 
-  // People: another address by the same user, a conflict, a conversion.
+  // People: another address of the same user, a conflict, a conversion.
   const event = await post('/events', {
     name: 'order.paid',
     email: MARKS.elsewhere,
@@ -192,7 +192,7 @@ async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; send
     occurred_at: clock.now(),
   });
 
-  // The inbox: a message with HTML and a file, an answer to it, a draft.
+  // Inbox: a message with HTML and a file, a reply to it, a draft.
   await desk.receive(
     Buffer.from(
       [
@@ -239,10 +239,10 @@ async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; send
   });
   if (draft.status >= 300) throw new Error(draft.text);
 
-  // Before the complaint, after which nothing can be written to the contact.
+  // Before the complaint, after which the contact cannot be emailed.
   const unsentId = await askAndPlan(desk, contactId, sendId);
 
-  // What servers and browsers say.
+  // Data from servers and browsers.
   await db('engagement_events').insert({
     id: newId(),
     organization_id: organizationId,
@@ -309,7 +309,7 @@ async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; send
   return { contactId, sendId, unsentId };
 }
 
-/** An email that waits for a person, what an approver of a campaign saw, deals, tasks, and a webhook that was sent. */
+/** Creates an email that waits for a person, an approver's view of a campaign, deals, tasks, and a sent webhook. */
 async function askAndPlan(desk: WritingDesk, contactId: string, sendId: string): Promise<string> {
   const { db } = world.deps;
   const organization_id = desk.tenant.organizationId;

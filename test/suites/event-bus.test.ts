@@ -68,7 +68,7 @@ async function startNats(port: number): Promise<ChildProcess> {
     nats = await startNats(port);
     said.length = 0;
     let emitted = 5;
-    // What is emitted before everybody is connected again is found by looking; from then on it is told.
+    // Events emitted before everybody has reconnected are found by polling, later ones by notification.
     await eventually(async () => {
       await emitEvents(deps, tenant.organizationId, 1);
       emitted += 1;

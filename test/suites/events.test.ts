@@ -52,7 +52,7 @@ let world: World;
 test.before(async () => {
   world = await createWorld({
     env: {
-      // A provider that does not answer, so that what an order made cannot be undone.
+      // A provider that does not answer, so that an order cannot be undone.
       PROVISIONING_URL: 'http://127.0.0.1:1',
       PROVISIONING_SECRET: 'a secret of more than thirty-two characters',
       STRIPE_SECRET_KEY: 'sk_test',
@@ -63,13 +63,15 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** The suites of warmup and of the CRM cause theirs; nothing emits the others yet, as their descriptions say. */
+/**
+ * Events of warmup and the CRM are caused in their suites. The others are not emitted yet, as their descriptions say.
+ */
 const NOT_HERE = /^(warmup|crm|form)\.|^inbox\.email_deleted$/;
 
 interface Stage {
   desk: Desk;
   ctx: Ctx;
-  /** The latest payload of an event, as PostgreSQL has it. */
+  /** Returns the latest payload of an event from PostgreSQL. */
   told(type: EventType): Promise<Record<string, any>>;
   ok(method: string, path: string, body?: unknown, token?: string): Promise<any>;
 }
@@ -97,7 +99,7 @@ async function stage(): Promise<Stage> {
   };
 }
 
-/** Has an automation do something about a contact that is added. */
+/** Creates an automation that acts on each added contact. */
 async function automate({ desk, ok }: Stage, node: { action: string; config: object }): Promise<void> {
   const at = { x: 0, y: 0 };
   await ok(
@@ -120,7 +122,7 @@ async function automate({ desk, ok }: Stage, node: { action: string; config: obj
   await react(world.deps, SUBSCRIBERS);
 }
 
-/** Leads whose first email has left. */
+/** Creates leads whose first email was sent. */
 async function createSentLeads({ desk }: Stage, count = 1) {
   const org = desk.tenant.organizationId;
   const email = `sam-${newId()}@ours.test`;
@@ -139,7 +141,7 @@ const report = async (s: Stage, event_type: string) => {
   await s.ok('POST', '/deliverability/events', { event_type, recipient_email: lead!.email, task_id: lead!.sendId });
 };
 
-/** An email that a person wrote and that has a slot. */
+/** Creates an email written by a person, with a slot. */
 const written = async (s: Stage, token = s.desk.tenant.sessionToken) => {
   const email = `sam-${newId()}@ours.test`;
   const org = s.desk.tenant.organizationId;
@@ -201,10 +203,10 @@ const importFile = async (s: Stage) => {
   return s.ok('POST', '/contacts/import', form);
 };
 
-/** How each event comes about. */
+/** Functions that cause each event. */
 const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'automation.notified': (s) => automate(s, { action: 'sendsets.notify', config: { message: 'A contact' } }),
-  // A contact that was added is about no conversation.
+  // An added contact has no conversation.
   'automation.run_failed': async (s) => {
     const { id } = await s.ok('POST', '/categories', { title: 'Warm' });
     await automate(s, { action: 'sendsets.label_email', config: { category_id: id } });
@@ -419,7 +421,7 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   },
 };
 
-/** News of one meeting. */
+/** Reports news of one meeting. */
 function meet(s: Stage, news: Partial<MeetingNews>) {
   return transact(s.ctx, (tx) =>
     recordMeeting(
@@ -552,7 +554,7 @@ test('every event belongs to a family with a scope and a permission', (t) => {
     );
     t.true(permissionsOf(type).length > 0, type);
   }
-  // What an event tells decides who may get it: the permission to read that.
+  // The data of an event decides who may receive it: the permission to read that data.
   t.like(EVENT_SCOPES, {
     inbox: 'READ_UNIBOX',
     campaign: 'READ_CAMPAIGNS',
@@ -572,7 +574,7 @@ test('every event belongs to a family with a scope and a permission', (t) => {
   });
 });
 
-/** An order of one mailbox, straight in the database. */
+/** Creates an order of one mailbox directly in the database. */
 async function storeOrder({ desk }: Stage, state: string): Promise<string> {
   const [id, now] = [newId(), world.deps.clock.now()];
   await world.deps.db('mailbox_orders').insert({

@@ -14,19 +14,21 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 type Body = Record<string, unknown>;
-/** A value of a field that the schema takes and the verb refuses, and what the refusal names. */
+/** Field value that the schema accepts and the verb refuses, with the path in the refusal. */
 interface Fault {
   field: string;
   value: unknown;
   paths: string[];
 }
 
-/** Operations that are asked at once: an answer is mostly waited for. */
+/** Number of concurrent operations, which mostly wait for answers. */
 const LANES = 3;
 
 const withObject = routes.filter((spec) => spec.body instanceof z.ZodObject && (spec.consumes ?? 'json') === 'json');
 
-/** Values that many schemas take and few verbs like: ids of nothing, names that are none, times and numbers out of range. */
+/**
+ * Values that many schemas accept and few verbs do: ids of nothing, invalid names, times and numbers out of range.
+ */
 const SUSPECTS: readonly unknown[] = [
   'Mars/Nowhere',
   newId(),
@@ -42,7 +44,7 @@ const SUSPECTS: readonly unknown[] = [
   [[{ start: 5, end: 1 }]],
 ];
 
-/** Fields that are not looked at beside another one, as the description of the operation says. */
+/** Fields ignored if another one is set, as the operation's description says. */
 const IGNORED = new Set([
   'contacts.update.add_categories',
   'integrations.connect.config',
@@ -62,7 +64,7 @@ async function send(spec: AnyRoute, { params, own }: Attempt, body: Body) {
   });
 }
 
-/** For each field the first suspect value that the schema takes and the verb refuses. */
+/** Returns for each field the first suspect value that the schema accepts and the verb refuses. */
 async function faultsOf(spec: AnyRoute): Promise<Fault[]> {
   const found: Fault[] = [];
   let attempt = await prepareAttempt(world, spec);
@@ -73,7 +75,7 @@ async function faultsOf(spec: AnyRoute): Promise<Fault[]> {
       const body = { ...(attempt.reaching.body as Body), [field]: value };
       if (!spec.body!.safeParse(body).success) continue;
       const answer = await send(spec, attempt, body);
-      // Signing in and up uses up what it was given.
+      // Sign-in and sign-up consume their input.
       if (answer.status < 300 && spec.scope === 'public') attempt = await prepareAttempt(world, spec);
       const paths = pathsOf(answer).filter((path) => path === `body.${field}` || path.startsWith(`body.${field}.`));
       if (paths.length === 0) continue;
@@ -107,7 +109,7 @@ test('faults of the schema and faults that the verb finds are named in one answe
       if (lost.length > 0) missing.push(`${spec.operationId} ${what}: ${answer.status} without ${lost.join(', ')}`);
     }
   };
-  // What the public and operators do changes what others find; a workspace of its own is what each other operation has.
+  // Public and operator routes affect others; each other operation has its own workspace.
   const alone = withObject.filter((spec) => spec.scope === 'public' || spec.platformAdmin);
   for (const spec of alone) await check(spec);
   const rest = withObject.filter((spec) => !alone.includes(spec));

@@ -12,8 +12,8 @@ import { assertStatus, call } from '../harness/world.ts';
 import { TYPESCRIPT } from '../../local/typescript.ts';
 
 /*
- * The first hour of a newcomer, as docs/first-campaign.md tells it: the commands of the page are run as they stand there, but for
- * the ports, which are free ones here. PostgreSQL and Temporal are those of the tests.
+ * First steps of a newcomer: runs the commands of docs/first-campaign.md as written, except for the ports, which are
+ * free ones here. PostgreSQL and Temporal are those of the tests.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -34,7 +34,7 @@ async function blocksOfThePage(): Promise<Block[]> {
   }));
 }
 
-/** The processes that an installation has said it started. */
+/** Returns the pids of the processes that an installation has reported as started. */
 function pidsIn(text: string): number[] {
   return [...text.matchAll(/\(pid (\d+)\)/g)].map((match) => Number(match[1]));
 }
@@ -80,7 +80,7 @@ test.serial('every command of docs/first-campaign.md does what the page says', a
   for (const { code } of blocks.filter((block) => block.language === 'ts'))
     t.true(example.includes(code), `not in the example:\n${code}`);
 
-  // The operator's command line meets the running installation with its secrets.
+  // The operator's command line uses the running installation's secrets.
   const again = await promisify(execFile)(
     'npm',
     ['run', '--silent', 'heron', '--', 'bootstrap', '--email', 'you@example.com', '--organization', 'Example'],
@@ -97,7 +97,7 @@ test.serial('every command of docs/first-campaign.md does what the page says', a
   t.true(pids.every(isAlive));
   heron.child.kill('SIGTERM');
   await ends(heron.child);
-  // npm may be gone before what it started.
+  // npm may end before the processes that it started.
   await heron.says('Stopped.');
   t.false(pids.some(isAlive));
 });

@@ -22,7 +22,7 @@ import { createConnectionRow, createSubscriptionRow } from '../harness/integrati
 import { createApplication } from '../harness/oauth.ts';
 import type { World } from '../harness/world.ts';
 
-/** The tenant a row is made for, and the ids of the path's earlier parameters. */
+/** Tenant of a row, and the ids of the path's earlier parameters. */
 export interface Place {
   world: World;
   tenant: Tenant;
@@ -58,8 +58,8 @@ const MESSAGE_WITH_FILE = Buffer.from(
 type Factory = (place: Place) => Promise<string>;
 
 /**
- * What stands behind each path parameter: the path up to and with the parameter, and how to make such a row. A route
- * with a parameter that is not here fails the suite; a new area adds its lines.
+ * Factories of the rows behind each path parameter, by the path up to and including it. A route with a parameter
+ * missing here fails the suite; add lines for a new area.
  */
 export const ROWS: Record<string, Factory> = {
   '/integrations/connections/:id': async ({ world, tenant }) => createConnectionRow(world, tenant),
@@ -334,10 +334,10 @@ export const ROWS: Record<string, Factory> = {
     insert(place, 'suppressions', { email: `${newId()}@example.com`, kind: 'email', source: 'manual' }),
 };
 
-/** Parameters that name no row of an organization: the same value is everybody's. */
+/** Parameters that name no row of an organization: the same value exists for everybody. */
 export const SHARED: ReadonlySet<string> = new Set(['/ai/tools/:name']);
 
-/** Makes the rows behind every parameter of a path, outermost first, for one tenant. */
+/** Creates the rows behind every parameter of a path for one tenant, outermost first. */
 export async function makeRows(path: string, world: World, tenant: Tenant): Promise<Record<string, string>> {
   const parents: Record<string, string> = {};
   for (const { name, prefix } of parametersOf(path)) {
@@ -348,7 +348,7 @@ export async function makeRows(path: string, world: World, tenant: Tenant): Prom
   return parents;
 }
 
-/** The parameters of a path, outermost first, each with the path that leads to it. */
+/** Returns the parameters of a path, outermost first, each with its path prefix. */
 export function parametersOf(path: string): { name: string; prefix: string }[] {
   return [...path.matchAll(/:([A-Za-z]+)/g)].map((match) => ({
     name: match[1]!,
@@ -356,7 +356,7 @@ export function parametersOf(path: string): { name: string; prefix: string }[] {
   }));
 }
 
-/** Stores a row of the tenant, with an id of its own and the present as its times. Returns the id. */
+/** Stores a row of the tenant with a new id and the current time. Returns the id. */
 export async function insert(
   { world, tenant }: Place,
   table: string,
@@ -374,12 +374,12 @@ export async function insert(
   return stamped.id;
 }
 
-/** A contact of the tenant. Returns its id. */
+/** Creates a contact of the tenant. Returns its id. */
 export function contact({ world, tenant }: Place): Promise<string> {
   return createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId);
 }
 
-/** A stage of a pipeline of its own, as a deal names it. */
+/** Creates a stage of a new pipeline, for a deal. */
 export async function stage(place: Place): Promise<{ pipeline_id: string; stage_id: string }> {
   const pipeline_id = await insert(place, 'crm_pipelines', { name: 'Sales', position: 1 });
   return {
@@ -388,7 +388,7 @@ export async function stage(place: Place): Promise<{ pipeline_id: string; stage_
   };
 }
 
-/** A lead of the campaign that the path names. */
+/** Creates a lead of the campaign in the path. */
 async function lead(place: Place): Promise<{ contactId: string; enrollmentId: string }> {
   const contactId = await contact(place);
   const [enrollmentId] = await enroll(place.world.deps, place.tenant.organizationId, place.parents.id!, [contactId]);

@@ -9,8 +9,8 @@ import { createPipeline } from '../harness/crm.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
 
 /*
- * Lists that are answered and read as a whole have a bound. Each is filled to one below it; of two requests for the last
- * place that come at once, one has it, and the other is told what there are enough of.
+ * Lists that are answered in full have a maximum. Each is filled to one below it. Of two concurrent requests for the
+ * last place one succeeds, and the other is refused with the name of the list.
  */
 
 let world: World;
@@ -20,14 +20,14 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 interface FullList {
-  /** Where one more is asked for. */
+  /** Path that adds an entry. */
   path: string;
-  /** A sound body; names differ where two of one list may not have the same. */
+  /** Returns a valid body; names differ if they must be unique. */
   body: (name: string) => object;
-  /** Its table, and which rows of it are the list. */
+  /** Table and condition of the list's rows. */
   table: string;
   rows?: Record<string, string>;
-  /** How many there may be, and the words of the refusal. */
+  /** Maximum number, and the words of the refusal. */
   most: number;
   refusal: string;
 }
@@ -42,7 +42,7 @@ const GRAPH = {
   edges: [{ id: 'e1', source: 'trigger', target: 'tell' }],
 };
 
-/** The lists of a workspace, with the rows that some of them belong to. */
+/** Returns the lists of a workspace, with the rows that some belong to. */
 async function lists(tenant: Tenant): Promise<FullList[]> {
   const { campaignId } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi' }], {
     status: 'draft',
@@ -159,7 +159,7 @@ async function lists(tenant: Tenant): Promise<FullList[]> {
   ];
 }
 
-/** Copies the newest row of a list under other ids and names until there are so many. */
+/** Copies the latest row of a list with new ids and names until there are `wanted`. */
 async function fillTo(db: RawDb, table: string, rows: Record<string, string>, wanted: number): Promise<void> {
   const newest = await db(table).where(rows).orderBy('id', 'desc').first();
   const { count } = (await db(table).where(rows).count().first()) as { count: number };

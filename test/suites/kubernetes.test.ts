@@ -13,8 +13,8 @@ import { createEmptyDatabase } from '../harness/database.ts';
 import { eventually } from '../harness/eventually.ts';
 
 /*
- * The manifests of deploy/kubernetes, read as Kubernetes reads them: what they start is started here as plain processes, with the environment
- * that the manifests make and nothing else, asked by their probes, and stopped as Kubernetes stops a pod.
+ * Reads the manifests of deploy/kubernetes like Kubernetes. Starts their containers as plain processes with only the
+ * manifests' environment, checks them by their probes, and stops them as Kubernetes stops a pod.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -139,7 +139,7 @@ test('the migration and every role start by their manifests, answer their probes
   const environment = {
     ...settings,
     ...secrets(database.url),
-    // What is different here: the servers beside it.
+    // Differences of this test: the servers it uses.
     LISTEN_HOST: '127.0.0.1',
     TEMPORAL_ADDRESS: process.env.HERON_TEST_TEMPORAL!,
     TEMPORAL_TASK_QUEUE: `kubernetes-${newId()}`,
@@ -173,7 +173,7 @@ test('the migration and every role start by their manifests, answer their probes
   );
 });
 
-/** What the installation's Secret would hold. */
+/** Returns the content of the installation's Secret. */
 function secrets(databaseUrl: string) {
   return {
     AUTH_SECRET: 'a-secret-of-the-cluster-that-is-long-enough',
@@ -184,7 +184,7 @@ function secrets(databaseUrl: string) {
   };
 }
 
-/** Starts a container's command: the image's entry point, its arguments, and no variable but those of the manifests. */
+/** Starts a container's command: the image's entry point and its arguments, with only the manifests' variables. */
 function run(t: ExecutionContext, { command, args }: Container, environment: Record<string, string>): ChildProcess {
   const dockerfile = readFileSync(new URL('../../deploy/Dockerfile', import.meta.url), 'utf8');
   const entry = JSON.parse(/^ENTRYPOINT (\[.*\])$/m.exec(dockerfile)![1]!) as string[];

@@ -19,12 +19,12 @@ const soon = (place: Place): Date => new Date(now(place).getTime() + DAY_MS);
 const store = ({ world, tenant }: Place, table: string, row: Record<string, unknown>) =>
   world.deps.db(table).insert({ organization_id: tenant.organizationId, ...row });
 
-/** A draft campaign of the tenant. */
+/** Creates a draft campaign of the tenant. */
 const campaign = async ({ world, tenant }: Place, fields: Record<string, unknown> = {}): Promise<string> =>
   (await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi' }], { status: 'draft', ...fields }))
     .campaignId;
 
-/** A message of a sender of its own, in a thread of its own. */
+/** Creates a message of a new sender in a new thread. */
 async function message({ world, tenant }: Place): Promise<{ thread_id: string }> {
   const { deps } = world;
   const email = `${newId()}@ours.test`;
@@ -35,14 +35,14 @@ async function message({ world, tenant }: Place): Promise<{ thread_id: string }>
   return deps.db('inbound_messages').where({ mailbox_id: id }).first('thread_id');
 }
 
-/** An endpoint of the application that the path names, in a workspace of its own. */
+/** Creates an endpoint of the application in the path, in a new workspace. */
 async function endpointOfApplication({ world, parents }: Place): Promise<{ organizationId: string; id: string }> {
   const { organizationId } = await world.tenant();
   const fields = { application_id: parents.id };
   return { organizationId, ...(await createEndpoint(world.deps, organizationId, 'http://127.0.0.1:1', fields)) };
 }
 
-/** Makes a row of a list that no path parameter names, by operation. A new list adds its line. */
+/** Functions by operation that create a row of a list without a path parameter. Add a line for a new list. */
 export const LISTS: Record<string, Factory> = {
   'organizations.list': async (place) => {
     const { db } = place.world.deps;
@@ -229,8 +229,8 @@ export const LISTS: Record<string, Factory> = {
 };
 
 /**
- * Lists whose length does not follow from rows of their own. They list parts of the build (types, providers, permissions), or sums that reactions keep, by a dimension.
- * Their statements are compared with the table alone.
+ * Lists whose length does not depend on rows of their own: parts of the build (types, providers, permissions), or sums
+ * kept by subscribers per dimension. Their statements are only compared with the table.
  */
 export const NOT_ROWS: ReadonlySet<string> = new Set([
   'system.readiness',

@@ -20,7 +20,7 @@ async function dataFolder(t: ExecutionContext): Promise<string> {
   return path;
 }
 
-/** Keeps settings as a start of an hour ago did: times of files are as coarse as the steps of a test. */
+/** Stores settings as by a start an hour ago, because file times are too coarse for the steps of a test. */
 async function keepEarlierSettings(dataDir: string): Promise<void> {
   await keepLocalSettings(dataDir, { LOG_LEVEL: 'warn' });
   const earlier = new Date(Date.now() - 3_600_000);
@@ -93,7 +93,7 @@ test('production, and another database, take nothing of a data folder and wait f
     t.is(localSettings({ HERON_DATA_DIR, ...given }), undefined);
     await t.notThrowsAsync(waitForLocalStart(() => t.fail(), { HERON_DATA_DIR, ...given }, 0));
   }
-  // A process that is given its database takes nothing, even where it is that of the folder.
+  // A process with its own database setting takes nothing from the folder, even for the same database.
   const { stderr } = await heron(['api'], {
     HERON_DATA_DIR,
     APP_ENV: '',

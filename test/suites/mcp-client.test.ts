@@ -13,7 +13,7 @@ const browserTest = browserTests(test);
 
 let world: World;
 let chrome: TestBrowser;
-/** The program's loopback server, where the browser brings the code. */
+/** The program's loopback server, which receives the code from the browser. */
 let loopback: Receiver;
 test.before(async () => {
   world = await createWorld({ ownAddress: true, env: { AUTH_LOGIN_CODE: 'off' } });
@@ -26,7 +26,7 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** A program that knows the address of the MCP endpoint and nothing else; what it learns it keeps in memory. */
+/** Creates a program that knows only the URL of the MCP endpoint, and keeps what it learns in memory. */
 function createProgram(path: string) {
   let client: OAuthClientInformationMixed | undefined;
   let tokens: OAuthTokens | undefined;
@@ -58,7 +58,7 @@ function createProgram(path: string) {
     get tokens() {
       return tokens;
     },
-    /** Where the person is to go; asked for since the last time this was read. */
+    /** Returns the URL where the person should go, if one was requested since the last call. */
     takeAuthorization() {
       const url = authorization;
       authorization = undefined;
@@ -121,7 +121,7 @@ for (const path of ['/mcp', '/v1/mcp']) {
         ).includes('By an agent'),
       );
 
-      // The access token has run out: the client refreshes by itself and goes on.
+      // The access token has expired: the client refreshes it by itself and continues.
       const before = program.tokens!;
       await world.deps
         .db('oauth_tokens')

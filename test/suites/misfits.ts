@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PAYLOADS } from './recorded-payloads.ts';
 
-/** Every payload of a recorded history that does not fit, and where it stands; empty when all do. */
+/** Returns every payload of a recorded history that does not fit its schema, with its position; empty if all fit. */
 export function misfits(family: string, history: RecordedHistory): string[] {
   const payloads = PAYLOADS[family];
   if (!payloads) return [`${family} has no entry in recorded-payloads.ts`];
@@ -43,7 +43,7 @@ interface Recorded {
   payloads?: { data?: string }[];
 }
 
-/** A history as it is recorded: Temporal's JSON form. */
+/** Recorded history in Temporal's JSON form. */
 interface RecordedHistory {
   events: {
     eventId: string;

@@ -52,15 +52,15 @@ interface Document {
   webhooks: Record<string, { post: Record<string, any> }>;
 }
 
-/** Bytes that the document may have at most, as it is served. */
+/** Maximum size (bytes) of the document as served. */
 const MAX_BYTES = 1_500_000;
-/** Fields that an envelope around resources may have. */
+/** Maximum number of fields of an envelope around resources. */
 const MAX_ENVELOPE = 3;
 
 const published = apiDocument('https://heron.test') as Document;
 const operations = Object.values(published.paths).flatMap((methods) => Object.values(methods));
 
-/** The parameter itself, where the document has a reference to it. */
+/** Resolves a reference to a parameter. */
 function resolved(parameter: Parameter | Reference): Parameter {
   return '$ref' in parameter ? published.components.parameters[parameter.$ref.split('/').at(-1)!]! : parameter;
 }
@@ -117,7 +117,7 @@ test('every parameter says what it is, beside its schema, and its example fits',
     }
 });
 
-/** Objects of more than a few fields that stand in an answer without a name. */
+/** Returns unnamed objects with more than a few fields in an answer. */
 function nameless(schema: Schema, at: string): string[] {
   const { properties = {}, items, anyOf = [], oneOf = [] } = schema;
   const fields = Object.entries(properties);
@@ -191,7 +191,7 @@ test('every event is in the document with its envelope and payload, and the chal
   );
   const { properties } = created.requestBody.content['application/json'].schema;
   t.is(properties.event_type.const, 'contact.created');
-  // All of it, and nothing else.
+  // All fields, and nothing else.
   t.deepEqual(properties.data.required, [
     'contact_id',
     'contact_email',

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** How schemas of recorded payloads are tied to today's types. */
+/** Helpers that tie schemas of recorded payloads to current types. */
 
 type Inputs<Activities, Name extends keyof Activities> = Activities[Name] extends (...args: infer Args) => unknown
   ? Args
@@ -14,14 +14,14 @@ interface ActivityPayloads {
   result: z.ZodType;
 }
 
-/** The payloads of one family. */
+/** Payload schemas of one family. */
 export interface FamilyPayloads {
   args: z.ZodType;
   signals: Readonly<Record<string, z.ZodType>>;
   activities: Readonly<Record<string, ActivityPayloads>>;
 }
 
-/** Ties a schema to a type of today. */
+/** Ties a schema to a current type. */
 export const today =
   <Type>() =>
   <Schema extends z.ZodType<Type>>(schema: Schema): Schema =>

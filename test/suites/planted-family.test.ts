@@ -9,7 +9,7 @@ import test from 'ava';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 
-/** The new files of the family, as CONTRIBUTING.md lists them, and its lines in the two lists. */
+/** New files of the family, as listed in CONTRIBUTING.md, and its lines in the two lists. */
 const PLANTED: Record<string, string> = {
   'workflows/planted/contract.ts': `import { defineWorkflow, type ApprovalSignals, type ArgsOf } from '../contract.ts';
 

@@ -25,8 +25,8 @@ import { startReceiver, type Receiver } from '../harness/receiver.ts';
 import { call, createWorld, type Answer, type World } from '../harness/world.ts';
 
 /*
- * Every problem code of campaigns, steps, test runs, app connections, product events and mailboxes: something that provokes it, and
- * that its fix comes along. The last tests walk the sources: a code without a case, and a fix that names no endpoint, are defects.
+ * Provokes every problem code of campaigns, steps, test runs, app connections, product events and mailboxes, and checks
+ * its fix. The last tests scan the sources: a code without a case, or a fix without an endpoint, is a defect.
  */
 
 let world: World;
@@ -55,9 +55,9 @@ interface Case {
   steps?: StepSpec[];
   fields?: Record<string, unknown>;
   mailbox?: false;
-  /** Contacts of the leads; one sound lead unless said. */
+  /** Contacts of the leads. Default: one valid lead. */
   leads?: Record<string, unknown>[];
-  /** Changes rows once they are there. */
+  /** Changes rows after their creation. */
   change?: (stepIds: string[]) => Promise<unknown>;
 }
 
@@ -78,7 +78,7 @@ const branches = (id: string, links: object[]) =>
     .where({ id })
     .update({ conditions: json({ branches: links }) });
 
-/** What validation and preflight find, and a campaign that has it. */
+/** Findings of validation and preflight, each with a campaign that has it. */
 const FOUND_BY_CHECKS: Record<string, Case> = {
   campaign_invalid: { steps: [] },
   empty_step_body: { steps: [{ subject: 'Hello' }] },
@@ -93,7 +93,7 @@ const FOUND_BY_CHECKS: Record<string, Case> = {
   },
   step_no_connection: {
     steps: [email, { kind: 'action', action: { type: 'notify', message: '' } }],
-    // As it is stored when the connection goes in another way than by the API.
+    // Simulates a connection deleted in another way than by the API.
     change: ([, step]) =>
       world.deps
         .db('campaign_steps')
@@ -111,7 +111,7 @@ const FOUND_BY_CHECKS: Record<string, Case> = {
   },
 };
 
-/** Makes the campaign of a case, in a workspace of its own. */
+/** Creates the campaign of a case in a new workspace. */
 async function given(of: Case): Promise<{ tenant: Tenant; campaignId: string }> {
   const { deps } = world;
   const tenant = await world.tenant();
@@ -152,7 +152,7 @@ const send = (tenant: Tenant, method: string, path: string, body?: unknown): Pro
     headers: { 'idempotency-key': newId() },
   });
 
-/** Starts the campaign of a case as a key that may. */
+/** Starts the campaign of a case as a key with that right. */
 async function start(of: Case): Promise<Answer> {
   const { tenant, campaignId } = await given(of);
   await allowEverything(world.deps, tenant);
@@ -171,7 +171,7 @@ const appStep = (connectionId: string) => ({
   action: { type: 'app_action', app_connection_id: connectionId, path: '/x', output_key: 'x', inputs: {} },
 });
 
-/** A test run whose app fails. */
+/** Runs a test whose app fails. */
 async function failedTest(): Promise<{ error: Issue; steps: { error: Issue }[] }> {
   const tenant = await world.tenant();
   await mailbox(tenant);
@@ -185,7 +185,7 @@ async function failedTest(): Promise<{ error: Issue; steps: { error: Issue }[] }
   });
 }
 
-/** What answers a request with the code as its error: for each the request. */
+/** Requests whose error is the code, by code. */
 const ANSWERED: Partial<Record<ErrorCode, () => Promise<Answer>>> = {
   campaign_invalid: () => start({ steps: [] }),
   empty_step_body: () => start({ steps: [{ subject: 'Hello' }] }),
@@ -288,7 +288,10 @@ for (const [code, provoke] of Object.entries(ANSWERED))
     t.regex(body.fix, /\w/);
   });
 
-/** What is shown inside of something else: a checklist, a test run, a step, the log of a campaign. */
+/**
+ * Functions that return a problem shown as part of something else: a checklist, a test run, a step, the log of a
+ * campaign.
+ */
 const SHOWN: Record<string, () => Promise<Issue | null>> = {
   app_connection_failed: async () => {
     const tenant = await world.tenant();
@@ -300,7 +303,7 @@ const SHOWN: Record<string, () => Promise<Issue | null>> = {
     const tenant = await world.tenant();
     return (await send(tenant, 'POST', `/emails/${await mailbox(tenant, { status: 'inactive' })}/test`)).body.error;
   },
-  // Every restart by the platform follows a lead that was added, or an email that is sent again: only what asks can provoke it.
+  // The platform restarts only after an added lead or a resent email, so only the requester can provoke it.
   no_remaining_leads: async () => {
     const { tenant, campaignId } = await given({ leads: [], fields: { had_leads: true } });
     const org = reader(world.system(tenant.organizationId));

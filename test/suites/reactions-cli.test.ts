@@ -12,7 +12,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** The command line on the world's database; what it printed. */
+/** Runs the command line on the world's database and returns its output. */
 async function printed(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await heron(args, { PRIMARY_DB: world.databaseUrl });
   if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);

@@ -35,18 +35,17 @@ import type {
 import { activity, today, type FamilyPayloads } from './payload-schemas.ts';
 
 /*
- * What stands in histories: arguments, signals, inputs and results of activities. Replay compares kinds and order of
- * steps, not what they carry, so that a renamed field replays well and then reads undefined in every open run.
- *
- * The schemas are held from both sides. Every recorded payload must fit its schema, strictly; and what a schema gives
- * must be assignable to today's type in the contract. A field that is renamed or becomes required breaks the type check
- * here, and a schema that is changed to please it no longer fits the recordings.
+ * Schemas of payloads in histories: arguments, signals, inputs and results of activities. Replay compares only kinds
+ * and order of steps, so a renamed field replays well and then reads undefined in every open run.
+ * The schemas are checked from both sides. Every recorded payload must fit its schema strictly, and the schema's output
+ * must be assignable to the current type in the contract. A field that is renamed or becomes required breaks the type
+ * check here. A schema changed to satisfy it no longer fits the recordings.
  */
 
 const id = z.uuid();
 const time = z.number().min(1_000_000_000_000);
 const why = z.string().min(1);
-/** An activity that returns nothing leaves null, or no payload at all. */
+/** An activity that returns nothing records null or no payload. */
 const nothing = z.union([z.null(), z.undefined(), z.literal('')]).transform(() => undefined);
 
 const campaignArgs = today<CampaignArgs>()(z.strictObject({ organizationId: id, campaignId: id }));
@@ -157,7 +156,7 @@ const refundArgs = today<Refund.OrderRefundArgs>()(z.strictObject({ organization
 const importActivity = activity<ContactImportActivities>();
 const outcome = z.strictObject({ outcome: why });
 
-/** An operator or the sweep has a run go on. */
+/** Signal by which an operator or the sweep retries a run. */
 const retried = z.tuple([
   today<{ cause: 'operator' | 'sweep' }>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) })),
 ]);
@@ -178,7 +177,9 @@ const orderDecision = today<Order.OrderDecision>()(
   ]),
 );
 
-/** By family: the folder's name in workflows/. A family with recordings and without an entry fails the suite. */
+/**
+ * Schemas by family: the folder's name in workflows/. A family with recordings and without an entry fails the suite.
+ */
 export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
   'approval-mail': {
     args: z.tuple([approvalMailArgs]),
@@ -279,7 +280,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       ]),
     },
     activities: {
-      // A local activity: the history has its result, never its input.
+      // A local activity: the history contains its result, never its input.
       advanceDirectSend: { input: z.tuple([directArgs]), result: directDecision },
       deliverSend: activity<Direct.DirectSendActivities>()(
         'deliverSend',
@@ -289,7 +290,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
     },
   },
   enrollment: {
-    // Earlier: the id of the enrollment, which is not read any more.
+    // Earlier format: the id of the enrollment, which is no longer read.
     args: z.union([
       z.tuple([enrollmentArgs]),
       z.tuple([z.strictObject({ organizationId: id, campaignId: id, contactId: id, enrollmentId: id })]),
@@ -320,7 +321,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       ]),
     },
     activities: {
-      // A local activity: the history has its result, never its input.
+      // A local activity: the history contains its result, never its input.
       advanceEnrollment: {
         input: z.tuple([enrollmentArgs]),
         result: decision,
@@ -345,7 +346,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
     },
   },
   maintenance: {
-    // The schedule gives none; whoever starts one by its contract gives it nothing.
+    // The schedule passes no arguments; a start by the contract passes an empty object.
     args: z.union([z.tuple([]), z.tuple([z.strictObject({})])]),
     signals: {},
     activities: {
@@ -407,7 +408,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       retry: retried,
     },
     activities: {
-      // A local activity: the history has its result, never its input.
+      // A local activity: the history contains its result, never its input.
       advanceAutomation: { input: z.tuple([flowArgs]), result: flowDecision },
       callAutomationApp: activity<Flow.AutomationActivities>()(
         'callAutomationApp',

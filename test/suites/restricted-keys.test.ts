@@ -22,15 +22,15 @@ import { makeRows, parametersOf } from './foreign-ids.ts';
 import { words } from '../../domain/platform/words.ts';
 
 /*
- * What `allowed_email_accounts` of a key means, walked over every route: docs/security.md has the table. In the mail, the settings and the troubles of a mailbox that the
- * key may not use stands a word that must be in no answer to it.
+ * Checks the effect of a key's `allowed_email_accounts` on every route; docs/security.md has the table. The mail,
+ * settings and errors of a mailbox that the key may not use contain a word that must be in no answer to it.
  */
 
-/** What becomes of each area: a new one has to be ruled on. */
+/** Ruling on each area; a new area needs one. */
 const RULING: Record<'refused' | 'narrowed' | 'whole', readonly string[]> = {
-  // Shows, hands on or changes what happens in every mailbox; of integrations and automations the writes.
+  // Refused: routes that show or change what happens in every mailbox; of integrations and automations the writes.
   refused: ['webhooks', 'oauth', 'integrations', 'automations', 'audit', 'managed-mailboxes', 'warmup-routing'],
-  // Answers with what is of the key's mailboxes, and sends from no other.
+  // Narrowed: routes that answer only with data of the key's mailboxes, and send from no other.
   narrowed: [
     'mailboxes',
     'unibox',
@@ -45,7 +45,7 @@ const RULING: Record<'refused' | 'narrowed' | 'whole', readonly string[]> = {
     'agent-tools',
     'mcp',
   ],
-  // Of the workspace, and of no mailbox.
+  // Whole: routes about the workspace and no mailbox.
   whole: [
     'api-keys',
     'app-connections',
@@ -69,7 +69,7 @@ const RULING: Record<'refused' | 'narrowed' | 'whole', readonly string[]> = {
   ],
 };
 
-/** In all that is of the other mailbox. */
+/** Word in all data of the other mailbox. */
 const MARK = 'quincewood';
 
 let world: World;
@@ -100,12 +100,12 @@ const MAIL = Buffer.from(
 );
 
 interface Planted {
-  /** Path parameters that lead to what is of the other mailbox, by the path up to them. */
+  /** Path parameters of the other mailbox's records, by the path up to them. */
   ids: Record<string, string>;
   threadId: string;
 }
 
-/** Another mailbox of the workspace, with everything that one can have. */
+/** Creates another mailbox of the workspace with every kind of data. */
 async function plant(): Promise<Planted> {
   const { deps } = world;
   const { db } = deps;
@@ -159,7 +159,7 @@ async function plant(): Promise<Planted> {
   };
 }
 
-/** Asks a route for what is of the other mailbox, where it takes something of one. */
+/** Requests the other mailbox's data from a route that accepts one of its ids. */
 async function ask(spec: AnyRoute, token: string): Promise<Answer> {
   const params: Record<string, string> = await makeRows(spec.path, world, tenant);
   for (const { name, prefix } of parametersOf(spec.path)) params[name] = planted.ids[prefix] ?? params[name]!;
@@ -172,7 +172,7 @@ async function ask(spec: AnyRoute, token: string): Promise<Answer> {
   });
 }
 
-/** Queries that lead to the other mailbox. */
+/** Queries that refer to the other mailbox. */
 const OTHERS: Record<string, Record<string, string>> = {
   get 'unibox.getThread'() {
     return { thread_id: planted.threadId };

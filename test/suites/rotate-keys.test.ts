@@ -35,7 +35,7 @@ async function startProcess(t: ExecutionContext, name: ProcessName, env: Record<
   return child;
 }
 
-/** A workspace full of what is sealed: mailboxes, app connections, a webhook endpoint. */
+/** Creates a workspace with every kind of sealed data: mailboxes, app connections, a webhook endpoint. */
 async function fill(world: World, receiverUrl: string) {
   const tenant = await world.tenant();
   for (let n = 0; n < MAILBOXES; n += 1) await createMailbox(world.deps, tenant.organizationId, `m${n}@ours.test`);
@@ -51,7 +51,7 @@ async function fill(world: World, receiverUrl: string) {
   return { tenant, connections, endpoint };
 }
 
-/** A contact, with a key by which the request can be repeated. */
+/** Adds a contact with an Idempotency-Key, so that the request can be repeated. */
 function addContact(api: { url: string }, { apiKey: token }: Tenant, n: number) {
   return call(api, 'POST', '/v1/contacts', {
     token,
@@ -126,7 +126,7 @@ test('heron rotate-keys, while an API and a worker serve with both keys: nothing
     t.is(keyring.open(row.secret, SEAL_PLACES.appConnection(id)).toString(), secret);
   }
 
-  // The first contact came before the processes; the worker signs its event as all others.
+  // The first contact existed before the processes; the worker signs its event like all others.
   const requests = await receiver.received(contacts);
   for (const request of requests) t.is(signer(request, endpoint.secret), undefined);
 
@@ -140,7 +140,7 @@ test('heron rotate-keys, while an API and a worker serve with both keys: nothing
   );
 });
 
-/** Why Stripe's verifier refuses a request; undefined when it does not. */
+/** Returns the reason why Stripe's verifier refuses a request; undefined if it accepts it. */
 function signer(request: ReceivedRequest, secret: string): string | undefined {
   try {
     const header = request.headers['x-service-signature'] as string;

@@ -14,11 +14,11 @@ import { call, createWorld, noWorkflows, type World } from '../harness/world.ts'
 import { assertNowhere, drawnSecret } from '../harness/secrets.ts';
 
 /*
- * The operator's commands about runs, as processes, with what they leave in PostgreSQL and in Temporal; and what readiness
- * and the gauge say of missing runs. No worker runs here: a run that is started stays open.
+ * Runs the operator's commands about runs as processes, and checks PostgreSQL, Temporal, readiness and the gauge of
+ * missing runs. No worker runs here, so a started run stays open.
  */
 
-/** A Temporal in which these runs are open, for looks of this process. */
+/** Ids of runs that a Temporal stub reports as open, for searches of this process. */
 const open = new Set<string>();
 const workflows: WorkflowGateway = {
   ...noWorkflows,
@@ -58,7 +58,7 @@ async function importThatWaits(): Promise<{ organizationId: string; apiKey: stri
 
 const intents = () => world.deps.db('outbox').orderBy('id');
 
-/** Whether Temporal has an open run under an id. */
+/** Returns true if Temporal has an open run under an id. */
 async function isRunning(workflowId: string): Promise<boolean> {
   const client = createTemporalClient(world.deps.config);
   try {
@@ -70,7 +70,7 @@ async function isRunning(workflowId: string): Promise<boolean> {
   }
 }
 
-/** Carries what is in the outbox to Temporal. */
+/** Dispatches everything in the outbox to Temporal. */
 async function relayAll(): Promise<void> {
   const client = createTemporalClient(world.deps.config);
   const relay = await startRelay({
@@ -94,7 +94,7 @@ test.serial('heron reconcile counts, starts what is missing, and finds nothing t
   t.deepEqual(await intents(), []);
   t.deepEqual(await world.deps.db('reconciliations'), [], 'a dry run leaves no record');
 
-  // Two at the same time, and the relay: one run.
+  // Two commands and the relay at the same time start one run.
   const [first, second] = await Promise.all([cli('reconcile', '--json'), cli('reconcile', '--json'), relayAll()]);
   for (const { code, stderr } of [first!, second!]) t.is(code, 0, stderr);
   const { dry_run: isDry, families } = JSON.parse(first!.stdout) as {
@@ -259,14 +259,14 @@ test.serial(
     await reconcile(world.deps, { dryRun: true });
     t.is(await gauge(), '1', 'a dry run is no look');
 
-    // The start has been carried out.
+    // Removes the start, as if it had been dispatched.
     await world.deps.db('outbox').delete();
     open.add(workflowId);
     await reconcile(world.deps);
     t.like(await runs(), { ok: true, detail: 'Every run that must be open was open at the last check' });
     t.is(await gauge(), '0');
 
-    // A look at very many takes several sweeps: what it has found so far counts.
+    // A search of very many rows takes several sweeps, which accumulate their findings.
     open.clear();
     await world.deps.db.raw(
       `insert into contact_imports (id, organization_id, status, filename, created_at, updated_at)

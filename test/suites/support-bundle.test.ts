@@ -17,7 +17,7 @@ async function folder(t: ExecutionContext): Promise<string> {
   return path;
 }
 
-/** Writes logs that hold secrets in every form in which one could get there; returns what must not stand in a bundle. */
+/** Writes logs with secrets in every possible form. Returns the texts that a bundle must not contain. */
 async function plantInLogs(dataDir: string): Promise<string[]> {
   const [token, password, key, word, code] = [drawn(), drawn(), randomBytes(32).toString('hex'), drawn(), drawn()];
   const [person, other] = [`anna.${drawn(6)}@post.example`, `bo+${drawn(6)}@müller.example`];
@@ -37,7 +37,7 @@ async function plantInLogs(dataDir: string): Promise<string[]> {
   return [token, password, key, word, code, person, other, person.split('@')[0]!];
 }
 
-/** Drawn values for secrets that the schema takes as any text. */
+/** Returns random values for secrets that accept any text. */
 function drawnSettings(): Record<string, string> {
   const others = new Set(['PRIMARY_DB', 'PROSPECT_DB', 'PROSPECT_OWNER_DB', 'REDIS_URL', 'NATS_URL', 'CODEC_KEYS']);
   const keys = new Set(['CREDENTIALS_ENCRYPTION_KEY', 'CREDENTIALS_PREVIOUS_KEYS']);

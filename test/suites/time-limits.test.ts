@@ -18,7 +18,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** The limits of a connection of a process, in milliseconds. */
+/** Returns the statement limits (ms) of a process's connection. */
 async function limitsOf(service: string): Promise<Record<string, number>> {
   const config = testConfig(world.databaseUrl, {
     DB_STATEMENT_TIMEOUT_MS: '4000',

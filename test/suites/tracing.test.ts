@@ -27,7 +27,7 @@ interface Span {
   links?: { traceId: string }[];
 }
 
-/** A collector that takes traces by OTLP over HTTP. */
+/** Starts a collector for traces by OTLP over HTTP. */
 async function startCollector() {
   const spans: Span[] = [];
   let text = '';
@@ -87,7 +87,8 @@ test.serial(
     assertStatus(t, started, 200);
     await eventually(async () => mail.messages.length === 1);
     await eventually(() => deps.db('sends').where({ campaign_id: campaignId, state: 'sent' }).first());
-    // As a process ends: the activity whose send is noted may still be under way, and its span is recorded when it has ended.
+    // As at the end of a process: the activity of a recorded send may still be running, and its span is recorded when
+    // it ends.
     await engine.stop();
     await tracing!.stop();
 
@@ -113,7 +114,7 @@ test.serial(
 );
 
 const STRANGER = '4bf92f3577b34da6a3ce929d0e0e4736';
-/** Says that its span is recorded. */
+/** Header with the flag that its span is recorded. */
 const traceparentOf = (traceId: string) => ({ traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
 
 test.serial(
@@ -143,7 +144,7 @@ test.serial(
     };
 
     const none = await recorded(0, async () => {
-      // Of the ids below the share that is recorded, the lowest: an id decides as well as a flag.
+      // An id also decides if it is recorded: of all ids, the lowest share is.
       for (const id of [STRANGER, '00000000000000000000000000000001']) {
         const { body } = await call(world, 'GET', '/v1/nothing', { headers: traceparentOf(id) });
         t.regex(body.trace_id, /^[0-9a-f]{32}$/);

@@ -6,7 +6,8 @@ import { createMetrics } from '../../lib/metrics.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
 /*
- * A proxy sends requests of many people over one connection. One whose body is refused half-way must not stand in the way of the next.
+ * A proxy sends requests of many people over one connection. A request whose body is refused half-way must not block
+ * the next one.
  */
 
 let world: World;
@@ -20,11 +21,11 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** Of a few hundred kilobytes, most of which nobody has read when it is refused. */
+/** A few hundred kilobytes, most of which is unread when it is refused. */
 const BOMB = gzipSync(Buffer.alloc(200 * 1024 * 1024, 0x20));
 const NONSENSE = Buffer.alloc(300 * 1024, 0x20);
 
-/** One request over the agent's only connection: its status, or why there is none. */
+/** Sends one request over the agent's only connection. Returns its status, or the reason for none. */
 function send(
   agent: Agent,
   url: string,

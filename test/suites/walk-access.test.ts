@@ -12,7 +12,7 @@ import { bodySchema, wrongBody } from './bodies.ts';
 import { makeRows, parametersOf, ROWS, SHARED } from './foreign-ids.ts';
 import { each, send as sendTo, wellFormed, type Request } from './walk.ts';
 
-/** Fields of bodies that take any JSON value, so that none is wrong. */
+/** Fields of bodies that accept any JSON value, so that none is wrong. */
 const OPEN_FIELDS = new Set<string>([]);
 
 let world: World;
@@ -27,7 +27,7 @@ const withJsonBody = routes.filter((spec) => spec.body && (spec.consumes ?? 'jso
 
 const send = (spec: AnyRoute, request: Request): Promise<Answer> => sendTo(world, spec, request);
 
-/** The credential a route is made for. */
+/** Returns the credential that a route is made for. */
 const credential = (spec: AnyRoute, tenant: Tenant) => (spec.scope === 'session' ? tenant.sessionToken : tenant.apiKey);
 
 function expect(answer: Answer, status: number, code: string, what: string): string[] {
@@ -77,7 +77,7 @@ test('every route refuses a key that lacks one of its scopes; routes for people 
   );
 });
 
-/** Sets of permissions that do not satisfy a rule, each as large as can be. */
+/** Returns maximal sets of permissions that do not satisfy a rule. */
 function insufficient(rule: PermissionRule): OrgPermission[][] {
   const without = (names: readonly (OrgPermission | 'owner')[]) =>
     ORG_PERMISSIONS.filter((permission) => !names.includes(permission));
@@ -212,7 +212,7 @@ test('malformed, unknown and foreign ids are the same 404; own ids are not', asy
   });
 });
 
-/** The fields an error in OAuth's form names; none when it is no bad request. */
+/** Returns the fields named by an error in OAuth's format; none unless it is a bad request. */
 function namedByOAuth({ status, body }: Answer): string[] {
   const description =
     status === 400 && String(body?.error).startsWith('invalid_') ? String(body.error_description) : '';
@@ -223,7 +223,7 @@ test('a wrong type in every field, an unknown field and a missing Idempotency-Ke
   const tenant = await world.tenant();
   await each(t, withJsonBody, async (spec) => {
     const wrong = wrongBody(spec);
-    // RFC 7591 wants metadata that a server does not know ignored.
+    // RFC 7591 requires unknown metadata to be ignored.
     const extra = wrong && spec.errorStyle !== 'registration' ? { no_such_field: 1 } : {};
     const params = spec.scope === 'public' ? {} : await makeRows(spec.path, world, tenant);
     const answer = await send(spec, {
@@ -249,7 +249,7 @@ test('a wrong type in every field, an unknown field and a missing Idempotency-Ke
 
 test('an unknown field of a body is refused by its name', async (t) => {
   const tenant = await world.tenant();
-  // RFC 7591 wants metadata that a server does not know ignored.
+  // RFC 7591 requires unknown metadata to be ignored.
   const strict = withJsonBody.filter((spec) => bodySchema(spec).properties && spec.errorStyle !== 'registration');
   await each(t, strict, async (spec) => {
     const sample = wellFormed(spec);
@@ -319,7 +319,7 @@ test('every list takes an empty cursor as none, and refuses one that it did not 
       `${spec.operationId} ${none.text}`,
     );
     if (none.status !== 200) continue;
-    // The cursor of campaigns is published as the id of one.
+    // The cursor of campaigns is documented as a campaign's id.
     const foreign = spec.operationId === 'campaigns.list' ? [] : [newId()];
     for (const cursor of [...foreign, 'x', Buffer.from('[1,"x","y"]').toString('base64url')])
       t.is((await ask(cursor)).status, 400, `${spec.operationId} ${cursor}`);

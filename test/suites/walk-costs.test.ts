@@ -10,7 +10,7 @@ import { makeRows, ROWS, type Place } from './foreign-ids.ts';
 import { LISTS, NOT_ROWS } from './list-rows.ts';
 import { each, send, wellFormed } from './walk.ts';
 
-/** Rows of a short page and of a long one. */
+/** Numbers of rows of a short page and of a long one. */
 const FEW = 2;
 const MANY = 20;
 
@@ -24,7 +24,7 @@ test.after.always(() => world?.close());
 
 const guarded = routes.filter((spec) => spec.scope !== 'public');
 
-/** Asks a route and counts its statements. */
+/** Calls a route and counts its statements. */
 async function counted(
   spec: AnyRoute,
   tenant: Tenant,
@@ -44,31 +44,33 @@ async function counted(
   return { answer, statements: sumOf(counts), ran: ran.map(([label, count]) => `${count} × ${label}`) };
 }
 
-/** Counts the rows in the answer of a list; undefined where it is no list. */
+/** Counts the rows in the answer of a list; undefined if it is no list. */
 function rowsIn({ body }: Answer): number | undefined {
   if (Array.isArray(body)) return body.length;
   const lists = Object.values((body ?? {}) as object).filter(Array.isArray);
   return lists.length === 1 ? lists[0]!.length : undefined;
 }
 
-/** Makes one row that a list answers with; undefined for a route that is no list, or of which nothing is known to make one. */
+/** Returns a function that creates one row of a list; undefined for other routes, and if none is known. */
 function rowOf(spec: AnyRoute): ((place: Place) => Promise<unknown>) | undefined {
   const ofPath = Object.keys(ROWS).find((path) => path.replace(/\/:[A-Za-z]+$/, '') === spec.path);
   return LISTS[spec.operationId] ?? (isList(spec) && ofPath ? ROWS[ofPath] : undefined);
 }
 
-/** True for a route that lists rows. Parts of one thing, answered with it, are no list. */
+/** Returns true for a route that lists rows. Parts of one record, answered with it, are no list. */
 function isList({ operationId, method, path }: AnyRoute): boolean {
   return (method === 'get' && !/:[A-Za-z]+$/.test(path) && !NOT_ROWS.has(operationId)) || operationId in LISTS;
 }
 
 interface Walked {
-  /** Undefined where the suites' request is refused, for example because a mailbox or a provider would have to answer it. */
+  /**
+   * Undefined if the suite's request is refused, for example because a mailbox or a provider would have to answer.
+   */
   statements?: number;
   fault?: string;
 }
 
-/** Asks a route in a workspace of its own; a list with few rows and with many. */
+/** Calls a route in a new workspace; a list with few rows and with many. */
 async function walk(spec: AnyRoute): Promise<Walked> {
   const tenant = await world.tenant();
   const params = await makeRows(spec.path, world, tenant);

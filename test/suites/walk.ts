@@ -3,7 +3,7 @@ import { newId } from '../../lib/ids.ts';
 import { call, type Answer, type World } from '../harness/world.ts';
 import { QUERIES, sampleBody } from './bodies.ts';
 
-/** A request of a suite that walks over all routes. */
+/** Request of a suite that walks over all routes. */
 export interface Request {
   params?: Record<string, string>;
   body?: unknown;
@@ -27,7 +27,7 @@ export function send(
   });
 }
 
-/** A request that is well-formed for its route, whatever it then finds. */
+/** Returns a request that is well-formed for its route, whatever its result. */
 export function wellFormed(spec: AnyRoute): Request {
   const body = spec.body && (spec.consumes ?? 'json') === 'json' ? sampleBody(spec) : undefined;
   return {
@@ -37,7 +37,7 @@ export function wellFormed(spec: AnyRoute): Request {
   };
 }
 
-/** Runs a check for each route and reports every one that fails, not just the first. */
+/** Runs a check for each route and reports all failures, not just the first. */
 export async function each(
   t: { deepEqual(a: unknown, b: unknown): void; true(a: boolean): void },
   list: readonly AnyRoute[],

@@ -23,7 +23,7 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** What Stripe's own library makes of a request: the event, or why it refuses it. */
+/** Verifies a request with Stripe's own library: returns the event or the reason of a refusal. */
 function judge(
   request: ReceivedRequest,
   secret: string,
@@ -46,18 +46,20 @@ function judge(
   }
 }
 
-/** Which of the secrets, oldest first, a request is signed with; -1 for none of them. */
+/** Returns the index of the secret, oldest first, that a request is signed with; -1 for none. */
 const signedWith = (request: ReceivedRequest, secrets: readonly string[]) =>
   secrets.findIndex((secret) => judge(request, secret).event !== undefined);
 
 interface Scene {
   tenant: Tenant;
   secrets: string[];
-  /** Gives the receiver's owner a new secret. */
+  /** Rotates the secret and returns the new one. */
   rotate(): Promise<string>;
 }
 
-/** Events flow without a pause while the secret is rotated; every third event is refused twice before it is taken. */
+/**
+ * Emits events continuously while the secret is rotated; every third event is refused twice before it is accepted.
+ */
 async function throughRotations(
   t: ExecutionContext,
   { tenant, secrets, rotate }: Scene,
@@ -72,7 +74,7 @@ async function throughRotations(
     return { status: number.get(request.json.id)! % 3 === 0 && attempt < 3 ? 503 : 200 };
   });
   receiver.clear();
-  /** How many rotations had been answered before each event was committed: from then on, only newer secrets may sign it. */
+  /** Number of completed rotations before each event was committed: only newer secrets may sign it. */
   const rotatedBefore = new Map<string, number>();
   for (let round = 1; round <= ROTATIONS; round += 1) {
     const before = secrets.length - 1;
@@ -82,7 +84,7 @@ async function throughRotations(
     ]);
     secrets.push(secret);
     for (const id of ids) rotatedBefore.set(id, before);
-    // Every other round waits until one of its events is in the receiver's hands, so that rotations meet deliveries in every state.
+    // Every other round waits for the arrival of one of its events, so that rotations meet deliveries in every state.
     if (round % 2 === 0)
       await eventually(async () => receiver.requests.some((request) => ids.includes(request.json.id)), 60_000, 10);
   }

@@ -13,7 +13,7 @@ import { workflowBundle } from '../../workers/bundle.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 
 await installRuntime(silentLogger);
-/** Encryption is on while histories replay that were recorded in the clear: what was written before it stays readable. */
+/** Encryption is on while unencrypted histories replay, which must stay readable. */
 const ENCRYPTING = dataConverter(loadConfig({ CODEC_PROVIDER: 'aes', CODEC_KEYS: `first:${'1a'.repeat(32)}` }));
 const WORKFLOWS = new URL('../../workflows/', import.meta.url);
 const families = readdirSync(WORKFLOWS, { withFileTypes: true })
@@ -48,7 +48,7 @@ test('every family stands in the list of activities once, and every kind of dead
   t.is(new Set(kinds).size, kinds.length);
 });
 
-/** What the replay of each history said, by its family and file. */
+/** Replay result of each history, by its family and file. */
 let replaying: ReturnType<typeof replayAll> | undefined;
 
 for (const family of families) {
@@ -67,7 +67,7 @@ for (const family of families) {
   }
 }
 
-/** Replays every history in one worker, since each worker begins with a thread that reads the whole bundle. */
+/** Replays every history in one worker, because each worker starts a thread that reads the whole bundle. */
 async function replayAll(): Promise<Map<string, Error | undefined>> {
   const places = families.flatMap((family) => histories(family).map((file) => `${family}/${file}`));
   const recorded = places.map((place) => ({

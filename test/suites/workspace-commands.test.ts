@@ -1,4 +1,4 @@
-/** The command line of daily work: what a person types, on a real API, inbox and event stream. */
+/** Tests the workspace commands as typed by a person, on a real API, inbox and event stream. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ import { fanOut } from '../harness/webhooks.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
 const HERON = fileURLToPath(new URL('../../deploy/heron.ts', import.meta.url));
-/** For a process to start on a machine that has much to do. */
+/** Timeout (ms) for starting a process on a busy machine. */
 const PATIENCE_MS = 120_000;
 
 let world: World;
@@ -198,7 +198,7 @@ test('heron webhooks listen posts events as webhooks would, signed, and ends whe
     body: JSON.stringify([{ email: 'new@lead.test' }]),
   });
   t.is(response.status, 200);
-  // Of another type: not asked for.
+  // An event of another type, which was not subscribed to.
   await transact(world.system(tenant.organizationId), async (tx) =>
     tx.emit('contact.updated', { metadata: { bulk: true, count: 1 } }),
   );

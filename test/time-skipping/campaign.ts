@@ -12,7 +12,7 @@ import type { MailWorldMailbox } from '../harness/mail.ts';
 import type { SkippingStage } from '../harness/skipped-time.ts';
 import type { TimedMailWorld } from './timed-mail.ts';
 
-/** A campaign under way with one lead. */
+/** A started campaign with one lead. */
 interface StartedCampaign {
   tenant: Tenant;
   campaignId: string;
@@ -23,14 +23,16 @@ interface StartedCampaign {
   /** The sender's mailbox on the servers. */
   box: MailWorldMailbox;
   enrollment(): Promise<Record<string, any>>;
-  /** A session of the workspace's person from now on: the first one ends within the months of a test. */
+  /**
+   * Creates a session of the workspace's person from now on: the first session expires during the months of a test.
+   */
   signIn(): Promise<string>;
 }
 
 /**
  * Starts a campaign of a new workspace with one mailbox and one lead.
- * @param options.mailDomain of the lead's address
- * @param options.link changes the steps before anything reads them: what each leads to is in the order of the list otherwise
+ * @param options.mailDomain domain of the lead's address
+ * @param options.link changes the steps before they are read; default: each step leads to the next one in the list
  */
 export async function startCampaign(
   { world, engine, parts }: SkippingStage<TimedMailWorld>,

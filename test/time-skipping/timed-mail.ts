@@ -2,7 +2,7 @@ import type { MailboxServers } from '../harness/factories.ts';
 import { startMailWorld, type MailWorldMailbox, type ReceivedMessage } from '../harness/mail.ts';
 import { createWorld, type World, type WorldOptions } from '../harness/world.ts';
 
-/** An email as it came, with the time of the world's clock. */
+/** A received email, with the time of the world's clock. */
 interface Letter {
   at: Date;
   message: ReceivedMessage;
@@ -11,14 +11,14 @@ interface Letter {
 /** A world with mail servers. */
 export interface TimedMailWorld {
   world: World;
-  /** Emails that came for an address, oldest first. */
+  /** Returns the emails received for an address, oldest first. */
   lettersTo(address: string): Letter[];
-  /** Adds a user with a mailbox; in the form in which a mailbox of ours is connected. */
+  /** Adds a user with a mailbox, in the form in which our mailboxes are connected. */
   addMailbox(email: string): Promise<MailWorldMailbox & MailboxServers>;
   close(): Promise<void>;
 }
 
-/** Brings a world with mail servers up that keep when each email came, by the clock of the world. */
+/** Starts a world whose mail servers record when each email arrived, by the clock of the world. */
 export async function timedMailWorld(options: WorldOptions): Promise<TimedMailWorld> {
   const world = await createWorld(options);
   const now = () => world.deps.clock.now();

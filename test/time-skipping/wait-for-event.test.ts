@@ -10,7 +10,7 @@ import { timedMailWorld, type TimedMailWorld } from './timed-mail.ts';
 const skipping = await skippingTests(test, timedMailWorld);
 const DAYS = 30;
 
-/** A lead waits for an order for thirty days: one email follows the event, another the timeout. */
+/** A lead waits thirty days for an order: one email follows the event, another the timeout. */
 async function waitingLead(stage: SkippingStage<TimedMailWorld>) {
   const { db } = stage.world.deps;
   const waitStep = {

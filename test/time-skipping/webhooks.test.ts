@@ -7,9 +7,9 @@ import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
 
 const skipping = await skippingTests(test, plainWorld);
 
-/** Seconds between one attempt of a delivery and the next: 30 s, doubling, an hour at most. */
+/** Seconds between the attempts of a delivery: 30 s, doubling, at most an hour. */
 const WAITS = [30, 60, 120, 240, 480, 960, 1_920];
-/** Time (ms) that a busy machine adds to a wait: all of it is real time. */
+/** Time (ms) that a busy machine adds to a wait, all of it real time. */
 const SLACK_MS = 25_000;
 
 skipping(

@@ -5,14 +5,19 @@ import { createCampaign, createContact, createMailbox, enroll } from '../harness
 import { startMailWorld } from '../harness/mail.ts';
 import { createWorld } from '../harness/world.ts';
 
-/** Key that the recorded databases are sealed under. */
+/** Key that encrypts the recorded databases. */
 export const KEY = '4e'.repeat(32);
-/** Contacts that wait for an event after their first email, in each recorded database; one more is not launched yet. */
+/**
+ * Contacts that wait for an event after their first email in each recorded database; another one is not launched yet.
+ */
 export const PEOPLE = 3;
 /** Minutes that they wait for it. */
 export const TIMEOUT_MINUTES = 60;
 
-/** Plays a campaign until its contacts wait for an event, and writes a backup of the database, with their runs still open. */
+/**
+ * Plays a campaign until its contacts wait for an event, and writes a backup of the database, with their runs still
+ * open.
+ */
 export async function recordScene(folder: string): Promise<Manifest> {
   const mail = await startMailWorld();
   const world = await createWorld({
@@ -50,7 +55,7 @@ export async function recordScene(folder: string): Promise<Manifest> {
     );
     await eventually(async () => !(await db('outbox').first()));
     await engine.stop();
-    // A lead that no launcher has seen.
+    // A lead that no launcher has read.
     const late = await createContact(db, clock.now(), organizationId, { email: 'late@lead.example.org' });
     await enroll(world.deps, organizationId, campaignId, [late]);
     return await makeBackup({ config: { ...config, PRIMARY_DB: world.databaseUrl }, keyring, blobs }, folder);

@@ -18,7 +18,7 @@ import { startOwnTemporal } from '../harness/temporal.ts';
 import { createWorld } from '../harness/world.ts';
 import { KEY, PEOPLE, recordScene, TIMEOUT_MINUTES } from './scene.ts';
 
-/** A migration as the next release may have it. */
+/** A migration that the next release may contain. */
 const PLANTED: Migration = {
   name: '9999_planted',
   up: async (knex) => {
@@ -26,7 +26,7 @@ const PLANTED: Migration = {
   },
 };
 
-/** Databases that released builds left, with contacts in the middle of a campaign (record.ts). */
+/** Databases of released builds, with contacts in the middle of a campaign (record.ts). */
 const RELEASED = readdirSync(new URL('.', import.meta.url), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => ({
@@ -34,7 +34,7 @@ const RELEASED = readdirSync(new URL('.', import.meta.url), { withFileTypes: tru
     folderOf: async () => fileURLToPath(new URL(name, import.meta.url)),
   }));
 
-/** The database of this build, to be taken over by a later one. */
+/** The database of this build, for a later build. */
 const OWN = {
   name: 'of this build',
   folderOf: async (t: ExecutionContext) => {
@@ -68,7 +68,7 @@ for (const { name, folderOf } of [...RELEASED, OWN])
         CREDENTIALS_ENCRYPTION_KEY: KEY,
       },
     });
-    // The world's own database is another: everything works on the one that was taken over.
+    // The world's own database is a different one: everything works on the recorded database.
     const own = world.deps.db;
     world.deps.db = database.db;
     world.deps.config.PRIMARY_DB = database.url;

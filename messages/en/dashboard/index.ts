@@ -14,7 +14,7 @@ import { review } from './review.ts';
 import { start } from './start.ts';
 import { way } from './way.ts';
 
-/** The dashboard's sentences in English, by area. The browser loads an area with the first page that shows it. */
+/** The dashboard's messages in English, by area. The browser loads an area with the first page that uses it. */
 export const dashboard = {
   agents,
   automations,

@@ -1,5 +1,5 @@
 /**
- * Cal.com: API keys of its API v2, the user, webhooks of the user, and bookings told of with X-Cal-Signature-256.
+ * Stub of Cal.com: API keys of API v2, the user, the user's webhooks, and bookings reported with X-Cal-Signature-256.
  * From cal.com/docs: API reference v2 (me, webhooks), webhooks and their payloads.
  */
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
@@ -10,11 +10,11 @@ export interface CalComDouble extends Double {
   key: string;
   webhooks: { id: string; subscriberUrl: string; triggers: string[]; secret: string | null }[];
   book(attendee: { email: string; name: string; startsAt: Date; minutes?: number }): CalComBooking;
-  /** Somebody moves their booking: Cal.com makes another one, with its own uid. */
+  /** Reschedules a booking: Cal.com creates another one with its own uid. */
   reschedule(booking: CalComBooking, startsAt: Date): CalComBooking;
   cancel(booking: CalComBooking, reason?: string): void;
   outbox: CalComWebhook[];
-  /** Sends webhooks, those of the outbox unless others are given, in their order; the status of each. */
+  /** Sends webhooks in order, by default those of the outbox. Returns the status of each. */
   deliver(webhooks?: readonly CalComWebhook[], options?: { secret?: string }): Promise<number[]>;
 }
 
@@ -118,7 +118,7 @@ export async function startCalCom(port?: number): Promise<CalComDouble> {
 
   let saidAt = 0;
   const say = (triggerEvent: string, payload: Record<string, any>): void => {
-    // Events one after another have times in that order, however quick a test is.
+    // Consecutive events have increasing times, however quick a test is.
     saidAt = Math.max(saidAt + 1, Date.now());
     outbox.push({ triggerEvent, createdAt: new Date(saidAt).toISOString(), payload: structuredClone(payload) });
   };

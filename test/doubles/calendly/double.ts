@@ -1,6 +1,7 @@
 /**
- * Calendly: personal access tokens, the user, webhook subscriptions, and webhooks signed with the subscription's key.
- * From developer.calendly.com: authentication, webhook subscriptions, webhook signatures, payloads of rescheduled events, rate limits.
+ * Stub of Calendly: personal access tokens, the user, webhook subscriptions, and webhooks signed with the
+ * subscription's key. From developer.calendly.com: authentication, webhook subscriptions, webhook signatures, payloads
+ * of rescheduled events, rate limits.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { bearerOf } from '../oauth.ts';
@@ -8,17 +9,17 @@ import { Answer, jsonOf, startDouble, type Double } from '../server.ts';
 
 interface CalendlyDouble extends Double {
   token: string;
-  /** False for an account of the free plan, which has no webhooks. */
+  /** False for an account on the free plan, which has no webhooks. */
   paid: boolean;
   subscriptions: CalendlySubscription[];
-  /** Somebody books. */
+  /** Books a meeting. */
   book(invitee: { email: string; name: string; startsAt: Date; minutes?: number }): CalendlyBooking;
-  /** Somebody moves their booking: the old invitee is canceled, and there is another one. */
+  /** Reschedules a booking: the old invitee is canceled and a new one created. */
   reschedule(booking: CalendlyBooking, startsAt: Date): CalendlyBooking;
   cancel(booking: CalendlyBooking, reason?: string): void;
-  /** Webhooks that wait to be sent, oldest first. */
+  /** Unsent webhooks, oldest first. */
   outbox: CalendlyWebhook[];
-  /** Sends webhooks, those of the outbox unless others are given, in their order; the status of each. */
+  /** Sends webhooks in order, by default those of the outbox. Returns the status of each. */
   deliver(webhooks?: readonly CalendlyWebhook[], options?: { at?: Date; key?: string }): Promise<number[]>;
 }
 

@@ -1,13 +1,14 @@
 /**
- * Close: API keys as the name of Basic authentication, leads with contacts, search by advanced filtering, notes, opportunities, custom fields.
- * From developer.close.com: authentication, advanced filtering, contacts, leads, notes, opportunities, rate limits, response codes.
+ * Stub of Close: API keys as the user name of Basic authentication, leads with contacts, search by advanced filtering,
+ * notes, opportunities, custom fields. From developer.close.com: authentication, advanced filtering, contacts, leads,
+ * notes, opportunities, rate limits, response codes.
  */
 import { randomBytes } from 'node:crypto';
 import { basicOf } from '../oauth.ts';
 import { Answer, jsonOf, startDouble, type Double, type Heard } from '../server.ts';
 
 export interface CloseDouble extends Double {
-  /** Keys that are good. */
+  /** Valid keys. */
   keys: string[];
   leads: CloseThing[];
   contacts: CloseThing[];
@@ -20,7 +21,7 @@ interface CloseThing {
   [field: string]: any;
 }
 
-/** A custom field of contacts. */
+/** Custom field of contacts. */
 export const CLOSE_CUSTOM_FIELD = 'cf_ORxgoOQ5YH1p7lDQzFJ88b4z0j7PLLTRaG66m8bmcKv';
 
 /** Starts Close. */
@@ -161,7 +162,7 @@ function checkContact(body: any): any {
   return body;
 }
 
-/** The only search that the double knows: contacts that have an email address. */
+/** The only supported search: contacts with an email address. */
 function readSearch(query: any): string {
   const [kind, related] = query?.type === 'and' ? query.queries : [];
   const condition = related?.related_query?.condition;

@@ -1,5 +1,6 @@
 /**
- * Discord: webhooks of channels, whose URL is the secret. From discord.com/developers/docs: webhook resource, allowed mentions, rate limits, errors.
+ * Stub of Discord: channel webhooks, whose URL is the secret. From discord.com/developers/docs: webhook resource,
+ * allowed mentions, rate limits, errors.
  */
 import { randomBytes } from 'node:crypto';
 import { Answer, jsonOf, startDouble, type Double, type Heard } from '../server.ts';
@@ -7,7 +8,7 @@ import { Answer, jsonOf, startDouble, type Double, type Heard } from '../server.
 interface DiscordDouble extends Double {
   webhook: { id: string; token: string };
   messages: { content: string; embeds: any[]; pings: string[] }[];
-  /** Somebody deletes the webhook in the settings of the channel. */
+  /** Deletes the webhook, as in the settings of the channel. */
   remove(): void;
 }
 
@@ -64,7 +65,7 @@ export async function startDiscord(port?: number): Promise<DiscordDouble> {
       broken: () => new Answer(503, { message: 'Service resource is being rate limited.', code: 0 }),
       unknown: () => new Answer(404, { message: '404: Not Found', code: 0 }),
       routes: Object.fromEntries(
-        // The address that people copy has no version; requests of programs have one.
+        // The URL that people copy has no version; requests of programs have one.
         ['/api', '/api/v10'].flatMap((base) => [
           [
             `GET ${base}/webhooks/:id/:token`,
@@ -99,7 +100,10 @@ function tooLong(field: string, length: number): Answer {
   });
 }
 
-/** Whom a content would ping, as far as `allowed_mentions` lets it: without it everything in the text does. */
+/**
+ * Returns the mentions that a content would notify, as far as `allowed_mentions` permits. Without it all mentions in
+ * the text do.
+ */
 function pingsOf(content: string, allowed?: { parse?: string[] }): string[] {
   const found: [string, RegExp][] = [
     ['everyone', /@(everyone|here)/g],

@@ -1,16 +1,16 @@
 /**
- * Google Sheets: Google's OAuth, the user, and values of spreadsheets.
- * From developers.google.com: OAuth for web server applications, Sheets API v4 (values.append, values.get, spreadsheets.get), usage limits, errors.
+ * Stub of Google Sheets: Google's OAuth, the user, and values of spreadsheets. From developers.google.com: OAuth for
+ * web server applications, Sheets API v4 (values.append, values.get, spreadsheets.get), usage limits, errors.
  */
 import { bearerOf, createOAuth, type Grant, type OAuthServer } from '../oauth.ts';
 import { Answer, formOf, jsonOf, startDouble, type Double, type Heard } from '../server.ts';
 
 interface GoogleSheetsDouble extends Double {
   oauth: OAuthServer;
-  /** Rows by the name of the sheet, of the spreadsheet with {@link GoogleSheetsDouble.spreadsheetId}. */
+  /** Rows by sheet name, of the spreadsheet with {@link GoogleSheetsDouble.spreadsheetId}. */
   sheets: Record<string, string[][]>;
   spreadsheetId: string;
-  /** Cells that became formulas. */
+  /** Cells that were interpreted as formulas. */
   formulas: string[];
 }
 
@@ -28,7 +28,7 @@ export async function startGoogleSheets(port?: number): Promise<GoogleSheetsDoub
     pkce: 'optional',
     rotates: false,
     scopes: ['openid', 'email', 'https://www.googleapis.com/auth/userinfo.email', SHEETS],
-    // Without them Google gives a refresh token on the first consent alone, or never.
+    // Without these parameters Google returns a refresh token only on the first consent, or never.
     needs: { access_type: 'offline', prompt: 'consent' },
     refusal: (error, description) =>
       new Answer(error === 'invalid_client' ? 401 : 400, { error, error_description: description }),
@@ -49,7 +49,7 @@ export async function startGoogleSheets(port?: number): Promise<GoogleSheetsDoub
     if (heard.params.id?.split(':')[0] !== spreadsheetId)
       throw problem(404, 'NOT_FOUND', 'Requested entity was not found.');
   };
-  /** The sheet that a range in A1 notation names. */
+  /** Returns the sheet that a range in A1 notation names. */
   const sheetOf = (range: string): string => {
     const name = /^(?:'((?:[^']|'')+)'|([^'!]+))(?:![A-Z]+\d*(?::[A-Z]+\d*)?)?$/.exec(range);
     const found = (name?.[1]?.replaceAll("''", "'") ?? name?.[2])!;

@@ -1,6 +1,6 @@
 /**
- * HubSpot: OAuth (v1 of the token endpoints), CRM v3 objects of contacts, deals and notes, properties.
- * From developers.hubspot.com: OAuth, CRM objects, properties, error handling, usage guidelines.
+ * Stub of HubSpot: OAuth (v1 of the token endpoints), CRM v3 objects of contacts, deals and notes, properties. From
+ * developers.hubspot.com: OAuth, CRM objects, properties, error handling, usage guidelines.
  */
 import { randomUUID } from 'node:crypto';
 import { bearerOf, createOAuth, type OAuthServer } from '../oauth.ts';
@@ -8,7 +8,7 @@ import { Answer, jsonOf, startDouble, type Double, type Heard } from '../server.
 
 export interface HubSpotDouble extends Double {
   oauth: OAuthServer;
-  /** Contacts, deals and notes that are there. */
+  /** Existing contacts, deals and notes. */
   contacts: HubSpotObject[];
   deals: HubSpotObject[];
   notes: HubSpotObject[];
@@ -61,7 +61,7 @@ const PROPERTIES: Record<string, readonly Property[]> = {
   ],
 };
 
-/** Kinds of association to a contact that HubSpot defines: of a deal, and of a note. */
+/** HubSpot's association types to a contact, of a deal and of a note. */
 const ASSOCIATIONS: Record<string, number> = { deals: 3, notes: 202 };
 const REQUIRED: Record<string, readonly string[]> = { notes: ['hs_timestamp'] };
 
@@ -159,7 +159,7 @@ export async function startHubSpot(port?: number): Promise<HubSpotDouble> {
         if (there) Object.assign(there.properties, given);
         results.push({ ...shown(there ?? store('contacts', given, [])), new: !there });
       } catch (error) {
-        // Only inputs with a trace id may fail alone.
+        // Only inputs with a trace id can fail individually.
         if (!(error instanceof Answer) || input.objectWriteTraceId === undefined) throw error;
         errors.push({ ...(error.body as object), context: { objectWriteTraceId: [input.objectWriteTraceId] } });
       }

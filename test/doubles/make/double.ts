@@ -1,11 +1,11 @@
-/** Make: custom webhooks of scenarios. From help.make.com: webhooks, their limits and answers. */
+/** Stub of Make: custom webhooks of scenarios. From help.make.com: webhooks, their limits and answers. */
 import { Answer, startDouble, type Double } from '../server.ts';
 import { takeWebhook, type TakenWebhook } from '../webhooks.ts';
 
 interface MakeDouble extends Double {
   hookUrl: string;
   taken: TakenWebhook[];
-  /** The scenario is turned off: nobody listens. */
+  /** Turns the scenario off, so that nothing listens. */
   remove(): void;
 }
 

@@ -1,11 +1,11 @@
-/** n8n: webhook nodes of workflows on somebody's own server. From docs.n8n.io: Webhook node. */
+/** Stub of n8n: webhook nodes of workflows on a user's own server. From docs.n8n.io: Webhook node. */
 import { Answer, startDouble, type Double } from '../server.ts';
 import { takeWebhook, type TakenWebhook } from '../webhooks.ts';
 
 export interface N8nDouble extends Double {
   hookUrl: string;
   taken: TakenWebhook[];
-  /** The workflow is turned off: its webhook is not registered any more. */
+  /** Turns the workflow off, which unregisters its webhook. */
   remove(): void;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Pipedrive: OAuth with Basic authentication of the client, API v2 of persons and deals, API v1 of notes, fields and users.
- * From pipedrive.readme.io and developers.pipedrive.com: OAuth authorization, rate limiting, persons, deals, notes, personFields.
+ * Stub of Pipedrive: OAuth with Basic authentication of the client, API v2 of persons and deals, API v1 of notes,
+ * fields and users. From pipedrive.readme.io and developers.pipedrive.com: OAuth authorization, rate limiting, persons,
+ * deals, notes, personFields.
  */
 import { bearerOf, createOAuth, type OAuthServer } from '../oauth.ts';
 import { Answer, formOf, jsonOf, startDouble, type Double, type Heard } from '../server.ts';
@@ -24,7 +25,7 @@ interface PipedrivePerson extends PipedriveThing {
   custom_fields: Record<string, unknown>;
 }
 
-/** A custom field of the account: such keys are hashes of 40 digits. */
+/** Custom field of the account; such keys are hashes of 40 digits. */
 export const PIPEDRIVE_CUSTOM_FIELD = 'd4de1c1518b4531717c676029a45911c340390a6';
 
 const FIELDS = [
@@ -35,7 +36,7 @@ const FIELDS = [
   { key: PIPEDRIVE_CUSTOM_FIELD, name: 'Industry', field_type: 'varchar', edit_flag: true, bulk_edit_allowed: true },
 ];
 
-/** Starts Pipedrive; the API of the account's company is the double too. */
+/** Starts Pipedrive; the stub is also the API of the account's company. */
 export async function startPipedrive(port?: number): Promise<PipedriveDouble> {
   const persons: PipedrivePerson[] = [];
   const deals: PipedriveThing[] = [];
@@ -46,7 +47,7 @@ export async function startPipedrive(port?: number): Promise<PipedriveDouble> {
     clientAuth: 'basic',
     pkce: 'ignored',
     rotates: true,
-    // The scopes are fixed with the app at Pipedrive; an authorization names none.
+    // Scopes are set in the app at Pipedrive; an authorization names none.
     scopes: [],
     refusal: (error, message) => new Answer(error === 'invalid_client' ? 401 : 400, { success: false, message, error }),
     tokens: (_grant, { access, refresh, expiresIn }) => ({

@@ -1,6 +1,6 @@
 /**
- * Salesforce: OAuth web server flow with PKCE, REST API of sObjects, SOQL queries, describe.
- * From developer.salesforce.com: REST API Developer Guide, OAuth authorization flows, status codes and error responses.
+ * Stub of Salesforce: OAuth web server flow with PKCE, REST API of sObjects, SOQL queries, describe. From
+ * developer.salesforce.com: REST API Developer Guide, OAuth authorization flows, status codes and error responses.
  */
 import { randomBytes } from 'node:crypto';
 import { bearerOf, createOAuth, type OAuthServer } from '../oauth.ts';
@@ -13,7 +13,7 @@ interface SalesforceDouble extends Double {
 
 type SalesforceRecord = Record<string, string> & { Id: string };
 
-/** What JSON may have for a field; objects and lists are refused. */
+/** JSON types that a field accepts; objects and lists are refused. */
 type Value = string | number | boolean | null;
 
 interface Field {
@@ -22,7 +22,7 @@ interface Field {
   readOnly?: boolean;
   length?: number;
   values?: readonly string[];
-  /** Of which object the value is an id. */
+  /** Objects whose ids the value may be. */
   refers?: string[];
 }
 
@@ -83,7 +83,7 @@ const OBJECTS: Record<string, { prefix: string; fields: Record<string, Field> }>
   },
 };
 
-/** Starts Salesforce; the account's instance is the double too. */
+/** Starts Salesforce; the stub is also the account's instance. */
 export async function startSalesforce(port?: number): Promise<SalesforceDouble> {
   const records = Object.fromEntries(
     Object.keys(OBJECTS).map((name) => [name, [] as SalesforceRecord[]]),
@@ -102,7 +102,7 @@ export async function startSalesforce(port?: number): Promise<SalesforceDouble> 
     scopes: ['api', 'refresh_token', 'openid'],
     refusal: (error, description) =>
       new Answer(error === 'invalid_client' ? 401 : 400, { error, error_description: description }),
-    // There is no expires_in: how long a session lasts is a setting of the account.
+    // There is no expires_in, because the session lifetime is a setting of the account.
     tokens: (grant, { access, refresh, first }) => ({
       access_token: access,
       ...(first || refresh ? { refresh_token: refresh } : {}),
@@ -135,7 +135,7 @@ export async function startSalesforce(port?: number): Promise<SalesforceDouble> 
 
   const double: Double = await startDouble(
     {
-      // Salesforce counts a day; a burst has its own bound on long requests alone. Its answer to too many is a 403.
+      // Salesforce limits requests per day, and bursts only for long requests. It answers too many with a 403.
       limited: () => problem(403, 'REQUEST_LIMIT_EXCEEDED', 'TotalRequests Limit exceeded.'),
       broken: () => problem(503, 'SERVER_UNAVAILABLE', 'The server is unavailable'),
       unknown: () => problem(404, 'NOT_FOUND', 'The requested resource does not exist'),

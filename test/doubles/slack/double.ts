@@ -1,6 +1,7 @@
 /**
- * Slack: OAuth v2 with token rotation, chat.postMessage, conversations.list, auth.test and auth.revoke. Slack says almost every refusal with
- * status 200 and `ok: false`. From docs.slack.dev: installing with OAuth, token rotation, Web API methods, rate limits, formatting text.
+ * Stub of Slack: OAuth v2 with token rotation, chat.postMessage, conversations.list, auth.test and auth.revoke. Slack
+ * answers almost every refusal with status 200 and `ok: false`. From docs.slack.dev: installing with OAuth, token
+ * rotation, Web API methods, rate limits, formatting text.
  */
 import { bearerOf, createOAuth, type OAuthServer } from '../oauth.ts';
 import { Answer, formOf, jsonOf, startDouble, type Double, type Heard } from '../server.ts';
@@ -9,7 +10,7 @@ interface SlackDouble extends Double {
   oauth: OAuthServer;
   channels: { id: string; name: string; is_archived: boolean }[];
   messages: { channel: string; text: string; blocks?: unknown[] }[];
-  /** Mentions and links that the text of a message makes, as a person would see them: `@here`, `<https://…>`. */
+  /** Returns the mentions and links that a message's text creates for people: `@here`, `<https://…>`. */
   effects(text: string): string[];
 }
 
@@ -111,7 +112,10 @@ export async function startSlack(port?: number): Promise<SlackDouble> {
   return Object.assign(double, { oauth, channels, messages, effects });
 }
 
-/** Mentions and links of a text in Slack's mrkdwn: everything between `<` and `>`; what is escaped is plain text. */
+/**
+ * Returns the mentions and links of a text in Slack's mrkdwn: everything between `<` and `>`; escaped characters are
+ * plain text.
+ */
 function effects(text: string): string[] {
   return [...text.matchAll(/<([^>]*)>/g)].map(([whole]) => whole);
 }

@@ -1,13 +1,13 @@
-/** Zapier: catch hooks of Zaps. From help.zapier.com and docs.zapier.com: webhooks by Zapier, rate limits. */
+/** Stub of Zapier: catch hooks of Zaps. From help.zapier.com and docs.zapier.com: webhooks by Zapier, rate limits. */
 import { randomUUID } from 'node:crypto';
 import { Answer, startDouble, type Double } from '../server.ts';
 import { takeWebhook, type TakenWebhook } from '../webhooks.ts';
 
 interface ZapierDouble extends Double {
-  /** What a person copies from the Zap, with the path that the double knows. */
+  /** URL that a person copies from the Zap, with the stub's path. */
   hookUrl: string;
   taken: TakenWebhook[];
-  /** The Zap is deleted: its hook answers 410. */
+  /** Deletes the Zap: its hook answers 410. */
   remove(): void;
 }
 

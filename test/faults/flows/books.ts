@@ -8,7 +8,7 @@ import type { Act } from './game.ts';
 import { addressesOf, type AppCall, type Workspace } from './stage.ts';
 import { readRecord, type Step } from './watch.ts';
 
-/** What is compared when everything has settled. */
+/** Data compared when everything has settled. */
 interface Facts {
   db: RawDb;
   flows: readonly Flow[];
@@ -21,13 +21,13 @@ interface Facts {
 
 interface Books extends Facts {
   steps: Step[];
-  /** The way of each row, by table and id. */
+  /** Path of each row, by table and id. */
   paths: Map<string, { subject: string; marker: string; row: string; states: string[] }>;
-  /** What the mail server got, by recipient. */
+  /** Emails received by the mail server, by recipient. */
   byRecipient: Map<string, ReceivedMessage[]>;
 }
 
-/** The table of the row that a flow is. */
+/** Table of each kind of flow. */
 const TABLES: Record<Kind, string> = {
   run: 'runs',
   direct: 'direct_sends',
@@ -37,7 +37,9 @@ const TABLES: Record<Kind, string> = {
   renewal: 'mailbox_orders',
 };
 
-/** Reads the books: what PostgreSQL went through, what people were told, and what mail server and app have got. */
+/**
+ * Compares the records: state changes in PostgreSQL, answers to people, and what mail server and app have received.
+ */
 export async function readBooks(facts: Facts): Promise<Check[]> {
   const steps = await readRecord(facts.db);
   const paths: Books['paths'] = new Map();
@@ -70,7 +72,7 @@ export async function readBooks(facts: Facts): Promise<Check[]> {
   ];
 }
 
-/** The way of the rows of one flow in a table. */
+/** Returns the paths of one flow's rows in a table. */
 function waysOf({ paths }: Books, subject: string, marker?: string) {
   return [...paths.values()].filter((path) => path.subject === subject && (!marker || path.marker === marker));
 }
@@ -95,7 +97,7 @@ function everyFlowEnded(books: Books): Check {
   return { name: 'every flow has ended in a state that the contract names', seen: seen.join(', '), faults };
 }
 
-/** No flow ends badly but for a reason that the plan gave it: deaths of processes delay, and fail nothing. */
+/** Checks that every failure has its cause in the plan: deaths of processes may delay, but not fail anything. */
 async function endsFit(books: Books): Promise<Check> {
   const faults: string[] = [];
   const { db, acts } = books;
@@ -104,7 +106,7 @@ async function endsFit(books: Books): Promise<Check> {
     errors.set(id, JSON.stringify(error));
   for (const { id, error } of await db('test_runs').select('id', 'error')) errors.set(id, JSON.stringify(error));
   for (const { id, error_code: code } of await db('direct_sends').select('id', 'error_code')) errors.set(id, code);
-  // What was approved and has changed since needs another approval, and what became of that one decides.
+  // A changed approval needs another one, whose result decides.
   const asked = new Map<string, string>();
   for (const { id, subject_id: subject } of await db('approvals').orderBy('id').select('id', 'subject_id'))
     asked.set(subject, id);
@@ -128,7 +130,7 @@ async function endsFit(books: Books): Promise<Check> {
   return { name: 'no flow ends badly without a reason', seen: `${bad} were denied, bounced or failed`, faults };
 }
 
-/** An order that was paid, whose provider refused nothing and that nobody cancelled, is ready; its domain was renewed. */
+/** Checks that a paid order without provider refusals or cancellation is ready, and its domain renewed. */
 async function ordersFit(books: Books): Promise<Check> {
   const faults: string[] = [];
   const errors = new Map<string, string>();
@@ -163,7 +165,9 @@ function legalPaths({ paths }: Books): Check {
   return { name: 'every row took a path of its state machine', seen: `${transitions} transitions`, faults };
 }
 
-/** The event stream of a run is its path: in order, without gaps, each announced and audited once. */
+/**
+ * Checks that the event stream of a run equals its path: in order, without gaps, each event emitted and audited once.
+ */
 async function runEvents(books: Books): Promise<Check> {
   const { db } = books;
   const faults: string[] = [];
@@ -192,7 +196,7 @@ async function runEvents(books: Books): Promise<Check> {
   return { name: 'the event stream of a run is its path', seen: `${rows.length} events`, faults };
 }
 
-/** An approval is decided once; what people were answered is what is stored. */
+/** Checks that an approval is decided once, and that the answers to people match the stored decision. */
 async function approvals({ db, acts }: Books): Promise<Check> {
   const faults: string[] = [];
   const rows = await db('approvals').select('id', 'status', 'decided_by', 'expires_at', 'decided_at');
@@ -228,7 +232,7 @@ async function approvals({ db, acts }: Books): Promise<Check> {
   };
 }
 
-/** What a cancellation was answered holds: either it is cancelled, or it was too late, never both. */
+/** Checks that the answer to a cancellation is true: either it is cancelled, or it was too late, never both. */
 function answersHeld(books: Books): Check {
   const faults: string[] = [];
   const cancels = books.acts.filter(({ what }) => what === 'cancel');
@@ -241,7 +245,7 @@ function answersHeld(books: Books): Check {
     }
     const end = waysOf(books, TABLES[flow.kind], marker)[0]?.states.at(-1);
     if (flow.shopping) {
-      // An order that had failed is answered as it is.
+      // An order that had already failed is returned unchanged.
       if (said.status !== 200 || said.answer.status !== end)
         faults.push(`${marker}: was answered ${said.status} ${said.answer.status} and is ${end}`);
       if (end === 'cancelled') won += 1;
@@ -256,7 +260,10 @@ function answersHeld(books: Books): Check {
   return { name: 'a cancellation holds, or was too late', seen: `${cancels.length}, of which ${won} held`, faults };
 }
 
-/** By the mail server's own record: one email per run and lead, per direct send, per step of a test; none under one Message-ID twice. */
+/**
+ * Checks the mail server's record: one email per run and lead, per direct send, per step of a test; no Message-ID
+ * twice.
+ */
 function nothingTwice({ flows, messages, byRecipient }: Books): Check {
   const faults: string[] = [];
   const copies = new Map<string, number>();
@@ -274,7 +281,10 @@ function nothingTwice({ flows, messages, byRecipient }: Books): Check {
   return { name: 'nothing is mailed twice', seen: `${messages.length} emails`, faults };
 }
 
-/** Every email that came was claimed and its end marked; what counts as sent came; what came is sent or uncertain. */
+/**
+ * Checks that every received email was claimed and marked, that `sent` ones were received, and that received ones are
+ * `sent` or `uncertain`.
+ */
 async function receivedIsClaimed({ db, messages, steps }: Books): Promise<Check> {
   const faults: string[] = [];
   const received = new Set(messages.map(messageIdOf));
@@ -299,7 +309,7 @@ async function receivedIsClaimed({ db, messages, steps }: Books): Promise<Check>
   return { name: 'claimed, handed over, received', seen: `${total} claims, ${received.size} received`, faults };
 }
 
-/** Nothing leaves that a person denied or cancelled, or that nobody decided on. What a worker had by then may still. */
+/** Checks that nothing denied, cancelled or undecided is sent, except for emails that a worker already had. */
 function noMailAfterwards(books: Books): Check {
   const faults: string[] = [];
   let quiet = 0;
@@ -324,7 +334,7 @@ function noMailAfterwards(books: Books): Check {
         state === 'sending' &&
         at.getTime() > cancelled.said.answeredAt,
     );
-    // A warmup that was stopped may have been resumed by its owner in the same moment.
+    // The owner may have resumed a stopped warmup at the same time.
     if (late.length > 0 && flow.kind !== 'warmup')
       faults.push(`${flow.marker}: ${late.length} emails were claimed after the cancellation was answered`);
   }
@@ -335,7 +345,7 @@ function noMailAfterwards(books: Books): Check {
   };
 }
 
-/** The app sees one event id per step, whatever died; after a cancellation at most the call that was under way. */
+/** Checks that the app gets one event id per step despite deaths, and after a cancellation at most the open call. */
 function appCalls(books: Books): Check {
   const faults: string[] = [];
   for (const flow of books.flows.filter(({ kind }) => kind === 'test')) {
@@ -357,7 +367,7 @@ function appCalls(books: Books): Check {
   return { name: 'the app sees one event id per step', seen: `${books.calls.length} calls`, faults };
 }
 
-/** A run launches its campaign once, and only an active one has done so. */
+/** Checks that a run launches its campaign once, and only if it is active. */
 async function launches(books: Books): Promise<Check> {
   const faults: string[] = [];
   const rows: { id: string; campaign_id: string }[] = await books.db('runs').select('id', 'campaign_id');
@@ -376,7 +386,7 @@ async function launches(books: Books): Promise<Check> {
   return { name: 'a run launches its campaign once', seen: `${launched} launches of ${rows.length} runs`, faults };
 }
 
-/** What a policy allowed is counted once. */
+/** Checks that actions allowed by a policy are counted once. */
 async function policyCounts({ db, workspaces }: Books): Promise<Check> {
   const faults: string[] = [];
   let total = 0;
@@ -395,7 +405,7 @@ async function policyCounts({ db, workspaces }: Books): Promise<Check> {
   return { name: 'what a policy allowed is counted once', seen: `${total} actions`, faults };
 }
 
-/** The daily counters of mailboxes are the emails that hold a place in them. */
+/** Checks that the daily counters of mailboxes equal the emails that count for them. */
 async function dailyCounts({ db }: Books): Promise<Check> {
   const { rows } = await db.raw(
     `with held as (
@@ -413,7 +423,7 @@ async function dailyCounts({ db }: Books): Promise<Check> {
   return { name: 'counters of mailboxes are their emails', seen: `${rows.length} days of mailboxes`, faults };
 }
 
-/** One event for each direct send that ended, of the kind of its end. */
+/** Checks that each finished direct send has one event of the right type. */
 async function directEvents({ db }: Books): Promise<Check> {
   const faults: string[] = [];
   const rows: { id: string; state: string }[] = await db('direct_sends').select('id', 'state');

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../../lib/ids.ts';
 
-/** A request and its answer; the client repeats a request under one Idempotency-Key until it has one. */
+/** Request with its answer. The client repeats a request with one Idempotency-Key until it has one. */
 export interface Said {
   method: string;
   path: string;
   body: unknown;
   status: number;
   answer: any;
-  /** Requests that were sent, answered or not. */
+  /** Number of requests sent, answered or not. */
   tries: number;
-  /** When (epoch ms) the answer was here. */
+  /** Time (epoch ms) of the answer. */
   answeredAt: number;
 }
 
-/** Somebody who does not give up while the installation is away. */
+/** Client that keeps trying while the installation is unreachable. */
 export interface Client {
   ask(method: string, path: string, token: string, body?: unknown): Promise<Said>;
   /** Every answered request, in order. */
@@ -24,7 +24,7 @@ export interface Client {
 const PATIENCE_MS = 300_000;
 const PAUSE_MS = 200;
 
-/** A client of the API at an address. Requests that get no answer, or that of a broken server, are repeated. */
+/** Creates a client of the API at an address. Requests without an answer, or to a failing server, are repeated. */
 export function createClient(url: string): Client {
   const said: Said[] = [];
   const ask = async (method: string, path: string, token: string, body?: unknown): Promise<Said> => {
@@ -69,7 +69,7 @@ async function once(
   }
 }
 
-/** A server that is in trouble, or the same request that is still under way. */
+/** Returns true for a failing server, or if the same request is still in progress. */
 function isPassing({ status, answer }: { status: number; answer: any }): boolean {
   return status >= 500 || status === 429 || (status === 409 && /Idempotency-Key/.test(answer?.message ?? ''));
 }

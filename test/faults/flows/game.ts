@@ -8,40 +8,40 @@ import type { Workspace } from './stage.ts';
 
 const POLL_MS = 150;
 
-/** What a person asked for about a flow, with the answer. */
+/** Person's request about a flow, with the answer. */
 export interface Act {
   marker: string;
   what: 'approve' | 'deny' | 'cancel';
   said: Said;
 }
 
-/** One round under way. */
+/** Running round. */
 export interface Game {
   assembly: TestAssembly;
   client: Client;
   workspace: Workspace;
   flows: readonly Flow[];
   acts: Act[];
-  /** The row of each flow that was accepted. */
+  /** Row id of each accepted flow. */
   ids: Map<string, string>;
-  /** What the players do by themselves; waited for before the books are read. */
+  /** Open actions of players; awaited before the comparison. */
   doing: Promise<void>[];
   shop: Shop;
-  /** Orders of the flows that buy. */
+  /** Orders of the buying flows. */
   orders: Bought[];
 }
 
-/** An order of a flow, and what a person who looks on has noted of it. */
+/** Order of a flow, with an observer's notes. */
 export interface Bought {
   marker: string;
   id: string;
   tenant: Tenant;
-  /** Cents that were asked for, and that Stripe took of it on the page. */
+  /** Price, and amount taken by Stripe on the page (cents). */
   price: number;
   taken: number;
 }
 
-/** Repeats what needs the database until it is there. */
+/** Repeats work that needs the database until it is reachable. */
 export async function patiently<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -2,26 +2,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Part, Parts } from '../parts.ts';
 import type { Flow, KillOrder, Kind, Victim } from './plan.ts';
 
-/** A kill that was carried out. */
+/** Executed kill. */
 export interface FlowKill {
   marker: string;
   kind: Kind;
   state: string;
-  /** Whom the order named; another dies for one that was down already. */
+  /** Victim named by the order; another process is killed if that one is already down. */
   ordered: Victim;
   victim: string;
 }
 
-/** Carries out the kill orders of a round. */
+/** Executes the kill orders of a round. */
 interface Killer {
   done: FlowKill[];
-  /** A flow has come into a state. */
+  /** Reports that a flow has reached a state. */
   onStep(flow: Flow, state: string): void;
-  /** Waits until all that was killed serves again. */
+  /** Waits until all killed processes serve again. */
   settle(): Promise<void>;
 }
 
-/** Kills parts of an installation as flows come into the states that their orders name. Each order is carried out once. */
+/**
+ * Creates a killer that kills parts of an installation when flows reach the states of their orders. Each order is
+ * executed once.
+ */
 export function createKiller(parts: Parts, log: (line: string) => void): Killer {
   const done: FlowKill[] = [];
   const open: Promise<void>[] = [];
@@ -60,7 +63,7 @@ export function createKiller(parts: Parts, log: (line: string) => void): Killer 
       open.push(carryOut(flow, flow.kill));
     },
     async settle() {
-      // More may begin while the first are waited for.
+      // More may start while the first are awaited.
       for (let waited = 0; waited < open.length; waited += 1) await open[waited];
     },
   };

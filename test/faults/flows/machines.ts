@@ -1,12 +1,12 @@
 /**
- * The state machines of the flows, as the API promises them: written here by hand and compared with what rows went through,
- * so that a transition which the product should not have is found even if the product means it.
+ * State machines of the flows as the API documents them, written by hand and compared with the rows' paths. So a wrong
+ * transition is found even if the product intends it.
  */
 type Machine = Record<string, readonly string[]>;
 
 const STEPS = ['domain', 'mailbox', 'dns', 'warmup'];
 
-/** From a state to those that may follow. `new` is before the first; `gone` a row that was deleted. */
+/** Allowed next states of each state. `new` is before the first; `gone` is a deleted row. */
 export const MACHINES: Record<string, Machine> = {
   runs: {
     new: ['queued'],
@@ -26,7 +26,7 @@ export const MACHINES: Record<string, Machine> = {
     new: ['queued', 'awaiting_approval'],
     awaiting_approval: ['queued', 'denied', 'expired', 'cancelled'],
     queued: ['sent', 'uncertain', 'bounced', 'failed', 'cancelled'],
-    // Its copy was found in the Sent folder after all, or a report came.
+    // Its copy was found in the Sent folder, or a report arrived.
     uncertain: ['sent', 'bounced'],
   },
   test_runs: {
@@ -59,7 +59,7 @@ export const MACHINES: Record<string, Machine> = {
   payments: {
     new: ['open'],
     open: ['paid', 'expired', 'failed'],
-    // Money may come on a page that was closed.
+    // A closed page may still be paid.
     expired: ['paid'],
     failed: ['paid'],
     paid: ['refund_due'],
@@ -74,11 +74,11 @@ export const MACHINES: Record<string, Machine> = {
     // Paid on the page; replayed by a person.
     requires_action: ['renewing', 'renewed', 'scheduled', 'charging', 'ended'],
   },
-  // One that was ordered goes with its order.
+  // An ordered mailbox is deleted with its order.
   mailboxes: { new: ['off'], off: ['warming', 'gone'], warming: ['paused', 'off'], paused: ['warming', 'off'] },
 };
 
-/** A step of an order: done, or undone when the order came to nothing. */
+/** Returns the machine of an order's step: done, or undone if the order failed. */
 function stepMachine(kind: string): Machine {
   const to = (...states: string[]) => states.map((state) => `${kind} ${state}`);
   return {
@@ -103,7 +103,7 @@ export const ENDS: Record<string, readonly string[]> = {
   mailboxes: ['off', 'gone'],
 };
 
-/** Why a row's way is no path of its machine; undefined when it is. */
+/** Returns the reason why a row's path violates its machine; undefined if it is allowed. */
 export function illegalMove(machine: Machine, path: readonly string[]): string | undefined {
   let from = 'new';
   for (const to of path) {

@@ -1,70 +1,70 @@
 import type { Behaviour } from '../../../local/provisioning.ts';
 import type { Random } from '../random.ts';
 
-/** The kinds of flow that are played. */
+/** Kinds of flows. */
 export type Kind = 'run' | 'direct' | 'test' | 'warmup' | 'order' | 'renewal';
-/** What can be killed. */
+/** Processes that can be killed. */
 export type Victim = 'worker' | 'api' | 'temporal' | 'postgres';
 
-/** A process dies when a flow comes into a state. */
+/** Order to kill a process when a flow reaches a state. */
 export interface KillOrder {
   state: string;
   victim: Victim;
-  /** How long (ms) after the state was committed. */
+  /** Delay (ms) after the state was committed. */
   afterMs: number;
-  /** How long (ms) it stays down, at least. */
+  /** Minimum time (ms) until its restart. */
   downMs: number;
 }
 
 /**
- * What a person does about an approval: decides; lets two people decide differently at the same moment; decides at the moment
- * in which it expires; nothing.
+ * Action on an approval: one decision; two people with different decisions at once (`both`); a decision at the time of
+ * expiry (`edge`); none.
  */
 type Decision = 'approve' | 'deny' | 'both' | 'edge' | 'none';
 
-/** How the mail server treats the emails of one flow. */
+/** Behaviour of the mail server for the emails of one flow. */
 type Transport = 'plain' | 'delay' | 'drop' | 'lose' | 'reject';
 
-/** What one flow is and what happens to it. Everything is drawn before the first process is started. */
+/** Flow with everything that happens to it. It is fully drawn before the first process is started. */
 export interface Flow {
-  /** Names the flow everywhere: in the campaign, the subject, the addresses. */
+  /** Name of the flow in the campaign, the subject and the addresses. */
   marker: string;
   kind: Kind;
   startAfterMs: number;
   kill?: KillOrder;
-  /** A person cancels it (stops it, in a warmup) when it comes into this state. */
+  /** State at which a person cancels it (for a warmup: stops it). */
   cancel?: { state: string; afterMs: number };
-  /** A key with a policy, a key without one, a signed-in person. */
+  /** A key with a policy, a key without one, or a signed-in person. */
   caller: 'allowed' | 'asks' | 'person';
   decision: Decision;
-  /** How far (ms) from the moment of the expiry the decision of `edge` is sent. */
+  /** Offset (ms) of the `edge` decision from the expiry. */
   edgeMs: number;
   transport: Transport;
-  /** A run that is only prepared. */
+  /** True for a run that is only prepared. */
   draft: boolean;
-  /** An email that leaves a moment later. */
+  /** True for an email scheduled shortly later. */
   scheduled: boolean;
-  /** In a test run: whether the event comes, and what the app does. */
+  /** In a test run: if the event comes, and what the app does. */
   event: boolean;
   app: { delayMs: number; fails: boolean };
-  /** In an order or a renewal: how it is paid, and what the provider does with its calls. */
+  /** In an order or a renewal: its payment, and the provider's misbehaviour. */
   shopping?: Shopping;
 }
 
-/** What a person and the provider of mailboxes do in an order or a renewal. */
+/** Actions of a person and the mailbox provider in an order or a renewal. */
 export interface Shopping {
-  /** Mailboxes. */
+  /** Number of mailboxes. */
   count: number;
   warmup: boolean;
-  /** `late`: the word of the payment comes seconds after the payment. `never`: the time to pay passes. */
+  /** `late`: the payment's event arrives seconds after the payment. `never`: the time to pay expires. */
   pays: 'once' | 'twice' | 'late' | 'other_amount' | 'never';
-  /** Of a renewal: what the bank says to the charge. Who is declined pays on the page. */
+  /** The bank's answer to a renewal's charge. A declined charge is paid on the page. */
   charge: 'succeed' | 'decline' | 'processing';
-  /** At the provider; the key is that of the order or the domain. */
+  /** Misbehaviour of the provider; its key is that of the order or the domain. */
   misdeeds: Omit<Behaviour, 'key'>[];
 }
 
-/** Transitions of a flow at which it can be met. A state is the table and what its row says. */
+/** Transitions of each kind of flow at which a kill can happen, as table and state. */
 export const STATES: Record<Kind, readonly string[]> = {
   run: [
     'runs queued',
@@ -118,7 +118,7 @@ export const STATES: Record<Kind, readonly string[]> = {
   ],
 };
 
-/** The first letter of a flow's name. */
+/** First letter of a flow's name, by kind. */
 const LETTERS: Record<Kind, string> = {
   run: 'r',
   direct: 'd',
@@ -130,10 +130,13 @@ const LETTERS: Record<Kind, string> = {
 
 const VICTIMS: readonly Victim[] = ['worker', 'api', 'temporal', 'postgres'];
 
-/** One state of one kind of flow and one victim. */
+/** Combination of a kind of flow, a state and a victim. */
 export type Card = Pick<KillOrder, 'state' | 'victim'> & { kind: Kind };
 
-/** All cards of these kinds in the order of a seed: rounds deal from the top, so that enough rounds meet every state with every victim. */
+/**
+ * Returns all cards of these kinds in the order of a seed. Rounds take from the top, so that enough rounds cover every
+ * state with every victim.
+ */
 export function drawDeck(random: Random, kinds: readonly Kind[]): Card[] {
   const cards = kinds.flatMap((kind) =>
     STATES[kind].flatMap((state) => VICTIMS.map((victim) => ({ kind, state, victim }))),
@@ -145,14 +148,14 @@ export function drawDeck(random: Random, kinds: readonly Kind[]): Card[] {
   return cards;
 }
 
-/** What is played in one round. */
+/** Plan of one round. */
 interface RoundPlan {
   flows: Flow[];
-  /** When (ms after the beginning) Temporal loses its store; undefined where it does not. */
+  /** Time (ms after the start) at which Temporal loses its storage; undefined if it does not. */
   loseStoreAtMs: number | undefined;
 }
 
-/** Draws a round: a flow for each card, and others that nothing is ordered for. */
+/** Draws a round: a flow for each card, and others without a kill. */
 export function drawRound(
   random: Random,
   {
@@ -164,9 +167,9 @@ export function drawRound(
   }: {
     round: number;
     cards: readonly Card[];
-    /** Flows of each kind without a kill of their own. */
+    /** Number of flows of each kind without a kill. */
     others: Record<Kind, number>;
-    /** Flows begin within this long (ms). */
+    /** Time (ms) within which flows start. */
     spreadMs: number;
     losesStore: boolean;
   },
@@ -179,13 +182,13 @@ export function drawRound(
   };
   for (const card of cards) add(card.kind, card);
   for (const kind of Object.keys(others) as Kind[]) for (let n = 0; n < others[kind]; n += 1) add(kind);
-  // A mailbox alone has no one to write to.
+  // A single mailbox has no partner to email.
   while (counts.warmup > 0 && counts.warmup < 2) add('warmup');
   return { flows, loseStoreAtMs: losesStore ? Math.round(random.between(0.3, 0.8) * spreadMs) : undefined };
 }
 
 function drawFlow(random: Random, marker: string, kind: Kind, card: Card | undefined, spreadMs: number): Flow {
-  // Drawn in one order whatever comes of it, so that one flow does not shift the draws of the next within itself.
+  // Always drawn in the same order, so that one flow does not shift the draws of the next.
   const caller = random.pick(['allowed', 'asks', 'asks', 'person'] as const);
   const decision = random.pick(['approve', 'approve', 'approve', 'deny', 'both', 'edge', 'none'] as const);
   const cancels = random.next() < 0.35;
@@ -212,7 +215,7 @@ function drawFlow(random: Random, marker: string, kind: Kind, card: Card | undef
   return card ? meet(flow, { ...card, ...kill }) : flow;
 }
 
-/** Changes a flow so that it comes into the state in which a process is to die. */
+/** Changes a flow so that it reaches the state of its kill order. */
 function meet(flow: Flow, { state, victim, afterMs, downMs }: Card & KillOrder): Flow {
   const met: Flow = {
     ...flow,
@@ -220,7 +223,7 @@ function meet(flow: Flow, { state, victim, afterMs, downMs }: Card & KillOrder):
     app: { ...flow.app, fails: false },
     kill: { state, victim, afterMs, downMs },
   };
-  // It may be cancelled in the same moment, and not before.
+  // It may be cancelled at the same time, and not before.
   if (met.cancel) met.cancel = { ...met.cancel, state };
   if (state === 'mailbox_orders cancelled') met.cancel = { state: 'order_steps mailbox running', afterMs: 50 };
   const asked = state.startsWith('approvals') || state.endsWith('awaiting_approval');
@@ -230,7 +233,7 @@ function meet(flow: Flow, { state, victim, afterMs, downMs }: Card & KillOrder):
   if (state === 'approvals denied') met.decision = 'deny';
   if (state === 'test_run_steps wait_for_event waiting') met.transport = 'plain';
   if (met.transport === 'reject') met.transport = 'plain';
-  // Long enough for a death between the mark and the settlement.
+  // Long enough for a death between mark and settlement.
   if (state === 'handovers begun') met.transport = 'delay';
   if (met.shopping) met.shopping = meetShopping(met, state);
   return met;
@@ -257,14 +260,20 @@ function drawShopping(random: Random, kind: 'order' | 'renewal'): Shopping {
   return { count, warmup, pays: kind === 'renewal' ? 'once' : pays, charge, misdeeds };
 }
 
-/** First of its operation: what comes before it might let the only call through. A worker that dies with the answer asks once more, and an order is refused again. */
+/**
+ * First of its operation, because earlier entries might let the only call through. A worker that dies with the answer
+ * asks once more, and the order is refused again.
+ */
 function refusalOf(kind: Kind): Shopping['misdeeds'][number] {
   return kind === 'renewal'
     ? { does: 'refuse', operation: 'domains/renew', code: 'registry_locked' }
     : { does: 'refuse', operation: 'domains/dns', code: 'no_zone', times: Infinity };
 }
 
-/** Lets an order or a renewal come into a state: it is paid unless that is the state, and refused or cancelled for the states after that. */
+/**
+ * Changes an order or a renewal so that it reaches a state: it is paid unless that is the state, and refused or
+ * cancelled for later states.
+ */
 function meetShopping({ kind, shopping }: Flow, state: string): Shopping {
   const met = { ...shopping!, misdeeds: shopping!.misdeeds.filter(({ does }) => does !== 'refuse') };
   if (state !== 'mailbox_orders awaiting_payment' && met.pays !== 'twice') met.pays = 'once';

@@ -13,17 +13,19 @@ import type { Flow, Shopping } from './plan.ts';
 import { patiently, type Bought, type Game } from './game.ts';
 
 const POLL_MS = 250;
-/** Looks between two passings of time. */
+/** Number of polls between two simulated passages of time. */
 const HASTEN_EVERY = 12;
-/** A renewal begins a month before the registration ends. */
+/** Time (ms) before the end of the registration; a renewal starts a month before. */
 const LEFT_MS = 29 * DAY_MS;
 
-/** Quotes, orders and pays as the flow says; what comes of it is looked at in the end. */
+/** Quotes, orders and pays as the flow defines; the result is checked at the end. */
 export async function playOrder(game: Game, flow: Flow): Promise<void> {
   await payOrder(game, flow, await placeOrder(game, flow));
 }
 
-/** Orders and pays, waits until the domain is there, lets a year pass, and does what the renewal asks of a person. */
+/**
+ * Orders and pays, waits for the domain, lets a year pass, and performs the renewal's required actions of a person.
+ */
 export async function playRenewal(game: Game, flow: Flow): Promise<void> {
   const bought = await placeOrder(game, flow);
   await payOrder(game, flow, bought);
@@ -112,7 +114,7 @@ async function payOrder({ assembly, shop: { stripe } }: Game, { shopping }: Flow
   }
 }
 
-/** The time to pay is over, a moment from now. */
+/** Moves the end of the time to pay to shortly from now. */
 async function letPayTimePass({ deps }: Game['assembly'], { id, tenant: { organizationId } }: Bought): Promise<void> {
   await patiently(() => deps.db('mailbox_orders').where({ id }).update({ pay_by: new Date() }));
   await patiently(() =>
@@ -122,7 +124,7 @@ async function letPayTimePass({ deps }: Game['assembly'], { id, tenant: { organi
   );
 }
 
-/** The registration of a domain ends in less than a month. */
+/** Moves the end of a domain's registration to less than a month from now. */
 async function letTimePass({ assembly: { deps } }: Game, domainId: string): Promise<void> {
   const ends = new Date(Date.now() + LEFT_MS);
   await patiently(() =>
@@ -135,7 +137,10 @@ async function letTimePass({ assembly: { deps } }: Game, domainId: string): Prom
   );
 }
 
-/** A person pays on the page what the bank declined, and replays what the provider refused. False while there is nothing to do yet. */
+/**
+ * Pays on the page what the bank declined, and replays what the provider refused. Returns false while there is nothing
+ * to do.
+ */
 async function settleByHand(
   { assembly, client, shop: { stripe } }: Game,
   { tenant }: Bought,
@@ -162,7 +167,7 @@ async function settleByHand(
   return true;
 }
 
-/** Days pass: what waits for a bank or a provider that did not answer looks again. */
+/** Simulates the passing of days, so that waits for a bank or provider end. */
 export async function hasten({ assembly: { deps }, orders }: Pick<Game, 'assembly' | 'orders'>): Promise<void> {
   const { db } = deps;
   for (const { tenant } of orders) {

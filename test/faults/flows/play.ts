@@ -13,12 +13,12 @@ import { playOrder, playRenewal } from './play-orders.ts';
 import { addressesOf, EVENT_NAME, runBody, TEST_WAIT_SECONDS } from './stage.ts';
 
 const POLL_MS = 150;
-/** Emails that a warmup flow is given beside those it plans itself, and when (ms) after its start. */
+/** Times (ms after its start) of additional emails of a warmup flow. */
 const WARMUP_DUE_MS = [1_500, 2_500, 3_500, 7_000, 8_000];
 const PAUSE_AFTER_MS = 4_500;
 const RESUME_AFTER_MS = 6_000;
 
-/** Plays all flows of a round, each at its time, until the last request was answered. */
+/** Plays all flows of a round at their times, until the last request was answered. */
 export async function playFlows(game: Game): Promise<void> {
   await Promise.all(
     game.flows.map(async (flow) => {
@@ -28,7 +28,7 @@ export async function playFlows(game: Game): Promise<void> {
   );
 }
 
-/** A flow has come into a state: who waits for that acts. */
+/** Reports that a flow has reached a state, to actors that wait for it. */
 export function onStep(game: Game, marker: string, state: string): void {
   const flow = game.flows.find((one) => one.marker === marker);
   if (!flow) return;
@@ -90,7 +90,7 @@ async function playDirect(game: Game, flow: Flow): Promise<void> {
   const compose = () =>
     game.client.ask('POST', '/unibox/compose', tokenOf(game, flow), flow.scheduled ? { ...body, ...later() } : body);
   let made = await compose();
-  // Its time passed while the installation was away.
+  // Its time passed while the installation was unreachable.
   while (made.status === 400 && made.answer.problems[0].path === 'body.scheduled_at') made = await compose();
   if (made.status !== 200) throw new Error(`${flow.marker}: ${made.status} ${JSON.stringify(made.answer)}`);
   game.ids.set(flow.marker, made.answer.task_id);
@@ -120,7 +120,7 @@ async function playWarmup(game: Game, flow: Flow): Promise<void> {
   await giveMails(game, id, (at) => at > RESUME_AFTER_MS);
 }
 
-/** Gives a mailbox that is being warmed emails that are due soon, to the next mailbox of the round. */
+/** Gives a warmup mailbox emails that are due shortly, to the next mailbox of the round. */
 async function giveMails(
   { assembly: { deps }, workspace: { tenant, warmupIds } }: Game,
   mailboxId: string,
@@ -157,12 +157,12 @@ async function giveMails(
   );
 }
 
-/** Ends the warmup of every mailbox of the round. */
+/** Stops the warmup of every mailbox of the round. */
 export async function stopWarmups({ client, workspace: { people, warmupIds } }: Game): Promise<void> {
   for (const id of warmupIds.values()) await client.ask('POST', `/emails/${id}/warmup/stop`, people[0]);
 }
 
-/** The approval that a run waits for; undefined when it ended before. */
+/** Returns the approval that a run waits for; undefined if it ended before. */
 async function approvalOf(game: Game, runId: string): Promise<string | undefined> {
   for (;;) {
     const { answer } = await game.client.ask('GET', `/runs/${runId}`, game.workspace.people[0]);
@@ -192,13 +192,13 @@ async function decide(game: Game, flow: Flow, approvalId: string): Promise<void>
       return say('approve', people[0]);
     }
     default:
-      // Long enough to be seen waiting.
+      // Long enough to be observed as waiting.
       await sleep(400);
       return say(flow.decision, people[0]);
   }
 }
 
-/** A person cancels a flow; its row may not be known to them yet. */
+/** Cancels a flow, whose row id may be unknown yet. */
 async function cancel(game: Game, flow: Flow): Promise<void> {
   const { people, testCampaigns, warmupIds } = game.workspace;
   let id = flow.kind === 'warmup' ? warmupIds.get(flow.marker) : game.ids.get(flow.marker);

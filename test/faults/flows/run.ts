@@ -23,20 +23,22 @@ import { installRecord, readRecord, startWatch } from './watch.ts';
 interface FlowFaultOptions {
   seed: number;
   rounds: number;
-  /** States at which processes are killed: all of some kinds of flows, in the order of the seed; or just these. */
+  /**
+   * States at which processes are killed: all of some kinds of flows in the order of the seed, or only the given ones.
+   */
   states: { kinds: readonly Kind[] } | { cards: readonly Card[] };
-  /** Kills in each round. */
+  /** Number of kills in each round. */
   kills: number;
-  /** Flows of each kind in each round for which no kill is drawn. */
+  /** Number of flows of each kind and round without a kill. */
   others: Record<Kind, number>;
   workers: number;
-  /** Flows of a round begin within this long (ms). */
+  /** Time (ms) within which the flows of a round start. */
   spreadMs: number;
-  /** How long (ms) a person has for a decision. */
+  /** Time (ms) that a person has for a decision. */
   expiresMs: number;
-  /** Whether Temporal loses its store in every round. */
+  /** True if Temporal loses its storage in every round. */
   losesStore: boolean;
-  /** Gives up on a round that has not ended this long (ms) after its last request. */
+  /** Time (ms) after its last request at which an unfinished round is given up. */
   settleMs: number;
   log: (line: string) => void;
 }
@@ -55,8 +57,8 @@ const SETTINGS: Record<string, string> = {
 };
 
 /**
- * Plays runs, approvals, direct sends, test runs and warmups on real processes, kills these as flows come into the states of the
- * seed's plan, takes Temporal's store away, lets everything settle, and reads the books.
+ * Plays runs, approvals, direct sends, test runs and warmups on real processes. Kills these at the states of the seed's
+ * plan, deletes Temporal's storage, waits until everything settles, and compares the records.
  */
 export async function runFlowFaults(options: FlowFaultOptions): Promise<FlowFaultReport> {
   const startedAt = performance.now();
@@ -100,7 +102,7 @@ async function playRounds(stage: Stage, deck: readonly Card[]): Promise<Played> 
     const cards = Array.from({ length: kills }, (_, n) => deck[((round - 1) * kills + n) % deck.length]!);
     await playRound(stage, played, round, cards);
     if (played.stuck.length === 0) continue;
-    // What hangs would hold up every round after this one, and its traces would be lost with the next loss of the store.
+    // Stuck flows would delay every later round, and their traces would be lost with the next loss of the storage.
     stage.options.log(`round ${round} did not settle: no more rounds`);
     break;
   }
@@ -118,7 +120,7 @@ interface Stage {
   flowsByMarker: Map<string, Flow>;
 }
 
-/** What all rounds have left behind. */
+/** Accumulated results of all rounds. */
 interface Played {
   flows: Flow[];
   acts: Act[];
@@ -158,7 +160,7 @@ async function playRound(
       ? undefined
       : sleep(plan.loseStoreAtMs).then(() => loseStore(parts, assembly, log)),
   ]);
-  // What was asked for later may kill and ask on.
+  // Later requests may cause further kills.
   await settle(game, killer.settle, options.settleMs, losesStore, log).then((stuck) => played.stuck.push(...stuck));
   await watch.stop();
   played.flows.push(...flows);
@@ -167,7 +169,7 @@ async function playRound(
   played.ordered += cards.length;
 }
 
-/** Takes Temporal's store away for good and does what an operator does then: restarts the workers and reconciles. */
+/** Deletes Temporal's storage and does what an operator would do: restarts the workers and reconciles. */
 async function loseStore(parts: Parts, assembly: TestAssembly, log: (line: string) => void): Promise<void> {
   const { temporal, workers, folder } = parts;
   while (temporal.pid === undefined) await sleep(50);
@@ -180,12 +182,12 @@ async function loseStore(parts: Parts, assembly: TestAssembly, log: (line: strin
   log('reconciled with an empty Temporal');
 }
 
-/** Two looks for missing runs at once; what is down meanwhile fails one, and it is repeated. */
+/** Runs two searches for missing runs at once; one that fails because a part is down is repeated. */
 async function reconcileTwice({ deps }: TestAssembly): Promise<void> {
   await Promise.all([1, 2].map(() => patiently(() => reconcile(deps))));
 }
 
-/** Rows that are still under way, for each kind: how many, and which. */
+/** Query of unfinished rows for each kind: number and names. */
 const UNDER_WAY = `
   select what, count(*)::int as n, min(id) as first from (
     select 'runs' as what, id::text from runs where state in ('queued', 'preflighting', 'awaiting_approval', 'launching', 'active')
@@ -201,7 +203,7 @@ const UNDER_WAY = `
     union all select 'intents', workflow_id from outbox
   ) rows group by what order by what`;
 
-/** Waits until everything has ended, or says what has not. */
+/** Waits until everything has ended, or returns what has not. */
 async function settle(
   game: Game,
   killed: () => Promise<void>,
@@ -237,7 +239,10 @@ async function settle(
   }
 }
 
-/** Open workflows, aside from those of campaigns that a cancellation paused, which wait to be resumed, and of domains, which wait a year. */
+/**
+ * Returns open workflows, except for campaigns paused by a cancellation, which wait to be resumed, and domains, which
+ * wait a year.
+ */
 async function openRuns({ temporal }: TestAssembly): Promise<string[]> {
   const ids: string[] = [];
   for await (const { workflowId } of temporal.workflow.list({ query: `ExecutionStatus = 'Running'` }))
@@ -274,7 +279,10 @@ async function compare({ options, mail, app, shop, parts, assembly }: Stage, pla
   return checks;
 }
 
-/** Kill orders whose states were never seen. A flow whose approval expired while something was down, however long that took, could not come to them. */
+/**
+ * Counts kill orders whose states were never reached. A flow whose approval expired while something was down could not
+ * reach them.
+ */
 async function countMissed({ deps }: TestAssembly, { flows, kills }: Played): Promise<number> {
   const met = new Set(kills.map(({ marker }) => marker));
   const record = await readRecord(deps.db);

@@ -4,27 +4,27 @@ import { startProvisioning, type ProvisioningSandbox } from '../../../local/prov
 import { startStripe, type StripeDouble } from '../../harness/stripe.ts';
 import type { Flow } from './plan.ts';
 
-/** Words of Stripe for a flow that pays late come this long (ms) after what they tell. */
+/** Delay (ms) of Stripe's events for a flow that pays late. */
 const LATE_MS = 4_000;
-/** Stripe sends an event again when it was not taken. */
+/** Interval (ms) at which Stripe repeats an event that was not accepted. */
 const AGAIN_MS = 250;
 
-/** The companies of orders and renewals: they live in this process and are never killed. */
+/** Companies of orders and renewals. They run in this process and are never killed. */
 export interface Shop {
   sandbox: ProvisioningSandbox;
   stripe: StripeDouble;
-  /** Settings under which an installation buys here. */
+  /** Settings that make an installation buy here. */
   env: Record<string, string>;
-  /** Sends webhooks to an API from now on, each until it is taken. */
+  /** Sends webhooks to an API from now on, each until it is accepted. */
   tell(apiUrl: string): void;
-  /** Whose workspace this is. */
+  /** Assigns a workspace to a flow. */
   serve(organizationId: string, flow: Flow): void;
-  /** Webhooks that were not taken yet. */
+  /** Number of webhooks not accepted yet. */
   readonly untold: number;
   stop(): Promise<void>;
 }
 
-/** Starts a sandbox of a provider and a double of Stripe. */
+/** Starts a provider sandbox and a stub of Stripe. */
 export async function startShop(): Promise<Shop> {
   const sandbox = await startProvisioning();
   const stripe = await startStripe();

@@ -15,22 +15,22 @@ import {
 import type { MailWorld } from '../../harness/mail.ts';
 import type { Flow } from './plan.ts';
 
-/** A call that the customer's app got. */
+/** Call received by the customer's app. */
 export interface AppCall {
   marker: string;
   eventId: string;
-  /** When (epoch ms) it came. */
+  /** Time (epoch ms) of its arrival. */
   at: number;
 }
 
-/** The customer's app: it lives in this process and is never killed. */
+/** Customer's app. It runs in this process and is never killed. */
 export interface App {
   url: string;
   calls: AppCall[];
   stop(): Promise<void>;
 }
 
-/** Starts the app. It answers as the flow says whose name the call has. */
+/** Starts the app. It answers as the flow named in the call defines. */
 export async function startApp(flowOf: (marker: string) => Flow | undefined): Promise<App> {
   const calls: AppCall[] = [];
   const server: Listening = await listenHttp(
@@ -58,7 +58,7 @@ export async function startApp(flowOf: (marker: string) => Flow | undefined): Pr
   };
 }
 
-/** The workspace of one round. */
+/** Workspace of one round. */
 export interface Workspace {
   tenant: Tenant;
   /** Two people who may decide. */
@@ -74,10 +74,10 @@ export interface Workspace {
 const SENDERS = 4;
 const ALWAYS = { warmup_days: 127, warmup_start_time: '00:00', warmup_end_time: '00:00' };
 export const EVENT_NAME = 'order.paid';
-/** What all waits of a test run are shortened to. */
+/** Duration (seconds) to which all waits of a test run are shortened. */
 export const TEST_WAIT_SECONDS = 6;
 
-/** Makes the workspace of a round, straight in the database; what is played goes over the API. */
+/** Creates the workspace of a round directly in the database; the flows use the API. */
 export async function prepareWorkspace(
   { deps }: TestAssembly,
   mail: MailWorld,
@@ -131,7 +131,7 @@ export async function prepareWorkspace(
   };
 }
 
-/** Where the emails of a flow go. */
+/** Returns the recipients of a flow's emails. */
 export function addressesOf({ kind, marker }: Flow): string[] {
   switch (kind) {
     case 'run':
@@ -179,7 +179,7 @@ function testSteps(connectionId: string): Parameters<typeof createCampaign>[2] {
   ];
 }
 
-/** What is asked of POST /runs for a flow. */
+/** Returns the body of POST /runs for a flow. */
 export function runBody(flow: Flow, { senderIds }: Workspace): object {
   return {
     name: flow.marker,

@@ -2,22 +2,22 @@ import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RawDb } from '../../harness/database.ts';
 
-/** A state that a row of a flow has come into. */
+/** State that a flow's row has reached. */
 export interface Step {
   id: number;
-  /** Names the flow. */
+  /** Name of the flow. */
   marker: string;
-  /** The table of the row. */
+  /** Table of the row. */
   subject: string;
   row: string;
-  /** Null when the row was deleted. */
+  /** Null if the row was deleted. */
   state: string | null;
   at: Date;
 }
 
 /**
- * Rows whose states are watched: how the flow of a row is found, and its state. The record is the test's own: triggers write it in the
- * transaction of the change, whatever code makes that change.
+ * Watched tables, with expressions for the flow's name and the row's state. The record is the test's own: triggers
+ * write it in the transaction of the change, whatever code makes it.
  */
 const WATCHED: { table: string; subject?: string; marker: string; state: string }[] = [
   { table: 'runs', marker: `new.input ->> 'name'`, state: 'new.state' },
@@ -45,7 +45,7 @@ const WATCHED: { table: string; subject?: string; marker: string; state: string 
     marker: `(select split_part(email, '@', 1) from mailboxes where id = new.mailbox_id)`,
     state: 'new.state',
   },
-  // The mark before the end of a message: what dies after it was handed over and is not settled.
+  // The mark before the end of a message: a death after it leaves a handed-over email unsettled.
   {
     table: 'warmup_mails',
     subject: 'handovers',
@@ -84,12 +84,12 @@ const WATCHED: { table: string; subject?: string; marker: string; state: string 
 
 const CHANNEL = 'flow_steps';
 
-/** The name of a flow whose domain this is. */
+/** Returns the name of the flow of a domain. */
 function nameOf(domain: string): string {
   return `split_part(${domain}, '.', 1)`;
 }
 
-/** Has PostgreSQL record, and announce at the commit, every state of every watched row. */
+/** Makes PostgreSQL record every state of every watched row, and notify at commit. */
 export async function installRecord(db: RawDb): Promise<void> {
   await db.raw(
     `create table flow_steps (id bigserial primary key, marker text, subject text, row_id text, state text, at timestamptz not null)`,
@@ -120,12 +120,12 @@ export async function installRecord(db: RawDb): Promise<void> {
   }
 }
 
-/** What names a row of a table. */
+/** Returns the expression that identifies a row of a table. */
 function idOf(table: string, row: 'new' | 'old'): string {
   return table === 'order_steps' ? `${row}.order_id || ' ' || ${row}.step` : `${row}.id::text`;
 }
 
-/** Tells what it hears, from now on until it is stopped; comes back when PostgreSQL does. */
+/** Reports recorded states until it is stopped; reconnects when PostgreSQL is back. */
 export function startWatch(
   url: string,
   onStep: (marker: string, state: string) => void,
@@ -152,7 +152,7 @@ export function startWatch(
         told();
         await ended;
       } catch {
-        // PostgreSQL is away.
+        // PostgreSQL is unreachable.
       }
       current = undefined;
       await client.end().catch(() => {});
@@ -169,10 +169,10 @@ export function startWatch(
   };
 }
 
-/** The record so far, in the order in which rows were changed. */
+/** Returns the record so far, in the order of the changes. */
 export async function readRecord(db: RawDb): Promise<Step[]> {
   const rows = await db('flow_steps').orderBy('id');
-  // A payment is stored before the order that names it.
+  // A payment is stored before the order that refers to it.
   const markers = new Map<string, string>();
   for (const row of rows) if (row.marker) markers.set(`${row.subject} ${row.row_id}`, row.marker);
   return rows.map((row: any) => {

@@ -1,15 +1,15 @@
 import { proxyActivities, type ActivityOptions } from '@temporalio/workflow';
 
-/** One activity to run: its type, its arguments, and how it is scheduled. */
+/** One activity to run: its type, arguments and scheduling options. */
 interface Probe {
   activity: string;
   args: unknown[];
   options: ActivityOptions;
-  /** How often, side by side; once when not given. */
+  /** Number of parallel executions. Default: 1. */
   times?: number;
 }
 
-/** Runs one activity and answers what it answered; of several runs side by side, the answer of the last. */
+/** Runs one activity and returns its result; of several executions, that of the last. */
 export async function probe({ activity, args, options, times = 1 }: Probe): Promise<unknown> {
   const run = proxyActivities<Record<string, (...args: unknown[]) => Promise<unknown>>>(options)[activity]!;
   const answers = await Promise.all(Array.from({ length: times }, () => run(...args)));
