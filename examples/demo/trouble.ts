@@ -11,8 +11,8 @@ const PATIENCE_MS = 120_000;
 const REPLY = 'Lad vaere med at skrive til mig igen.\n\nVenlig hilsen\nFreja';
 
 /**
- * Second chapter: the mail server is unreachable when the campaign starts, one mailbox has reached its provider's
- * limit, and the only reply asks to stop, in Danish without accents. No recipient may miss an email.
+ * Second chapter: the mail server is unreachable when the campaign starts, and one mailbox has reached its provider's
+ * limit. The only reply asks to stop, in Danish without accents. No recipient may miss an email.
  */
 export async function runTrouble(
   { api, readers, troubleMailboxIds }: Pick<Prepared, 'api' | 'readers' | 'troubleMailboxIds'>,
