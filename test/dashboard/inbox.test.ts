@@ -87,12 +87,12 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   await page.getByRole('heading', { name: 'Nothing to answer' }).waitFor();
   await page.getByText('Live', { exact: true }).waitFor();
   const ada = await mailed('Ada');
-  box.deliver(replyTo(ada.original, 'Tell me more, please.'));
+  box.deliver(replyTo(ada.original, 'Sounds great, let us talk on Monday!'));
   // Without a reload: the event brings it and the count beside the room.
   await rowOf(page, 'Ada').waitFor();
   await page.getByLabel('one unread message').waitFor();
   await page.keyboard.press('j');
-  await page.getByRole('region', { name: 'Conversation' }).getByText('Tell me more, please.').waitFor();
+  await page.getByRole('region', { name: 'Conversation' }).getByText('Sounds great, let us talk on Monday!').waitFor();
   await page
     .getByRole('complementary', { name: 'About the sender' })
     .getByRole('link', { name: 'Lights for shops' })
@@ -132,7 +132,7 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
     .click();
   await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor();
   const story = page.getByRole('list', { name: 'History' }).getByRole('listitem');
-  await story.filter({ hasText: 'Reply from ada@lead.test' }).getByText('Tell me more, please.').waitFor();
+  await story.filter({ hasText: 'Reply from ada@lead.test' }).getByText('Sounds great, let us talk on Monday!').waitFor();
   await story.filter({ hasText: 'Ended: Replied' }).waitFor();
   await story.filter({ hasText: 'Reply from' }).getByRole('link', { name: 'Open in inbox' }).click();
   await page.getByRole('region', { name: 'Conversation' }).getByText('Thank you, Ada! Sam').first().waitFor();

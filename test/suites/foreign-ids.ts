@@ -129,7 +129,8 @@ export const ROWS: Record<string, Factory> = {
     await recordInbound(world.system(tenant.organizationId), { id, email }, MESSAGE_WITH_FILE, at);
     const received = world.deps.db('inbound_messages').where({ mailbox_id: id });
     const person = { name: 'Maria Lopez', email: `${newId()}@example.com` };
-    await received.clone().update({ answer: json({ kind: 'referral', confidence: 1, words: [], person }) });
+    const answer = { kind: 'referral', confidence: 1, words: [], force: null, until: null, until_words: null, person };
+    await received.clone().update({ answer: json(answer) });
     return (await received.first('id')).id;
   },
   '/unibox/:id/attachments/:fileId': async ({ world, parents }) =>
