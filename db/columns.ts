@@ -6,6 +6,7 @@ type JsonColumn = `${keyof JsonTypes}${'' | '[]' | '[][]'}` | 'Record<string, st
 /** The exports of db/json-columns.ts, so that an unknown name does not compile. */
 interface JsonTypes {
   ApprovalContent: Json.ApprovalContent;
+  AuditChanges: Json.AuditChanges;
   AutomationFilter: Json.AutomationFilter;
   AutomationGraph: Json.AutomationGraph;
   AutomationNodeResult: Json.AutomationNodeResult;
@@ -42,6 +43,7 @@ interface JsonTypes {
 export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'approvals.payload': 'ApprovalContent',
   'approvals.reasons': 'PolicyReason[]',
+  'audit_logs.changes': 'AuditChanges',
   'automation_runs.graph': 'AutomationGraph',
   'automation_runs.node_results': 'AutomationNodeResult[]',
   'automation_runs.waiting': 'AutomationWaiting',

@@ -8,6 +8,9 @@ export type { Message, Said };
 /** An object whose keys only its writer knows. */
 export type JsonObject = Record<string, unknown>;
 
+/** The changed fields of an entry of the audit trail. */
+export type AuditChanges = Readonly<Record<string, { from: unknown; to: unknown }>>;
+
 export type { PreflightCheck, PreflightFinding } from '../lib/finding.ts';
 
 /** Definition of a goal: the events that count as conversions, and their value. */

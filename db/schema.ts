@@ -1,7 +1,8 @@
-/* Written by `npm run db:types`; do not edit. Sources: f0bf6f16ad7d91ff. Types: fbf6ba38ec85a6a0. */
+/* Written by `npm run db:types`; do not edit. Sources: a9fd40b5afe15609. Types: 1001bfc5dddbfa54. */
 
 import type {
   ApprovalContent,
+  AuditChanges,
   AutomationFilter,
   AutomationGraph,
   AutomationNodeResult,
@@ -115,6 +116,7 @@ export interface Tables {
   integration_lanes: { row: IntegrationLanesRow; insert: IntegrationLanesInsert };
   integration_oauth_states: { row: IntegrationOauthStatesRow; insert: IntegrationOauthStatesInsert };
   integration_pace: { row: IntegrationPaceRow; insert: IntegrationPaceInsert };
+  integration_records: { row: IntegrationRecordsRow; insert: IntegrationRecordsInsert };
   integration_revocations: { row: IntegrationRevocationsRow; insert: IntegrationRevocationsInsert };
   integration_runs: { row: IntegrationRunsRow; insert: IntegrationRunsInsert };
   integration_subscriptions: { row: IntegrationSubscriptionsRow; insert: IntegrationSubscriptionsInsert };
@@ -392,8 +394,14 @@ interface ApiKeyUsageMinutesInsert {
 interface ApiKeysRow {
   id: string;
   organization_id: string;
-  /** The person who created the key. Null once the account is deleted. */
+  /** The person who made it or took it over; null once their account is gone. */
   user_id: string | null;
+  /** The key that made it, and takes it along when it is revoked; kept when that key is gone. */
+  made_by_key_id: string | null;
+  /** The application whose token made it; kept when that is gone. */
+  made_by_application_id: string | null;
+  /** The grant of that token, whose end revokes the key. */
+  made_by_grant_id: string | null;
   name: string;
   description: string;
   /** SHA-256 of the secret. */
@@ -422,6 +430,9 @@ interface ApiKeysInsert {
   id: string;
   organization_id: string;
   user_id?: string | null;
+  made_by_key_id?: string | null;
+  made_by_application_id?: string | null;
+  made_by_grant_id?: string | null;
   name: string;
   description?: string;
   secret_hash: string;
@@ -609,7 +620,7 @@ interface AuditLogsRow {
   entity_id: string | null;
   ip_address: string;
   user_agent: string;
-  changes: JsonObject | null;
+  changes: AuditChanges | null;
   metadata: JsonObject | null;
   request_id: string | null;
   /** OAuth grant of the application that made the change. */
@@ -1383,6 +1394,8 @@ interface ContactsRow {
   phone: string;
   custom_fields: Record<string, string>;
   subscribed: boolean;
+  /** The suppression of the address that alone switched "subscribed" off, and whose removal switches it on; null after an opt-out or an edit. */
+  unsubscribed_by: string | null;
   source: string;
   source_detail: string;
   verification_status: 'valid' | 'risky' | 'invalid' | 'unknown';
@@ -1405,6 +1418,7 @@ interface ContactsInsert {
   phone?: string;
   custom_fields?: string;
   subscribed?: boolean;
+  unsubscribed_by?: string | null;
   source?: string;
   source_detail?: string;
   verification_status?: 'valid' | 'risky' | 'invalid' | 'unknown';
@@ -2052,7 +2066,8 @@ interface EnrollmentsRow {
   hold_since: Date | null;
   hold_until: Date | null;
   hold_reason: Message | null;
-  hold_source: 'manual' | 'out_of_office' | null;
+  /** "other_campaign" without hold_since: a person ended the hold, and the lead starts although another campaign is under way with the contact. */
+  hold_source: 'manual' | 'out_of_office' | 'other_campaign' | null;
   /** The control_epoch at which its workflow run was last signalled. */
   signalled_epoch: number;
   entered_at: Date;
@@ -2086,7 +2101,7 @@ interface EnrollmentsInsert {
   hold_since?: Date | null;
   hold_until?: Date | null;
   hold_reason?: string | null;
-  hold_source?: 'manual' | 'out_of_office' | null;
+  hold_source?: 'manual' | 'out_of_office' | 'other_campaign' | null;
   signalled_epoch?: number;
   entered_at: Date;
   launched_at?: Date | null;
@@ -3037,6 +3052,30 @@ interface IntegrationPaceInsert {
   counted_at: Date;
   paused_until?: Date | null;
   failures?: number;
+}
+
+/** The record of a contact at a CRM, leased by whoever writes to it. */
+interface IntegrationRecordsRow {
+  connection_id: string;
+  contact_id: string;
+  organization_id: string;
+  /** The record's id at the CRM; null before it is known. */
+  external_id: string | null;
+  /** The contact's address in the record. */
+  email: string | null;
+  /** Id of the lease of the worker or request that writes. */
+  lease: string | null;
+  leased_until: Date | null;
+}
+
+interface IntegrationRecordsInsert {
+  connection_id: string;
+  contact_id: string;
+  organization_id: string;
+  external_id?: string | null;
+  email?: string | null;
+  lease?: string | null;
+  leased_until?: Date | null;
 }
 
 /** A consent or webhook of a removed connection that still has to be revoked at its provider. */

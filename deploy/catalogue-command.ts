@@ -6,28 +6,28 @@ export function catalogueCommand(print: (result: unknown) => void): Command {
   // Wrong usage is thrown, as everywhere in the command line.
   const catalogue = new Command('catalogue')
     .exitOverride()
-    .description('the prospect catalogue of PROSPECT_DB; docs/prospect-catalogue.md explains it');
+    .description('the prospect catalogue of PROSPECT_DB; see docs/guides/prospect-catalogue.md');
   catalogue
     .command('load')
-    .description('load a file of people and companies, by id; the same file again goes on where a load was ended')
+    .description('load a file of people and companies by id; the same file continues an interrupted load')
     .argument('<file>', 'CSV or JSON lines')
-    .addOption(new Option('--format <format>', 'where the name of the file does not say it').choices(['csv', 'jsonl']))
-    .option('--source <name>', 'whose data it is; shown by GET /v1/b2b-database/metadata')
-    .option('--period <text>', 'of which time it is')
+    .addOption(new Option('--format <format>', 'format of the file; default: from its name').choices(['csv', 'jsonl']))
+    .option('--source <name>', 'source of the data, shown by GET /v1/b2b-database/metadata')
+    .option('--period <text>', 'period of the data')
     .action(async (file: string, options: { format?: 'csv' | 'jsonl'; source?: string; period?: string }) => {
       const { loadFile } = await import('./catalogue-work.ts');
       print(await loadFile(loadConfig(), file, options, (line) => console.error(line)));
     });
   catalogue
     .command('status')
-    .description('what the catalogue holds, which of its indexes are missing, and its latest loads')
+    .description('show the content of the catalogue, missing indexes and the latest loads')
     .action(async () => {
       const { catalogueStatus } = await import('./catalogue-work.ts');
       print(await catalogueStatus(loadConfig()));
     });
   catalogue
     .command('index')
-    .description('make the indexes that status names as missing, as after an update of Heron; searches go on meanwhile')
+    .description('create missing indexes, for example after an update; searches continue meanwhile')
     .action(async () => {
       const { indexMissing } = await import('./catalogue-work.ts');
       print(await indexMissing(loadConfig(), (line) => console.error(line)));

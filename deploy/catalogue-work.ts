@@ -71,7 +71,7 @@ export async function writeSample(file: string, people: number, companies: numbe
 
 function ownerOf(config: Config): { url: string; reader: string | undefined } {
   const url = config.PROSPECT_OWNER_DB ?? config.PROSPECT_DB;
-  if (!url) throw new OperatorError('No catalogue is set: PROSPECT_DB names it (docs/prospect-catalogue.md)');
+  if (!url) throw new OperatorError('No catalogue is set: PROSPECT_DB names it (docs/guides/prospect-catalogue.md)');
   const reader = config.PROSPECT_DB ? decodeURIComponent(new URL(config.PROSPECT_DB).username) : '';
   return { url, reader: reader || undefined };
 }

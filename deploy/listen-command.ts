@@ -144,7 +144,7 @@ async function follow(
   await turn;
   if (refusal !== undefined) throw new OperatorError(refusal);
   if (FINAL_CLOSES.includes(code))
-    throw new OperatorError(`the gateway closed the connection (${code}); docs/realtime.md says why`);
+    throw new OperatorError(`the gateway closed the connection (${code}); docs/reference/realtime.md says why`);
   return after;
 }
 

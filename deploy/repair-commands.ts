@@ -20,7 +20,7 @@ export function addRepairCommands(program: Command): void {
 function outboxCommands(program: Command): void {
   const outbox = program
     .command('outbox')
-    .description('list intents that Temporal did not take, and that wait for an operator; with their reasons')
+    .description('list parked intents and the reasons of their refusal')
     .option('--json', 'as JSON')
     .action(async (options: { json?: boolean }) => {
       const { listParked } = await import('../domain/operations/system/outbox.ts');
@@ -33,8 +33,8 @@ function outboxCommands(program: Command): void {
 
   outbox
     .command('retry')
-    .description('carry parked intents again, and what waits behind them')
-    .argument('[id...]', 'which; without any, all of them', outboxId)
+    .description('send parked intents to Temporal again, and those that wait behind them')
+    .argument('[id...]', 'ids of parked intents; default: all', outboxId)
     .action(async (ids: string[]) => {
       const { retryParked } = await import('../domain/operations/system/outbox.ts');
       await withCurrentDatabase(async (db) =>
@@ -44,8 +44,8 @@ function outboxCommands(program: Command): void {
 
   outbox
     .command('drop')
-    .description('give parked intents up, and carry what waits behind them')
-    .argument('<id...>', 'which', outboxId)
+    .description('drop parked intents, and send those that wait behind them')
+    .argument('<id...>', 'ids of parked intents', outboxId)
     .action(async (ids: string[]) => {
       const { dropParked } = await import('../domain/operations/system/outbox.ts');
       await withCurrentDatabase(async (db) => printJson({ dropped: await dropParked(db, ids) }));
@@ -56,15 +56,15 @@ function outboxCommands(program: Command): void {
 function uncertainCommands(program: Command): void {
   const uncertain = program
     .command('uncertain')
-    .description('list emails that may have left, of which no mail server said so; as JSON')
+    .description('list emails that may have been sent (JSON)')
     .action(async () => {
       const { listUncertain } = await import('../domain/operations/dead-letters/uncertain.ts');
       await withCurrentDatabase(async (db) => printJson({ uncertain: await listUncertain(db) }));
     });
 
   for (const [name, what] of [
-    ['sent', 'count them as sent: the recipients have them'],
-    ['again', 'send them again, under the same Message-ID: the recipients do not have them'],
+    ['sent', 'count emails as sent, because the recipients have them'],
+    ['again', 'send emails again under the same Message-ID, because the recipients do not have them'],
   ] as const) {
     uncertain
       .command(name)
@@ -86,7 +86,7 @@ function uncertainCommands(program: Command): void {
 function reactionCommands(program: Command): void {
   const reactions = program
     .command('reactions')
-    .description('show how far each subscriber of domain events is, and the events that were parked')
+    .description('show the lag of each subscriber of domain events, and parked events')
     .option('--json', 'as JSON')
     .action(async (options: { json?: boolean }) => {
       await withCurrentDatabase(async (db, clock) => {
@@ -100,8 +100,8 @@ function reactionCommands(program: Command): void {
     });
 
   for (const [name, what] of [
-    ['replay', 'apply parked events now, in the order given'],
-    ['discard', 'give parked events up; this cannot be undone'],
+    ['replay', 'apply parked events now, in the given order'],
+    ['discard', 'discard parked events; this cannot be undone'],
   ] as const) {
     reactions
       .command(name)
@@ -123,11 +123,11 @@ function reactionCommands(program: Command): void {
 
 /** Commands for the counts of reports. */
 function factCommands(program: Command): void {
-  const facts = program.command('facts').description('the facts and counts that reports read');
+  const facts = program.command('facts').description('counts that reports read');
 
   facts
     .command('verify')
-    .description('count everything anew and name what differs; exit code 1 when something does')
+    .description('count everything again and print differences. Exit code 1 if there are any')
     .option('--organization <id>', 'only this workspace')
     .option('--json', 'as JSON')
     .action(async (options: { organization?: string; json?: boolean }) => {
@@ -141,7 +141,7 @@ function factCommands(program: Command): void {
 
   facts
     .command('rebuild')
-    .description('mend facts and counts from the emails and what was recorded about them, while writes go on')
+    .description('correct counts from the recorded emails, while writes continue')
     .option('--organization <id>', 'only this workspace')
     .action(async (options: { organization?: string }) => {
       const { rebuildFacts } = await import('../domain/reporting/aggregates/rebuild.ts');
@@ -153,7 +153,7 @@ function factCommands(program: Command): void {
 function runCommands(program: Command): void {
   program
     .command('retry')
-    .description('have a run go on that kept failing and is blocked; the campaign, lead, import or delivery shows why')
+    .description('continue a blocked run; its campaign, lead, import or delivery shows the reason')
     .argument('<workflow id>', 'as in the Temporal UI: enrollment/<campaign>/<contact>, campaign/<id>, …')
     .action(async (workflowId: string) => {
       const { retryRun } = await import('../domain/operations/system/blocked-runs.ts');
@@ -167,7 +167,7 @@ function runCommands(program: Command): void {
     .command('goal-replay')
     .description('replays of goals')
     .command('cancel')
-    .description('end a replay after its present page; what it has done stays')
+    .description('cancel a replay after its present page; its changes stay')
     .argument('<replay id>', 'as in GET /v1/goals/:id/replays')
     .action(async (replayId: string) => {
       const { cancelReplayById } = await import('../domain/reporting/goals/replays.ts');

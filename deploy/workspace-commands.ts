@@ -39,14 +39,14 @@ const work = () => import('./workspace-work.ts');
 function campaignsCommand(show: Show): Command {
   const campaigns = area('campaigns', `campaigns of the workspace, ${THROUGH}`);
   listing(campaigns.command('list').description('campaigns, newest first'))
-    .addOption(new Option('--status <status>', 'these alone').choices(CAMPAIGN_STATUSES))
+    .addOption(new Option('--status <status>', 'only rows in this state').choices(CAMPAIGN_STATUSES))
     .action(async (options: Listing & { status?: CampaignStatus }) =>
       show(await (await work()).listCampaigns(process.env, options), options),
     );
   for (const [name, verb, what] of [
-    ['show', 'showCampaign', 'what a campaign is set to, and how it is'],
-    ['start', 'startCampaign', 'start a campaign, or let it go on; says where a person approves that, if one has to'],
-    ['pause', 'pauseCampaign', 'pause a campaign: what a worker has in its hands still leaves'],
+    ['show', 'showCampaign', 'show the settings and the state of a campaign'],
+    ['start', 'startCampaign', 'start or resume a campaign; print the link to an approval if one is needed'],
+    ['pause', 'pauseCampaign', 'pause a campaign; emails that are being submitted are still sent'],
   ] as const)
     asJson(campaigns.command(name).description(what).argument('<campaign>', 'its id')).action(
       async (id: string, options: Listing) => show(await (await work())[verb](process.env, id), options),
@@ -69,7 +69,7 @@ function leadsCommand(show: Show): Command {
   asJson(
     leads
       .command('add')
-      .description('add addresses to a campaign; those that are no contacts yet become contacts')
+      .description('add addresses to a campaign; unknown ones become contacts')
       .argument('<campaign>', 'its id')
       .argument('<email...>', 'addresses', (value: string, earlier: string[] | undefined) => [
         ...(earlier ?? []),
@@ -81,7 +81,7 @@ function leadsCommand(show: Show): Command {
   asJson(
     leads
       .command('import')
-      .description('import a CSV file into a campaign, and wait until that is done')
+      .description('import a CSV file into a campaign, and wait for the end')
       .argument('<campaign>', 'its id')
       .argument('<file>', 'CSV; columns are recognized by their names'),
   ).action(async (id: string, file: string, options: Listing) =>
@@ -92,12 +92,12 @@ function leadsCommand(show: Show): Command {
 
 function mailboxesCommand(show: Show): Command {
   const mailboxes = area('mailboxes', `mailboxes of the workspace, ${THROUGH}`);
-  listing(mailboxes.command('list').description('mailboxes, with what holds them')).action(async (options: Listing) =>
+  listing(mailboxes.command('list').description('mailboxes with their holds')).action(async (options: Listing) =>
     show(await (await work()).listMailboxes(process.env, options.limit), options),
   );
   for (const [name, status, what] of [
-    ['hold', 'inactive', 'have a mailbox send nothing; its reserved times go back'],
-    ['release', 'active', 'have a mailbox send again'],
+    ['hold', 'inactive', 'put a mailbox on hold; its reserved slots are released'],
+    ['release', 'active', 'end the hold of a mailbox'],
   ] as const)
     asJson(mailboxes.command(name).description(what).argument('<mailbox>', 'its id')).action(
       async (id: string, options: Listing) =>
@@ -109,7 +109,7 @@ function mailboxesCommand(show: Show): Command {
 function runsCommand(show: Show): Command {
   const runs = area('runs', `runs of agents and run files, newest first, ${THROUGH}`);
   listing(runs)
-    .addOption(new Option('--state <state>', 'these alone').choices(RUN_STATES))
+    .addOption(new Option('--state <state>', 'only rows in this state').choices(RUN_STATES))
     .action(async (options: Listing & { state?: RunState }) =>
       show(await (await work()).listRuns(process.env, options), options),
     );
@@ -118,8 +118,8 @@ function runsCommand(show: Show): Command {
 
 function repliesCommand(show: Show): Command {
   const replies = area('replies', `replies of people, ${THROUGH}`);
-  listing(replies.command('list').description('replies that wait for an answer, newest first'))
-    .option('--all', 'answered ones as well')
+  listing(replies.command('list').description('replies without an answer, newest first'))
+    .option('--all', 'include answered ones')
     .action(async (options: Listing & { all?: boolean }) =>
       show(await (await work()).listReplies(process.env, { limit: options.limit, all: options.all ?? false }), options),
     );
@@ -128,7 +128,7 @@ function repliesCommand(show: Show): Command {
       .command('answer')
       .description('answer a reply in its conversation; the text comes from --text or standard input')
       .argument('<reply>', 'its id, as in the list')
-      .option('--text <text>', 'what to answer'),
+      .option('--text <text>', 'text of the answer'),
   ).action(async (id: string, options: Listing & { text?: string }) =>
     show(await (await work()).answerReply(process.env, id, options.text ?? (await text(process.stdin))), options),
   );
@@ -136,15 +136,15 @@ function repliesCommand(show: Show): Command {
 }
 
 function webhooksCommand(print: Printer): Command {
-  const webhooks = area('webhooks', 'events on their way to your code');
+  const webhooks = area('webhooks', 'events for your code');
   webhooks
     .command('listen')
     .description(
-      'post events of the workspace to an address of this machine as webhooks would, signed, until it is stopped (HERON_REALTIME_URL, HERON_API_KEY)',
+      'post events of the workspace to an address as signed webhooks, until it is stopped (HERON_REALTIME_URL, HERON_API_KEY)',
     )
-    .requiredOption('--forward <url>', 'where to post them')
+    .requiredOption('--forward <url>', 'address that receives the events')
     .option('--events <types>', 'such as campaign.reply_received,contact.created', commas)
-    .option('--secret <secret>', 'signs what is forwarded; a new one, which is shown, where not given')
+    .option('--secret <secret>', 'secret of the signature; default: a new one, which is printed')
     .option('--json', 'a line of JSON for each event')
     .action(async (options: { forward: string; events?: string[]; secret?: string; json?: boolean }) => {
       const { listen } = await import('./listen-command.ts');
@@ -172,11 +172,11 @@ function eventsCommand(show: Show): Command {
       .command('send')
       .description('report an event of your product, as its code would')
       .argument('<name>', 'such as trial.started')
-      .option('--email <address>', 'of the person', emailAddress)
+      .option('--email <address>', 'email address of the person', emailAddress)
       .option('--contact <id>', 'the contact')
-      .option('--user <id>', 'their account in your product')
-      .option('--at <moment>', 'when it was (RFC 3339); now where not given', (value) => moment(value).toISOString())
-      .option('--data <key=value>', 'a property; may be repeated. A value that is JSON is taken as such', property, {}),
+      .option('--user <id>', 'account of the person in your product')
+      .option('--at <moment>', 'moment of the event (RFC 3339); default: now', (value) => moment(value).toISOString())
+      .option('--data <key=value>', 'a property, may be repeated; JSON values are parsed', property, {}),
   ).action(async (name: string, options: Listing & Omit<GivenEvent, 'name'>) =>
     show(await (await work()).sendEvent(process.env, { ...options, name }), options),
   );
@@ -194,11 +194,11 @@ function area(name: string, description: string): Command {
 }
 
 function asJson(command: Command): Command {
-  return command.option('--json', 'as the API answers');
+  return command.option('--json', 'answer of the API as JSON');
 }
 
 function listing(command: Command): Command {
-  return asJson(command.option('--limit <n>', 'rows at most', wholeNumber, LISTED));
+  return asJson(command.option('--limit <n>', 'maximum number of rows', wholeNumber, LISTED));
 }
 
 function commas(value: string): string[] {

@@ -1,7 +1,7 @@
 /**
  * A first campaign against a running Heron (`npm start`), with the mail servers of `npm run mailbox`: from a mailbox to
  * a reply.
- * docs/first-campaign.md explains it; every piece of code there is a piece of this file.
+ * docs/tutorials/first-campaign.md explains it; every piece of code there is a piece of this file.
  * HERON_URL, HERON_API_KEY     URL of Heron and the credential
  * MAILBOX_URL                  page of `npm run mailbox`, if it is not at its usual address
  */

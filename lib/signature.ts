@@ -6,7 +6,7 @@ export const SIGNATURE_TOLERANCE_SECONDS = 300;
 /**
  * Returns the X-Service-Signature value of a request: `t=<unix>,v1=<hex>`. v1 is the HMAC-SHA256 of `<t>.<raw body>`,
  * keyed with the whole secret, prefix included. `timestampSeconds` is the Unix time of sending. `rawBody` must be
- * exactly the sent bytes. Used by webhooks and app connections (docs/webhooks.md).
+ * exactly the sent bytes. Used by webhooks and app connections (docs/guides/webhooks.md).
  * @throws RangeError when `timestampSeconds` is not a whole number of seconds
  */
 export function signPayload(secret: string, timestampSeconds: number, rawBody: Buffer | string): string {
@@ -18,7 +18,7 @@ export function signPayload(secret: string, timestampSeconds: number, rawBody: B
 
 /**
  * Returns true if `header` is a signature of `rawBody` under `secret`, made within the tolerance of `now`. This is the
- * check of receivers (docs/webhooks.md). Compares in constant time. Ignores schemes other than v1. If v1 occurs several
+ * check of receivers (docs/guides/webhooks.md). Compares in constant time. Ignores schemes other than v1. If v1 occurs several
  * times, as while secrets rotate, one match is enough. Never throws.
  */
 export function verifySignature(

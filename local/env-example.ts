@@ -48,7 +48,7 @@ export function envExample(): string {
 }
 
 /** Reads the comment lines above each setting. */
-function readComments(): Map<string, string[]> {
+export function readComments(): Map<string, string[]> {
   const source = readFileSync(SETTINGS, 'utf8');
   const found = source.matchAll(/\n {2}\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n {2}([A-Z][A-Z0-9_]*):/g);
   return new Map(
@@ -63,7 +63,7 @@ function readComments(): Map<string, string[]> {
 }
 
 /** Returns the default as written in an environment; empty if there is none. */
-function defaultOf(name: SettingName): string {
+export function defaultOf(name: SettingName): string {
   if (OWN_DEFAULTS[name] !== undefined) return OWN_DEFAULTS[name];
   const { data } = settingsSchema.shape[name].safeParse(undefined);
   if (Array.isArray(data)) return (data as unknown as string[]).join(',');

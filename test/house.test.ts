@@ -445,6 +445,65 @@ test('every path that a document names is there', async (t) => {
   );
 });
 
+test('every link to a part of a document leads to a heading, and every source names pages that are there', async (t) => {
+  const missing: string[] = [];
+  let links = 0;
+  for (const file of [...(await markdownFiles(ROOT)), ...(await sourceFiles(ROOT))]) {
+    const name = relative(ROOT, file).replaceAll('\\', '/');
+    if (name === 'test/house.test.ts') continue;
+    const text = await readFile(file, 'utf8');
+    const isDocument = file.endsWith('.md');
+    for (const { page, part } of isDocument ? linksIn(text) : pagesIn(text)) {
+      const target = page === '' ? file : join(isDocument ? dirname(file) : ROOT, page);
+      if (!target.endsWith('.md')) continue;
+      links += 1;
+      const there = await readFile(target, 'utf8').catch(() => undefined);
+      if (there === undefined || (part && !headingsIn(there).includes(part))) missing.push(`${name}: ${page}#${part}`);
+    }
+  }
+  t.deepEqual(missing, []);
+  t.true(links > 200, `${links} links`);
+  t.deepEqual(linksIn('[a](b.md#c), [d](#e) and [f](https://g.example/h.md#i)'), [
+    { page: 'b.md', part: 'c' },
+    { page: '', part: 'e' },
+  ]);
+  t.deepEqual(pagesIn("'docs/a/b.md#c-d' and https://e.example/docs/f.md"), [{ page: 'docs/a/b.md', part: 'c-d' }]);
+  t.deepEqual(headingsIn('# One: `two` & three\n\n```sh\n# no\n```\n## One: two\n'), ['one-two--three', 'one-two']);
+});
+
+interface Link {
+  page: string;
+  /** The heading, as an address has it; empty where the link names none. */
+  part: string;
+}
+
+/** Links of a document to documents of this repository. */
+function linksIn(markdown: string): Link[] {
+  return [...markdown.matchAll(/\]\((?!\w+:)([^)#\s]*)#?([^)\s]*)\)/g)].map(([, page, part]) => ({
+    page: page!,
+    part: part!,
+  }));
+}
+
+/** Pages of docs/ that a source names. */
+function pagesIn(source: string): Link[] {
+  return [...source.matchAll(/(?<![\w/.])(docs\/[\w/-]+\.md)(?:#([\w-]+))?/g)].map(([, page, part = '']) => ({
+    page: page!,
+    part,
+  }));
+}
+
+/** Headings of a document, as addresses have them. */
+function headingsIn(markdown: string): string[] {
+  const withoutCode = markdown.replaceAll(/^```[\s\S]*?^```$/gm, '');
+  return [...withoutCode.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(/\s/g, '-'),
+  );
+}
+
 /** Files and folders of this repository that a text names as code or as a link, without patterns and build output. */
 function pathsIn(markdown: string): string[] {
   const inCode = [...markdown.matchAll(/`([\w@.-]+(?:\/[\w@.-]*)*)`/g)].map(([, path]) => path!);

@@ -281,6 +281,40 @@ test.serial('the risk of the list: bounced, unverified, role and free mail addre
   );
 });
 
+test.serial('leads of another active campaign are counted, as the workspace or the campaign says', async (t) => {
+  const { desk, id, contacts } = await prepared({}, [{}, {}, {}, {}]);
+  const other = await desk.campaign({ steps: [{ subject: 'Other', body_plain: BODY }] });
+  await desk.call('POST', `/campaigns/${other.id}/leads`, { contact_ids: contacts.slice(0, 3) });
+  const [done] = contacts;
+  await world.deps.db('enrollments').where({ campaign_id: other.id, contact_id: done }).update({ state: 'replied' });
+  const found = async () => {
+    const { codes, findings } = await preflight(desk, id);
+    const { problems, valid } = (await desk.call('POST', `/campaigns/${id}/validate`)).body;
+    t.true(valid);
+    const said = (list: Found[]) => list.filter(({ code }) => /elsewhere|other_campaigns/.test(code));
+    t.deepEqual(
+      said(problems).map(({ code, message }) => [code, message]),
+      said(findings).map(({ code, message }) => [code, message]),
+    );
+    return { codes, said: said(findings) };
+  };
+  t.deepEqual((await found()).said, [], 'the other campaign is a draft');
+  await world.deps.db('campaigns').where({ id: other.id }).update({ status: 'active' });
+  const warned = await found();
+  t.deepEqual(warned.codes, ['list_in_other_campaigns']);
+  t.regex(warned.said[0]!.message, /^2 of 4 leads \(50 %\)/);
+  const settings = (mode: string) =>
+    call(world, 'PATCH', '/v1/outreach/settings', {
+      token: desk.tenant.sessionToken,
+      body: { settings: { campaign_overlap: { mode } } },
+    });
+  t.is((await settings('hold')).status, 204);
+  t.like((await found()).said, [{ code: 'list_held_elsewhere', severity: 'info' }] as never);
+  t.is((await settings('off')).status, 204);
+  t.deepEqual((await found()).said, []);
+  t.is((await settings('sometimes')).body.code, 'invalid_setting');
+});
+
 test.serial('copy, opt-out, volume and variants', async (t) => {
   const { desk, id } = await prepared(
     {

@@ -23,11 +23,11 @@ by commas. Times are RFC 3339, in answers always UTC; in a query, write the \`+\
 Changes of records that several people edit accept \`expected_updated_at\`, the \`updated_at\` that you have read. If the record has changed since, the
 answer is 409 with the current value, and nothing is changed. Without it the last write wins.
 
-**Agents** find the same operations as tools at \`POST /mcp\`, which speaks the Model Context Protocol (\`docs/agents.md\`).
+**Agents** find the same operations as tools at \`POST /mcp\`, which speaks the Model Context Protocol (\`docs/tutorials/first-agent.md\`).
 
 **Limits** answer 429 with \`Retry-After\`, in seconds: requests per minute of a key, writes per minute of a workspace.
 
-Every example was recorded from a real request. \`docs/first-campaign.md\` goes from an empty installation to a reply.`;
+Every example was recorded from a real request. \`docs/tutorials/first-campaign.md\` goes from an empty installation to a reply.`;
 
 interface Tag {
   /** Area of the routes. */

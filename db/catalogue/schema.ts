@@ -129,7 +129,7 @@ export const BRACKET_OF_ROW = `array[cast(width_bucket(employees, cast('{${BRACK
  * Search indexes by name. They are dropped before a first load and created after it. Each list order has an index that
  * starts with the columns fixed by a filter, so that every page costs the same. `…_exact` intersects exact values and
  * brackets, and costs as much as the rarest of them. `…_text` also intersects parts of texts inside one index, which
- * reads far less than separate indexes (docs/prospect-catalogue.md). A text part that is too short for `…_text` must
+ * reads far less than separate indexes (docs/guides/prospect-catalogue.md). A text part that is too short for `…_text` must
  * not keep the other conditions from an index, so `…_exact` exists too.
  */
 export const CATALOGUE_INDEXES: Readonly<Record<string, string>> = {

@@ -1,3 +1,4 @@
+import { created } from '../platform/changes.ts';
 import { json } from '../../db/connection.ts';
 import { Campaigns, type CampaignRow } from '../../db/models/campaign.ts';
 import { CampaignSteps } from '../../db/models/campaign-step.ts';
@@ -122,7 +123,12 @@ export async function newCampaignProblems(
 /** Emits the event of a new campaign and writes its audit row. */
 export function announceCreated(tx: Tx, campaign: CampaignRow): void {
   tx.emit('campaign.created', { campaign_id: campaign.id, name: campaign.name, status: campaign.status });
-  tx.audit({ action: 'create', entityType: 'campaign', entityId: campaign.id, changes: { name: campaign.name } });
+  tx.audit({
+    action: 'create',
+    entityType: 'campaign',
+    entityId: campaign.id,
+    changes: created({ name: campaign.name }),
+  });
 }
 
 /** Stores the steps of a new campaign. */

@@ -2,6 +2,7 @@ import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { Bindings } from '../../db/statement.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { FREE_MAIL_DOMAINS } from '../../lib/free-mail.ts';
+import { effectiveSettings, type OutreachSettings } from '../sending/campaign/outreach-settings.ts';
 import { inspectSource } from '../mail/messages/render-source.ts';
 import type { EmailCopy } from './preflight-content.ts';
 import { message, type Message } from '../../messages/index.ts';
@@ -98,8 +99,14 @@ export interface LeadFacts {
   freeMail: number;
   /** Open leads to whom an email of any campaign has bounced. */
   bounced: number;
+  /** They are leads of another active campaign, too, and not finished there. */
+  elsewhere: number;
   fields: WantedField[];
 }
+
+/** A lead `e` who is an unfinished lead of another active campaign, too. */
+const IS_ELSEWHERE = `exists (select 1 from enrollments o join campaigns oc on oc.id = o.campaign_id
+  where o.contact_id = e.contact_id and o.campaign_id <> e.campaign_id and o.state in ('pending', 'active') and oc.status = 'active')`;
 
 /**
  * Reads the properties of a campaign's unfinished leads in one statement, and counts those without a value for the
@@ -124,7 +131,8 @@ export async function readLeads(
        count(*) filter (where c.verification_status = 'unknown')::int as unverified,
        count(*) filter (where split_part(c.email, '@', 1) = any(:role::text[]))::int as role,
        count(*) filter (where split_part(c.email, '@', 2) = any(:free::text[]))::int as free_mail,
-       count(*) filter (where exists (select 1 from sends s where s.contact_id = c.id and s.bounced_at is not null))::int as bounced
+       count(*) filter (where exists (select 1 from sends s where s.contact_id = c.id and s.bounced_at is not null))::int as bounced,
+       count(*) filter (where ${IS_ELSEWHERE})::int as elsewhere
        ${columns.join('')}
      from enrollments e join contacts c on c.id = e.contact_id
      where e.organization_id = :org and e.campaign_id = :id and e.state in ('pending', 'active')`,
@@ -137,6 +145,7 @@ export async function readLeads(
     role: row!.role!,
     freeMail: row!.free_mail!,
     bounced: row!.bounced!,
+    elsewhere: row!.elsewhere!,
     fields: wanted.map((field, index) => ({ ...field, missing: row![`missing${index}`]! })),
   };
 }
@@ -173,6 +182,30 @@ export function variableFindings({ open, fields }: LeadFacts): WeighedFinding[] 
       said.values.example = `{{.${name} | default "there"}}`;
       return warningFinding('variables', missing * 10 > open ? 6 : 3, said, stepId);
     });
+}
+
+/** Leads of other active campaigns, where the settings ask for them. */
+export function overlapFindings(
+  { open, elsewhere }: Pick<LeadFacts, 'open' | 'elsewhere'>,
+  { campaign_overlap: { mode } }: Pick<OutreachSettings, 'campaign_overlap'>,
+): WeighedFinding[] {
+  if (mode === 'off' || elsewhere === 0) return [];
+  const values = { count: elsewhere, open, share: Math.round((elsewhere / open) * 100) };
+  return mode === 'hold'
+    ? [infoFinding('list', message('finding.list_held_elsewhere', values))]
+    : [warningFinding('list', 4, message('finding.list_in_other_campaigns', values))];
+}
+
+/** {@link overlapFindings} of a campaign whose leads have not been read yet. */
+export async function readOverlap(org: OrgScope, campaign: Pick<CampaignRow, 'id'>): Promise<WeighedFinding[]> {
+  const settings = await effectiveSettings(org, campaign.id);
+  if (settings.campaign_overlap.mode === 'off') return [];
+  const [row] = await org.sql<Pick<LeadFacts, 'open' | 'elsewhere'>>(
+    `select count(*)::int as open, count(*) filter (where ${IS_ELSEWHERE})::int as elsewhere
+     from enrollments e where e.organization_id = :org and e.campaign_id = :id and e.state in ('pending', 'active')`,
+    { id: campaign.id },
+  );
+  return overlapFindings(row!, settings);
 }
 
 /** Warns about risks in the list of leads. */

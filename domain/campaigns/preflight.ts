@@ -16,7 +16,7 @@ import {
 } from './preflight-content.ts';
 import { readCampaignDns, senderFindings, trackingFindings, type CampaignDns } from './preflight-dns.ts';
 import { PREFLIGHT_CHECKS, weighFindings, type PreflightCheckKey, type WeighedFinding } from './preflight-findings.ts';
-import { listFindings, readLeads, variableFindings, type LeadFacts } from './preflight-leads.ts';
+import { listFindings, overlapFindings, readLeads, variableFindings, type LeadFacts } from './preflight-leads.ts';
 import { readMailboxes, scheduleFindings, volumeFindings } from './preflight-schedule.ts';
 import { campaignProblems, type CampaignProblem } from './validate.ts';
 
@@ -109,7 +109,7 @@ async function lookAt(
     unsubscribe: unsubscribeFindings(campaign, settings),
     content: wanted.content ? contentFindings(copy, preflight.min_content_score) : [],
     variables: variableFindings(leads),
-    list: listFindings(leads),
+    list: [...listFindings(leads), ...overlapFindings(leads, settings)],
     daily_limit: volumeFindings(campaign, mailboxes),
     schedule: wanted.schedule ? await scheduleFindings(campaign, mailboxes, leads.waiting, now) : [],
     ab_variants: variantFindings(copy),

@@ -1,3 +1,4 @@
+import { deleted } from '../platform/changes.ts';
 import type { Columns } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -50,7 +51,7 @@ export async function deleteCampaign(ctx: Ctx, campaignId: string): Promise<void
       action: 'delete',
       entityType: 'campaign',
       entityId: id,
-      changes: { name: campaign.name, status: campaign.status },
+      changes: deleted({ name: campaign.name, status: campaign.status }),
     });
   });
 }

@@ -5,6 +5,7 @@ import { found } from '../../lib/finding.ts';
 import type { Message } from '../../messages/index.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
+import { readOverlap } from './preflight-leads.ts';
 import { launchRefusals } from '../sending/campaign/launch-checks.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
 import { readWritten, type Written } from '../sending/campaign/written.ts';
@@ -27,7 +28,14 @@ export async function validateCampaign(ctx: Ctx, campaignId: string): Promise<Ca
   const org = reader(ctx);
   const campaign = await findCampaign(org, campaignId);
   const written = await readWritten(org, campaign.id);
-  const problems = await campaignProblems(org, campaign, ctx.clock.now(), written);
+  const [found, overlap] = await Promise.all([
+    campaignProblems(org, campaign, ctx.clock.now(), written),
+    readOverlap(org, campaign),
+  ]);
+  const problems = [
+    ...found,
+    ...overlap.map(({ check: _check, points: _points, ...finding }) => ({ ...finding, stepId: null })),
+  ];
   return { campaignId: campaign.id, valid: problems.every(({ severity }) => severity !== 'error'), problems };
 }
 

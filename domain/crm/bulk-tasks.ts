@@ -56,7 +56,7 @@ export async function updateTasks(
     }
     const metadata = { bulk: true as const, count: selected.length };
     tx.emit('crm.task_updated', { metadata });
-    tx.audit({ action: 'update', entityType: 'crm_task', changes: { ...edit }, metadata });
+    tx.audit({ action: 'update', entityType: 'crm_task', metadata: { ...metadata, ...edit } });
     return selected.length;
   });
 }

@@ -1,3 +1,4 @@
+import { created, deleted } from '../platform/changes.ts';
 import type { Changes, Row } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { fromMinorUnits, scaledOf, exactMinorUnits } from '../../lib/money.ts';
@@ -106,7 +107,7 @@ export async function createDeal(ctx: Ctx, input: NewDeal): Promise<DealRow> {
       .returning('*');
     await recordActivities(tx, [activity(deal!, 'deal_created')]);
     tx.emit('crm.deal_created', dealPayload(deal!));
-    tx.audit({ action: 'create', entityType: 'crm_deal', entityId: deal!.id, changes: { name: deal!.name } });
+    tx.audit({ action: 'create', entityType: 'crm_deal', entityId: deal!.id, changes: created({ name: deal!.name }) });
     return deal!;
   });
 }
@@ -148,7 +149,7 @@ export async function updateDeal(
       entityType: 'crm_deal',
       entityId: before.id,
       changes: Object.fromEntries(
-        fields.map((field) => [field, { old: shown(before, field), new: shown(deal!, field) }]),
+        fields.map((field) => [field, { from: shown(before, field), to: shown(deal!, field) }]),
       ),
     });
     return deal!;
@@ -161,7 +162,7 @@ export async function deleteDeal(ctx: Ctx, id: string): Promise<void> {
     const deal = await lockDeal(tx, id);
     await tx.org.table('crm_deals').where({ id: deal.id }).delete();
     tx.emit('crm.deal_deleted', dealPayload(deal));
-    tx.audit({ action: 'delete', entityType: 'crm_deal', entityId: deal.id, changes: { name: deal.name } });
+    tx.audit({ action: 'delete', entityType: 'crm_deal', entityId: deal.id, changes: deleted({ name: deal.name }) });
   });
 }
 

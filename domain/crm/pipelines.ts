@@ -1,3 +1,4 @@
+import { created, deleted } from '../platform/changes.ts';
 import type { Row } from '../../db/rows.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
@@ -63,7 +64,12 @@ export async function createPipeline(ctx: Ctx, name: string, stages: readonly Ne
         })),
       );
     }
-    tx.audit({ action: 'create', entityType: 'crm_pipeline', entityId: id, changes: { name, stages: stages.length } });
+    tx.audit({
+      action: 'create',
+      entityType: 'crm_pipeline',
+      entityId: id,
+      changes: created({ name, stages: stages.length }),
+    });
     return readPipeline({ ...ctx, trx: tx.trx }, id);
   });
 }
@@ -78,7 +84,7 @@ export async function renamePipeline(ctx: Ctx, id: string, name: string | undefi
       action: 'update',
       entityType: 'crm_pipeline',
       entityId: id,
-      changes: { name: { old: before.name, new: name } },
+      changes: { name: { from: before.name, to: name } },
     });
     return readPipeline({ ...ctx, trx: tx.trx }, id);
   });
@@ -109,7 +115,7 @@ export async function deletePipeline(ctx: Ctx, id: string): Promise<void> {
       action: 'delete',
       entityType: 'crm_pipeline',
       entityId: pipeline.id,
-      changes: { name: pipeline.name },
+      changes: deleted({ name: pipeline.name }),
     });
   });
 }

@@ -1,3 +1,4 @@
+import { changed, created, deleted } from '../platform/changes.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import { message } from '../../messages/index.ts';
@@ -34,7 +35,7 @@ export async function appendStage(ctx: Ctx, pipelineId: string, { name, color }:
       action: 'create',
       entityType: 'crm_stage',
       entityId: stage!.id,
-      changes: { name, pipeline_id: pipelineId },
+      changes: created({ name, pipeline_id: pipelineId }),
     });
     return stage!;
   });
@@ -64,7 +65,7 @@ export async function updateStage(ctx: Ctx, pipelineId: string, stageId: string,
       const order = stages.map(({ id }) => id);
       await storePositions(tx, 'crm_stages', movedTo(order, before.id, position - 1));
     }
-    tx.audit({ action: 'update', entityType: 'crm_stage', entityId: before.id, changes });
+    tx.audit({ action: 'update', entityType: 'crm_stage', entityId: before.id, changes: changed(before, changes) });
     return (await tx.org.table('crm_stages').where({ id: before.id }).first())!;
   });
 }
@@ -88,7 +89,7 @@ export async function deleteStage(ctx: Ctx, pipelineId: string, stageId: string)
       action: 'delete',
       entityType: 'crm_stage',
       entityId: stage.id,
-      changes: { name: stage.name, pipeline_id: pipelineId },
+      changes: deleted({ name: stage.name, pipeline_id: pipelineId }),
     });
   });
 }

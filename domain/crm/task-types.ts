@@ -1,3 +1,4 @@
+import { changed, created, deleted } from '../platform/changes.ts';
 import type { Row } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { notFound } from '../../lib/errors.ts';
@@ -43,7 +44,7 @@ export async function createTaskType(
     const [type] = await tx.org
       .insert('crm_task_types', { id: newId(), name, color: color ?? NEUTRAL, position: types.length + 1, ...times })
       .returning('*');
-    tx.audit({ action: 'create', entityType: 'crm_task_type', entityId: type!.id, changes: { name } });
+    tx.audit({ action: 'create', entityType: 'crm_task_type', entityId: type!.id, changes: created({ name }) });
     return type!;
   });
 }
@@ -72,7 +73,7 @@ export async function updateTaskType(ctx: Ctx, id: string, edit: TaskTypeEdit): 
       const order = types.map((type) => type.id);
       await storePositions(tx, 'crm_task_types', movedTo(order, before.id, position - 1));
     }
-    tx.audit({ action: 'update', entityType: 'crm_task_type', entityId: before.id, changes });
+    tx.audit({ action: 'update', entityType: 'crm_task_type', entityId: before.id, changes: changed(before, changes) });
     return (await tx.org.table('crm_task_types').where({ id: before.id }).first())!;
   });
 }
@@ -88,7 +89,12 @@ export async function deleteTaskType(ctx: Ctx, id: string): Promise<void> {
       'crm_task_types',
       types.flatMap((other) => (other.id === type.id ? [] : [other.id])),
     );
-    tx.audit({ action: 'delete', entityType: 'crm_task_type', entityId: type.id, changes: { name: type.name } });
+    tx.audit({
+      action: 'delete',
+      entityType: 'crm_task_type',
+      entityId: type.id,
+      changes: deleted({ name: type.name }),
+    });
   });
 }
 

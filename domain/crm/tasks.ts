@@ -1,3 +1,4 @@
+import { created, deleted } from '../platform/changes.ts';
 import type { Changes, Row } from '../../db/rows.ts';
 import { notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
@@ -105,7 +106,7 @@ export async function insertTask(
   if (!task) return undefined;
   await recordActivities(tx, [taskActivity(task, 'task_created')]);
   tx.emit('crm.task_created', taskPayload(task));
-  tx.audit({ action: 'create', entityType: 'crm_task', entityId: task.id, changes: { title: task.title } });
+  tx.audit({ action: 'create', entityType: 'crm_task', entityId: task.id, changes: created({ title: task.title }) });
   return task;
 }
 
@@ -150,7 +151,7 @@ export async function changeTask(tx: Tx, before: TaskRow, edit: TaskEdit): Promi
     entityType: 'crm_task',
     entityId: before.id,
     changes: Object.fromEntries(
-      fields.map((field) => [field, { old: before[field as keyof TaskRow], new: task![field as keyof TaskRow] }]),
+      fields.map((field) => [field, { from: before[field as keyof TaskRow], to: task![field as keyof TaskRow] }]),
     ),
   });
   return task!;
@@ -161,7 +162,7 @@ export async function deleteTask(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const task = await lockTask(tx, id);
     await tx.org.table('crm_tasks').where({ id: task.id }).delete();
-    tx.audit({ action: 'delete', entityType: 'crm_task', entityId: task.id, changes: { title: task.title } });
+    tx.audit({ action: 'delete', entityType: 'crm_task', entityId: task.id, changes: deleted({ title: task.title }) });
   });
 }
 

@@ -56,6 +56,8 @@ export interface ContactDraft {
   customFields: Record<string, string>;
   /** False if the data states that the person has opted out. */
   subscribed: boolean;
+  /** The entry of the suppression list for which it is false. */
+  unsubscribedBy?: string | null;
 }
 
 /** Returns text in composed form (NFC), trimmed, and without NUL, which PostgreSQL cannot store. */

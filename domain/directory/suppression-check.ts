@@ -15,6 +15,14 @@ export interface SuppressionHit {
 
 type EntryRow = Columns<'suppressions', 'id' | 'kind' | 'email' | 'source' | 'reason' | 'expires_at' | 'created_at'>;
 
+/**
+ * The id of an entry whose removal subscribes the contact of its address again. Null for an entry of a host, and for one that follows an act
+ * of the person.
+ */
+export function soleCause({ id, kind, source }: SuppressionHit): string | null {
+  return kind === 'email' && source !== 'unsubscribe' && source !== 'complaint' ? id : null;
+}
+
 /** Returns the canonical host part of an address, or an empty text if there is none. */
 export function hostOf(email: string): string {
   return asciiHost(email.slice(email.lastIndexOf('@') + 1));

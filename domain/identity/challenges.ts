@@ -112,6 +112,15 @@ export async function findChallenge(ctx: Ctx, kind: ChallengeKind, handle: strin
   return found;
 }
 
+/** Voids every open challenge of a person, sign-in codes and reset links: they were sent while an earlier password was good. */
+export async function voidChallenges(ctx: Ctx, trx: Trx, userId: string): Promise<void> {
+  await across(trx, 'credential')
+    .table('auth_challenges')
+    .where('user_id', userId)
+    .whereNull('consumed_at')
+    .update({ consumed_at: ctx.clock.now() });
+}
+
 /** Returns the same error for every invalid proof. */
 export function refused(): AppError {
   return new AppError('unauthorized', message('account.code_invalid'), {

@@ -1,3 +1,4 @@
+import { changed, created, secretChanged } from '../platform/changes.ts';
 import { json } from '../../db/connection.ts';
 import { Mailboxes, type MailboxRow } from '../../db/models/mailbox.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -170,7 +171,7 @@ async function create(ctx: Ctx, tx: Tx, connection: Connection): Promise<Mailbox
     action: 'create',
     entityType: 'email_account',
     entityId: id,
-    changes: { email: mailbox.email, provider: mailbox.provider },
+    changes: created({ email: mailbox.email, provider: mailbox.provider }),
   });
   return mailbox;
 }
@@ -194,11 +195,8 @@ async function reconnect(tx: Tx, known: MailboxRow, connection: Connection): Pro
     entityType: 'email_account',
     entityId: known.id,
     changes: {
-      credentials: 'changed',
-      ...(known.status === 'active' ? {} : { status: 'active' }),
-      ...(known.provider === connection.provider
-        ? {}
-        : { provider: { old: known.provider, new: connection.provider } }),
+      ...secretChanged('credentials'),
+      ...changed(known, { status: 'active', provider: connection.provider }),
     },
   });
   return (await tx.org.query(Mailboxes).findById(known.id))!;

@@ -1,3 +1,4 @@
+import { changed, deleted, secretChanged } from '../platform/changes.ts';
 import { Mailboxes, type MailboxRow } from '../../db/models/mailbox.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError, refuseProblems, type Problem } from '../../lib/errors.ts';
@@ -113,7 +114,8 @@ export async function updateMailbox(
       action: 'update',
       entityType: 'email_account',
       entityId: id,
-      changes: { ...changes, ...(tags ? { tags } : {}), ...(smtp || imap ? { credentials: 'changed' } : {}) },
+      changes: { ...changes, ...(smtp || imap ? secretChanged('credentials') : {}) },
+      ...(tags ? { metadata: { tags } } : {}),
     });
   });
   return getMailbox(ctx, id);
@@ -135,7 +137,12 @@ export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
     await announcePoolChange(tx, id, senderOf, { type: 'sender_removed', message: message('log.mailbox_removed') });
     await wakeSync(tx);
     tx.emit('email_account.removed', { email_account_id: id, email: mailbox.email, provider: mailbox.provider });
-    tx.audit({ action: 'delete', entityType: 'email_account', entityId: id, changes: { email: mailbox.email } });
+    tx.audit({
+      action: 'delete',
+      entityType: 'email_account',
+      entityId: id,
+      changes: deleted({ email: mailbox.email }),
+    });
   });
 }
 
@@ -174,15 +181,6 @@ function announceStatus(tx: Tx, mailbox: MailboxRow, status: MailboxRow['status'
   const data = { email_account_id: mailbox.id, email: mailbox.email, provider: mailbox.provider };
   if (status === 'active') tx.emit('email_account.connected', { ...data, reconnected: true });
   else if (mailbox.status === 'active') tx.emit('email_account.disconnected', { ...data, status });
-}
-
-function changed(mailbox: MailboxRow, edit: Record<string, unknown>): Record<string, { old: unknown; new: unknown }> {
-  const current = mailbox as unknown as Record<string, unknown>;
-  return Object.fromEntries(
-    Object.entries(edit)
-      .filter(([key, value]) => value !== undefined && value !== current[key])
-      .map(([key, value]) => [key, { old: current[key], new: value }]),
-  );
 }
 
 /** Returns true if a mailbox has a tag that is not in the list. */

@@ -1,7 +1,7 @@
 /**
  * A customer's app that answers app_action steps, in plain Node: `HERON_APP_SECRET=ss_app_… node bundle/run.mjs
  * examples/app/app.ts`. It creates a demo link for each contact. Connect it by its URL with POST /v1/app-connections,
- * see docs/checks.md.
+ * see docs/guides/check-a-campaign.md.
  */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { pathToFileURL } from 'node:url';

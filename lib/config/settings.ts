@@ -120,7 +120,7 @@ export const settingsSchema = z.object({
     .regex(/^postgres(ql)?:\/\//, 'needs a postgres:// URL')
     .default(PUBLISHED_DEFAULTS.PRIMARY_DB!),
   /**
-   * PostgreSQL connection string of the prospect catalogue, with a role that may read it (docs/prospect-catalogue.md).
+   * PostgreSQL connection string of the prospect catalogue, with a role that may read it (docs/guides/prospect-catalogue.md).
    * Without it there is no catalogue.
    */
   PROSPECT_DB: z
@@ -456,7 +456,7 @@ export const settingsSchema = z.object({
   /** Maximum number of concurrent deliveries of one worker to providers, over all connections. */
   WORKER_INTEGRATIONS_SLOTS: count.min(1).default(100),
   /**
-   * Base URL of the provider of managed mailboxes (docs/mailbox-orders.md). Without it no managed mailboxes can be
+   * Base URL of the provider of managed mailboxes (docs/guides/mailbox-orders.md). Without it no managed mailboxes can be
    * ordered.
    */
   PROVISIONING_URL: url.optional(),

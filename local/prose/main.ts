@@ -1,5 +1,5 @@
 /**
- * `npm run prose`: checks the comments of all sources against the prose rules (rules.ts). A file may have at most the
+ * `npm run prose`: checks the comments of all sources (rules.ts) and the documents (markdown.ts). A file may have at most the
  * number of findings in allowed.json, otherwise none, so that the total only decreases. `--lower` writes the lower
  * numbers. With paths it lists the findings of these files.
  * `--draw comments` or `--draw texts` with `--seed` and `--count` prints texts for a reader who judges them by rubric.md.
@@ -11,12 +11,15 @@ import { parseArgs } from 'node:util';
 import { dashboard } from '../../messages/en/dashboard/index.ts';
 import { filesBelow } from '../sources.ts';
 import { commentsOf, draw, type Drawn } from './draw.ts';
+import { findingsInMarkdown } from './markdown.ts';
 import { compare, lowered, type Counts } from './ratchet.ts';
 import { findingsIn, type Finding } from './rules.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ALLOWED = fileURLToPath(new URL('allowed.json', import.meta.url));
 const GENERATED = new Set(['client/src/schema.ts', 'db/schema.ts']);
+/** Records of measurements and of failures, which are read as tables. */
+const RECORDS = /^(?:bench\/(?:RESULTS|fuzz|reporting-plans)|test\/FLAKES)\.md$/;
 
 const { values, positionals } = parseArgs({
   options: {
@@ -29,17 +32,22 @@ const { values, positionals } = parseArgs({
 });
 const sources = new Map<string, string>();
 await Promise.all(
-  (await filesBelow(ROOT, new Set(['.ts', '.tsx', '.mjs', '.js']))).map(async (path) => {
+  (await filesBelow(ROOT, new Set(['.ts', '.tsx', '.mjs', '.js', '.md']))).map(async (path) => {
     const file = relative(ROOT, path).replaceAll('\\', '/');
-    if (!GENERATED.has(file)) sources.set(file, await readFile(path, 'utf8'));
+    if (!GENERATED.has(file) && !RECORDS.test(file)) sources.set(file, await readFile(path, 'utf8'));
   }),
 );
 if (values.draw) {
-  printDrawn(values.draw === 'texts' ? textsOfDashboard() : commentsOf(new Map([...sources].toSorted())));
+  printDrawn(
+    values.draw === 'texts'
+      ? textsOfDashboard()
+      : commentsOf(new Map([...sources].filter(([file]) => !file.endsWith('.md')).toSorted())),
+  );
   process.exit();
 }
 const findings = new Map<string, Finding[]>();
-for (const [file, source] of sources) findings.set(file, findingsIn(source));
+for (const [file, text] of sources)
+  findings.set(file, file.endsWith('.md') ? findingsInMarkdown(text, file.startsWith('docs/')) : findingsIn(text));
 const counts: Counts = Object.fromEntries([...findings].map(([file, found]) => [file, found.length]));
 
 if (positionals.length > 0) for (const file of positionals) print(file);

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { commentsOf, draw } from './draw.ts';
 import { commentsIn } from './comments.ts';
+import { findingsInMarkdown } from './markdown.ts';
 import { compare, lowered } from './ratchet.ts';
 import { findingsIn, sentencesIn } from './rules.ts';
 
@@ -86,6 +87,19 @@ test('metaphors of the house are named with the plain word; the same words in pl
     'The home page, made by hand.',
   ])
     t.deepEqual(messages(`// ${sentence}`), [], sentence);
+});
+
+test('a document has short lines and paragraphs, plain sentences, and a head that names its readers', (t) => {
+  const found = (text: string, isPage = false) => findingsInMarkdown(text, isPage).map(({ message }) => message);
+  t.deepEqual(found(`# A page\n\nFor operators. It is short.\n\n${words(120)}\n`, true).length, 2);
+  t.deepEqual(found('# A page\n\nIt is short.\n', true).length, 1);
+  t.deepEqual(found('- One. Two. Three.\n- One. Two. Three.\n'), []);
+  t.deepEqual(found('One. Two. Three. Four. Five. Six.\n'), ['a paragraph of 6 sentences: at most 5']);
+  t.deepEqual(found('The email is on its way.\n').length, 1);
+  t.deepEqual(found(`## What is sent\n\n\`\`\`sh\n${words(120)}\n\`\`\`\n| ${'cell '.repeat(12)}|\n`), []);
+  t.deepEqual(found('[How it works](how.md) is a page.\n'), []);
+  t.deepEqual(found('How it works is a page.\n').length, 1);
+  t.deepEqual(found(`\`npm run docs\` makes this page from the sources.\n\n${words(120)}\n`), []);
 });
 
 test('directives of programs are no prose', (t) => {

@@ -38,7 +38,8 @@ export function findingsIn(source: string): Finding[] {
   return commentsIn(source).flatMap(({ text, line }) => messagesFor(text).map((message) => ({ line, message })));
 }
 
-function messagesFor(comment: string): string[] {
+/** Rules that a comment or a paragraph breaks, each with the words that break it. */
+export function messagesFor(comment: string): string[] {
   // Directives are written for programs.
   if (/^(?:oxlint|eslint|@ts-|hadolint|prettier|oxfmt|\/ <|#(?:end)?region)/.test(comment)) return [];
   const sentences = sentencesIn(comment);

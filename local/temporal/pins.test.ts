@@ -8,7 +8,7 @@ test('every place that names a Temporal version names the pinned one', async (t)
   const compose = await read('deploy/compose.yaml');
   const images = [...compose.matchAll(/image: temporalio\/([\w-]+):(\S+)/g)].map(([, name, tag]) => [name, tag]);
   t.deepEqual(Object.fromEntries(images), { server: TEMPORAL.server, 'admin-tools': TEMPORAL.server, ui: TEMPORAL.ui });
-  for (const path of ['README.md', 'docs/operations.md', 'docs/deployment.md']) {
+  for (const path of ['docs/guides/one-machine.md', 'docs/guides/temporal.md']) {
     const named = [...(await read(path)).matchAll(/Temporal server (\d+\.\d+\.\d+)/g)].map(([, version]) => version);
     t.true(named.length > 0, `${path} names the server`);
     t.deepEqual([...new Set(named)], [TEMPORAL.server], path);
@@ -17,8 +17,10 @@ test('every place that names a Temporal version names the pinned one', async (t)
 
 test('the Go module is the one exception', async (t) => {
   t.regex(await read('local/temporal/go/go.mod'), new RegExp(`github.com/temporalio/cli v${TEMPORAL_FROM_GO.cli}\\b`));
-  for (const path of ['README.md', 'docs/operations.md'])
-    t.true((await read(path)).includes(TEMPORAL_FROM_GO.server), `${path} names what Go builds`);
+  t.true(
+    (await read('docs/guides/one-machine.md')).includes(TEMPORAL_FROM_GO.server),
+    'the guide names what Go builds',
+  );
 });
 
 test('every wheel is pinned for the four platforms', (t) => {

@@ -90,6 +90,13 @@ export const campaignFindings = {
   'finding.list_free_mail':
     '{count, number} von {open, number} Leads ({share, number} %) haben eine private Adresse bei einem Freemail-Anbieter',
   'finding.list_free_mail.fix': 'Sicherstellen, dass diesen Menschen geschrieben werden darf.',
+  'finding.list_in_other_campaigns':
+    '{count, number} von {open, number} Leads ({share, number} %) sind auch Leads einer anderen aktiven Kampagne und bekommen die E-Mails beider',
+  'finding.list_in_other_campaigns.fix':
+    'Diese Leads aus einer der Kampagnen entfernen oder campaign_overlap.mode auf hold setzen: Dann wartet jeder auf die andere Kampagne.',
+  'finding.list_held_elsewhere':
+    '{count, number} von {open, number} Leads ({share, number} %) sind auch Leads einer anderen aktiven Kampagne: Jeder wartet hier, solange er dort unterwegs ist',
+  'finding.list_held_elsewhere.fix': 'campaign_overlap.mode auf warn setzen, damit sie sofort beginnen.',
   'finding.daily_limit_high':
     '{busy, number} von {count, number} Postfächern dürfen am Tag mehr als {most, number} E-Mails der Kampagne senden',
   'finding.daily_limit_high.fix': 'Das Tageslimit der Kampagne oder der Postfächer senken oder Postfächer hinzufügen.',

@@ -125,6 +125,7 @@ export const connect = {
   'connect.takes_no_contacts': '{provider} nimmt keine Kontakte entgegen',
   'connect.push_too_large': 'Höchstens {max, number} Kontakte auf einmal; nichts wurde übergeben',
   'connect.push_too_large.fix': 'Weniger Kontakte wählen und wiederholen.',
+  'connect.record_busy': 'Ein anderer Aufruf schreibt gerade in diesen Datensatz: später noch einmal versuchen',
   'connect.push_paused': '{provider} antwortet nicht oder bittet zu warten: den Kontakt später noch einmal übergeben',
   'connect.push_no_time': 'Die Zeit reichte nicht: den Kontakt noch einmal übergeben',
   'connect.push_failed': '{failed, number} fehlgeschlagen: {reason}',

@@ -88,6 +88,12 @@ export const identity = {
   'member.change_owner': 'Nur ein Eigentümer kann einen Eigentümer ändern',
   'member.beyond_you': 'Diese Rechte hast du selbst nicht: {permissions}',
   'member.stronger': 'Dieses Mitglied hat Rechte, die du nicht hast',
+  'member.made':
+    'Dieses Mitglied hat angelegt, was weiter funktionieren würde: {keys, plural, one {# API-Schlüssel} other {# API-Schlüssel}}, {applications, plural, one {# Anwendung} other {# Anwendungen}}, {connections, plural, one {# Verbindung} other {# Verbindungen}}',
+  'member.made.fix': 'Angeben, was daraus wird: made=keep übernimmt es im eigenen Namen, made=revoke beendet es.',
+  'member.made_key': 'ist der API-Schlüssel {name}',
+  'member.made_application': 'ist die Anwendung {name}',
+  'member.made_connection': 'ist die Verbindung {name}',
   'member.last_owner': 'Der Arbeitsbereich braucht mindestens einen Eigentümer',
   'member.last_owner.fix': 'Erst ein anderes Mitglied zum Eigentümer machen.',
   'invitation.member': 'Diese Adresse gehört schon einem Mitglied',

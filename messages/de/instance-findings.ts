@@ -206,7 +206,7 @@ export const instanceFindings = {
   'finding.search_attributes_present': 'Die Suchattribute sind da',
   'finding.search_attributes_missing': 'Suchattribute fehlen: {names}',
   'finding.search_attributes_missing.fix':
-    'Ein Worker legt sie an, wo er darf; sonst einmal anlegen (docs/operations.md).',
+    'Ein Worker legt sie an, wo er darf; sonst einmal anlegen (docs/guides/temporal.md).',
   'finding.address_unresolved': '{setting}: {host} hat keine Adresse',
   'finding.address_unresolved.fix': 'Für {host} einen A- oder AAAA-Eintrag anlegen oder {setting} berichtigen.',
   'finding.address_not_public': '{setting}: {address} ({addresses}) ist von außen nicht zu erreichen',

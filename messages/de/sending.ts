@@ -4,6 +4,7 @@ export const sending = {
   'settings.single_line': 'muss eine einzelne Zeile sein',
   'settings.intents': 'muss eine Liste von Absichten sein: {choices}',
   'leads.finished': 'Der Lead ist am Ende ({state}) und lässt sich nicht anhalten',
+  'leads.under_way_elsewhere': 'Wartet, bis die Kampagne {campaign} mit diesem Kontakt fertig ist',
   'leads.hold_too_long': 'darf höchstens ein Jahr entfernt sein',
   'emails.not_uncertain': 'Die E-Mail ist nicht mehr ungewiss',
   'emails.not_failed': 'Die E-Mail ist nicht mehr fehlgeschlagen',

@@ -88,6 +88,13 @@ export const campaignFindings = {
   'finding.list_free_mail':
     '{count, number} of {open, number} leads ({share, number} %) have a private address at a free mail provider',
   'finding.list_free_mail.fix': 'Make sure these people may be written to.',
+  'finding.list_in_other_campaigns':
+    '{count, number} of {open, number} leads ({share, number} %) are also leads of another active campaign, and get the emails of both',
+  'finding.list_in_other_campaigns.fix':
+    'Remove these leads from one campaign, or set campaign_overlap.mode to hold, so that each waits for the other campaign.',
+  'finding.list_held_elsewhere':
+    '{count, number} of {open, number} leads ({share, number} %) are also leads of another active campaign: each waits here while the other one is under way with them',
+  'finding.list_held_elsewhere.fix': 'Set campaign_overlap.mode to warn to have them start at once.',
   'finding.daily_limit_high':
     '{busy, number} of {count, number} mailboxes may send more than {most, number} emails of the campaign a day',
   'finding.daily_limit_high.fix': 'Lower daily_limit or the campaign_limit of the mailboxes, or add mailboxes.',

@@ -128,6 +128,7 @@ export const connect = {
   'connect.takes_no_contacts': '{provider} does not take contacts',
   'connect.push_too_large': 'A push takes at most {max, number} contacts; nothing was pushed',
   'connect.push_too_large.fix': 'Select fewer contacts and repeat.',
+  'connect.record_busy': 'Another request is writing to this record: try again later',
   'connect.push_paused': '{provider} does not answer or asks to wait: push the contact again later',
   'connect.push_no_time': 'There was no time left: push the contact again',
   'connect.push_failed': '{failed, number} failed: {reason}',

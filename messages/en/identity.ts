@@ -88,6 +88,12 @@ export const identity = {
   'member.change_owner': 'Only an owner may change an owner',
   'member.beyond_you': 'You cannot grant permissions you lack: {permissions}',
   'member.stronger': 'You cannot change a member whose role holds permissions you lack',
+  'member.made':
+    'This member made things that would go on working: {keys, plural, one {# API key} other {# API keys}}, {applications, plural, one {# application} other {# applications}}, {connections, plural, one {# connection} other {# connections}}',
+  'member.made.fix': 'Say what becomes of them: made=keep puts them in your name, made=revoke ends them.',
+  'member.made_key': 'is the API key {name}',
+  'member.made_application': 'is the application {name}',
+  'member.made_connection': 'is the connection {name}',
   'member.last_owner': 'The workspace needs at least one owner',
   'member.last_owner.fix': 'Make another member an owner first.',
   'invitation.member': 'This address already belongs to a member',

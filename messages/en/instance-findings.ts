@@ -196,7 +196,7 @@ export const instanceFindings = {
   'finding.search_attributes_present': 'The search attributes are there',
   'finding.search_attributes_missing': 'Search attributes are missing: {names}',
   'finding.search_attributes_missing.fix':
-    'A worker creates them where it may; elsewhere create them once (docs/operations.md).',
+    'A worker creates them where it may; elsewhere create them once (docs/guides/temporal.md).',
   'finding.address_unresolved': '{setting}: {host} has no address',
   'finding.address_unresolved.fix': 'Add an A or AAAA record for {host}, or correct {setting}.',
   'finding.address_not_public': '{setting}: {address} ({addresses}) cannot be reached from outside',

@@ -6,6 +6,7 @@ export const sending = {
   'settings.intents': 'must be a list of intents: {choices}',
   // Messages about leads and emails that a person changes.
   'leads.finished': 'The lead has finished ({state}) and cannot be held',
+  'leads.under_way_elsewhere': 'Waits until the campaign {campaign} is done with this contact',
   'leads.hold_too_long': 'must be at most a year away',
   'emails.not_uncertain': 'The email is not uncertain any more',
   'emails.not_failed': 'The email has not failed any more',

@@ -2,7 +2,7 @@ import { startEngine } from '../harness/engine.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { call, createWorld } from '../harness/world.ts';
 
-/** Installation on which a client can follow docs/first-campaign.md. */
+/** Installation on which a client can follow docs/tutorials/first-campaign.md. */
 interface Tutorial {
   url: string;
   mail: MailWorld;

@@ -119,12 +119,12 @@ browserTest('a webhook endpoint is added, its secret shown once, checked, and a 
   await page.getByText('The event will be delivered again').waitFor();
   t.not((await world.deps.db('webhook_deliveries').where({ id }).first()).status, 'abandoned');
   await page.goto(`${world.url}/operations/audit`);
-  await page.getByRole('button', { name: 'Webhook checked' }).waitFor();
+  await page.getByRole('button', { name: 'Webhook verified' }).waitFor();
   await page.getByRole('combobox', { name: 'Action' }).fill('redeliver');
-  await page.getByRole('option', { name: 'Delivered again (redeliver)' }).click();
+  await page.getByRole('option', { name: 'Redelivered (redeliver)' }).click();
   await page.getByText('webhook redeliver').waitFor();
   t.is(new URL(page.url()).searchParams.get('action'), 'redeliver');
-  await page.getByRole('button', { name: 'Webhook delivered again' }).click();
+  await page.getByRole('button', { name: 'Webhook redelivered' }).click();
   await page.getByRole('dialog').getByText('redeliver', { exact: true }).waitFor();
   t.deepEqual(faults, []);
   await context.close();

@@ -118,9 +118,9 @@ browserTest(
     await page.goto(world.url);
     await page.getByRole('button', { name: 'Account of' }).click();
     await page.getByRole('menuitem', { name: 'Deutsch' }).click();
-    await page.getByRole('heading', { name: 'Der Weg zur ersten Antwort' }).waitFor();
+    await page.getByRole('heading', { name: 'Schritte zur ersten Antwort' }).waitFor();
     await page.reload();
-    await page.getByRole('heading', { name: 'Der Weg zur ersten Antwort' }).waitFor();
+    await page.getByRole('heading', { name: 'Schritte zur ersten Antwort' }).waitFor();
     await page.getByRole('button', { name: 'Jemanden einladen' }).click();
     await dialog.getByLabel('E-Mail-Adresse').fill('jan@example.com');
     await dialog.getByRole('button', { name: 'Jemanden einladen' }).click();

@@ -10,6 +10,8 @@ export const crmsOf = (doubles: Awaited<ReturnType<typeof startDoubles>>) => ({
     amount: '1200.50',
     noteText: 'email.replied: Re: &lt;b&gt;hello&lt;/b&gt;',
     idIn: (id: string) => id,
+    /** The id of no record. */
+    noId: '999999',
     people: () =>
       doubles.hubspot.contacts.map(({ properties: { email, firstname, lastname, jobtitle } }) => ({
         email: email!,
@@ -32,6 +34,8 @@ export const crmsOf = (doubles: Awaited<ReturnType<typeof startDoubles>>) => ({
     amount: '1200.5',
     noteText: 'email.replied: Re: <b>hello</b>',
     idIn: (id: string) => id,
+    /** The id of no record. */
+    noId: '003000000999999AAA',
     people: () =>
       doubles.salesforce.records.Contact.map(({ Email, FirstName, LastName, Title }) => ({
         email: Email!,
@@ -55,6 +59,8 @@ export const crmsOf = (doubles: Awaited<ReturnType<typeof startDoubles>>) => ({
     amount: 1200.5,
     noteText: 'email.replied: Re: &lt;b&gt;hello&lt;/b&gt;',
     idIn: Number,
+    /** The id of no record. */
+    noId: '999999',
     people: () =>
       doubles.pipedrive.persons.map(({ emails, name, custom_fields: custom }) => ({
         email: emails[0]!.value,
@@ -77,6 +83,8 @@ export const crmsOf = (doubles: Awaited<ReturnType<typeof startDoubles>>) => ({
     amount: 120_050,
     noteText: 'email.replied: Re: <b>hello</b>',
     idIn: (id: string) => id.split('/')[1],
+    /** The id of no record. */
+    noId: 'lead_none/cont_none',
     people: () =>
       doubles.close.contacts.map((one) => ({
         email: one.emails[0].email as string,

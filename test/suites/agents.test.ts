@@ -9,7 +9,7 @@ import { connectMcp } from '../harness/mcp.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
 /*
- * Runs the commands of docs/agents.md as written, except for the API's address. Its mailbox is created directly in the
+ * Runs the commands of docs/tutorials/first-agent.md as written, except for the API's address. Its mailbox is created directly in the
  * database.
  */
 
@@ -28,7 +28,7 @@ test.after.always(async () => {
 });
 
 test('from the settings of an MCP client to a run that a person has approved', async (t) => {
-  const page = (await readFile(`${ROOT}/docs/agents.md`, 'utf8')).replaceAll(ADDRESS, world.url);
+  const page = (await readFile(`${ROOT}/docs/tutorials/first-agent.md`, 'utf8')).replaceAll(ADDRESS, world.url);
   const blocks = (language: string) =>
     [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, code]) => code!);
   const [account, ...rest] = blocks('sh');

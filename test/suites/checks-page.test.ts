@@ -11,7 +11,7 @@ import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
 
 /*
- * Runs the commands of docs/checks.md as written, except for the app's port, and `heron preflight`, which it shows.
+ * Runs the commands of docs/guides/check-a-campaign.md as written, except for the app's port, and `heron preflight`, which it shows.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -37,8 +37,8 @@ async function workspace() {
   return { ...tenant, env: { HERON_API_URL: world.url, HERON_API_KEY: tenant.apiKey } };
 }
 
-test('every command of docs/checks.md does what the page says', async (t) => {
-  const page = await readFile(`${ROOT}/docs/checks.md`, 'utf8');
+test('every command of docs/guides/check-a-campaign.md does what the page says', async (t) => {
+  const page = await readFile(`${ROOT}/docs/guides/check-a-campaign.md`, 'utf8');
   const commands = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code]) => code!).join('\n');
   const { env, organizationId } = await workspace();
   const script = commands.replaceAll('4100', String(await freePort()));

@@ -12,7 +12,7 @@ import { assertStatus, call } from '../harness/world.ts';
 import { TYPESCRIPT } from '../../local/typescript.ts';
 
 /*
- * First steps of a newcomer: runs the commands of docs/first-campaign.md as written, except for the ports, which are
+ * First steps of a newcomer: runs the commands of docs/tutorials/first-campaign.md as written, except for the ports, which are
  * free ones here. PostgreSQL and Temporal are those of the tests.
  */
 
@@ -26,7 +26,7 @@ interface Block {
 }
 
 async function blocksOfThePage(): Promise<Block[]> {
-  const page = await readFile(join(ROOT, 'docs', 'first-campaign.md'), 'utf8');
+  const page = await readFile(join(ROOT, 'docs', 'tutorials', 'first-campaign.md'), 'utf8');
   return [...page.matchAll(/^```(\w+)(?: terminal=(\w+))?\n([\s\S]*?)^```$/gm)].map(([, language, terminal, code]) => ({
     language: language!,
     terminal,
@@ -52,7 +52,7 @@ async function ends(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }
 
-test.serial('every command of docs/first-campaign.md does what the page says', async (t) => {
+test.serial('every command of docs/tutorials/first-campaign.md does what the page says', async (t) => {
   t.timeout(4 * PATIENCE_MS);
   const blocks = await blocksOfThePage();
   const { env, servers, withPorts, api } = await installation(t);

@@ -11,8 +11,8 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-test('every command of docs/policies.md does what the page says', async (t) => {
-  const page = await readFile(new URL('../../docs/policies.md', import.meta.url), 'utf8');
+test('every command of docs/guides/policies.md does what the page says', async (t) => {
+  const page = await readFile(new URL('../../docs/guides/policies.md', import.meta.url), 'utf8');
   const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code]) => code!);
   t.true(blocks.length >= 5);
   const desk = await openDesk(world);

@@ -22,7 +22,7 @@ import { makeRows, parametersOf } from './foreign-ids.ts';
 import { words } from '../../domain/platform/words.ts';
 
 /*
- * Checks the effect of a key's `allowed_email_accounts` on every route; docs/security.md has the table. The mail,
+ * Checks the effect of a key's `allowed_email_accounts` on every route; docs/explanation/security.md has the table. The mail,
  * settings and errors of a mailbox that the key may not use contain a word that must be in no answer to it.
  */
 
@@ -134,7 +134,7 @@ async function plant(): Promise<Planted> {
   const letter = newId();
   const task = { task_id: scheduled, task_type: 'direct_email', last_error: words(MARK) };
   await db('dead_letters').insert({ id: letter, organization_id, ...task, ...stamps });
-  const changes = json({ name: MARK });
+  const changes = json({ name: { from: null, to: MARK } });
   const entry = { actor_kind: 'session', action: 'update', entity_type: 'email_account', entity_id: id, changes };
   await db('audit_logs').insert({ id: newId(), organization_id, ...entry, created_at: at });
   const endpoint = await createEndpoint(deps, organization_id, 'http://127.0.0.1:1');

@@ -152,7 +152,7 @@ export const leadHold = resource('LeadHold', {
   since: timestamp,
   until: timestamp.nullable(),
   reason: z.string(),
-  source: z.enum(['manual', 'out_of_office']),
+  source: z.enum(['manual', 'out_of_office', 'other_campaign']),
 });
 
 const contactFields = {

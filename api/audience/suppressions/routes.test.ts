@@ -1,6 +1,7 @@
 import test from 'ava';
 import { reader, transact } from '../../../domain/platform/kernel/transact.ts';
 import { suppressedAmong } from '../../../domain/directory/suppression-check.ts';
+import { recordSendUnsubscribe } from '../../../domain/sending/outcomes/effects.ts';
 import { suppress } from '../../../domain/sending/outcomes/suppress.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { newId } from '../../../lib/ids.ts';
@@ -18,6 +19,9 @@ async function subscribed(organizationId: string): Promise<Record<string, boolea
   const rows = await world.deps.db('contacts').where({ organization_id: organizationId });
   return Object.fromEntries(rows.map((row) => [row.email, row.subscribed]));
 }
+
+const removed = (fields: Record<string, string>) =>
+  Object.fromEntries(Object.entries(fields).map(([name, from]) => [name, { from, to: null }]));
 
 test('addresses and domains are suppressed, listed, lifted', async (t) => {
   const { apiKey: token, organizationId } = await world.tenant();
@@ -74,7 +78,7 @@ test('addresses and domains are suppressed, listed, lifted', async (t) => {
   t.is(rows.length, 2);
   const ada = rows.find((row: any) => row.kind === 'email');
   const host = rows.find((row: any) => row.kind === 'domain');
-  t.is(ada.reason, 'second');
+  t.is(ada.reason, 'asked us to stop', 'an entry keeps its first reason');
 
   assertStatus(t, await call(world, 'DELETE', `/v1/suppressions/${ada.id}`, { token }), 204);
   t.true((await subscribed(organizationId))['ada@example.com']);
@@ -86,8 +90,8 @@ test('addresses and domains are suppressed, listed, lifted', async (t) => {
     .orderBy('id')
     .pluck('changes');
   t.deepEqual(audit, [
-    { value: 'ada@example.com', kind: 'email', source: 'manual' },
-    { value: 'host.test', kind: 'domain', source: 'manual' },
+    removed({ value: 'ada@example.com', kind: 'email', source: 'manual' }),
+    removed({ value: 'host.test', kind: 'domain', source: 'manual' }),
   ]);
   for (const id of [ada.id, newId(), 'x'])
     assertStatus(t, await call(world, 'DELETE', `/v1/suppressions/${id}`, { token }), 404);
@@ -107,6 +111,44 @@ test('an address stays unsubscribed while its domain is listed', async (t) => {
     204,
   );
   t.deepEqual(await subscribed(organizationId), { 'ada@host.test': false });
+});
+
+test('removing an entry subscribes again only whom that entry had unsubscribed', async (t) => {
+  const { apiKey: token, organizationId } = await world.tenant();
+  const ctx = world.system(organizationId);
+  const patch = (id: string, body: object) => call(world, 'PATCH', `/v1/contacts/${id}`, { token, body });
+  const idOf = Object.fromEntries(
+    await Promise.all(
+      ['listed', 'edited', 'opted', 'late', 'bounced', 'complained'].map(async (name) => {
+        const email = `${name}@example.com`;
+        return [name, await createContact(world.deps.db, clock.now(), organizationId, { email })];
+      }),
+    ),
+  );
+  assertStatus(t, await patch(idOf.edited, { subscribed: false }), 200);
+  await transact(ctx, (tx) => recordSendUnsubscribe(tx, { email: 'opted@example.com' }, 'link'));
+  await transact(ctx, (tx) => suppress(tx, { email: 'bounced@example.com', reason: 'gone', source: 'bounce' }));
+  await transact(ctx, (tx) => suppress(tx, { email: 'complained@example.com', reason: 'spam', source: 'complaint' }));
+  const entries = ['listed', 'edited', 'opted', 'late', 'arrives', 'bounced'].map((name) => ({
+    value: `${name}@example.com`,
+  }));
+  assertStatus(t, await call(world, 'POST', '/v1/suppressions', { token, body: { entries } }), 200);
+  // They opt out by themselves, after they were listed by hand.
+  await transact(ctx, (tx) => recordSendUnsubscribe(tx, { email: 'late@example.com' }, 'link'));
+  await call(world, 'POST', '/v1/contacts', { token, body: [{ email: 'arrives@example.com' }] });
+  const { data } = (await call(world, 'GET', '/v1/suppressions?limit=100', { token })).body;
+  t.is(data.find(({ email }: any) => email === 'opted@example.com').source, 'unsubscribe', 'the first source is kept');
+  for (const { id } of data) assertStatus(t, await call(world, 'DELETE', `/v1/suppressions/${id}`, { token }), 204);
+  t.deepEqual(await subscribed(organizationId), {
+    'arrives@example.com': true,
+    'bounced@example.com': true,
+    'complained@example.com': false,
+    'edited@example.com': false,
+    'late@example.com': false,
+    'listed@example.com': true,
+    'opted@example.com': false,
+  });
+  assertStatus(t, await patch(idOf.opted, { subscribed: true }), 200);
 });
 
 test('limits and cursors', async (t) => {
@@ -143,7 +185,7 @@ test('limits and cursors', async (t) => {
   t.is((await call(world, 'GET', '/v1/suppressions', { token: other.apiKey })).body.data.length, 0);
 });
 
-test('the check knows addresses and hosts, and forgets expired entries; the newest signal is kept', async (t) => {
+test('the check knows addresses and hosts, and forgets expired entries; the first signal is kept', async (t) => {
   const { organizationId } = await world.tenant();
   const ctx = world.system(organizationId);
   await createContact(world.deps.db, clock.now(), organizationId, { email: 'ada@example.com' });
@@ -187,7 +229,7 @@ test('the check knows addresses and hosts, and forgets expired entries; the newe
   t.deepEqual(
     [...hits].map(([email, hit]) => [email, hit.kind, hit.source, hit.reason]),
     [
-      ['ADA@example.com', 'email', 'unsubscribe', 'clicked'],
+      ['ADA@example.com', 'email', 'bounce', '550 no such user'],
       ['x@HOST.test', 'domain', 'manual', 'partner'],
     ],
   );

@@ -20,7 +20,7 @@ export const paymentRoutes: readonly AnyRoute[] = [
     organization: false,
     summary: 'Receive signed events from Stripe',
     description:
-      'Enter this URL as a webhook in the Stripe dashboard. The signature (`Stripe-Signature`) is verified over the bytes of the body and must not be older than five minutes. An event is applied once. Repeated, late, out-of-order and irrelevant events are answered 200 without effect. docs/mailbox-orders.md lists the required events.',
+      'Enter this URL as a webhook in the Stripe dashboard. The signature (`Stripe-Signature`) is verified over the bytes of the body and must not be older than five minutes. An event is applied once. Repeated, late, out-of-order and irrelevant events are answered 200 without effect. docs/guides/mailbox-orders.md lists the required events.',
     consumes: 'raw',
     body: z.instanceof(Readable).meta({ description: 'Event as JSON' }),
     success: {

@@ -96,15 +96,52 @@ test('a recipient we never mailed can still be suppressed', async (t) => {
   ] as never);
 });
 
+test('a reported bounce is judged by its reason: only an address that is gone is suppressed', async (t) => {
+  for (const [reason, hard] of [
+    ['550 5.1.1 The email account that you tried to reach does not exist', true],
+    ['smtp; 550 5.1.1 user unknown', true],
+    ['552 5.2.2 Mailbox full', false],
+    ['550 5.7.1 Message rejected as spam', false],
+    ['550 5.7.26 Unauthenticated email is not accepted', false],
+    ['421 4.7.0 Try again later, closing connection', false],
+    ['5.4.4 no route to host, connection timed out', false],
+  ] as const) {
+    const { tenant, enrollmentId } = await scene();
+    assertStatus(t, await report(tenant, { event_type: 'bounce', recipient_email: 'lea@lead.test', reason }), 202);
+    const listed = await world.deps.db('suppressions').where({ organization_id: tenant.organizationId });
+    t.is(listed.length, hard ? 1 : 0, reason);
+    t.is((await world.deps.db('enrollments').where({ id: enrollmentId }).first()).state === 'bounced', hard, reason);
+    const contact = await world.deps.db('contacts').where({ organization_id: tenant.organizationId }).first();
+    t.is(contact.subscribed, !hard, reason);
+  }
+});
+
+test('a late report that names a contact or campaign that is gone is taken, and the address counts', async (t) => {
+  const { tenant, sendId } = await scene();
+  const gone = [
+    ['campaign_id', 'a@lead.test'],
+    ['contact_id', 'b@lead.test'],
+  ] as const;
+  for (const [name, recipient_email] of gone)
+    assertStatus(t, await report(tenant, { event_type: 'unsubscribe', recipient_email, [name]: newId() }), 202);
+  const both = { campaign_id: newId(), contact_id: newId() };
+  assertStatus(t, await report(tenant, { event_type: 'complaint', recipient_email: 'lea@lead.test', ...both }), 202);
+  const listed = await world.deps.db('suppressions').where({ organization_id: tenant.organizationId }).orderBy('email');
+  t.deepEqual(
+    listed.map(({ email, source, campaign_id }) => [email, source, campaign_id]),
+    [
+      ['a@lead.test', 'unsubscribe', null],
+      ['b@lead.test', 'unsubscribe', null],
+      ['lea@lead.test', 'complaint', null],
+    ],
+  );
+  t.is((await world.deps.db('sends').where({ id: sendId }).first()).complained_at, null, 'no other campaign has it');
+});
+
 test('ids of another workspace are not found, a foreign recipient is refused, all faults are named', async (t) => {
   const { tenant, sendId } = await scene();
   const stranger = await scene();
-  for (const id of [
-    { task_id: stranger.sendId },
-    { campaign_id: stranger.campaignId },
-    { contact_id: stranger.contactId },
-    { task_id: newId() },
-  ]) {
+  for (const id of [{ task_id: stranger.sendId }, { task_id: newId() }]) {
     assertStatus(t, await report(tenant, { event_type: 'bounce', recipient_email: 'lea@lead.test', ...id }), 404);
   }
   t.like(

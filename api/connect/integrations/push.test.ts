@@ -126,3 +126,44 @@ test.serial('an account whose key has ended is connected again by a new one; wha
   const actions = await world.deps.db('audit_logs').where({ organization_id: org, entity_id: id }).pluck('action');
   t.true(actions.includes('integration.reconnected'));
 });
+
+test.serial(
+  'a contact keeps its record when its address changes, whoever writes it, and two pushes at once make one',
+  async (t) => {
+    const tenant = await world.tenant();
+    const { organizationId: org, apiKey: token } = tenant;
+    close.clear();
+    const { id } = await connect(world, tenant, 'close', { api_key: close.keys[0]! });
+    await subscribe(world, tenant, id, { event_type: 'contact.updated', action: 'close.upsert_contact' });
+    const mark = newId();
+    const records = () => close.contacts.filter((one) => JSON.stringify(one.emails).includes(mark));
+    const [contact] = (
+      await call(world, 'POST', '/v1/contacts', { token, body: [{ email: `a-${mark}@lead.test`, first_name: 'Ada' }] })
+    ).body;
+    const push = () =>
+      call(world, 'POST', `/v1/integrations/connections/${id}/push`, { token, body: { contact_ids: [contact.id] } });
+    const answers = await Promise.all([push(), push(), push(), push()]);
+    t.deepEqual(
+      answers.map(({ body }) => body.pushed),
+      [1, 1, 1, 1],
+    );
+    t.is(records().length, 1);
+    // A person has added an address of their own at the CRM.
+    records()[0]!.emails.push({ email: `home-${mark}@else.test`, type: 'home' });
+    const rename = (email: string) => call(world, 'PATCH', `/v1/contacts/${contact.id}`, { token, body: { email } });
+    assertStatus(t, await rename(`b-${mark}@lead.test`), 200);
+    t.is((await push()).body.pushed, 1);
+    t.deepEqual(
+      records().map(({ emails }) => emails.map(({ email }: { email: string }) => email)),
+      [[`b-${mark}@lead.test`, `home-${mark}@else.test`]],
+    );
+    assertStatus(t, await rename(`c-${mark}@lead.test`), 200);
+    await deliverNow(world, org, id);
+    t.deepEqual(
+      records().map(({ emails }) => emails[0].email),
+      [`c-${mark}@lead.test`],
+    );
+    assertStatus(t, await call(world, 'DELETE', `/v1/contacts/${contact.id}`, { token }), 204);
+    t.deepEqual(await world.deps.db('integration_records').where({ connection_id: id }), []);
+  },
+);

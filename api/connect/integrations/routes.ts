@@ -191,7 +191,7 @@ const eventRoutes = [
     path: '/integrations/connections/:id/events',
     summary: 'Create an event subscription: an action for each event',
     description:
-      'It applies to events from now on. An action is carried out at least once, in order for each contact, as fast as the provider allows. A refused action becomes a dead letter (GET /tasks/dlq). docs/triggers.md lists the events. `config` is not checked if the action is invalid.',
+      'It applies to events from now on. An action is carried out at least once, in order for each contact, as fast as the provider allows. A refused action becomes a dead letter (GET /tasks/dlq). docs/reference/triggers.md lists the events. `config` is not checked if the action is invalid.',
     params: idParams,
     body: schemas.subscriptionBody,
     furtherProblems: (ctx, body, params) => subscriptionProblems(ctx, params.id!, body),
@@ -260,7 +260,7 @@ const useRoutes = [
     method: 'get',
     path: '/integrations/connections/:id/webhook-secret',
     summary: "Get the secret that signs a connection's webhooks",
-    description: 'It is created at the first request. docs/webhooks.md describes verification.',
+    description: 'It is created at the first request. docs/guides/webhooks.md describes verification.',
     params: idParams,
     success: {
       status: 200,

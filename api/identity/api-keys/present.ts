@@ -12,6 +12,8 @@ export function presentKey(row: ApiKeyRow): z.input<typeof apiKey> {
   return {
     id: row.id,
     user_id: row.user_id,
+    made_by_key_id: row.made_by_key_id,
+    made_by_application_id: row.made_by_application_id,
     organization_id: row.organization_id,
     name: row.name,
     description: row.description,

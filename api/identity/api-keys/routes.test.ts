@@ -9,6 +9,7 @@ import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { ALL_PERMISSIONS, holds, maskOf, namesOf, PERMISSIONS, PRESETS } from '../../../lib/permissions.ts';
 import { routes } from '../../routes.ts';
 import { createApiKey, createMailbox, createMember, type Tenant } from '../../../test/harness/factories.ts';
+import { basic, CALLBACK, createApplication, createCode, revoke, token } from '../../../test/harness/oauth.ts';
 import { assertStatus, call, createWorld, type Answer, type World } from '../../../test/harness/world.ts';
 import { assertNowhere } from '../../../test/harness/secrets.ts';
 
@@ -170,7 +171,7 @@ test('revoking stores the reason, is final, and ends the key within a second', a
   const revoke = (query = '') => call(world, 'DELETE', `${KEYS}/${key.id}${query}`, { token: tenant.sessionToken });
   const revoked = await revoke('?reason=leaked');
   assertStatus(t, revoked, 200);
-  t.deepEqual(revoked.body, { status: 'revoked' });
+  t.deepEqual(revoked.body, { status: 'revoked', revoked_keys: 0 });
   const after = await eventually(async () => {
     const answer = await call(world, 'GET', KEYS, { token: key.secret });
     return answer.status !== 200 && answer;
@@ -196,6 +197,66 @@ test('revoking stores the reason, is final, and ends the key within a second', a
     actions.map((row) => row.action),
     ['create', 'revoke'],
   );
+});
+
+test('a key takes the keys along that it made, and those that these made; an empty reason is none', async (t) => {
+  const tenant = await world.tenant();
+  const body = { name: 'Child', permissions: maskOf(['API_KEYS']) };
+  const { body: first } = await create(tenant.sessionToken, body);
+  const { body: second } = await create(first.secret, body);
+  const { body: third } = await create(second.secret, body);
+  const { body: other } = await create(tenant.sessionToken, body);
+  const list = await call(world, 'GET', KEYS, { token: tenant.sessionToken });
+  const makers = Object.fromEntries(
+    list.body.data.map((key: { id: string; made_by_key_id: string | null }) => [key.id, key.made_by_key_id]),
+  );
+  t.deepEqual(
+    [first, second, third, other].map(({ id }) => makers[id]),
+    [null, first.id, second.id, null],
+  );
+  const revoked = await call(world, 'DELETE', `${KEYS}/${first.id}?reason=`, { token: tenant.sessionToken });
+  assertStatus(t, revoked, 200);
+  t.deepEqual(revoked.body, { status: 'revoked', revoked_keys: 2 });
+  const read = async (id: string) => (await call(world, 'GET', `${KEYS}/${id}`, { token: tenant.sessionToken })).body;
+  t.like(await read(first.id), { status: 'revoked', revoked_reason: 'Revoked by user' });
+  for (const { id } of [second, third])
+    t.like(await read(id), { status: 'revoked', revoked_reason: 'The key that made it was revoked' });
+  t.like(await read(other.id), { status: 'active' });
+  const again = await call(world, 'DELETE', `${KEYS}/${first.id}`, { token: tenant.sessionToken });
+  t.deepEqual(again.body, { status: 'revoked', revoked_keys: 0 });
+});
+
+test('keys that the token of an application made end with its grant, and with the application', async (t) => {
+  const tenant = await world.tenant();
+  const body = { name: 'Child', permissions: maskOf(['READ_CONTACTS', 'API_KEYS']) };
+  const scene = async () => {
+    const client = await createApplication(world.deps, tenant.organizationId);
+    const { code, verifier } = await createCode(world.deps, tenant, client, { scopes: ['API_KEYS', 'READ_CONTACTS'] });
+    const given = await token(
+      world,
+      { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: CALLBACK },
+      basic(client),
+    );
+    assertStatus(t, given, 200);
+    const { body: key } = await create(given.body.access_token, body);
+    const { body: child } = await create(key.secret, body);
+    t.like(key, { made_by_application_id: client.id, made_by_key_id: null });
+    return { client, token: given.body.access_token as string, keys: [key, child] };
+  };
+  const statuses = async (keys: { id: string }[]) =>
+    Promise.all(
+      keys.map(async ({ id }) => (await world.deps.db('api_keys').where({ id }).first('status')).status as string),
+    );
+  const [ended, deleted, kept] = [await scene(), await scene(), await scene()];
+  assertStatus(t, await revoke(world, { token: ended.token }, basic(ended.client)), 200);
+  assertStatus(
+    t,
+    await call(world, 'DELETE', `/v1/oauth/applications/${deleted.client.id}`, { token: tenant.sessionToken }),
+    204,
+  );
+  t.deepEqual(await statuses(ended.keys), ['revoked', 'revoked']);
+  t.deepEqual(await statuses(deleted.keys), ['revoked', 'revoked']);
+  t.deepEqual(await statuses(kept.keys), ['active', 'active']);
 });
 
 test('a key past its expiry still reads active and authenticates nothing', async (t) => {

@@ -80,14 +80,15 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     method: 'delete',
     path: '/api-keys/:id',
     summary: 'Revoke an API key; this cannot be undone',
-    description: 'It stops authenticating within a second.',
+    description:
+      'It stops authenticating within a second, and with it the keys that it made, and those that these made. `revoked_keys` says how many.',
     params: idParams,
     query: schemas.revokeQuery,
     success: { status: 200, body: schemas.revoked },
     errors: ['no_organization'],
     handler: async (ctx, { params, query }) => {
-      await revokeKey(ctx, params.id, query.reason);
-      return { status: 'revoked' as const };
+      const made = await revokeKey(ctx, params.id, query.reason);
+      return { status: 'revoked' as const, revoked_keys: made };
     },
   }),
   route({

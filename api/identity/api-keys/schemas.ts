@@ -61,12 +61,23 @@ export const analyticsQuery = z.strictObject({
     .meta({ description: 'Maximum range: 24 hours with `minute`, 31 days with `hour`, 92 days with `day`' }),
 });
 export const revokeQuery = z.strictObject({
-  reason: z.string().trim().min(1).max(500).optional().meta({ description: 'Reason, stored with the key' }),
+  reason: z
+    .string()
+    .trim()
+    .max(500)
+    // A leaked key is revoked also by a client that sends an empty reason.
+    .transform((reason) => reason || undefined)
+    .optional()
+    .meta({ description: 'Why, for the record of the key; empty means none' }),
 });
 
 const fields = {
   id: uuid,
   user_id: uuid.nullable(),
+  made_by_key_id: uuid.nullable().meta({ description: 'The key that made it, and takes it along when it is revoked' }),
+  made_by_application_id: uuid
+    .nullable()
+    .meta({ description: 'The application whose token made it, and takes it along when its grant ends' }),
   organization_id: uuid,
   name: z.string(),
   description: z.string(),
@@ -94,7 +105,10 @@ export const apiKeyWithSecret = resource('ApiKeyWithSecret', {
   secret: z.string().meta({ description: 'Shown only in this answer' }),
 });
 export const deleted = z.strictObject({ status: z.literal('deleted') });
-export const revoked = z.strictObject({ status: z.literal('revoked') });
+export const revoked = z.strictObject({
+  status: z.literal('revoked'),
+  revoked_keys: z.int().meta({ description: 'Keys that were revoked with it, because it had made them' }),
+});
 export const catalogue = resource('PermissionCatalogue', {
   permissions: z.array(
     z.strictObject({

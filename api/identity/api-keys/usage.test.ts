@@ -60,7 +60,7 @@ test('sent fields change, the others stay', async (t) => {
   t.like(cleared.body, { allowed_ips: [], allowed_email_accounts: [], name: 'Renamed' });
   const audits = await world.deps.db('audit_logs').where({ entity_id: apiKeyId, action: 'update' }).orderBy('id');
   t.is(audits.length, 2);
-  t.deepEqual(audits[0].changes.permissions, { old: ALL_PERMISSIONS, new: 3 });
+  t.deepEqual(audits[0].changes.permissions, { from: ALL_PERMISSIONS, to: 3 });
 });
 
 test('faults of a change are all named, and nothing changes', async (t) => {

@@ -526,7 +526,7 @@ test.serial('what a person does with their account is in the audit trail of the 
     rows.map((row) => `${row.action} ${row.entity_type}`),
     ['create organization', 'sign_in session', 'update user', 'update user', 'sign_out user', 'sign_out session'],
   );
-  t.deepEqual(rows[3].changes, { password: 'changed' });
+  t.deepEqual(rows[3].changes, { password: { from: '(hidden)', to: '(hidden)' } });
 });
 
 test.serial('API keys are refused where a person is meant', async (t) => {

@@ -197,11 +197,17 @@ const sessionRoutes = [
     method: 'post',
     path: '/auth/me/password',
     summary: 'Change your password',
-    description: 'Ends the other sessions and forgets devices.',
+    description:
+      'Voids emailed links and codes. Ends the other sessions and forgets devices, unless `keep_other_sessions` is true.',
     body: schemas.passwordBody,
     furtherProblems: async (_ctx, { new_password: password }) => passwordProblems(password, undefined, 'new_password'),
     success: { status: 200 },
-    handler: (ctx, { body }) => changePassword(ctx, { current: body.current_password, next: body.new_password }),
+    handler: (ctx, { body }) =>
+      changePassword(ctx, {
+        current: body.current_password,
+        next: body.new_password,
+        keepSessions: body.keep_other_sessions,
+      }),
   }),
   route({
     ...signedIn,

@@ -40,7 +40,11 @@ export const resetConfirmBody = z.strictObject({
   password: secret,
   turnstile,
 });
-export const passwordBody = z.strictObject({ current_password: secret, new_password: secret });
+export const passwordBody = z.strictObject({
+  current_password: secret,
+  new_password: secret,
+  keep_other_sessions: z.boolean().optional().meta({ description: 'True leaves other browsers signed in' }),
+});
 export const profileBody = z.strictObject({
   first_name: personName.optional(),
   last_name: personName.optional(),

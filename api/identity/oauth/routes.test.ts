@@ -76,7 +76,7 @@ test('an application is created, read, listed, changed and deleted; its secret i
     ['create', 'update', 'delete'],
   );
   assertNowhere(t, audit, [secret, 'the-receivers-secret']);
-  t.deepEqual(audit[1].changes.webhook_host, { old: 'hooks.example.com', new: '' });
+  t.deepEqual(audit[1].changes.webhook_host, { from: 'hooks.example.com', to: '' });
 });
 
 test('an application that names no scopes may read', async (t) => {

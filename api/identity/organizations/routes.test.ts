@@ -6,6 +6,8 @@ import { createSystemMail } from '../../../lib/mail/index.ts';
 import { ORG_PERMISSIONS } from '../../../lib/permissions.ts';
 import { freePort } from '../../../local/servers.ts';
 import { createMember, createSession, type Tenant } from '../../../test/harness/factories.ts';
+import { createConnectionRow } from '../../../test/harness/integrations.ts';
+import { createApplication } from '../../../test/harness/oauth.ts';
 import { freshEmail, login, mailedToken, register } from '../../../test/harness/people.ts';
 import { assertStatus, call, createWorld, type Answer, type World } from '../../../test/harness/world.ts';
 import { assertNowhere } from '../../../test/harness/secrets.ts';
@@ -154,6 +156,45 @@ test('a changed role and a removal are felt by the next request', async (t) => {
   refused(t, await as(member.sessionToken).get(CURRENT), 400, 'no_organization');
   refused(t, await owner.delete(`${CURRENT}/members/${member.userId}`), 404, 'not_found');
   t.deepEqual(await events(tenant), ['team.member_role_changed', 'team.member_removed']);
+});
+
+test('what a member made is listed when they are removed, and kept or ended as the caller says', async (t) => {
+  const tenant = await world.tenant();
+  const owner = as(tenant.sessionToken);
+  const { db, clock } = world.deps;
+  const scene = async () => {
+    const member = await createMember(world.deps, tenant, 'Admin');
+    const key = (await as(member.sessionToken).post('/v1/api-keys', { name: 'CI', permissions: 1 })).body.id as string;
+    const app = await createApplication(world.deps, tenant.organizationId, { created_by: member.userId, name: 'Sync' });
+    const connection = await createConnectionRow(world, tenant);
+    await db('integration_connections').where({ id: connection }).update({ connected_by: member.userId });
+    const row = (table: string, id: string) => db(table).where({ id }).first();
+    return { member, key, app: app.id, connection, row, path: `${CURRENT}/members/${member.userId}` };
+  };
+  const kept = await scene();
+  const asked = await owner.delete(kept.path);
+  refused(t, asked, 409, 'conflict');
+  const named = asked.body.problems.map(({ path, message }: Record<string, string>) => ({ path, message }));
+  t.deepEqual(named, [
+    { path: `api_keys.${kept.key}`, message: 'is the API key CI' },
+    { path: `integration_connections.${kept.connection}`, message: 'is the connection Webhook' },
+    { path: `oauth_applications.${kept.app}`, message: 'is the application Sync' },
+  ]);
+  refused(t, await owner.delete(`${kept.path}?made=sell`), 400, 'bad_request');
+  assertStatus(t, await owner.get(CURRENT), 200);
+  assertStatus(t, await owner.delete(`${kept.path}?made=keep`), 204);
+  t.like(await kept.row('api_keys', kept.key), { status: 'active', user_id: tenant.userId });
+  t.like(await kept.row('oauth_applications', kept.app), { created_by: tenant.userId });
+  t.like(await kept.row('integration_connections', kept.connection), { connected_by: tenant.userId });
+
+  const ended = await scene();
+  assertStatus(t, await owner.delete(`${ended.path}?made=revoke`), 204);
+  t.like(await ended.row('api_keys', ended.key), { status: 'revoked' });
+  t.is(await ended.row('oauth_applications', ended.app), undefined);
+  t.is(await ended.row('integration_connections', ended.connection), undefined);
+  const bare = await createMember(world.deps, tenant, 'Admin');
+  await db('api_keys').where({ user_id: bare.userId }).update({ expires_at: clock.now() });
+  assertStatus(t, await owner.delete(`${CURRENT}/members/${bare.userId}`), 204);
 });
 
 test('a member cannot hand out, or change, more than they hold', async (t) => {

@@ -146,11 +146,14 @@ const memberRoutes = [
     path: '/organizations/current/members/:userId',
     summary: 'Remove a member',
     description:
-      'API keys that they created belong to the workspace and stay valid: revoke the keys that they may still have.',
+      'Active API keys, OAuth applications and connections to other systems that they made belong to the workspace. Where there are any, the request ' +
+      'is refused with 409 and a list of them, until `made` says what becomes of them: `keep` puts them in your name, `revoke` revokes the keys, ' +
+      'deletes the applications and disconnects the connections.',
     params: schemas.memberParams,
+    query: schemas.memberRemoval,
     success: { status: 204 },
     errors: ['no_organization', 'conflict'],
-    handler: (ctx, { params }) => removeMember(ctx, params.userId),
+    handler: (ctx, { params, query }) => removeMember(ctx, params.userId, query.made),
   }),
 ];
 

@@ -25,6 +25,12 @@ export const inviteBody = z.strictObject({ email: emailAddress, role_id: z.strin
 export const acceptBody = z.strictObject({
   token: z.string().min(1).max(1024).meta({ description: 'Last part of the mailed link' }),
 });
+export const memberRemoval = z.strictObject({
+  made: z
+    .enum(['keep', 'revoke'])
+    .optional()
+    .meta({ description: 'What becomes of API keys, applications and connections that they made' }),
+});
 export const memberParams = z.object({ userId: z.string() });
 
 export const organization = resource('Organization', {

@@ -69,7 +69,7 @@ test.serial('the ramp grows by day, rests while it is paused, and is forgotten w
   t.is((await act(tenant, id, 'start')).body.warmup, clock.now().toISOString());
   const audits = await world.deps.db('audit_logs').where({ entity_id: id }).orderBy('id');
   t.deepEqual(
-    audits.map(({ changes }) => changes.warmup),
+    audits.map(({ metadata }) => metadata.warmup),
     ['start', 'pause', 'resume', 'pause', 'start', 'stop', 'start'],
   );
 });

@@ -40,9 +40,9 @@ const entry = resource('AuditEntry', {
   ip_address: z.string(),
   user_agent: z.string(),
   changes: z
-    .record(z.string(), z.unknown())
+    .record(z.string(), z.strictObject({ from: z.unknown(), to: z.unknown() }))
     .optional()
-    .meta({ description: 'Changed values; secrets appear only as changed' }),
+    .meta({ description: 'By field the value before and after; of secrets only that they changed' }),
   metadata: z.record(z.string(), z.unknown()).optional(),
   timestamp,
 });

@@ -16,7 +16,7 @@ import { mailboxErrorTitle } from '../../../domain/sending/control/mailbox-hold.
 
 const ALL_MAILBOXES = '00000000-0000-0000-0000-000000000000';
 
-/** Returns the figures of GET /analytics/dashboard. Rates are percentages; docs/reporting.md defines each. */
+/** Returns the figures of GET /analytics/dashboard. Rates are percentages; docs/reference/figures.md defines each. */
 export function presentDashboard(report: Dashboard): z.input<typeof schemas.dashboard> {
   const { counts } = report;
   return {

@@ -22,7 +22,7 @@ const MAX_QUERIES = 8;
 /** Interval (ms) at which tails are read without a notification, in case one was lost. */
 const POLL_MS = 5_000;
 
-/** WebSocket part of the realtime service (docs/realtime.md). */
+/** WebSocket part of the realtime service (docs/reference/realtime.md). */
 interface Gateway {
   attach(server: Server): void;
   /** Reads new events after stream positions were assigned for these organizations (null: any). */

@@ -15,7 +15,7 @@ export const BEARER_SUBPROTOCOL = 'bearer.';
 /** Maximum size (bytes) of a client's message. */
 export const MAX_MESSAGE_BYTES = 16 * 1024;
 
-/** Close codes of the gateway (docs/realtime.md). Codes from 4000 follow the HTTP status of the same meaning. */
+/** Close codes of the gateway (docs/reference/realtime.md). Codes from 4000 follow the HTTP status of the same meaning. */
 export const CLOSE = {
   internalError: 1011,
   restarting: 1012,

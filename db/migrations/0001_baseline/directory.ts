@@ -11,6 +11,7 @@ export const DIRECTORY = String.raw`create table contacts (
   phone text not null default '',
   custom_fields jsonb not null default '{}',
   subscribed boolean not null default true,
+  unsubscribed_by uuid,
   source text not null default 'api',
   source_detail text not null default '',
   verification_status text not null default 'unknown' check (verification_status in ('valid', 'risky', 'invalid', 'unknown')),
@@ -25,6 +26,8 @@ export const DIRECTORY = String.raw`create table contacts (
 );
 comment on table contacts is 'A person whom an organization can write to, identified by the email address.';
 comment on column contacts.email is 'Email address in lower case.';
+comment on column contacts.unsubscribed_by is 'The suppression of the address that alone switched "subscribed" off, and whose removal switches it on; null after an opt-out or an edit.';
+create index contacts_unsubscribed_by on contacts (unsubscribed_by) where unsubscribed_by is not null;
 create index contacts_org on contacts (organization_id, id desc);
 create index contacts_org_created on contacts (organization_id, created_at desc, id desc);
 create index contacts_org_updated on contacts (organization_id, updated_at desc, id desc);
@@ -148,8 +151,8 @@ create table contact_outreach (
   bounced_at timestamptz,
   outreach_status text not null generated always as (
     case
-      when not subscribed then 'unsubscribed'
       when bounced_at is not null then 'bounced'
+      when not subscribed then 'unsubscribed'
       when meeting_at is not null then 'meeting'
       when positive_at is not null then 'positive'
       when last_replied_at is not null then 'replied'

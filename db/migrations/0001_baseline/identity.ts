@@ -166,6 +166,9 @@ create table api_keys (
   id uuid primary key,
   organization_id uuid not null references organizations on delete cascade,
   user_id uuid references users on delete set null,
+  made_by_key_id uuid,
+  made_by_application_id uuid,
+  made_by_grant_id uuid,
   name text not null,
   description text not null default '',
   secret_hash text not null unique,
@@ -185,13 +188,19 @@ create table api_keys (
   updated_at timestamptz not null
 );
 comment on table api_keys is 'A secret by which a program acts in one organization.';
-comment on column api_keys.user_id is 'The person who created the key. Null once the account is deleted.';
+comment on column api_keys.user_id is 'The person who made it or took it over; null once their account is gone.';
+comment on column api_keys.made_by_key_id is 'The key that made it, and takes it along when it is revoked; kept when that key is gone.';
+comment on column api_keys.made_by_application_id is 'The application whose token made it; kept when that is gone.';
+comment on column api_keys.made_by_grant_id is 'The grant of that token, whose end revokes the key.';
 comment on column api_keys.secret_hash is 'SHA-256 of the secret.';
 comment on column api_keys.permissions is 'Bit mask of lib/permissions.ts.';
 comment on column api_keys.allowed_ips is 'Permitted IP addresses and CIDR ranges. Empty: any.';
 comment on column api_keys.allowed_email_accounts is 'Permitted mailboxes (ids). Empty: all.';
 comment on column api_keys.rate_limit_per_minute is 'Maximum requests per minute. 0: the default limit.';
 create index api_keys_org on api_keys (organization_id, id desc);
+create index api_keys_made_by_key on api_keys (made_by_key_id) where made_by_key_id is not null;
+create index api_keys_made_by_application on api_keys (made_by_application_id) where made_by_application_id is not null;
+create index api_keys_made_by_grant on api_keys (made_by_grant_id) where made_by_grant_id is not null;
 call heron_guard_rows('api_keys');
 
 create table api_key_usage_logs (

@@ -212,6 +212,25 @@ create index integration_lanes_due on integration_lanes (connection_id, due_at);
 create index integration_lanes_organization on integration_lanes (organization_id);
 call heron_guard_rows('integration_lanes');
 
+create table integration_records (
+  connection_id uuid not null references integration_connections on delete cascade,
+  contact_id uuid not null references contacts on delete cascade,
+  organization_id uuid not null references organizations on delete cascade,
+  external_id text,
+  email text,
+  lease uuid,
+  leased_until timestamptz,
+  check ((external_id is null) = (email is null)),
+  primary key (connection_id, contact_id)
+) with (fillfactor = 70);
+comment on table integration_records is 'The record of a contact at a CRM, leased by whoever writes to it.';
+comment on column integration_records.external_id is 'The record''s id at the CRM; null before it is known.';
+comment on column integration_records.email is 'The contact''s address in the record.';
+comment on column integration_records.lease is 'Id of the lease of the worker or request that writes.';
+create index integration_records_contact on integration_records (contact_id);
+create index integration_records_organization on integration_records (organization_id);
+call heron_guard_rows('integration_records');
+
 create table integration_inbound (
   connection_id uuid not null references integration_connections on delete cascade,
   digest text not null,

@@ -18,7 +18,7 @@ create table enrollments (
   hold_since timestamptz,
   hold_until timestamptz,
   hold_reason jsonb,
-  hold_source text check (hold_source in ('manual', 'out_of_office')),
+  hold_source text check (hold_source in ('manual', 'out_of_office', 'other_campaign')),
   signalled_epoch integer not null default 0,
   entered_at timestamptz not null,
   launched_at timestamptz,
@@ -33,6 +33,7 @@ create table enrollments (
 comment on table enrollments is 'A lead: one contact in one campaign.';
 comment on column enrollments.waiting_for is 'Current wait as a message code with values, rendered when read.';
 comment on column enrollments.conversation is 'Subject and Message-IDs of the conversation so far. The next email replies to it.';
+comment on column enrollments.hold_source is '"other_campaign" without hold_since: a person ended the hold, and the lead starts although another campaign is under way with the contact.';
 comment on column enrollments.signalled_epoch is 'The control_epoch at which its workflow run was last signalled.';
 comment on column enrollments.launch_after is 'The launcher skips the lead before this time. ''epoch'': the lead was never refused.';
 comment on column enrollments.source is 'Source from which the lead was added to the campaign.';

@@ -1,3 +1,4 @@
+import { changed, created, deleted } from '../../platform/changes.ts';
 import { AgentPolicies, type AgentPolicyRow, type Capability } from '../../../db/models/agent-policy.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
@@ -88,7 +89,7 @@ export async function createPolicy(ctx: Ctx, input: PolicyInput): Promise<AgentP
       action: 'agent_policy.created',
       entityType: 'agent_policy',
       entityId: policy.id,
-      changes: toColumns(input),
+      changes: created(toColumns(input)),
     });
     return policy;
   });
@@ -113,7 +114,7 @@ export async function replacePolicy(
     assertAsSeen('policy', before.updated_at, expectedUpdatedAt);
     refuseProblems(await policyProblems(tx.org, input, tx.now));
     const columns = toColumns(input);
-    const changes = changesBetween(before, columns);
+    const changes = changed(before, columns);
     const fields = Object.keys(changes);
     if (fields.length === 0) return before;
     const policy = await tx.org.query(AgentPolicies).patchAndFetchById(id, { ...columns, updated_at: tx.now });
@@ -136,7 +137,7 @@ export async function deletePolicy(ctx: Ctx, id: string): Promise<void> {
       action: 'agent_policy.deleted',
       entityType: 'agent_policy',
       entityId: id,
-      changes: { name: policy.name },
+      changes: deleted({ name: policy.name }),
     });
   });
 }
@@ -155,17 +156,6 @@ function toColumns(input: PolicyInput) {
     max_monthly_mailbox_spend_cents: input.max_monthly_mailbox_spend_cents ?? null,
     expires_at: input.expires_at,
   };
-}
-
-type PolicyColumns = ReturnType<typeof toColumns>;
-
-function changesBetween(before: AgentPolicyRow, after: PolicyColumns): Record<string, { old: unknown; new: unknown }> {
-  const names = Object.keys(after) as (keyof PolicyColumns)[];
-  return Object.fromEntries(
-    names
-      .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
-      .map((name) => [name, { old: before[name], new: after[name] }]),
-  );
 }
 
 function policyEvent({ id, name, api_key_id, oauth_grant_id }: AgentPolicyRow) {

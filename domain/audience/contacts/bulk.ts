@@ -199,7 +199,7 @@ async function setSubscribed(tx: Tx, ids: readonly string[], subscribe: boolean 
     chosen = rows.filter((row) => !suppressed.has(row.email)).map((row) => row.id);
   }
   await tx.org.sql(
-    'update contacts set subscribed = :subscribe where organization_id = :org and id = any(cast(:ids as uuid[]))',
+    'update contacts set subscribed = :subscribe, unsubscribed_by = null where organization_id = :org and id = any(cast(:ids as uuid[]))',
     { ids: chosen, subscribe },
   );
 }

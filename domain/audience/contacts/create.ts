@@ -3,7 +3,7 @@ import { message } from '../../../messages/index.ts';
 import { addLeads } from '../leads/add.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
-import { suppressedAmong } from '../../directory/suppression-check.ts';
+import { soleCause, suppressedAmong } from '../../directory/suppression-check.ts';
 import { announceUpdates } from '../../directory/announce-contact.ts';
 import {
   cleanCustomFields,
@@ -65,7 +65,8 @@ export async function createContacts(
     await assertKnown(tx.org, namedByContacts(inputs));
     const drafts = mergeByAddress(inputs);
     const suppressed = await suppressedAmong(tx.org, [...drafts.keys()], tx.now);
-    for (const email of suppressed.keys()) drafts.get(email)!.subscribed = false;
+    for (const [email, hit] of suppressed)
+      Object.assign(drafts.get(email)!, { subscribed: false, unsubscribedBy: soleCause(hit) });
     const stored = await upsertContacts(tx, [...drafts.values()], origin);
     const idOf = new Map(stored.map((row) => [row.email, row.id]));
     const isFull = (email: string) => !idOf.has(email) || !fitCustomFields(drafts.get(email)!.customFields);

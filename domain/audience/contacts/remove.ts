@@ -1,3 +1,4 @@
+import { deleted } from '../../platform/changes.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
@@ -25,7 +26,7 @@ export async function deleteContact(ctx: Ctx, id: string): Promise<void> {
     );
     if (!contact) throw notFound('contact');
     tx.emit('contact.deleted', { entity_id: id, contact_id: id, contact_email: contact.email });
-    tx.audit({ action: 'delete', entityType: 'contact', entityId: id, changes: { email: contact.email } });
+    tx.audit({ action: 'delete', entityType: 'contact', entityId: id, changes: deleted({ email: contact.email }) });
   });
 }
 

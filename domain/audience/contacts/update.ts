@@ -7,7 +7,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { identifyPerson } from '../identities/identify.ts';
 import { assertAsSeen } from '../../platform/as-seen.ts';
-import { suppressedAmong } from '../../directory/suppression-check.ts';
+import { soleCause, suppressedAmong } from '../../directory/suppression-check.ts';
 import { cleanCustomFields, cleanText } from '../../directory/contact-fields.ts';
 import { assertKnown, leaveCampaigns, type NamedRecords } from '../../sending/leads/membership.ts';
 import { fileContacts } from './upsert.ts';
@@ -51,13 +51,14 @@ export async function updateContact(
     const columns = changedColumns(edit, before.email);
     const email = edit.email ?? before.email;
     if (edit.email !== undefined || edit.subscribed) {
-      const suppressed = (await suppressedAmong(tx.org, [email], tx.now)).has(email);
+      const suppressed = (await suppressedAmong(tx.org, [email], tx.now)).get(email);
       if (suppressed && edit.subscribed) {
         throw new AppError('conflict', message('audience.suppressed'), {
           fix: message('audience.suppressed.fix'),
         });
       }
-      if (suppressed) columns.subscribed = false;
+      if (suppressed && before.subscribed && edit.subscribed === undefined)
+        Object.assign(columns, { subscribed: false, unsubscribed_by: soleCause(suppressed) });
     }
     await tx.org
       .query(Contacts)
@@ -70,7 +71,7 @@ export async function updateContact(
     const [after] = await viewContacts(tx.org, [id]);
     tx.emit('contact.updated', contactUpdate(after!));
     const fields = Object.keys(edit).filter((key) => edit[key as keyof ContactEdit] !== undefined);
-    tx.audit({ action: 'update', entityType: 'contact', entityId: id, changes: { fields } });
+    tx.audit({ action: 'update', entityType: 'contact', entityId: id, metadata: { fields } });
     return after!;
   });
 }
@@ -92,7 +93,7 @@ function changedColumns(edit: ContactEdit, oldEmail: string): Record<string, unk
     if (edit[field] !== undefined) columns[field] = cleanText(edit[field]);
   }
   if (edit.custom_fields) columns.custom_fields = cleanCustomFields(edit.custom_fields, { keepEmpty: true });
-  if (edit.subscribed !== undefined) columns.subscribed = edit.subscribed;
+  if (edit.subscribed !== undefined) Object.assign(columns, { subscribed: edit.subscribed, unsubscribed_by: null });
   if (edit.email !== undefined && edit.email !== oldEmail) {
     Object.assign(columns, {
       email: edit.email,

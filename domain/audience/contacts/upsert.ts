@@ -31,6 +31,8 @@ const merge = (first: 'contacts' | 'excluded', second: 'contacts' | 'excluded'):
   ${['first_name', 'last_name', 'company', 'phone'].map((name) => `${name} = coalesce(nullif(${first}.${name}, ''), ${second}.${name})`).join(', ')},
   custom_fields = ${second}.custom_fields || ${first}.custom_fields,
   subscribed = contacts.subscribed and excluded.subscribed,
+  unsubscribed_by = case when excluded.subscribed then contacts.unsubscribed_by
+    when contacts.subscribed or excluded.unsubscribed_by is null then excluded.unsubscribed_by else contacts.unsubscribed_by end,
   updated_at = excluded.updated_at
   where ${fieldsFit('contacts.custom_fields', `(${second}.custom_fields || ${first}.custom_fields)`)}`;
 
@@ -54,13 +56,13 @@ export async function upsertContacts(
   if (drafts.length === 0) return [];
   // Rows are locked in order of address, so two imports of the same people wait for each other instead of deadlocking.
   const stored = await tx.org.sql<UpsertedContact>(
-    `insert into contacts (id, organization_id, email, first_name, last_name, company, phone, custom_fields, subscribed,
+    `insert into contacts (id, organization_id, email, first_name, last_name, company, phone, custom_fields, subscribed, unsubscribed_by,
        source, source_detail, created_at, updated_at)
-     select r.id, cast(:org as uuid), r.email, r.first_name, r.last_name, r.company, r.phone, cast(r.custom_fields as jsonb), r.subscribed,
+     select r.id, cast(:org as uuid), r.email, r.first_name, r.last_name, r.company, r.phone, cast(r.custom_fields as jsonb), r.subscribed, r.unsubscribed_by,
        :source, :detail, :now, :now
      from unnest(cast(:ids as uuid[]), cast(:emails as text[]), cast(:first as text[]), cast(:last as text[]), cast(:companies as text[]),
-       cast(:phones as text[]), cast(:custom as text[]), cast(:subscribed as boolean[]))
-       as r(id, email, first_name, last_name, company, phone, custom_fields, subscribed)
+       cast(:phones as text[]), cast(:custom as text[]), cast(:subscribed as boolean[]), cast(:by as uuid[]))
+       as r(id, email, first_name, last_name, company, phone, custom_fields, subscribed, unsubscribed_by)
      order by r.email
      on conflict on constraint contacts_email_key ${ON_CONFLICT[options.existing]}
      returning id, email, (xmax = 0) as inserted`,
@@ -76,6 +78,7 @@ export async function upsertContacts(
       phones: drafts.map((draft) => draft.phone),
       custom: drafts.map((draft) => json(draft.customFields)),
       subscribed: drafts.map((draft) => draft.subscribed),
+      by: drafts.map((draft) => draft.unsubscribedBy ?? null),
     },
   );
   await adoptPeople(

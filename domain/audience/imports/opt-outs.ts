@@ -27,7 +27,7 @@ export async function takeOverOptOuts(tx: Tx, job: ContactImportRow, optOuts: re
      order by r.email
      on conflict on constraint suppressions_value_key do update set reason = excluded.reason, source = excluded.source,
        metadata = excluded.metadata, expires_at = null, updated_at = excluded.updated_at
-       where suppressions.expires_at is not null`,
+       where suppressions.expires_at <= :now`,
     {
       now: tx.now,
       ids: list.map(() => newId()),
@@ -46,8 +46,8 @@ export async function unsubscribeNamed(tx: Tx, optOuts: readonly OptOut[]): Prom
   if (optOuts.length === 0) return;
   const emails = [...new Set(optOuts.map(({ email }) => email))];
   await tx.org.sql(
-    `update contacts set subscribed = false, updated_at = :now
-     where organization_id = :org and email = any(cast(:emails as text[])) and subscribed`,
+    `update contacts set subscribed = false, unsubscribed_by = null, updated_at = :now
+     where organization_id = :org and email = any(cast(:emails as text[])) and (subscribed or unsubscribed_by is not null)`,
     { now: tx.now, emails },
   );
 }

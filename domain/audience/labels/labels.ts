@@ -1,3 +1,4 @@
+import { changed, created, deleted } from '../../platform/changes.ts';
 import { defined } from '../../../lib/defined.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { Labels, type LabelRegistry, type LabelRow } from '../../../db/models/label.ts';
@@ -49,7 +50,7 @@ export async function createLabel(
       created_at: tx.now,
       updated_at: tx.now,
     });
-    tx.audit({ action: 'create', entityType: registry, entityId: label.id, changes: { title: label.title } });
+    tx.audit({ action: 'create', entityType: registry, entityId: label.id, changes: created({ title: label.title }) });
     return label;
   });
 }
@@ -65,13 +66,13 @@ export async function updateLabel(
   edit: { title?: string | undefined; color?: string | undefined },
 ): Promise<LabelRow> {
   return transact(ctx, async (tx) => {
-    await findLabel(tx, registry, id);
+    const before = await findLabel(tx, registry, id);
     const change = defined(edit);
     await tx.org
       .query(Labels)
       .where({ id })
       .patch({ ...change, updated_at: tx.now });
-    tx.audit({ action: 'update', entityType: registry, entityId: id, changes: change });
+    tx.audit({ action: 'update', entityType: registry, entityId: id, changes: changed(before, change) });
     return findLabel(tx, registry, id);
   });
 }
@@ -105,7 +106,7 @@ export async function deleteLabel(ctx: Ctx, registry: LabelRegistry, id: string)
       rows.map((row) => row.id).filter((other) => other !== label.id),
       0,
     );
-    tx.audit({ action: 'delete', entityType: registry, entityId: id, changes: { title: label.title } });
+    tx.audit({ action: 'delete', entityType: registry, entityId: id, changes: deleted({ title: label.title }) });
   });
 }
 
@@ -137,7 +138,7 @@ export async function moveLabel(
 ): Promise<{ id: string; position: number }[]> {
   return transact(ctx, async (tx) => {
     const rows = await lockRegistry(tx, registry);
-    await findLabel(tx, registry, id);
+    const before = await findLabel(tx, registry, id);
     refuseProblems(positionProblems(position, rows.length));
     const order = movedTo(
       rows.map((row) => row.id),
@@ -145,7 +146,7 @@ export async function moveLabel(
       position,
     );
     await storePositions(tx, 'labels', order, 0);
-    tx.audit({ action: 'update', entityType: registry, entityId: id, changes: { position } });
+    tx.audit({ action: 'update', entityType: registry, entityId: id, changes: changed(before, { position }) });
     return order.map((labelId, index) => ({ id: labelId, position: index }));
   });
 }

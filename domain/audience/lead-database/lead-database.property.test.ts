@@ -165,8 +165,8 @@ const latest = (dates: (Date | null)[]) =>
 const contactedAt = (who: Person) => latest(received(who).map(({ sent }) => sent));
 
 function statusOf(who: Person): string {
-  if (!who.subscribed) return 'unsubscribed';
   if (who.emails.some(({ bounced }) => bounced)) return 'bounced';
+  if (!who.subscribed) return 'unsubscribed';
   if (who.emails.some(({ positive }) => positive)) return 'positive';
   if (who.emails.some(({ replied }) => replied)) return 'replied';
   if (received(who).length > 0) return 'contacted';

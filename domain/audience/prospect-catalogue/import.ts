@@ -6,7 +6,7 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { isAddress } from '../../../lib/address.ts';
 import { CONTACT_LIMITS, MOST_FIELDS, type ContactDraft } from '../../directory/contact-fields.ts';
 import { contactPayload, contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
-import { suppressedAmong } from '../../directory/suppression-check.ts';
+import { soleCause, suppressedAmong } from '../../directory/suppression-check.ts';
 import { scheduleVerification } from '../verification/schedule.ts';
 import { cataloguePeople, type CataloguePerson } from './people.ts';
 import { isCatalogueId } from './records.ts';
@@ -72,7 +72,8 @@ export async function importPeople(ctx: Ctx, people: readonly CataloguePerson[])
     const drafts = new Map<string, ContactDraft>();
     for (const person of people) if (!drafts.has(person.email)) drafts.set(person.email, draftOf(person));
     const suppressed = await suppressedAmong(tx.org, [...drafts.keys()], tx.now);
-    for (const email of suppressed.keys()) drafts.get(email)!.subscribed = false;
+    for (const [email, hit] of suppressed)
+      Object.assign(drafts.get(email)!, { subscribed: false, unsubscribedBy: soleCause(hit) });
     const stored = await upsertContacts(tx, [...drafts.values()], {
       existing: 'fill',
       source: 'catalogue',

@@ -1,3 +1,4 @@
+import { changed, created } from '../../platform/changes.ts';
 import { defined } from '../../../lib/defined.ts';
 import { Segments, type SegmentCondition, type SegmentRow } from '../../../db/models/segment.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
@@ -59,7 +60,12 @@ export async function createSegment(ctx: Ctx, input: SegmentInput): Promise<Segm
   return transact(ctx, async (tx) => {
     await refuseFaulty(tx.org, input.conditions);
     const segment = await tx.org.create(Segments, { id: newId(), ...input, created_at: tx.now, updated_at: tx.now });
-    tx.audit({ action: 'create', entityType: 'segment', entityId: segment.id, changes: { name: segment.name } });
+    tx.audit({
+      action: 'create',
+      entityType: 'segment',
+      entityId: segment.id,
+      changes: created({ name: segment.name }),
+    });
     return segment;
   });
 }
@@ -78,7 +84,7 @@ export async function updateSegment(
     assertAsSeen('segment', before.updated_at, expectedUpdatedAt);
     const change = defined(edit);
     const segment = await tx.org.query(Segments).patchAndFetchById(id, { ...change, updated_at: tx.now });
-    tx.audit({ action: 'update', entityType: 'segment', entityId: id, changes: { fields: Object.keys(change) } });
+    tx.audit({ action: 'update', entityType: 'segment', entityId: id, changes: changed(before, change) });
     return segment!;
   });
 }

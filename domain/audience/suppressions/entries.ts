@@ -1,4 +1,5 @@
-import { Contacts } from '../../../db/models/contact.ts';
+import { deleted } from '../../platform/changes.ts';
+import type { ContactRow } from '../../../db/models/contact.ts';
 import { Suppressions, type SuppressionRow } from '../../../db/models/suppression.ts';
 import { asciiAddress } from '../../../lib/address.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
@@ -9,7 +10,8 @@ import { announceUpdate, announceUpdates } from '../../directory/announce-contac
 import { cleanText } from '../../directory/contact-fields.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { suppressedAmong } from '../../directory/suppression-check.ts';
+import { KEPT_WHERE_LISTED } from '../../sending/outcomes/suppress.ts';
+import { suppressedNow } from '../../directory/suppression-check.ts';
 import { parseSuppression, type SuppressionFault, type SuppressionTarget } from '../../directory/suppression-value.ts';
 
 export type { SuppressionRow } from '../../../db/models/suppression.ts';
@@ -51,8 +53,9 @@ interface NotTaken {
 }
 
 /**
- * Adds addresses and hosts manually; a listed value is updated. Unsubscribes the contact of an address, or every
- * contact at a host. Values that are neither are returned in `skipped`, and with the reason in `problems`.
+ * Adds addresses and hosts by hand; a value already listed keeps its first source and reason. Matching contacts are unsubscribed: for an
+ * address its contact, for a host every contact at it. Values that are neither are returned in `skipped`, and in `problems`
+ * with the reason.
  */
 export async function addSuppressions(
   ctx: Ctx,
@@ -86,8 +89,7 @@ async function upsert(tx: Tx, list: readonly (SuppressionTarget & { reason: stri
      from unnest(cast(:ids as uuid[]), cast(:emails as text[]), cast(:kinds as text[]), cast(:reasons as text[]))
        as r(id, email, kind, reason)
      order by r.kind, r.email
-     on conflict on constraint suppressions_value_key do update set reason = excluded.reason, source = excluded.source,
-       expires_at = null, updated_at = excluded.updated_at`,
+     on conflict on constraint suppressions_value_key do update set ${KEPT_WHERE_LISTED}, expires_at = null, updated_at = excluded.updated_at`,
     {
       now: tx.now,
       ids: list.map(() => newId()),
@@ -98,28 +100,28 @@ async function upsert(tx: Tx, list: readonly (SuppressionTarget & { reason: stri
   );
 }
 
-/** Unsubscribes the contacts of the targets. Returns their number. */
+/** Returns how many contacts it has unsubscribed. A contact notes the entry of its address, whose removal subscribes it again. */
 async function unsubscribe(tx: Tx, list: readonly SuppressionTarget[]): Promise<number> {
   const of = (kind: string) => list.filter((target) => target.kind === kind).map((target) => target.email);
-  const off = async (condition: string, values: readonly string[]): Promise<number> => {
+  const off = async (kind: 'email' | 'domain', by: string, matched: string): Promise<number> => {
+    const values = of(kind);
     if (values.length === 0) return 0;
     const [row] = await tx.org.sql<{ count: number }>(
       `with changed as (
-         update contacts set subscribed = false, updated_at = :now where organization_id = :org and subscribed and ${condition} returning 1
+         update contacts c set subscribed = false, unsubscribed_by = ${by}, updated_at = :now
+         from suppressions s where s.organization_id = :org and s.kind = '${kind}' and s.email = any(cast(:values as text[]))
+           and c.organization_id = :org and c.subscribed and ${matched} = s.email returning 1
        ) select count(*)::int as count from changed`,
       { now: tx.now, values },
     );
     return row!.count;
   };
-  return (
-    (await off('email = any(cast(:values as text[]))', of('email'))) +
-    (await off(`split_part(email, '@', 2) = any(cast(:values as text[]))`, of('domain')))
-  );
+  return (await off('email', 's.id', 'c.email')) + (await off('domain', 'null', `split_part(c.email, '@', -1)`));
 }
 
 /**
- * Removes an entry. Removing an address subscribes its contact again, unless its host is still listed. The audit row
- * keeps value, kind and source.
+ * Removes an entry. The contact that the entry of its address had unsubscribed is subscribed again, unless its host is still listed; an opt-out of
+ * the person stays. The audit row keeps value, kind and source.
  * @throws AppError not_found
  */
 export async function removeSuppression(ctx: Ctx, id: string): Promise<void> {
@@ -130,20 +132,17 @@ export async function removeSuppression(ctx: Ctx, id: string): Promise<void> {
       { id },
     );
     if (!row) throw notFound('suppression');
-    const covered = row.kind === 'email' && (await suppressedAmong(tx.org, [row.email], tx.now)).has(row.email);
-    if (row.kind === 'email' && !covered) {
-      const [contact] = await tx.org
-        .query(Contacts)
-        .where({ email: row.email, subscribed: false })
-        .patch({ subscribed: true, updated_at: tx.now })
-        .returning('*');
-      if (contact) await announceUpdate(tx, contact.id);
-    }
+    const freed = await tx.org.sql<Pick<ContactRow, 'id' | 'subscribed'>>(
+      `update contacts c set subscribed = not ${suppressedNow(':org', 'c.email')}, unsubscribed_by = null, updated_at = :now
+       where c.organization_id = :org and c.unsubscribed_by = :id returning c.id, c.subscribed`,
+      { id, now: tx.now },
+    );
+    for (const contact of freed) if (contact.subscribed) await announceUpdate(tx, contact.id);
     tx.audit({
       action: 'delete',
       entityType: 'suppression',
       entityId: id,
-      changes: { value: row.email, kind: row.kind, source: row.source },
+      changes: deleted({ value: row.email, kind: row.kind, source: row.source }),
     });
   });
 }

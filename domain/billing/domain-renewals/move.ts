@@ -24,6 +24,7 @@ export async function moveRenewal(
   to: RenewalState,
   change: RenewalChange = {},
 ): Promise<RenewalRow | undefined> {
+  const before = await tx.org.table('domain_renewals').where({ id: renewalId }).forNoKeyUpdate().first('state');
   const [moved] = await tx.org
     .table('domain_renewals')
     .where({ id: renewalId })
@@ -32,7 +33,7 @@ export async function moveRenewal(
     .returning('*');
   if (!moved) return undefined;
   await dropDeadLetter(tx, RENEWAL, moved.domain_id);
-  await record(tx, moved, null);
+  await record(tx, before!.state, moved, null);
   return moved;
 }
 
@@ -68,7 +69,7 @@ export async function requireAction(
     maxAttempts: 0,
     nextRetryAt: null,
   });
-  await record(tx, moved, code);
+  await record(tx, renewal.state, moved, code);
 }
 
 function issueOf(code: RenewalCode, detail: string | undefined): StoredIssue & { code: RenewalCode } {
@@ -92,7 +93,7 @@ function issueOf(code: RenewalCode, detail: string | undefined): StoredIssue & {
   }
 }
 
-async function record(tx: Tx, renewal: RenewalRow, code: RenewalCode | null): Promise<void> {
+async function record(tx: Tx, from: RenewalRow['state'], renewal: RenewalRow, code: RenewalCode | null): Promise<void> {
   const domain = await tx.org.table('managed_domains').where({ id: renewal.domain_id }).first('domain');
   tx.emit('domain_renewal.state_changed', {
     renewal_id: renewal.id,
@@ -108,7 +109,7 @@ async function record(tx: Tx, renewal: RenewalRow, code: RenewalCode | null): Pr
     action: 'update',
     entityType: 'domain_renewal',
     entityId: renewal.id,
-    changes: { state: { to: renewal.state } },
+    changes: { state: { from, to: renewal.state } },
     ...(code ? { metadata: { code } } : {}),
   });
 }

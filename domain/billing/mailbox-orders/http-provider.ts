@@ -91,7 +91,7 @@ interface Asking {
   now(): Date;
 }
 
-/** Creates a client for the protocol of docs/mailbox-orders.md. */
+/** Creates a client for the protocol of docs/guides/mailbox-orders.md. */
 function httpProvider(asking: Asking): MailboxProvider {
   const ask = <Name extends Operation>(
     operation: Name,

@@ -43,6 +43,7 @@ export async function movePayment(
   to: PaymentState,
   { reason, error, columns = {} }: PaymentChange = {},
 ): Promise<PaymentRow | undefined> {
+  const before = await tx.org.table('payments').where({ id: paymentId }).forNoKeyUpdate().first('state');
   const [payment] = await tx.org
     .table('payments')
     .where({ id: paymentId })
@@ -60,7 +61,7 @@ export async function movePayment(
     action: 'update',
     entityType: 'payment',
     entityId: paymentId,
-    changes: { state: { to } },
+    changes: { state: { from: before!.state, to } },
     ...(reason ? { metadata: { reason } } : {}),
   });
   tx.emit('payment.state_changed', {

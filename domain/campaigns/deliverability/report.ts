@@ -3,7 +3,9 @@ import { badRequest, notFound } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
-import { recordBounce, recordComplaint, recordUnsubscribe } from '../../sending/outcomes/effects.ts';
+import { recordBounce, recordComplaint, recordUnsubscribe, type Bounce } from '../../sending/outcomes/effects.ts';
+import { bounceTypeOf, classifyRefusal } from '../../mail/inbound/refusal.ts';
+import { bestStatus, replyCode, stageIn } from '../../mail/inbound/smtp-words.ts';
 import { recordReply } from '../../sending/outcomes/reply.ts';
 import { storableText } from '../../sending/outcomes/storable.ts';
 import { lockSubject, recordEngagement, subjectPayload, type Subject } from '../../sending/outcomes/subject.ts';
@@ -28,11 +30,11 @@ interface ReportedEvent {
 }
 
 /**
- * Records a reported signal (POST /deliverability/events), with the same effects as a signal that Heron receives
- * itself. Without a task id the signal belongs to the latest email to that recipient, within the campaign if one is
- * named. A second report with the same idempotency key does nothing.
- * @throws AppError not_found for a campaign, email or contact of another organization; bad_request when they contradict
- * each other
+ * Records a reported signal (POST /deliverability/events), with the effects that the same
+ * signal has when Heron receives it itself. Without a task id it is assigned to the latest email to that recipient, in the
+ * campaign if one is named. A campaign or contact that is not there any more counts for nothing, and the address does. A second report with the
+ * same idempotency key does nothing.
+ * @throws AppError not_found for an email of another organization; bad_request when the ids contradict each other
  */
 export async function reportEvent(ctx: Ctx, event: ReportedEvent): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -63,7 +65,7 @@ export async function reportEvent(ctx: Ctx, event: ReportedEvent): Promise<void>
 async function apply(tx: Tx, subject: Subject, event: ReportedEvent, reason: string): Promise<void> {
   switch (event.event_type) {
     case 'bounce':
-      return recordBounce(tx, subject, { hard: true, reason: reason || 'reported bounce', source: 'reported' });
+      return recordBounce(tx, subject, { ...judged(reason), source: 'reported' });
     case 'complaint':
       return recordComplaint(tx, subject, { reason: reason || 'reported complaint', source: 'reported' });
     case 'unsubscribe':
@@ -80,6 +82,18 @@ async function apply(tx: Tx, subject: Subject, event: ReportedEvent, reason: str
     case 'click':
       return engaged(tx, subject, event.event_type);
   }
+}
+
+/** A reported bounce, judged by its reason like a refusal in SMTP. One without a reason is what the client says it is: an address that is gone. */
+function judged(reason: string): Omit<Bounce, 'source'> {
+  if (reason === '') return { hard: true, reason: 'reported bounce' };
+  const refusal = classifyRefusal({
+    status: bestStatus(null, reason),
+    code: replyCode(reason),
+    stage: stageIn(reason) ?? 'rcpt',
+    words: reason,
+  });
+  return { hard: bounceTypeOf(refusal) === 'hard', reason, fault: refusal.class };
 }
 
 async function engaged(tx: Tx, subject: Subject, type: 'open' | 'click'): Promise<void> {
@@ -112,9 +126,13 @@ async function engaged(tx: Tx, subject: Subject, type: 'open' | 'click'): Promis
 
 async function findSubject(tx: Tx, event: ReportedEvent): Promise<Subject> {
   const email = event.recipient_email;
-  if (event.campaign_id && !(await exists(tx, 'campaigns', event.campaign_id))) throw notFound('campaign');
-  if (event.contact_id && !(await exists(tx, 'contacts', event.contact_id))) throw notFound('contact');
-  const subject = event.task_id ? await lockSubject(tx, event.task_id) : await latestTo(tx, event);
+  const campaignId = await known(tx, 'campaigns', event.campaign_id);
+  const isCampaignGone = event.campaign_id !== undefined && campaignId === null;
+  const subject = event.task_id
+    ? await lockSubject(tx, event.task_id)
+    : isCampaignGone
+      ? undefined
+      : await latestTo(tx, event);
   if (event.task_id && !subject) throw notFound('email');
   if (subject) {
     if (subject.email !== email)
@@ -123,27 +141,24 @@ async function findSubject(tx: Tx, event: ReportedEvent): Promise<Subject> {
       ]);
     return subject;
   }
-  const contactId = event.contact_id ?? (await tx.org.table('contacts').where({ email }).first('id'))?.id ?? null;
+  const contactId =
+    (await known(tx, 'contacts', event.contact_id)) ??
+    (await tx.org.table('contacts').where({ email }).first('id'))?.id ??
+    null;
   const enrollment =
-    event.campaign_id && contactId
+    campaignId && contactId
       ? await tx.org
           .table('enrollments')
-          .where({ campaign_id: event.campaign_id, contact_id: contactId })
+          .where({ campaign_id: campaignId, contact_id: contactId })
           .forUpdate()
           .first('id')
       : undefined;
-  return {
-    send: null,
-    isDirect: false,
-    campaignId: event.campaign_id ?? null,
-    enrollmentId: enrollment?.id ?? null,
-    contactId,
-    email,
-  };
+  return { send: null, isDirect: false, campaignId, enrollmentId: enrollment?.id ?? null, contactId, email };
 }
 
-async function exists(tx: Tx, table: 'campaigns' | 'contacts', id: string): Promise<boolean> {
-  return (await tx.org.table(table).where({ id }).first('id')) !== undefined;
+/** An id that a report names, where there is such a record in the organization. */
+async function known(tx: Tx, table: 'campaigns' | 'contacts', id: string | undefined): Promise<string | null> {
+  return id !== undefined && (await tx.org.table(table).where({ id }).first('id')) ? id : null;
 }
 
 /** Finds the latest sent email to a recipient, through the contact, because that has an index. */

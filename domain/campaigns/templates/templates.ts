@@ -1,3 +1,4 @@
+import { changed, created, deleted } from '../../platform/changes.ts';
 import { ReplyTemplates, type ReplyTemplateRow } from '../../../db/models/reply-template.ts';
 import { badRequest, notFound, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
@@ -65,7 +66,7 @@ export async function updateTemplate(
         .query(ReplyTemplates)
         .where({ id })
         .patch({ ...edit, updated_at: tx.now });
-      tx.audit({ action: 'update', entityType: 'template', entityId: id, changes: { fields: Object.keys(edit) } });
+      tx.audit({ action: 'update', entityType: 'template', entityId: id, changes: changed(before, edit) });
     }
     return readTemplate({ ...ctx, trx: tx.trx }, id);
   });
@@ -83,7 +84,12 @@ export async function deleteTemplate(ctx: Ctx, id: string): Promise<void> {
       'reply_templates',
       rows.flatMap((row) => (row.id === template.id ? [] : [row.id])),
     );
-    tx.audit({ action: 'delete', entityType: 'template', entityId: template.id, changes: { name: template.name } });
+    tx.audit({
+      action: 'delete',
+      entityType: 'template',
+      entityId: template.id,
+      changes: deleted({ name: template.name }),
+    });
   });
 }
 
@@ -124,7 +130,7 @@ export async function reorderTemplates(ctx: Ctx, ids: readonly string[]): Promis
       'reply_templates',
       rows.map(({ id }) => (named.has(id) ? next.shift()! : id)),
     );
-    tx.audit({ action: 'update', entityType: 'template', changes: { order: ids.length } });
+    tx.audit({ action: 'update', entityType: 'template', metadata: { reordered: ids.length } });
     return listTemplates(inside);
   });
 }
@@ -159,7 +165,12 @@ async function append(tx: Tx, text: TemplateText): Promise<ReplyTemplateRow> {
     created_at: tx.now,
     updated_at: tx.now,
   });
-  tx.audit({ action: 'create', entityType: 'template', entityId: template.id, changes: { name: template.name } });
+  tx.audit({
+    action: 'create',
+    entityType: 'template',
+    entityId: template.id,
+    changes: created({ name: template.name }),
+  });
   return template;
 }
 

@@ -1,3 +1,4 @@
+import { changed, created, deleted, secretChanged } from '../../platform/changes.ts';
 import { AppConnections, type AppConnectionRow } from '../../../db/models/app-connection.ts';
 import { isForeignKeyViolation } from '../../../db/errors.ts';
 import { newSecret, SECRET_PREFIX } from '../../../lib/crypto.ts';
@@ -64,7 +65,7 @@ export async function createAppConnection(
       action: 'app_connection.created',
       entityType: 'app_connection',
       entityId: id,
-      changes: { name: input.name, base_url: baseUrl },
+      changes: created({ name: input.name, base_url: baseUrl }),
     });
     return { connection, secret };
   });
@@ -92,7 +93,12 @@ export async function updateAppConnection(
       .table('app_connections')
       .where({ id })
       .update({ ...changes, updated_at: tx.now });
-    tx.audit({ action: 'app_connection.updated', entityType: 'app_connection', entityId: id, changes });
+    tx.audit({
+      action: 'app_connection.updated',
+      entityType: 'app_connection',
+      entityId: id,
+      changes: changed(connection, changes),
+    });
     return found(tx.org, id);
   });
 }
@@ -118,7 +124,7 @@ export async function deleteAppConnection(ctx: Ctx, id: string): Promise<void> {
       action: 'app_connection.deleted',
       entityType: 'app_connection',
       entityId: id,
-      changes: { name: connection.name },
+      changes: deleted({ name: connection.name }),
     });
   });
 }
@@ -139,7 +145,7 @@ export async function rotateAppSecret(ctx: Ctx, id: string): Promise<string> {
       action: 'app_connection.secret_rotated',
       entityType: 'app_connection',
       entityId: id,
-      changes: { secret: 'changed' },
+      changes: secretChanged('secret'),
     });
   });
   return secret;

@@ -1,3 +1,4 @@
+import { changed, created, deleted } from '../../platform/changes.ts';
 import { json } from '../../../db/connection.ts';
 import { isForeignKeyViolation } from '../../../db/errors.ts';
 import type { Columns, Row } from '../../../db/rows.ts';
@@ -58,7 +59,7 @@ export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promis
       updated_at: tx.now,
     });
     await keepReferences(tx, id, input);
-    tx.audit({ action: 'create', entityType: 'automation', entityId: id, changes: summaryOf(input) });
+    tx.audit({ action: 'create', entityType: 'automation', entityId: id, changes: created(summaryOf(input)) });
     return findAutomation(tx.org, id);
   });
 }
@@ -88,7 +89,12 @@ export async function replaceAutomation(
     await tx.org.table('automation_references').where({ automation_id: id }).delete();
     await keepReferences(tx, id, input);
     if (before.enabled && !input.enabled) await endOpenRuns(tx, id, message('connect.run_switched_off'));
-    tx.audit({ action: 'update', entityType: 'automation', entityId: id, changes: summaryOf(input) });
+    tx.audit({
+      action: 'update',
+      entityType: 'automation',
+      entityId: id,
+      changes: changed(summaryOf(before), summaryOf(input)),
+    });
     return findAutomation(tx.org, id);
   });
 }
@@ -145,7 +151,7 @@ export async function deleteAutomation(ctx: Ctx, id: string): Promise<void> {
       if (!isForeignKeyViolation(error)) throw error;
       throw new AppError('conflict', message('connect.used_by_step'), { cause: error });
     }
-    tx.audit({ action: 'delete', entityType: 'automation', entityId: id, changes: { name: automation.name } });
+    tx.audit({ action: 'delete', entityType: 'automation', entityId: id, changes: deleted({ name: automation.name }) });
   });
 }
 
@@ -158,7 +164,12 @@ function columnsOf({ name, enabled, trigger_event, filter, graph }: AutomationWr
   return { name, enabled, trigger_event, filter: json(filter), graph: json(graph) };
 }
 
-function summaryOf({ name, enabled, trigger_event, graph }: AutomationWrite): Record<string, unknown> {
+function summaryOf({
+  name,
+  enabled,
+  trigger_event,
+  graph,
+}: Pick<AutomationWrite, 'name' | 'enabled' | 'trigger_event' | 'graph'>): Record<string, unknown> {
   return { name, enabled, trigger_event, nodes: graph.nodes.length };
 }
 

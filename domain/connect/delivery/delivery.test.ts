@@ -346,7 +346,7 @@ test.serial(
     t.is(row.disabled_reason.code, 'connect.switched_off');
     t.is(row.disabled_reason.values.failures, 5);
     const audit = await db('audit_logs').where({ organization_id: s.organizationId, entity_id: s.endpoint.id });
-    t.like(audit[0], { action: 'webhook.disabled', entity_type: 'webhook_endpoint', actor_kind: 'system' });
+    t.like(audit[0], { action: 'webhook.disabled', entity_type: 'webhook', actor_kind: 'system' });
     t.is(audit.length, 1);
     const sent = receiver.requests.length;
     await fail(second);

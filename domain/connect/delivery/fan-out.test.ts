@@ -29,7 +29,6 @@ test.serial('an event goes to the endpoints that are on, verified and listening,
     await createEndpoint(world.deps, organizationId, URL, { event_types: ['role.created'] }),
   ];
   const deaf = [
-    await createEndpoint(world.deps, organizationId, URL, { enabled: false }),
     await createEndpoint(world.deps, organizationId, URL, { verified_at: null }),
     await createEndpoint(world.deps, organizationId, URL, { event_types: ['role.deleted'] }),
     await createEndpoint(world.deps, other.organizationId, URL),
@@ -149,6 +148,21 @@ test.serial(
     t.true(((await readDeliveries(granted))[0] as { application_id: string }).application_id !== null);
   },
 );
+
+test.serial('an event for an endpoint that is switched off is kept as a delivery that is not sent', async (t) => {
+  const { organizationId } = await world.tenant();
+  const off = await createEndpoint(world.deps, organizationId, URL, { enabled: false, consecutive_failures: 9 });
+  const deaf = await createEndpoint(world.deps, organizationId, URL, { enabled: false, event_types: ['role.deleted'] });
+  const unverified = await createEndpoint(world.deps, organizationId, URL, { enabled: false, verified_at: null });
+  const [eventId] = await emitEvents(world.deps, organizationId, 1, 'role.created');
+  await fanOut(world.deps);
+  const [kept, ...more] = await readDeliveries(off.id);
+  t.deepEqual(more, []);
+  t.like(kept, { event_id: eventId, status: 'abandoned', batch_id: null, attempt_count: 0, next_attempt_at: null });
+  t.is(kept.error_reason.code, 'connect.endpoint_off');
+  for (const { id } of [deaf, unverified]) t.deepEqual(await readDeliveries(id), []);
+  t.is((await world.deps.db('webhook_payloads').where({ event_id: eventId })).length, 1, 'with its body');
+});
 
 test.serial(
   'what exceeds a rate is dropped and counted per minute, over turns; the next minute starts anew',

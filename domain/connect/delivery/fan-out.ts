@@ -1,7 +1,8 @@
 import { across } from '../../../db/across.ts';
-import type { Trx } from '../../../db/connection.ts';
+import { json, type Trx } from '../../../db/connection.ts';
 import { grantableWith } from '../../../lib/grantable.ts';
 import { newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
 import { start, writeIntents } from '../../../temporal/dispatch.ts';
 import { webhookBatchWorkflow } from '../../../workflows/webhook-batch/contract.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
@@ -31,6 +32,9 @@ const SUCCESSOR_AFTER_MS = 500;
 const SUCCESSOR_FROM_SIZE = BATCH_SIZE / 2;
 /** Number of consecutive failures after which an endpoint gets a batch of its own. */
 const OWN_BATCH_AFTER = 5;
+
+/** Outcome of a delivery for an endpoint that is switched off. */
+const OFF = json(message('connect.endpoint_off'));
 
 /** A batch to which a process adds deliveries while there is room. */
 interface OpenBatch {
@@ -66,6 +70,7 @@ interface Target {
   organization_id: string;
   application_id: string | null;
   event_types: string[];
+  enabled: boolean;
   /**
    * For an application's endpoint: the scopes it is registered for. `grants` holds, for each person, the granted scopes
    * and the scopes that the person's role allows now.
@@ -79,13 +84,14 @@ interface Delivery {
   id: string;
   event: NewEvent;
   target: Target;
-  batchId: string;
+  /** Null for an endpoint that is switched off: the delivery is kept, and can be redelivered. */
+  batchId: string | null;
 }
 
 /**
- * Assigns stream positions to new committed events in id order, and creates deliveries for subscribed endpoints. Uses
- * one transaction with a constant number of statements. A reader that has read up to a position has missed no earlier
- * event.
+ * Assigns stream positions to new committed events, in id order, and creates deliveries for subscribed endpoints: one
+ * transaction, a constant number of statements. Deliveries for an endpoint that is switched off are abandoned from the start, so that
+ * they can be redelivered. A reader that has read up to a position has missed no event before it.
  */
 export async function assignPositions(
   deps: Pick<Deps, 'db' | 'clock' | 'config'>,
@@ -164,13 +170,13 @@ async function numberAndRead(trx: Trx, minute: Date, known: readonly string[]): 
      ), organizations as materialized (
        select distinct organization_id from positioned
      ), targets as materialized (
-       select e.id, e.organization_id, e.application_id, coalesce(a.webhook_events, e.event_types) as event_types, e.consecutive_failures as failures,
+       select e.id, e.organization_id, e.application_id, coalesce(a.webhook_events, e.event_types) as event_types, e.enabled, e.consecutive_failures as failures,
          a.scopes as registered,
          (select json_agg(json_build_array(g.scopes, r.permissions)) from oauth_grants g
           join memberships m on m.organization_id = g.organization_id and m.user_id = g.user_id join roles r on r.id = m.role_id
           where g.application_id = a.id and g.organization_id = e.organization_id and g.revoked_at is null) as grants
        from organizations o
-       join webhook_endpoints e on e.organization_id = o.organization_id and e.enabled and e.verified_at is not null
+       join webhook_endpoints e on e.organization_id = o.organization_id and e.verified_at is not null
        left join oauth_applications a on a.id = e.application_id
      ), open as (
        select id from webhook_batches where id = any(:known::uuid[]) order by id for share
@@ -219,7 +225,8 @@ function chooseDeliveries(
       ),
     );
     for (const target of listening) {
-      if (admitted.has(target.id)) deliveries.push({ id: newId(), event, target, batchId: batches.pick(target) });
+      if (admitted.has(target.id))
+        deliveries.push({ id: newId(), event, target, batchId: target.enabled ? batches.pick(target) : null });
     }
   }
   return deliveries;
@@ -323,8 +330,9 @@ async function store(trx: Trx, { deliveries, throttle, batches, minute, now, max
        on conflict (endpoint_id, event_type, reason, minute) do update
          set dropped = webhook_throttle_drops.dropped + excluded.dropped, last_event_id = excluded.last_event_id, updated_at = excluded.updated_at
      ), made as (
-       insert into webhook_deliveries (id, organization_id, endpoint_id, application_id, event_id, event_type, batch_id, status, max_attempts, next_attempt_at, created_at, updated_at)
-       select d.*, 'pending', :maxAttempts::int, :now::timestamptz, :now::timestamptz, :now::timestamptz
+       insert into webhook_deliveries (id, organization_id, endpoint_id, application_id, event_id, event_type, batch_id, status, error_reason, max_attempts, next_attempt_at, created_at, updated_at)
+       select d.*, case when d.batch_id is null then 'abandoned' else 'pending' end, case when d.batch_id is null then :off::jsonb end, :maxAttempts::int,
+         case when d.batch_id is not null then :now::timestamptz end, :now::timestamptz, :now::timestamptz
        from unnest(:ids::uuid[], :organizations::uuid[], :endpoints::uuid[], :applications::uuid[], :events::uuid[], :types::text[], :batches::uuid[])
          as d(id, organization_id, endpoint_id, application_id, event_id, event_type, batch_id)
        where d.endpoint_id in (select id from standing)
@@ -334,6 +342,7 @@ async function store(trx: Trx, { deliveries, throttle, batches, minute, now, max
       now,
       minute,
       maxAttempts,
+      off: OFF,
       createdAt: now.toISOString(),
       eventIds: [...new Set(deliveries.map(({ event }) => event.id))],
       batchIds: batches.opened.map(({ id }) => id),

@@ -31,7 +31,7 @@ export async function switchOffFailing(deps: Deps, endpoints: readonly Failing[]
       if (changed > 0)
         tx.audit({
           action: 'webhook.disabled',
-          entityType: 'webhook_endpoint',
+          entityType: 'webhook',
           entityId: id,
           changes: { enabled: { from: true, to: false } },
           metadata: { reason: inWords(reason), failures },

@@ -1,3 +1,4 @@
+import { changed, created, deleted } from '../../platform/changes.ts';
 import { ZodError } from 'zod';
 import { json } from '../../../db/connection.ts';
 import type { Row } from '../../../db/rows.ts';
@@ -233,7 +234,7 @@ export async function insertConnection(ctx: Ctx, tx: Tx, given: NewConnection): 
     action: 'integration.connected',
     entityType: 'integration_connection',
     entityId: id,
-    changes: { provider: provider.id, label: row!.label },
+    changes: created({ provider: provider.id, label: row!.label }),
   });
   return row!;
 }
@@ -295,7 +296,8 @@ export async function updateConnectionConfig(
   },
 ): Promise<ConnectionRow> {
   return transact(ctx, async (tx) => {
-    const { id: found } = await foundConnection(tx.org, id, 'for update');
+    const before = await foundConnection(tx.org, id, 'for update');
+    const { id: found } = before;
     const [row] = await tx.org.sql<ConnectionRow>(
       `update integration_connections set config_capabilities = coalesce(cast(:capabilities as jsonb), config_capabilities),
          sync_direction = coalesce(:direction, sync_direction), updated_at = :now
@@ -311,7 +313,7 @@ export async function updateConnectionConfig(
       action: 'integration.updated',
       entityType: 'integration_connection',
       entityId: found,
-      changes: { fields: Object.keys(input) },
+      changes: changed(before, input),
     });
     return row!;
   });
@@ -341,7 +343,7 @@ export async function deleteConnection(ctx: Ctx, id: string): Promise<void> {
       action: 'integration.disconnected',
       entityType: 'integration_connection',
       entityId: connection.id,
-      changes: { provider: connection.provider, label: connection.label },
+      changes: deleted({ provider: connection.provider, label: connection.label }),
     });
   });
 }

@@ -12,8 +12,16 @@ import { callFor, logRun, noteReauth, type ConnectionRow, type OpenAccount } fro
 import { claimDeliveries, type Claimed, type Delivery } from './claim.ts';
 import { failureReason } from './failure.ts';
 import { fieldsFor, readMappings } from './mapped.ts';
-import { RateLimited, ReauthRequired, Refused, type ActionContact, type Provider } from './providers/provider.ts';
+import {
+  RateLimited,
+  ReauthRequired,
+  Refused,
+  type ActionContact,
+  type ContactRecord,
+  type Provider,
+} from './providers/provider.ts';
 import { findAction, findProvider } from './registry.ts';
+import { withRecord } from './record.ts';
 import { settleDelivery, type Outcome } from './settle.ts';
 
 /** Parameters of one delivery iteration. */
@@ -146,16 +154,20 @@ async function attempt(ctx: Ctx, { account, delivery, contact, fields }: Work): 
   if (!config.success) return { kind: 'refused', said: message('connect.config_misfit') };
   if (action.contact === 'required' && !contact) return { kind: 'refused', said: message('connect.needs_contact') };
   try {
-    await action.perform(call, {
-      config: config.data,
-      deliveryId: delivery.id,
-      trigger: delivery.trigger_event,
-      data: delivery.data,
-      occurredAt: delivery.occurred_at,
-      contact,
-      fields,
-      isTest: false,
-    });
+    const perform = (record: ContactRecord) =>
+      action.perform(call, {
+        config: config.data,
+        deliveryId: delivery.id,
+        trigger: delivery.trigger_event,
+        data: delivery.data,
+        occurredAt: delivery.occurred_at,
+        contact,
+        record,
+        fields,
+        isTest: false,
+      });
+    if (contact && provider.push) await withRecord(ctx, delivery.connection_id, contact.id, perform);
+    else await perform({});
     return { kind: 'done' };
   } catch (error) {
     return outcomeOf(ctx, error, account);

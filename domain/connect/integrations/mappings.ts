@@ -168,7 +168,7 @@ export async function replaceMappings(
       action: 'integration.fields_mapped',
       entityType: 'integration_connection',
       entityId: connection.id,
-      changes: { fields: input.mappings.map(({ external_field: field }) => field) },
+      metadata: { fields: input.mappings.map(({ external_field: field }) => field) },
     });
   });
   return listMappings(ctx, connectionId);

@@ -10,6 +10,7 @@ import { callFor, logRun, noteReauth } from './account.ts';
 import { pauseCalls, acquireCall } from './claim.ts';
 import { readConnection } from './connections.ts';
 import { fieldsFor, readMappings, type Mapping } from './mapped.ts';
+import { withRecord } from './record.ts';
 import { failureReason } from './failure.ts';
 import {
   RateLimited,
@@ -43,10 +44,8 @@ const SIDE_BY_SIDE = 4;
 const LONGEST_WAIT_MS = 20_000;
 
 /**
- * Writes contacts to a CRM now, each by its email. A repetition creates no second record. A contact that the provider
- * refuses does not stop the others.
- * @throws AppError not_found, bad_request (provider takes no contacts, nothing selected), selection_too_large, conflict
- * when the account must be connected again
+ * Writes contacts to a CRM now, each to the record that it has there, or else by its email: a repetition leaves one record. Contacts that the provider refuses fail by themselves.
+ * @throws AppError not_found, bad_request (provider takes none, nothing selected), selection_too_large, conflict where the account has to be connected again
  */
 export async function pushContacts(ctx: Ctx, connectionId: string, selection: PushSelection): Promise<PushResult> {
   const connection = await readConnection(ctx, connectionId);
@@ -163,7 +162,9 @@ async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: num
       continue;
     }
     try {
-      await provider.push!.upsertContact(call, contact.email, fieldsFor(mappings, contact, null));
+      await withRecord(ctx, connectionId, contact.id, (record) =>
+        provider.push!.writeContact(call, { email: contact.email, record }, fieldsFor(mappings, contact, null)),
+      );
       return undefined;
     } catch (error) {
       if (error instanceof RateLimited) {

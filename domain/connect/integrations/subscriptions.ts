@@ -1,3 +1,4 @@
+import { created } from '../../platform/changes.ts';
 import { json } from '../../../db/connection.ts';
 import type { Row } from '../../../db/rows.ts';
 import { AppError, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
@@ -98,7 +99,7 @@ export async function createSubscription(
       action: 'integration.event_added',
       entityType: 'integration_connection',
       entityId: connection.id,
-      changes: { event_type: input.event_type, action: input.action },
+      changes: created({ event_type: input.event_type, action: input.action }),
     });
     return row!;
   });

@@ -47,6 +47,7 @@ export async function fireTest(ctx: Ctx, connectionId: string): Promise<boolean>
         data: isTrigger(trigger) ? sampleData(trigger) : {},
         occurredAt: startedAt,
         contact: CONTACT,
+        record: {},
         fields: {},
         isTest: true,
       });

@@ -7,7 +7,7 @@ export interface Triggered {
   trigger: TriggerName;
   /** Id of the contact; null if the event has no known contact. */
   contactId: string | null;
-  /** The fields of the trigger, as docs/triggers.md lists them. */
+  /** The fields of the trigger, as docs/reference/triggers.md lists them. */
   data: Record<string, unknown>;
 }
 

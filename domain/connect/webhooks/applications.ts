@@ -1,3 +1,4 @@
+import { secretChanged } from '../../platform/changes.ts';
 import { across } from '../../../db/across.ts';
 import type { TableQuery } from '../../../db/table-query.ts';
 import { OAuthApplications } from '../../../db/models/oauth-application.ts';
@@ -49,7 +50,7 @@ export async function rotateApplicationSecret(ctx: Ctx, id: string): Promise<str
       action: 'rotate_webhook_secret',
       entityType: 'oauth_application',
       entityId: id,
-      changes: { webhook_secret: 'changed' },
+      changes: secretChanged('webhook_secret'),
     });
     return secret;
   });

@@ -1,3 +1,4 @@
+import { changed, created, deleted, secretChanged } from '../../platform/changes.ts';
 import { across } from '../../../db/across.ts';
 import { WebhookEndpoints, type WebhookEndpointRow } from '../../../db/models/webhook-endpoint.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
@@ -64,7 +65,7 @@ export async function createEndpoint(ctx: Ctx, input: EndpointInput): Promise<Is
       updated_at: tx.now,
     });
     const secret = await issueSecret(tx.trx, ctx.keyring, { endpointId: endpoint.id }, tx.now);
-    tx.audit({ action: 'create', entityType: 'webhook', entityId: endpoint.id, changes: audited(input) });
+    tx.audit({ action: 'create', entityType: 'webhook', entityId: endpoint.id, changes: created(audited(input)) });
     return { endpoint, secret };
   });
 }
@@ -100,7 +101,7 @@ export async function updateEndpoint(
       action: 'update',
       entityType: 'webhook',
       entityId: id,
-      changes: audited(input),
+      changes: changed(audited(shown(before)), audited(input)),
       ...(rearmed ? { metadata: { verification: 'needed again' } } : {}),
     });
     return found(tx.org, id);
@@ -115,7 +116,12 @@ export async function deleteEndpoint(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const endpoint = await locked(tx, id);
     await tx.org.query(WebhookEndpoints).deleteById(id);
-    tx.audit({ action: 'delete', entityType: 'webhook', entityId: id, changes: audited({ url: endpoint.url }) });
+    tx.audit({
+      action: 'delete',
+      entityType: 'webhook',
+      entityId: id,
+      changes: deleted(audited({ url: endpoint.url })),
+    });
   });
 }
 
@@ -128,7 +134,7 @@ export async function rotateEndpointSecret(ctx: Ctx, id: string): Promise<string
     await locked(tx, id);
     const secret = await issueSecret(tx.trx, ctx.keyring, { endpointId: id }, tx.now);
     await tx.org.query(WebhookEndpoints).findById(id).patch({ updated_at: tx.now });
-    tx.audit({ action: 'rotate_secret', entityType: 'webhook', entityId: id, changes: { secret: 'changed' } });
+    tx.audit({ action: 'rotate_secret', entityType: 'webhook', entityId: id, changes: secretChanged('secret') });
     return secret;
   });
 }
@@ -182,4 +188,9 @@ function audited({ url, ...rest }: Pick<EndpointInput, 'url'> & Partial<Endpoint
     host: new URL(url).host,
     ...(rest.eventTypes ? { event_types: rest.eventTypes, enabled: rest.enabled, description: rest.description } : {}),
   };
+}
+
+/** An endpoint as it would be sent. */
+function shown(row: WebhookEndpointRow): EndpointInput {
+  return { url: row.url, description: row.description, eventTypes: row.event_types, enabled: row.enabled };
 }

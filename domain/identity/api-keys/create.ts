@@ -1,9 +1,11 @@
+import { created } from '../../platform/changes.ts';
 import { ApiKeys, type ApiKeyRow } from '../../../db/models/api-key.ts';
 import { newSecret, SECRET_PREFIX, sha256 } from '../../../lib/crypto.ts';
 import { badRequest } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
+import { lineageOf } from './lineage.ts';
 import { assertNotWiderThanActor, restrictionProblems, type Restrictions } from './restrictions.ts';
 import { message } from '../../../messages/index.ts';
 
@@ -22,7 +24,8 @@ interface NewKey {
 }
 
 /**
- * Creates an API key (POST /api-keys). Only this response contains the secret; the database stores a hash.
+ * Creates an API key (POST /api-keys). Only this answer contains the secret: a hash is stored. One that a key or an application makes is
+ * revoked with its maker.
  * @throws AppError bad_request (undefined permission bits, unusable addresses, foreign mailboxes, past expiry: all at
  * once). forbidden when the key would be able to do more than the caller: a key or token by its own permissions, a
  * person by their role
@@ -43,6 +46,7 @@ export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyR
     const key = await tx.org.create(ApiKeys, {
       id: newId(),
       user_id: ctx.actor.userId,
+      ...(await lineageOf(tx, ctx.actor)),
       name: input.name,
       description: input.description ?? '',
       secret_hash: sha256(secret),
@@ -56,7 +60,7 @@ export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyR
       action: 'create',
       entityType: 'api_key',
       entityId: key.id,
-      changes: { name: key.name, ...restrictions },
+      changes: created({ name: key.name, ...restrictions }),
     });
     return { key, secret };
   });

@@ -4,6 +4,7 @@ import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
+import { revokeMade } from './lineage.ts';
 import { message } from '../../../messages/index.ts';
 
 export type { ApiKeyRow } from '../../../db/models/api-key.ts';
@@ -33,13 +34,14 @@ export async function readKey(ctx: Ctx, id: string): Promise<ApiKeyRow> {
 }
 
 /**
- * Revokes a key permanently. It stops authenticating within a second, in every process. Revoking it again changes
- * nothing.
+ * Revokes a key with the keys that it made, and those that these made; this cannot be undone. They stop authenticating within a second, in every
+ * process. Revoking it again changes nothing.
+ * @returns how many keys that it made were revoked with it
  * @throws AppError not_found
  */
-export async function revokeKey(ctx: Ctx, id: string, reason: string = DEFAULT_REASON): Promise<void> {
+export async function revokeKey(ctx: Ctx, id: string, reason: string = DEFAULT_REASON): Promise<number> {
   if (!isUuid(id)) throw notFound('api_key');
-  await transact(ctx, async (tx) => {
+  return transact(ctx, async (tx) => {
     const revoked = await tx.org
       .query(ApiKeys)
       .findById(id)
@@ -47,9 +49,10 @@ export async function revokeKey(ctx: Ctx, id: string, reason: string = DEFAULT_R
       .patch({ status: 'revoked', revoked_at: tx.now, revoked_reason: reason, updated_at: tx.now });
     if (revoked === 0) {
       await readKey({ ...ctx, trx: tx.trx }, id);
-      return;
+      return 0;
     }
     tx.audit({ action: 'revoke', entityType: 'api_key', entityId: id, metadata: { reason } });
+    return revokeMade(tx, { key: id }, 'The key that made it was revoked');
   });
 }
 

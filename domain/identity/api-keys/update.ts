@@ -1,3 +1,4 @@
+import { changed } from '../../platform/changes.ts';
 import { defined } from '../../../lib/defined.ts';
 import { ApiKeys, type ApiKeyRow } from '../../../db/models/api-key.ts';
 import { badRequest, notFound } from '../../../lib/errors.ts';
@@ -58,8 +59,7 @@ export async function updateKey(ctx: Ctx, id: string, edit: KeyEdit): Promise<Ap
       .query(ApiKeys)
       .findById(id)
       .patch({ ...sent, updated_at: tx.now });
-    const changes = Object.fromEntries(names.map((name) => [name, { old: before[name], new: sent[name] }]));
-    tx.audit({ action: 'update', entityType: 'api_key', entityId: id, changes });
+    tx.audit({ action: 'update', entityType: 'api_key', entityId: id, changes: changed(before, sent) });
     return tx.org.query(ApiKeys).findById(id).throwIfNotFound();
   });
 }

@@ -1,3 +1,4 @@
+import { changed } from '../../platform/changes.ts';
 import { defined } from '../../../lib/defined.ts';
 import { across } from '../../../db/across.ts';
 import { inTransaction } from '../../../db/transaction.ts';
@@ -53,13 +54,12 @@ export async function updateProfile(
   const set = defined(changes);
   if (Object.keys(set).length > 0) {
     await inTransaction(ctx.db, async (trx) => {
-      await across(trx, 'person')
-        .table('users')
-        .where('id', ctx.actor.userId!)
-        .update({ ...set, updated_at: ctx.clock.now() });
+      const users = () => across(trx, 'person').table('users').where('id', ctx.actor.userId!);
+      const before = await users().first('first_name', 'last_name', 'language');
+      await users().update({ ...set, updated_at: ctx.clock.now() });
       await auditOwn(
         { ...ctx, trx },
-        { action: 'update', entityType: 'user', entityId: ctx.actor.userId!, changes: set },
+        { action: 'update', entityType: 'user', entityId: ctx.actor.userId!, changes: changed(before!, set) },
       );
     });
   }

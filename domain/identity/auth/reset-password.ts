@@ -1,10 +1,11 @@
+import { secretChanged } from '../../platform/changes.ts';
 import { across } from '../../../db/across.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { hashPassword } from '../../../lib/crypto.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { toSource } from '../../../lib/source.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { findChallenge, openChallenge, refused, settleChallenge } from '../challenges.ts';
+import { findChallenge, openChallenge, refused, settleChallenge, voidChallenges } from '../challenges.ts';
 import { noAccountMail, resetMail } from '../mails.ts';
 import { assertStrong, passwordFits } from '../passwords.ts';
 import { auditOwn, endSessions } from '../sessions.ts';
@@ -25,7 +26,7 @@ export async function askReset(ctx: Ctx, email: string): Promise<void> {
 }
 
 /**
- * Sets a new password with the handle of the emailed link. Ends every session and forgets every device.
+ * Sets a new password with the handle of the mailed link. Every session ends, every device is forgotten, and other links and codes are void.
  * @throws AppError unauthorized (401) for the handle, bad_request for a weak password, which leaves the link usable,
  * rate_limit_exceeded
  */
@@ -43,16 +44,20 @@ export async function confirmReset(ctx: Ctx, input: { session: string; password:
       .where('id', challenge.user_id)
       .update({ password_hash: passwordHash, has_given_password: false, updated_at: ctx.clock.now() });
     await endSessions(ctx, trx, challenge.user_id);
+    await voidChallenges(ctx, trx, challenge.user_id);
   });
   await forgiveGuesses(ctx, open.email);
 }
 
 /**
- * Changes the caller's password, ends their other sessions and forgets their devices.
- * @throws AppError unauthorized when the current password is wrong, bad_request when the new one is weak,
- * rate_limit_exceeded
+ * Changes the caller's password. Mailed links and codes are void; other sessions end and their devices are forgotten, unless `keepSessions` says
+ * otherwise.
+ * @throws AppError unauthorized when the current password is wrong, bad_request when the new one is weak, rate_limit_exceeded
  */
-export async function changePassword(ctx: Ctx, input: { current: string; next: string }): Promise<void> {
+export async function changePassword(
+  ctx: Ctx,
+  input: { current: string; next: string; keepSessions?: boolean | undefined },
+): Promise<void> {
   const user = await across(ctx.db, 'person')
     .table('users')
     .where('id', ctx.actor.userId!)
@@ -67,10 +72,11 @@ export async function changePassword(ctx: Ctx, input: { current: string; next: s
       .table('users')
       .where('id', user.id)
       .update({ password_hash: passwordHash, has_given_password: false, updated_at: ctx.clock.now() });
-    await endSessions(ctx, trx, user.id, ctx.actor.sessionId);
+    if (!input.keepSessions) await endSessions(ctx, trx, user.id, ctx.actor.sessionId);
+    await voidChallenges(ctx, trx, user.id);
     await auditOwn(
       { ...ctx, trx },
-      { action: 'update', entityType: 'user', entityId: user.id, changes: { password: 'changed' } },
+      { action: 'update', entityType: 'user', entityId: user.id, changes: secretChanged('password') },
     );
   });
 }

@@ -1,3 +1,4 @@
+import { created, secretChanged } from '../../platform/changes.ts';
 import { defined } from '../../../lib/defined.ts';
 import { OAuthApplications, type OAuthApplicationRow } from '../../../db/models/oauth-application.ts';
 import { newSecret, SECRET_PREFIX, sha256 } from '../../../lib/crypto.ts';
@@ -9,6 +10,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 import { syncApplicationEndpoints } from '../../connect/webhooks/managed.ts';
 import { checkAppWebhook } from '../../connect/webhooks/policy.ts';
+import { revokeMadeByApplication } from '../api-keys/lineage.ts';
 import { assertActorGrants, grantablePermissions } from '../acting.ts';
 import { nameProblem, webUrlProblem } from './input.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
@@ -128,12 +130,12 @@ export async function createApplication(
       action: 'create',
       entityType: 'oauth_application',
       entityId: application.id,
-      changes: {
+      changes: created({
         name: application.name,
         redirect_uris: application.redirect_uris,
         scopes: scopesOf(scopes),
         webhook_host: hostOf(application.webhook_url),
-      },
+      }),
     });
     return { application, secret };
   });
@@ -171,7 +173,7 @@ export async function updateApplication(ctx: Ctx, id: string, input: Application
     const changes = Object.fromEntries(
       names.map((name) => [
         name === 'webhook_url' ? 'webhook_host' : name,
-        { old: audited(name, before[name]), new: audited(name, sent[name]) },
+        { from: audited(name, before[name]), to: audited(name, sent[name]) },
       ]),
     );
     tx.audit({ action: 'update', entityType: 'oauth_application', entityId: id, changes });
@@ -198,14 +200,15 @@ export async function rotateClientSecret(ctx: Ctx, id: string): Promise<IssuedAp
       action: 'rotate_secret',
       entityType: 'oauth_application',
       entityId: id,
-      changes: { client_secret: 'changed' },
+      changes: secretChanged('client_secret'),
     });
     return { application: await tx.org.query(OAuthApplications).findById(id).throwIfNotFound(), secret };
   });
 }
 
 /**
- * Deletes an application with all its grants, codes, tokens and managed webhook endpoints, in every workspace.
+ * Deletes an application with every grant, code, token and managed webhook endpoint of it, in every workspace. API keys that its tokens made are
+ * revoked.
  * @throws AppError not_found
  */
 export async function deleteApplication(ctx: Ctx, id: string): Promise<void> {
@@ -213,6 +216,7 @@ export async function deleteApplication(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const application = await tx.org.query(OAuthApplications).findById(id).forUpdate();
     if (!application) throw notFound('application');
+    await revokeMadeByApplication(tx, id);
     await tx.org.query(OAuthApplications).deleteById(id);
     tx.audit({
       action: 'delete',

@@ -6,6 +6,7 @@ import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import type { Ctx, Deps } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { revokeMade } from '../api-keys/lineage.ts';
 import { syncGrantEndpoint } from '../../connect/webhooks/managed.ts';
 import { scopesOf } from '../scopes.ts';
 import { message } from '../../../messages/index.ts';
@@ -89,7 +90,7 @@ export async function upsertGrant(
     action: row!.created ? 'create' : 'update',
     entityType: 'oauth_grant',
     entityId: row!.id,
-    changes: { application_id: grant.applicationId, scopes: scopesOf(grant.scopes) },
+    metadata: { application_id: grant.applicationId, scopes: scopesOf(grant.scopes) },
   });
   await syncGrantEndpoint(tx, grant.applicationId, tx.org.organizationId);
   return row!.id;
@@ -160,9 +161,10 @@ function findRevocable({ db }: Pick<Deps, 'db'>, grantId: string, userId: string
 }
 
 /**
- * Ends a grant of the transaction's workspace. Its tokens end too, because they are valid only with an active grant.
- * @param by who caused it: the person, an owner of the workspace, the application itself, or the end of the membership
- * @returns true if the grant was active
+ * Ends a grant of the transaction's workspace, and revokes the API keys that its tokens made. Its tokens end with it, as they count only while
+ * their grant is active.
+ * @param by who wanted it: the person, an owner of the workspace, the application itself, or the end of the membership
+ * @returns whether it was active
  */
 export async function endGrant(
   tx: Tx,
@@ -176,11 +178,12 @@ export async function endGrant(
     .whereNull('revoked_at')
     .update({ revoked_at: tx.now, updated_at: tx.now });
   if (ended === 0) return false;
+  const revokedKeys = await revokeMade(tx, { grant: grant.id }, 'The application that made it was revoked');
   tx.audit({
     action: 'revoke',
     entityType: 'oauth_grant',
     entityId: grant.id,
-    metadata: { application_id: grant.applicationId, by },
+    metadata: { application_id: grant.applicationId, by, revoked_keys: revokedKeys },
   });
   await syncGrantEndpoint(tx, grant.applicationId, tx.org.organizationId);
   return true;

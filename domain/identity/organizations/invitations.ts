@@ -1,3 +1,4 @@
+import { created } from '../../platform/changes.ts';
 import { across } from '../../../db/across.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import type { Trx } from '../../../db/connection.ts';
@@ -88,7 +89,7 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
       action: 'create',
       entityType: 'invitation',
       entityId: row.id,
-      changes: { email: row.email, role: role.name },
+      changes: created({ email: row.email, role: role.name }),
     });
     tx.emit('team.member_invited', { invitation_id: row.id, email: row.email, role_id: role.id, role_name: role.name });
     const people = across(tx.trx, 'person');

@@ -6,6 +6,7 @@ import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { settleMade } from './made.ts';
 import { endGrantsOfMember } from '../oauth/grants.ts';
 import { assertMayGrant, assertMayManage, lockOrganization, roleToGrant } from './grants.ts';
 import { message } from '../../../messages/index.ts';
@@ -94,7 +95,7 @@ export async function changeMemberRole(ctx: Ctx, userId: string, roleId: string)
       action: 'update',
       entityType: 'member',
       entityId: userId,
-      changes: { role: { old: member.role_name, new: role.name } },
+      changes: { role: { from: member.role_name, to: role.name } },
     });
     tx.emit('team.member_role_changed', {
       user_id: userId,
@@ -107,23 +108,30 @@ export async function changeMemberRole(ctx: Ctx, userId: string, roleId: string)
 }
 
 /**
- * Removes a member. Their sessions lose the organization and their grants to applications end at once. Keys they made
- * belong to the organization and stay.
- * @throws AppError not_found, forbidden (the member has more permissions), conflict (last owner)
+ * Removes a member. Their sessions lose the organization and their grants to applications end at once, with the keys that those made. API keys,
+ * applications and connections that they made belong to the organization: the caller says what becomes of them.
+ * @param made `keep` puts them in the caller's name; `revoke` revokes the keys, deletes the applications and disconnects the connections
+ * @throws AppError not_found, forbidden (the member may do more), conflict (last owner; things that they made, without a word about them)
  */
-export async function removeMember(ctx: Ctx, userId: string): Promise<void> {
+export async function removeMember(ctx: Ctx, userId: string, made?: 'keep' | 'revoke'): Promise<void> {
   await transact(ctx, async (tx) => {
     await lockOrganization(tx);
     const member = await findMember(tx, userId);
     assertMayManage(ctx.actor, { permissions: member.role_permissions, is_owner: member.is_owner });
     await assertNotLastOwner(tx, member);
+    await settleMade({ ...ctx, joined: tx }, tx, userId, made);
     await tx.org.table('memberships').where('user_id', userId).delete();
     await endGrantsOfMember(tx, userId);
     await across(tx.trx, 'person')
       .table('sessions')
       .where({ user_id: userId, organization_id: tx.org.organizationId })
       .update({ organization_id: null });
-    tx.audit({ action: 'delete', entityType: 'member', entityId: userId, metadata: { role: member.role_name } });
+    tx.audit({
+      action: 'delete',
+      entityType: 'member',
+      entityId: userId,
+      metadata: { role: member.role_name, ...(made ? { made } : {}) },
+    });
     tx.emit('team.member_removed', { user_id: userId, role_id: member.role_id });
   });
 }

@@ -1,3 +1,4 @@
+import { changed, created } from '../../platform/changes.ts';
 import { across } from '../../../db/across.ts';
 import type { Columns } from '../../../db/rows.ts';
 import type { Bindings } from '../../../db/statement.ts';
@@ -73,7 +74,7 @@ export async function foundOrganization(ctx: Ctx, trx: Trx, founderId: string, n
       role_id: roles.find((role) => role.is_owner)!.id,
       created_at: now,
     });
-    tx.audit({ action: 'create', entityType: 'organization', entityId: id, changes: { name } });
+    tx.audit({ action: 'create', entityType: 'organization', entityId: id, changes: created({ name }) });
   });
   return organization!;
 }
@@ -121,11 +122,10 @@ export async function updateOrganization(ctx: Ctx, changes: OrganizationChange):
   const given = defined(changes);
   if (Object.keys(given).length > 0) {
     await transact(ctx, async (tx) => {
-      await across(tx.trx, 'person')
-        .table('organizations')
-        .where('id', id)
-        .update({ ...given, updated_at: tx.now });
-      tx.audit({ action: 'update', entityType: 'organization', entityId: id, changes: given });
+      const organization = () => across(tx.trx, 'person').table('organizations').where('id', id);
+      const before = await organization().first('name', 'weekly_report', 'timezone');
+      await organization().update({ ...given, updated_at: tx.now });
+      tx.audit({ action: 'update', entityType: 'organization', entityId: id, changes: changed(before!, given) });
       tx.emit('settings.updated', { section: 'organization', changed: Object.keys(given) });
     });
   }

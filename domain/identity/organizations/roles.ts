@@ -1,3 +1,4 @@
+import { changed, created } from '../../platform/changes.ts';
 import { Roles, type RoleRow } from '../../../db/models/role.ts';
 import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
@@ -32,7 +33,7 @@ export async function createRole(ctx: Ctx, input: { name: string; permissions: O
       action: 'create',
       entityType: 'role',
       entityId: role.id,
-      changes: { name: role.name, permissions: role.permissions },
+      changes: created({ name: role.name, permissions: role.permissions }),
     });
     tx.emit('role.created', { role_id: role.id, name: role.name, permissions: role.permissions });
     return role;
@@ -72,7 +73,7 @@ export async function updateRole(
       .query(Roles)
       .findById(id)
       .patch({ ...set, updated_at: tx.now });
-    tx.audit({ action: 'update', entityType: 'role', entityId: id, changes: set });
+    tx.audit({ action: 'update', entityType: 'role', entityId: id, changes: changed(role, set) });
     tx.emit('role.updated', { role_id: id, name: role.name, permissions: role.permissions, ...set });
     return { ...role, ...set, updated_at: tx.now } as RoleRow;
   });

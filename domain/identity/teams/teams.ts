@@ -1,3 +1,4 @@
+import { changed, created, deleted } from '../../platform/changes.ts';
 import type { Columns, Row } from '../../../db/rows.ts';
 import { AppError, badRequest, notFound, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
@@ -51,7 +52,7 @@ export async function createTeam(ctx: Ctx, { name, color = TEAM_COLOR }: TeamEdi
     await assertRoomFor(tx, 'teams', { most: MAX_TEAMS, what: message('team.many') });
     const id = newId();
     await tx.org.insert('teams', { id, name, color, created_at: tx.now, updated_at: tx.now });
-    tx.audit({ action: 'create', entityType: 'team', entityId: id, changes: { name } });
+    tx.audit({ action: 'create', entityType: 'team', entityId: id, changes: created({ name }) });
     return readTeam({ ...ctx, trx: tx.trx }, id);
   });
 }
@@ -71,7 +72,7 @@ export async function updateTeam(ctx: Ctx, id: string, edit: TeamEdit): Promise<
         .table('teams')
         .where({ id: before.id })
         .update({ ...(changes as Partial<Pick<Team, 'name' | 'color'>>), updated_at: tx.now });
-      tx.audit({ action: 'update', entityType: 'team', entityId: before.id, changes });
+      tx.audit({ action: 'update', entityType: 'team', entityId: before.id, changes: changed(before, changes) });
     }
     return readTeam({ ...ctx, trx: tx.trx }, before.id);
   });
@@ -85,7 +86,7 @@ export async function deleteTeam(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const team = await lockTeam(tx, id);
     await tx.org.table('teams').where({ id: team.id }).delete();
-    tx.audit({ action: 'delete', entityType: 'team', entityId: team.id, changes: { name: team.name } });
+    tx.audit({ action: 'delete', entityType: 'team', entityId: team.id, changes: deleted({ name: team.name }) });
   });
 }
 
@@ -122,7 +123,12 @@ export async function addTeamMember(ctx: Ctx, id: string, userId: string): Promi
       throw new AppError('conflict', message('team.member_already'));
     assertNotFull(members.length, { most: MAX_MEMBERS, what: message('team.many_members') });
     await tx.org.insert('team_members', { team_id: team.id, user_id: userId, added_at: tx.now });
-    tx.audit({ action: 'update', entityType: 'team', entityId: team.id, changes: { added: userId } });
+    tx.audit({
+      action: 'update',
+      entityType: 'team',
+      entityId: team.id,
+      changes: { member: { from: null, to: userId } },
+    });
     return readTeam({ ...ctx, trx: tx.trx }, team.id);
   });
 }
@@ -138,7 +144,12 @@ export async function removeTeamMember(ctx: Ctx, id: string, userId: string): Pr
       ? await tx.org.table('team_members').where({ team_id: team.id, user_id: userId }).delete()
       : 0;
     if (removed === 0) throw notFound('team_member');
-    tx.audit({ action: 'update', entityType: 'team', entityId: team.id, changes: { removed: userId } });
+    tx.audit({
+      action: 'update',
+      entityType: 'team',
+      entityId: team.id,
+      changes: { member: { from: userId, to: null } },
+    });
   });
 }
 

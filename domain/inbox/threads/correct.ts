@@ -113,7 +113,7 @@ async function decline(tx: Tx, locked: Locked): Promise<void> {
     action: 'update',
     entityType: 'inbox_message',
     entityId: row.id,
-    changes: { asks_to_stop: { old: true, new: false } },
+    changes: { asks_to_stop: { from: true, to: false } },
   });
 }
 
@@ -150,7 +150,7 @@ async function correct(tx: Tx, { row, copies, asked, subject }: Locked, kind: Re
     action: 'update',
     entityType: 'inbox_message',
     entityId: row.id,
-    changes: { kind: { old: before, new: kind }, intent: { old: row.intent, new: intent } },
+    changes: { kind: { from: before, to: kind }, intent: { from: row.intent, to: intent } },
   });
 }
 

@@ -1,3 +1,4 @@
+import { changed, created } from '../../platform/changes.ts';
 import type { Row } from '../../../db/rows.ts';
 import { notFound } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
@@ -46,7 +47,7 @@ export async function createRule(ctx: Ctx, input: WarmupRuleInput): Promise<Warm
     await assertRoomFor(tx, 'warmup_rules', { most: MAX_RULES, what: message('warmup.most_rules') });
     const rule = { id: newId(), ...input, created_at: tx.now, updated_at: tx.now };
     await tx.org.insert('warmup_rules', rule);
-    tx.audit({ action: 'create', entityType: 'warmup_rule', entityId: rule.id, changes: { ...input } });
+    tx.audit({ action: 'create', entityType: 'warmup_rule', entityId: rule.id, changes: created({ ...input }) });
     return { ...rule, organization_id: tx.org.organizationId };
   });
 }
@@ -58,12 +59,11 @@ export async function createRule(ctx: Ctx, input: WarmupRuleInput): Promise<Warm
 export async function replaceRule(ctx: Ctx, id: string, input: WarmupRuleInput): Promise<WarmupRule> {
   if (!isUuid(id)) throw notFound('warmup_rule');
   return transact(ctx, async (tx) => {
-    const changed = await tx.org
-      .table('warmup_rules')
-      .where({ id })
-      .update({ ...input, updated_at: tx.now });
-    if (changed === 0) throw notFound('warmup_rule');
-    tx.audit({ action: 'update', entityType: 'warmup_rule', entityId: id, changes: { ...input } });
+    const rules = () => tx.org.table('warmup_rules').where({ id });
+    const before = await rules().forNoKeyUpdate().first();
+    if (!before) throw notFound('warmup_rule');
+    await rules().update({ ...input, updated_at: tx.now });
+    tx.audit({ action: 'update', entityType: 'warmup_rule', entityId: id, changes: changed(before, input) });
     const [rule] = await tx.org.sql<WarmupRule>(
       `select * from warmup_rules where organization_id = :org and id = :id`,
       { id },

@@ -1,3 +1,4 @@
+import { changed } from '../../platform/changes.ts';
 import type { MailboxRow } from '../../../db/models/mailbox.ts';
 import { Mailboxes } from '../../../db/models/mailbox.ts';
 import type { Columns, Row } from '../../../db/rows.ts';
@@ -121,7 +122,13 @@ async function change(
         .findById(id)
         .patch({ ...anchors, updated_at: tx.now } as never);
       if (action === 'pause' || action === 'stop') await releaseMails(tx, id);
-      tx.audit({ action: 'update', entityType: 'email_account', entityId: id, changes: { warmup: action } });
+      tx.audit({
+        action: 'update',
+        entityType: 'email_account',
+        entityId: id,
+        changes: changed(mailbox, anchors),
+        metadata: { warmup: action },
+      });
       signalWarmup(tx, id, action);
     }
     return (await view(tx.org, [await findMailbox(tx.org, id)]))[0]!;

@@ -110,7 +110,7 @@ test('certificates that Node does not check are found', (t) => {
 
 test('a finding says what was found and what to do, and where it is explained', (t) => {
   const [found] = toFindings(lookAtSettings(loadConfig({ ...WELL, TRUSTED_PROXIES: '' }), {}));
-  t.is(found!.docs, 'docs/operations.md#settings');
+  t.is(found!.docs, 'docs/guides/production.md#settings');
   const { message, fix, ...said } = sayFinding(found!);
   t.like(said, { code: 'trusted_proxies_unset', severity: 'warning' });
   t.regex(message, /^TRUSTED_PROXIES is not set: /);

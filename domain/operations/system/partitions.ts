@@ -16,7 +16,7 @@ interface Division {
 
 /**
  * Tables with monthly partitions. Each also has the partitions `…_before` and `…_rest` for all earlier and later rows,
- * so that no row is refused for its time. `docs/scale.md` names the unpartitioned tables and the reasons.
+ * so that no row is refused for its time. `docs/explanation/scale.md` names the unpartitioned tables and the reasons.
  */
 const DIVIDED: readonly Division[] = [
   { tables: ['domain_events'], by: 'id', kept: 'EVENT_RETENTION_DAYS' },

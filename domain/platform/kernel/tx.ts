@@ -1,5 +1,5 @@
 import type { Db, Trx } from '../../../db/connection.ts';
-import type { ApprovalContent } from '../../../db/json-columns.ts';
+import type { ApprovalContent, AuditChanges } from '../../../db/json-columns.ts';
 import type { ApprovalRow } from '../../../db/models/approval.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Config } from '../../../lib/config/index.ts';
@@ -14,8 +14,8 @@ export interface AuditEntry {
   action: string;
   entityType: string;
   entityId?: string;
-  /** Old and new values. Secrets appear only as "changed". */
-  changes?: Record<string, unknown>;
+  /** Values before and after, of a secret only that there was a change (domain/platform/changes.ts). */
+  changes?: AuditChanges;
   metadata?: Record<string, unknown>;
 }
 

@@ -34,7 +34,7 @@ export async function correctAttribution(ctx: Ctx, personId: string, correction:
       action: 'update',
       entityType: 'attribution',
       entityId: personId,
-      changes: { send_id: { old: current?.send_id ?? null, new: correction.sendId } },
+      changes: { send_id: { from: current?.send_id ?? null, to: correction.sendId } },
       metadata: { corrected: true },
     });
     return row;
@@ -56,7 +56,7 @@ export async function restoreAttribution(ctx: Ctx, personId: string, reason: str
       action: 'delete',
       entityType: 'attribution',
       entityId: personId,
-      changes: { send_id: { old: current.send_id, new: null } },
+      changes: { send_id: { from: current.send_id, to: null } },
       metadata: { corrected: false },
     });
   });

@@ -49,10 +49,10 @@ export async function changeAttributionSettings(
     const changes = {
       ...(after.windowDays === before.windowDays
         ? {}
-        : { window_days: { old: before.windowDays, new: after.windowDays } }),
+        : { window_days: { from: before.windowDays, to: after.windowDays } }),
       ...(after.companyEstimates === before.companyEstimates
         ? {}
-        : { company_estimates: { old: before.companyEstimates, new: after.companyEstimates } }),
+        : { company_estimates: { from: before.companyEstimates, to: after.companyEstimates } }),
     };
     if (Object.keys(changes).length === 0) return before;
     const settings = { ...after, updatedBy: tx.actor.userId, updatedAt: tx.now };

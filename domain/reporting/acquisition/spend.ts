@@ -38,8 +38,8 @@ export async function setCampaignSpend(ctx: Ctx, campaignId: string, spend: Spen
       entityType: 'campaign_spend',
       entityId: id,
       changes: {
-        amount_minor: { old: before ? Number(before.amount_minor) : null, new: spend.amountMinor },
-        currency: { old: before?.currency ?? null, new: spend.currency },
+        amount_minor: { from: before ? Number(before.amount_minor) : null, to: spend.amountMinor },
+        currency: { from: before?.currency ?? null, to: spend.currency },
       },
     });
     return row!;

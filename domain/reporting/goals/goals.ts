@@ -1,3 +1,4 @@
+import { changed, created } from '../../platform/changes.ts';
 import { json } from '../../../db/connection.ts';
 import type { Columns, Row } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
@@ -74,12 +75,12 @@ export async function createGoal(
       action: 'create',
       entityType: 'goal',
       entityId: id,
-      changes: {
+      changes: created({
         name: input.name,
         kind: input.kind,
         is_primary: input.isPrimary,
         event_name: input.definition.event_name,
-      },
+      }),
       ...(demoted ? { metadata: { demoted_goal_id: demoted } } : {}),
     });
     return findGoal(tx.org, id);
@@ -114,10 +115,7 @@ export async function updateGoal(
       action: 'update',
       entityType: 'goal',
       entityId: id,
-      changes: {
-        fields: Object.keys(edit).filter((field) => edit[field as keyof typeof edit] !== undefined),
-        revision,
-      },
+      changes: changed(goal, { name, is_primary: isPrimary, revision, ...(definition ? { definition } : {}) }),
       ...(demoted ? { metadata: { demoted_goal_id: demoted } } : {}),
     });
     return findGoal(tx.org, id);

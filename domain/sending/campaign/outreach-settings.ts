@@ -13,6 +13,8 @@ type ReplyIntentName = (typeof REPLY_INTENTS)[number];
 /** Rules for choosing an A/B winner (`ab_testing`). */
 const WINNING_RULES = ['reply_rate', 'click_rate', 'open_rate'] as const;
 const UNSUBSCRIBE_MODES = ['text', 'link', 'off'] as const;
+/** Rules for a lead whose contact is under way in another active campaign (`campaign_overlap`). */
+const OVERLAP_MODES = ['off', 'warn', 'hold'] as const;
 
 const keywords = z.array(z.string().max(200)).max(500);
 const percent = z.number().min(0).max(100);
@@ -71,6 +73,13 @@ const BLOCKS = {
     preferred_hours: z.array(z.int().min(0).max(23)).max(24),
     weekend_weight_multiplier: z.number().min(0).max(10),
   }),
+  campaign_overlap: z.strictObject({
+    mode: oneOf(OVERLAP_MODES).meta({
+      description:
+        'For a lead whose contact is under way in another active campaign. `off` starts it. `warn` starts it, and preflight and validation ' +
+        'count such leads. `hold` starts it once the other campaign is done with the contact; the lead shows the hold.',
+    }),
+  }),
   preflight: z.strictObject({
     enabled: z.boolean(),
     check_tracking_domain: z.boolean(),
@@ -107,6 +116,7 @@ export const partialSettingsSchema = z.strictObject({
   ab_testing: BLOCKS.ab_testing.partial().optional(),
   reply_intent: BLOCKS.reply_intent.partial().optional(),
   send_time_optimization: BLOCKS.send_time_optimization.partial().optional(),
+  campaign_overlap: BLOCKS.campaign_overlap.partial().optional(),
   preflight: BLOCKS.preflight.partial().optional(),
   dashboard: BLOCKS.dashboard.partial().optional(),
   unsubscribe: BLOCKS.unsubscribe.partial().optional(),
@@ -116,8 +126,9 @@ export type PartialSettings = z.output<typeof partialSettingsSchema>;
 
 type Complete = z.output<typeof completeSettingsSchema>;
 
-/** The effective settings, with all fields present. */
-export type OutreachSettings = Omit<Complete, 'reply_intent' | 'ab_testing' | 'unsubscribe'> & {
+/** The settings in force, nothing left out. */
+export type OutreachSettings = Omit<Complete, 'reply_intent' | 'ab_testing' | 'campaign_overlap' | 'unsubscribe'> & {
+  campaign_overlap: { mode: (typeof OVERLAP_MODES)[number] };
   ab_testing: Omit<Complete['ab_testing'], 'default_winning_rule'> & {
     default_winning_rule: (typeof WINNING_RULES)[number];
   };
@@ -159,6 +170,7 @@ export const DEFAULT_SETTINGS: OutreachSettings = frozen({
     preferred_hours: [9, 10, 11, 14, 15, 16],
     weekend_weight_multiplier: 1,
   },
+  campaign_overlap: { mode: 'warn' },
   preflight: {
     enabled: true,
     check_tracking_domain: true,
@@ -227,6 +239,9 @@ export function settingProblems(input: PartialSettings | undefined, path: string
   const mode = input.unsubscribe?.mode;
   if (mode !== undefined && !isOneOf(UNSUBSCRIBE_MODES, mode))
     refuse('unsubscribe.mode', message('field.choice', { choices: UNSUBSCRIBE_MODES }));
+  const overlap = input.campaign_overlap?.mode;
+  if (overlap !== undefined && !isOneOf(OVERLAP_MODES, overlap))
+    refuse('campaign_overlap.mode', message('field.choice', { choices: OVERLAP_MODES }));
   const zone = input.send_time_optimization?.default_contact_timezone;
   if (zone !== undefined && !isIanaZone(zone)) {
     refuse('send_time_optimization.default_contact_timezone', message('field.time_zone'));

@@ -20,6 +20,7 @@ import { dueLeads, requeueCalled, type Lead } from './due-leads.ts';
 import { orderLeads } from './lead-order.ts';
 import { entryOf, roomForRuns, type Entry } from './entry.ts';
 import { callQueues } from './queue.ts';
+import { holdWhereElsewhere } from './other-campaigns.ts';
 import { readSituation, type Situation } from './situation.ts';
 import { message } from '../../../messages/index.ts';
 import { inWords } from '../../../lib/errors.ts';
@@ -166,7 +167,7 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
   const limit = Math.min(room, BATCH);
   const leads = await dueLeads(tx, campaign, entry, { limit, called: situation.called });
   if (leads.length === 0) return nothingDue(tx, campaign, entry);
-  const open = await admit(tx, campaign, leads);
+  const open = await admit(tx, campaign, situation, leads);
   const returned = open.filter((lead) => lead.came_back);
   await launch(
     tx,
@@ -212,8 +213,13 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
   return waitFor(ctx, tx, campaign, common.answer, launched);
 }
 
-/** Ends leads that must not be mailed. Returns the others. */
-async function admit(tx: Tx, campaign: CampaignView, leads: readonly Lead[]): Promise<Lead[]> {
+/** Ends leads who may not be mailed, and holds those who have to wait for another campaign; returns the others. */
+async function admit(
+  tx: Tx,
+  campaign: CampaignView,
+  situation: Situation,
+  leads: readonly Lead[],
+): Promise<readonly Lead[]> {
   const suppressions = await suppressedAmong(
     tx.org,
     leads.map((lead) => lead.contact.email),
@@ -225,7 +231,7 @@ async function admit(tx: Tx, campaign: CampaignView, leads: readonly Lead[]): Pr
     if (closed) await finishEnrollment(tx, lead.id, closed.state, { reason: closed.reason, byRun: true });
     else open.push(lead);
   }
-  return open;
+  return holdWhereElsewhere(tx, campaign, situation.settings(), open);
 }
 
 /**
@@ -237,7 +243,7 @@ async function openRuns(
   campaign: CampaignView,
   graph: Graph,
   entry: Entry,
-  { called }: Situation,
+  situation: Situation,
 ): Promise<Turn> {
   const { room, fresh } = await roomForRuns(tx, campaign, graph, entry);
   if (room <= 0) {
@@ -246,8 +252,10 @@ async function openRuns(
     const wakeAt = Math.max(opening.getTime(), tx.now.getTime() + FULL_MS);
     return { report: { kind: 'wait', wakeAt, launched: 0, why: 'as many runs are open as its emails need' } };
   }
-  const leads = await dueLeads(tx, campaign, entry, { limit: Math.min(room, BATCH), called });
-  if (leads.length === 0) return nothingDue(tx, campaign, entry);
+  const { called } = situation;
+  const due = await dueLeads(tx, campaign, entry, { limit: Math.min(room, BATCH), called });
+  if (due.length === 0) return nothingDue(tx, campaign, entry);
+  const leads = await holdWhereElsewhere(tx, campaign, situation.settings(), due);
   await launch(
     tx,
     campaign,

@@ -22,7 +22,7 @@ interface LeadHold {
   since: Date;
   until: Date | null;
   reason: Message | null;
-  source: 'manual' | 'out_of_office';
+  source: 'manual' | 'out_of_office' | 'other_campaign';
 }
 
 export interface LeadHoldResult {
@@ -136,7 +136,14 @@ export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string
       await tx.org
         .table('enrollments')
         .where({ id: lead.id })
-        .update({ hold_since: null, hold_until: null, hold_reason: null, hold_source: null });
+        .update({
+          hold_since: null,
+          hold_until: null,
+          hold_reason: null,
+          // Stays as a mark, so that the launcher does not hold the lead for the other campaign again.
+          hold_source: lead.hold_source === 'other_campaign' ? 'other_campaign' : null,
+          launch_after: new Date(0),
+        });
       await signalHold(tx, lead, 'released');
       await logCampaign(tx, lead.campaign_id, 'lead_resumed', message('log.lead_resumed'), {
         contact_id: lead.contact_id,

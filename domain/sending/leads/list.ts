@@ -26,7 +26,7 @@ export interface LeadRow {
   hold_since: Date | null;
   hold_until: Date | null;
   hold_reason: Message | null;
-  hold_source: 'manual' | 'out_of_office' | null;
+  hold_source: 'manual' | 'out_of_office' | 'other_campaign' | null;
   entered_at: Date;
   launched_at: Date | null;
   last_activity_at: Date | null;

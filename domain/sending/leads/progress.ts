@@ -18,7 +18,7 @@ export interface LeadProgress {
   hold_since: Date | null;
   hold_until: Date | null;
   hold_reason: Message | null;
-  hold_source: 'manual' | 'out_of_office' | null;
+  hold_source: 'manual' | 'out_of_office' | 'other_campaign' | null;
 }
 
 /** Returns the progress of contacts in one campaign, by contact id. Opens and clicks by machines do not count. */

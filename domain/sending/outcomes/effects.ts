@@ -206,8 +206,10 @@ export async function recordUnsubscribe(
   if (contact)
     await tx.org
       .table('contacts')
-      .where({ id: contact.id, subscribed: true })
-      .update({ subscribed: false, updated_at: tx.now });
+      .where({ id: contact.id })
+      // An opt-out also takes the place of an entry of the suppression list as the cause.
+      .where((query) => void query.whereNotNull('unsubscribed_by').orWhere('subscribed', true))
+      .update({ subscribed: false, unsubscribed_by: null, updated_at: tx.now });
   await end(tx, known, 'unsubscribed', {
     everywhere: true,
     byRun: source === 'action',

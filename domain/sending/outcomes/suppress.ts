@@ -12,18 +12,21 @@ interface SuppressEntry {
   metadata?: Record<string, unknown>;
 }
 
+/** Entries of these sources follow an act of the person, which the removal of the entry does not undo. */
+const OWN_ACTS: readonly SuppressionSource[] = ['unsubscribe', 'complaint'];
+
 /**
- * Adds an address to the suppression list and clears the `subscribed` flag of its contact. A listed address gets the
- * new reason and source and no longer expires.
+ * Puts one address on the suppression list and switches off the subscribed flag of its contact. An address that is listed already keeps its
+ * first reason and source, and no longer expires; an entry that has expired is a new one.
  */
 export async function suppress(tx: Tx, entry: SuppressEntry): Promise<void> {
   const email = addressKey(entry.email);
-  await tx.org.sql(
+  const isOwnAct = OWN_ACTS.includes(entry.source);
+  const [row] = await tx.org.sql<{ id: string }>(
     `insert into suppressions (id, organization_id, email, kind, reason, source, campaign_id, metadata, created_at, updated_at)
      values (:id, :org, :email, 'email', :reason, :source, :campaign, cast(:metadata as jsonb), :now, :now)
-     on conflict on constraint suppressions_value_key do update set reason = excluded.reason, source = excluded.source,
-       campaign_id = coalesce(excluded.campaign_id, suppressions.campaign_id), metadata = excluded.metadata,
-       expires_at = null, updated_at = excluded.updated_at`,
+     on conflict on constraint suppressions_value_key do update set ${KEPT_WHERE_LISTED}, expires_at = null, updated_at = excluded.updated_at
+     returning id`,
     {
       id: newId(),
       email,
@@ -34,5 +37,17 @@ export async function suppress(tx: Tx, entry: SuppressEntry): Promise<void> {
       now: tx.now,
     },
   );
-  await tx.org.table('contacts').where({ email, subscribed: true }).update({ subscribed: false, updated_at: tx.now });
+  await tx.org.sql(
+    `update contacts set subscribed = false, unsubscribed_by = cast(:by as uuid), updated_at = :now
+     where organization_id = :org and email = :email and (subscribed or (:isOwnAct and unsubscribed_by is not null))`,
+    { email, by: isOwnAct ? null : row!.id, isOwnAct, now: tx.now },
+  );
 }
+
+/** Keeps the columns of an entry that is listed again while it is in force at `:now`; for `on conflict do update set`. */
+export const KEPT_WHERE_LISTED = ['reason', 'source', 'campaign_id', 'metadata']
+  .map(
+    (column) =>
+      `${column} = case when suppressions.expires_at <= :now then excluded.${column} else suppressions.${column} end`,
+  )
+  .join(', ');

@@ -120,7 +120,11 @@ export const agents = {
   'agents.key.end': 'End access',
   'agents.key.revoke': 'Revoke',
   'agents.key.revoke.ask': 'Revoke the key?',
-  'agents.key.revoke.why': 'Every program that uses {name} is refused at once. This cannot be undone.',
+  'agents.key.revoke.why':
+    'Every program that uses {name}, or a key that it made, is refused at once. This cannot be undone.',
+  'agents.key.madeBy': 'Made by the key {name}',
+  'agents.key.madeByKey': 'Made by another key',
+  'agents.key.madeByApplication': 'Made by an application',
   'agents.app.new': 'New application',
   'agents.app.create': 'Create application',
   'agents.app.none': 'No application yet',

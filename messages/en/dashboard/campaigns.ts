@@ -89,6 +89,7 @@ export const campaigns = {
   'campaign.lead.blocked': 'Blocked after repeated failures',
   'campaign.lead.hold.manual': 'Held by hand',
   'campaign.lead.hold.out_of_office': 'Out of office',
+  'campaign.lead.hold.other_campaign': 'In another campaign',
   'campaign.lead.pause': 'Hold',
   'campaign.lead.paused': 'The lead is held',
   'campaign.lead.resume': 'Resume',

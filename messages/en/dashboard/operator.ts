@@ -229,7 +229,6 @@ export const operator = {
   'operator.thing.user': 'Account',
   'operator.thing.warmup_rule': 'Warmup rule',
   'operator.thing.webhook': 'Webhook',
-  'operator.thing.webhook_endpoint': 'Webhook endpoint',
   'operator.thing.weekly_report': 'Weekly report',
   'operator.did.approved': 'approved',
   'operator.did.archive': 'archived',

@@ -47,6 +47,18 @@ export const start = {
   'start.did.replied': 'replied',
   'start.did.bounced': 'bounced',
   'start.did.complained': 'complained',
+  'outreach.title': 'Outreach settings',
+  'outreach.saved': 'Saved',
+  'outreach.overlap': 'A contact in two active campaigns',
+  'outreach.overlap.why':
+    'For contacts who are added to a campaign while another active campaign is under way with them.',
+  'outreach.overlap.off': 'Start both',
+  'outreach.overlap.off.why': 'Nothing is said about it.',
+  'outreach.overlap.warn': 'Start both, and warn',
+  'outreach.overlap.warn.why': 'The check before a start says how many contacts get the emails of both.',
+  'outreach.overlap.hold': 'One after the other',
+  'outreach.overlap.hold.why':
+    'The contact is held in the second campaign, and starts there within an hour after the first one is done with them.',
   'team.title': 'Team',
   'team.invite': 'Invite somebody',
   'team.invited': 'Invited',

@@ -1,4 +1,4 @@
-// The steps of docs/first-campaign.md with the client that oapi-codegen makes of the document.
+// The steps of docs/tutorials/first-campaign.md with the client that oapi-codegen makes of the document.
 package main
 
 import (

@@ -107,6 +107,11 @@ export async function startClose(port?: number): Promise<CloseDouble> {
           mustHave(leads, fields.lead_id, 'lead_id');
           return add(contacts, 'cont', fields);
         },
+        'GET /api/v1/contact/:id/': ({ params }) => {
+          const there = contacts!.find(({ id }) => id === params.id);
+          if (!there) throw new Answer(404, { error: 'Not Found' });
+          return there;
+        },
         'PUT /api/v1/contact/:id/': (heard) => {
           const there = contacts!.find(({ id }) => id === heard.params.id);
           if (!there) throw new Answer(404, { error: 'Not Found' });

@@ -175,7 +175,10 @@ export async function startHubSpot(port?: number): Promise<HubSpotDouble> {
     const there =
       heard.query.get('idProperty') === 'email' ? contactOf(id!) : objects.contacts!.find((one) => one.id === id);
     if (!there) throw problem(404, 'OBJECT_NOT_FOUND', `Object not found. objectId are usually numeric.`);
-    Object.assign(there.properties, checkProperties('contacts', bodyOf(heard).properties, false));
+    const given = checkProperties('contacts', bodyOf(heard).properties, false);
+    const other = given.email === undefined ? undefined : contactOf(given.email);
+    if (other && other !== there) throw problem(409, 'CONFLICT', `Contact already exists. Existing ID: ${other.id}`);
+    Object.assign(there.properties, given);
     return shown(there);
   };
 
@@ -237,7 +240,9 @@ export async function startHubSpot(port?: number): Promise<HubSpotDouble> {
         'PATCH /crm/v3/objects/contacts/:id': update,
         'GET /crm/v3/objects/contacts/:id': (heard) => {
           need(heard, 'crm.objects.contacts.read');
-          const there = heard.query.get('idProperty') === 'email' && contactOf(heard.params.id!);
+          const { id } = heard.params;
+          const there =
+            heard.query.get('idProperty') === 'email' ? contactOf(id!) : objects.contacts!.find((one) => one.id === id);
           if (!there) throw problem(404, 'OBJECT_NOT_FOUND', 'Object not found.');
           return shown(there);
         },

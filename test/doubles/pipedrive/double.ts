@@ -149,6 +149,11 @@ export async function startPipedrive(port?: number): Promise<PipedriveDouble> {
           >);
           return new Answer(201, { success: true, data: made });
         },
+        'GET /api/v2/persons/:id': ({ params }) => {
+          const there = persons.find(({ id }) => id === Number(params.id));
+          if (!there) throw problem(404, 'Person not found');
+          return { success: true, data: { ...there, is_deleted: false } };
+        },
         'PATCH /api/v2/persons/:id': (heard) => {
           const there = persons.find(({ id }) => id === Number(heard.params.id));
           if (!there) throw problem(404, 'Person not found');

@@ -192,6 +192,11 @@ export async function startSalesforce(port?: number): Promise<SalesforceDouble> 
           all.push({ ...fields, Id });
           return new Answer(201, { id: Id, success: true, errors: [] });
         },
+        'GET /services/data/:version/sobjects/:object/:id': ({ params }) => {
+          const there = of(params.object!).find(({ Id }) => Id === params.id);
+          if (!there) throw problem(404, 'NOT_FOUND', 'The requested resource does not exist');
+          return there;
+        },
         'PATCH /services/data/:version/sobjects/:object/:id': (heard) => {
           const there = of(heard.params.object!).find(({ Id }) => Id === heard.params.id);
           if (!there) throw problem(404, 'NOT_FOUND', 'Provided external ID field does not exist or is not accessible');

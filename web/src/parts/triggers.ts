@@ -12,7 +12,7 @@ const BY_FAMILY: Readonly<Record<string, readonly string[]>> = {
   approval: ['requested'],
 };
 
-/** Triggers of automations and event subscriptions, such as email.sent, in the order of docs/triggers.md. */
+/** Triggers of automations and event subscriptions, such as email.sent, in the order of docs/reference/triggers.md. */
 export const TRIGGERS: readonly string[] = Object.entries(BY_FAMILY).flatMap(([family, names]) =>
   names.map((name) => `${family}.${name}`),
 );

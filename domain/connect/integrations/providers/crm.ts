@@ -3,19 +3,25 @@ import { WorkBudget } from '../../../mail/messages/template.ts';
 import { escapeHtml } from '../../../mail/messages/text.ts';
 import { message } from '../../../../messages/index.ts';
 import { says } from '../../../../lib/issue-message.ts';
-import { Refused, type ActionInput, type ProviderAction, type ProviderCall } from './provider.ts';
+import { Refused, type ActionInput, type ContactRecord, type ProviderAction, type ProviderCall } from './provider.ts';
 import { fillText, templateText } from './texts.ts';
 
 /** Operations of a CRM, from which the actions of every CRM are built. */
 export interface Crm {
   /** Display name, for messages. */
   name: string;
-  /**
-   * Creates the record with this email, or updates the existing one. Empty fields leave the CRM's values unchanged.
-   */
-  upsertContact(call: ProviderCall, email: string, fields: Fields): Promise<{ externalId: string }>;
-  /** Returns the id of the record with this email. */
+  /** Makes a record with this email, where there is none. @returns its id */
+  createContact(call: ProviderCall, email: string, fields: Fields): Promise<string>;
+  /** {@link Crm.createContact} changes the record that has the email, in the same request. */
+  upserts?: true;
+  /** The id of the record with this email. */
   findContact(call: ProviderCall, email: string): Promise<string | undefined>;
+  /** Returns false for a record that is gone. */
+  hasContact(call: ProviderCall, id: string): Promise<boolean>;
+  /** Puts one address of a record in place of another; further addresses stay. @returns false for a record that is gone */
+  changeEmail(call: ProviderCall, id: string, emails: { from: string; to: string }): Promise<boolean>;
+  /** Fields of which a record that is there gets the values; all of them where this is absent. */
+  changeable?(fields: Fields): Fields;
   updateContact(call: ProviderCall, id: string, fields: Fields): Promise<void>;
   addNote(call: ProviderCall, contactId: string, note: { text: string; at: Date }): Promise<void>;
   createDeal(call: ProviderCall, contactId: string, deal: Deal): Promise<void>;
@@ -63,9 +69,11 @@ export function crmActions(crm: Crm, dealFields: z.core.$ZodLooseShape = {}): Re
   const deal = z.strictObject({ ...dealConfig, ...dealFields });
   /** Actions about a contact find or create it, so that they need no earlier action. */
   const ensureContact = async (call: ProviderCall, input: ActionInput): Promise<string> => {
-    const { email } = contactOf(input);
-    const found = await crm.findContact(call, email);
-    return found ?? (await crm.upsertContact(call, email, input.fields)).externalId;
+    const person = personOf(input);
+    return (
+      (await openRecord(crm, call, person)) ??
+      keep(person, await crm.createContact(call, person.email, filledFields(input.fields)))
+    );
   };
   return {
     upsert_contact: {
@@ -73,7 +81,7 @@ export function crmActions(crm: Crm, dealFields: z.core.$ZodLooseShape = {}): Re
       config: z.strictObject({}),
       contact: 'required',
       async perform(call, input) {
-        await crm.upsertContact(call, contactOf(input).email, input.fields);
+        await writeContact(crm, call, personOf(input), input.fields);
       },
     },
     update_contact: {
@@ -82,7 +90,7 @@ export function crmActions(crm: Crm, dealFields: z.core.$ZodLooseShape = {}): Re
       contact: 'required',
       async perform(call, input) {
         const { fields } = updateConfig.parse(input.config);
-        const id = await crm.findContact(call, contactOf(input).email);
+        const id = await openRecord(crm, call, personOf(input));
         if (id === undefined) throw new Refused(message('connect.no_contact_there', { provider: crm.name }));
         const budget = new WorkBudget();
         const filled = Object.entries(fields).map(([name, text]) => [name, fillText(text, input, { budget })]);
@@ -104,7 +112,7 @@ export function crmActions(crm: Crm, dealFields: z.core.$ZodLooseShape = {}): Re
       contact: 'required',
       async perform(call, input) {
         const config = deal.parse(input.config) as Record<string, unknown> & { name: string; amount?: string };
-        const name = fillText(config.name, input).trim() || contactOf(input).email;
+        const name = fillText(config.name, input).trim() || personOf(input).email;
         const contactId = await ensureContact(call, input);
         await crm.createDeal(call, contactId, { name, amount: config.amount, at: input.occurredAt, config });
       },
@@ -112,27 +120,70 @@ export function crmActions(crm: Crm, dealFields: z.core.$ZodLooseShape = {}): Re
   };
 }
 
-/**
- * Creates or updates a contact at a CRM that has no upsert of its own, by a look-up of the email.
- * @param changed fields to update on an existing contact; an empty object writes nothing
- * @param create creates the contact and returns its id
- */
-export async function upsertByLookup(
-  crm: Crm,
-  call: ProviderCall,
-  email: string,
-  changed: Fields,
-  create: () => Promise<string>,
-): Promise<{ externalId: string }> {
-  const id = await crm.findContact(call, email);
-  if (id === undefined) return { externalId: await create() };
-  if (Object.keys(changed).length > 0) await crm.updateContact(call, id, changed);
-  return { externalId: id };
+/** The person that a record at the CRM is about. */
+interface RecordedPerson {
+  email: string;
+  record: ContactRecord;
 }
 
-/** Removes empty fields, so that they do not empty the values that people keep in their CRM. */
-export function filledFields(fields: Fields): Record<string, string> {
+/**
+ * Writes a contact to its record at the CRM: the one that it had before, else the one with its address, else a new one. Empty fields are left
+ * as they are there.
+ */
+export async function writeContact(
+  crm: Crm,
+  call: ProviderCall,
+  person: RecordedPerson,
+  fields: Fields,
+): Promise<void> {
+  const known = filledFields(fields);
+  const id = crm.upserts && person.record.externalId === undefined ? undefined : await openRecord(crm, call, person);
+  if (id === undefined) {
+    keep(person, await crm.createContact(call, person.email, known));
+    return;
+  }
+  const changed = crm.changeable ? crm.changeable(known) : known;
+  if (Object.keys(changed).length > 0) await crm.updateContact(call, id, changed);
+}
+
+/**
+ * The record of a person at the CRM, if there is one. A record that was written under an earlier address gets the present one, unless another
+ * record has that already: that one is then the person's.
+ */
+async function openRecord(crm: Crm, call: ProviderCall, person: RecordedPerson): Promise<string | undefined> {
+  const { email, record } = person;
+  const { externalId: id, email: before } = record;
+  if (id !== undefined && before === email && (await crm.hasContact(call, id))) return id;
+  const found = await crm.findContact(call, email);
+  if (found !== undefined) return keep(person, found);
+  if (id === undefined || before === undefined || before === email) return undefined;
+  return (await crm.changeEmail(call, id, { from: before, to: email })) ? keep(person, id) : undefined;
+}
+
+function keep({ email, record }: RecordedPerson, externalId: string): string {
+  Object.assign(record, { externalId, email });
+  return externalId;
+}
+
+/** The fields that have a value: an empty one here does not empty what people keep in their CRM. */
+function filledFields(fields: Fields): Record<string, string> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+}
+
+/**
+ * The addresses of a record with one in place of another. It keeps its place and its marks; further addresses stay.
+ * @param name of the field that has the address
+ * @param marks of an address that comes anew, as the former one is no longer there
+ */
+export function withEmail<T extends Record<N, string>, N extends string>(
+  emails: readonly T[],
+  name: N,
+  { from, to }: { from: string; to: string },
+  marks: Readonly<Record<string, unknown>>,
+): object[] {
+  const isFormer = (one: T) => one[name].toLowerCase() === from.toLowerCase();
+  if (!emails.some(isFormer)) return [{ ...marks, [name]: to }, ...emails];
+  return emails.map((one) => (isFormer(one) ? { ...one, [name]: to } : one));
 }
 
 /** Joins the known parts of a person's name. */
@@ -151,7 +202,7 @@ export function asHtml(text: string): string {
   return escapeHtml(text).replaceAll('\n', '<br>');
 }
 
-function contactOf({ contact }: ActionInput): { email: string } {
+function personOf({ contact, record }: ActionInput): RecordedPerson {
   if (!contact) throw new Refused(message('connect.needs_contact'));
-  return contact;
+  return { email: contact.email, record };
 }

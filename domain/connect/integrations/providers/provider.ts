@@ -162,10 +162,20 @@ export interface ActionInput {
   data: Readonly<Record<string, unknown>>;
   occurredAt: Date;
   contact: ActionContact | null;
+  /** The contact's record there, as it was last written; an action that finds or makes one notes it here. */
+  record: ContactRecord;
   /** The contact's fields under the provider's names, by the connection's field mappings. */
   fields: Readonly<Record<string, string>>;
   /** True for the synthetic event of a test. */
   isTest: boolean;
+}
+
+/** The record of a contact at a CRM; empty before the first is known. */
+export interface ContactRecord {
+  /** The record's id there. */
+  externalId?: string;
+  /** The contact's address in the record. */
+  email?: string;
 }
 
 /** A contact, as actions see it. */
@@ -189,16 +199,15 @@ interface ProviderPush {
    */
   defaults: readonly { from: string; to: string }[];
   /**
-   * Creates the record with this email, or updates the existing one. A repetition creates no second record.
+   * Writes a contact to its record, or makes one, and notes the record in `person.record`: a repetition leaves one record.
    * @param fields by the provider's names
-   * @returns the record's id at the provider
    */
-  upsertContact(
+  writeContact(
     call: ProviderCall,
-    email: string,
+    person: { email: string; record: ContactRecord },
     fields: Readonly<Record<string, string>>,
-  ): Promise<{ externalId: string }>;
-  /** Reads the fields of the provider's schema, if the provider offers one. */
+  ): Promise<void>;
+  /** Fields of the provider's schema, where it can be asked. */
   readFields?(call: ProviderCall): Promise<readonly ExternalField[]>;
 }
 
@@ -267,7 +276,7 @@ export interface ProviderRequest {
   /** Sent as a form. */
   form?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, string>>;
-  /** True to sign the body with the connection's webhook secret, as docs/webhooks.md describes. */
+  /** True to sign the body with the connection's webhook secret, as docs/guides/webhooks.md describes. */
   signed?: boolean;
   /** Statuses from 300 to 499 that are returned instead of thrown, such as 404 of a look-up. */
   expect?: readonly number[];

@@ -18,6 +18,7 @@ import {
   Refused,
   Unavailable,
   type ActionInput,
+  type ContactRecord,
   type InboundRequest,
   type Provider,
   type ProviderCall,
@@ -275,12 +276,12 @@ for (const id of ['hubspot', 'salesforce', 'pipedrive', 'close'] as const) {
       const { provider, call } = await connect(id);
       const email = `mary.${id}@acme.test`;
       const defaults = Object.fromEntries(provider.push!.defaults.map(({ from, to }) => [to, SAMPLE[from]!]));
-      const { externalId } = await provider.push!.upsertContact(call, email, defaults);
-      const again = await provider.push!.upsertContact(call, email.toUpperCase(), {
-        ...defaults,
-        [crm.nameField]: '',
-        ...crm.change,
-      });
+      const write = async (address: string, fields: Record<string, string>, record: ContactRecord = {}) => {
+        await provider.push!.writeContact(call, { email: address, record }, fields);
+        return record;
+      };
+      const externalId = (await write(email, defaults)).externalId!;
+      const again = await write(email.toUpperCase(), { ...defaults, [crm.nameField]: '', ...crm.change });
       t.is(again.externalId, externalId);
       t.deepEqual(
         crm.people().filter((one) => one.email.toLowerCase() === email),
@@ -293,6 +294,22 @@ for (const id of ['hubspot', 'salesforce', 'pipedrive', 'close'] as const) {
         ),
         [],
       );
+
+      // Under a new address the record stays, with its further addresses, and the note finds it.
+      const record = { externalId: again.externalId!, email };
+      const renamed = `mary.new.${id}@acme.test`;
+      await perform(provider, call, 'log_activity', { text: 'hello' }, inputFor({ email: renamed }, { record }));
+      t.deepEqual(record, { externalId: again.externalId!, email: renamed });
+      const marys = () => crm.people().flatMap((one) => (/^mary/i.test(one.email) ? [one.email.toLowerCase()] : []));
+      t.deepEqual(marys(), [renamed]);
+      t.is(crm.note().about, crm.idIn(again.externalId!));
+      await write(email, defaults, record);
+      t.deepEqual(marys(), [email]);
+      // A record that a person has deleted there is made anew.
+      const gone = { externalId: crm.noId, email: 'gone@acme.test' };
+      await write('gone.new@acme.test', defaults, gone);
+      t.not(gone.externalId, crm.noId);
+      t.is(crm.people().filter((one) => one.email === 'gone.new@acme.test').length, 1);
 
       doubles[id].clear();
       const input = inputFor({ email }, { data: { subject: 'Re: <b>hello</b>' } });
@@ -553,6 +570,7 @@ function inputFor(
     data: {},
     occurredAt: new Date(),
     contact: person,
+    record: {},
     fields: {},
     isTest: false,
     ...more,

@@ -53,7 +53,7 @@ export default function KeysPage() {
               ]}
             >
               {rows.map((one) => (
-                <KeyRow key={one.id} one={one} />
+                <KeyRow key={one.id} one={one} maker={rows.find(({ id }) => id === one.made_by_key_id)} />
               ))}
             </PagedTable>
           );
@@ -66,7 +66,7 @@ export default function KeysPage() {
   );
 }
 
-function KeyRow({ one }: { one: Key }) {
+function KeyRow({ one, maker }: { one: Key; maker: Key | undefined }) {
   const t = useText();
   const revoke = useAct(() => dataOf(heron.DELETE('/v1/api-keys/{id}', { params: { path: { id: one.id } } })), {
     stale: [['keys'], ['policies']],
@@ -77,6 +77,13 @@ function KeyRow({ one }: { one: Key }) {
     <Table.Tr>
       <Table.Td maw={{ base: 160, sm: 260 }} className="clip" title={one.name}>
         {one.name}
+        {one.made_by_key_id || one.made_by_application_id ? (
+          <Text size="xs" c="dimmed">
+            {maker
+              ? t('agents.key.madeBy', { name: maker.name })
+              : t(one.made_by_key_id ? 'agents.key.madeByKey' : 'agents.key.madeByApplication')}
+          </Text>
+        ) : null}
       </Table.Td>
       <Table.Td>
         <Text size="sm" ff="monospace">

@@ -36,20 +36,55 @@ export function EntryDetail({ entry }: { entry: Entry }) {
           [t('operator.audit.agent'), entry.user_agent],
         ]}
       />
-      <Fields title={t('operator.audit.changes')} values={entry.changes} />
-      <Fields title={t('operator.audit.metadata')} values={entry.metadata} />
+      <Changes changes={entry.changes ?? {}} />
+      <Metadata metadata={entry.metadata ?? {}} />
     </Stack>
   );
 }
 
-/** Table of fields with their current and, if known, previous values. */
-function Fields({ title, values }: { title: string; values: Record<string, unknown> | undefined }) {
+/** A secret, of which the audit log says only that it changed. */
+const HIDDEN = '(hidden)';
+
+/** Changed fields with their values before and after. */
+function Changes({ changes }: { changes: NonNullable<Entry['changes']> }) {
   const t = useText();
-  const rows = Object.entries(values ?? {}).map(([name, value]) => ({ name, ...toSides(value) }));
-  if (rows.length === 0) return null;
-  const hasBefore = rows.some(({ before }) => before !== undefined);
   return (
-    <Table.ScrollContainer minWidth={hasBefore ? 520 : 320}>
+    <FieldTable
+      title={t('operator.audit.changes')}
+      labels={[t('operator.audit.before'), t('operator.audit.after')]}
+      rows={Object.entries(changes).map(([name, { from, to }]) => [
+        name,
+        [from === HIDDEN ? '–' : shown(from), to === HIDDEN ? t('operator.audit.secret') : shown(to)],
+      ])}
+    />
+  );
+}
+
+/** Further facts, by field. */
+function Metadata({ metadata }: { metadata: NonNullable<Entry['metadata']> }) {
+  const t = useText();
+  return (
+    <FieldTable
+      title={t('operator.audit.metadata')}
+      labels={[t('operator.value')]}
+      rows={Object.entries(metadata).map(([name, value]) => [name, [shown(value)]])}
+    />
+  );
+}
+
+function FieldTable({
+  title,
+  labels,
+  rows,
+}: {
+  title: string;
+  labels: readonly string[];
+  rows: readonly (readonly [name: string, cells: readonly ReactNode[]])[];
+}) {
+  const t = useText();
+  if (rows.length === 0) return null;
+  return (
+    <Table.ScrollContainer minWidth={labels.length > 1 ? 520 : 320}>
       <Table verticalSpacing={6} captionSide="top" layout="fixed">
         <Table.Caption ta="start" mt={0}>
           {title}
@@ -57,12 +92,13 @@ function Fields({ title, values }: { title: string; values: Record<string, unkno
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{t('operator.audit.field')}</Table.Th>
-            {hasBefore ? <Table.Th>{t('operator.audit.before')}</Table.Th> : null}
-            <Table.Th>{t(hasBefore ? 'operator.audit.after' : 'operator.value')}</Table.Th>
+            {labels.map((label) => (
+              <Table.Th key={label}>{label}</Table.Th>
+            ))}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {rows.map(({ name, before, after }) => (
+          {rows.map(([name, cells]) => (
             <Table.Tr key={name}>
               <Table.Td className="wrap-anywhere">
                 {fieldName(name)}
@@ -70,25 +106,17 @@ function Fields({ title, values }: { title: string; values: Record<string, unkno
                   {name}
                 </Text>
               </Table.Td>
-              {hasBefore ? <Table.Td className="wrap-anywhere">{shown(before)}</Table.Td> : null}
-              <Table.Td className="wrap-anywhere">
-                {after === 'changed' ? t('operator.audit.secret') : shown(after)}
-              </Table.Td>
+              {cells.map((cell, index) => (
+                <Table.Td key={labels[index]} className="wrap-anywhere">
+                  {cell}
+                </Table.Td>
+              ))}
             </Table.Tr>
           ))}
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
   );
-}
-
-/** Parses a change, which is stored as old and new, as from and to, or as the new value alone. */
-function toSides(value: unknown): { before?: unknown; after: unknown } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { after: value };
-  const { from, to, old, new: now, ...others } = value as Record<string, unknown>;
-  if (Object.keys(others).length > 0) return { after: value };
-  if (to !== undefined) return { before: from, after: to };
-  return now === undefined ? { after: value } : { before: old, after: now };
 }
 
 function shown(value: unknown): ReactNode {

@@ -51,7 +51,6 @@ export const THINGS = [
   'user',
   'warmup_rule',
   'webhook',
-  'webhook_endpoint',
   'weekly_report',
 ] as const;
 

@@ -14,6 +14,7 @@ import { textOf, toNumber, toPercent, useText } from '../../text/index.ts';
 import { useChecklist, type ChecklistStep } from './checklist.ts';
 import { ofLastDays, useFigures } from './figures.ts';
 
+const Outreach = lazy(() => import('./outreach.tsx').then((module) => ({ default: module.Outreach })));
 const Team = lazy(() => import('./team.tsx').then((module) => ({ default: module.Team })));
 
 /** First page: recent activity and, until the first reply, the checklist. */
@@ -21,6 +22,7 @@ export default function StartPage() {
   const t = useText();
   const { person, workspace } = usePerson();
   const mayTeam = useCan('manage_team');
+  const maySettings = useCan('manage_settings');
   const mayCampaigns = useCan('view_campaigns');
   const checklist = useChecklist();
   const isUnderWay = checklist.data?.every(({ state }) => state === 'done') ?? false;
@@ -42,6 +44,11 @@ export default function StartPage() {
           {mayTeam ? (
             <Suspense fallback={<ListSkeleton rows={2} />}>
               <Team />
+            </Suspense>
+          ) : null}
+          {maySettings ? (
+            <Suspense fallback={<ListSkeleton rows={3} />}>
+              <Outreach />
             </Suspense>
           ) : null}
         </>

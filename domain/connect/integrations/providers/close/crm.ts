@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toMinorUnits } from '../../../../../lib/money.ts';
 import type { ExternalField, ProviderCall } from '../provider.ts';
-import { filledFields, nameOf, upsertByLookup, wholeName, type Crm, type Fields } from '../crm.ts';
+import { nameOf, wholeName, withEmail, type Crm, type Fields } from '../crm.ts';
 
 const contact = z.object({ id: z.string(), lead_id: z.string() });
 const OWN_FIELDS: readonly ExternalField[] = [
@@ -21,20 +21,18 @@ const MAX_PAGES = 10;
  */
 export const closeCrm: Crm = {
   name: 'Close',
-  async upsertContact(call, email, fields) {
-    const { lead_name: leadName, ...known } = filledFields(fields);
-    return upsertByLookup(closeCrm, call, email, wholeName(known), async () => {
-      const person = { ...contactBody(known), emails: [{ email, type: 'office' }] };
-      const { json } = await call.request({
-        method: 'POST',
-        path: '/lead/',
-        json: { ...(leadName === undefined ? {} : { name: leadName }), contacts: [person] },
-      });
-      const { id, contacts } = z
-        .object({ id: z.string(), contacts: z.array(z.object({ id: z.string() })).min(1) })
-        .parse(json);
-      return `${id}/${contacts[0]!.id}`;
+  changeable: ({ lead_name: _, ...fields }) => wholeName(fields),
+  async createContact(call, email, { lead_name: leadName, ...fields }) {
+    const person = { ...contactBody(fields), emails: [{ email, type: 'office' }] };
+    const { json } = await call.request({
+      method: 'POST',
+      path: '/lead/',
+      json: { ...(leadName === undefined ? {} : { name: leadName }), contacts: [person] },
     });
+    const { id, contacts } = z
+      .object({ id: z.string(), contacts: z.array(z.object({ id: z.string() })).min(1) })
+      .parse(json);
+    return `${id}/${contacts[0]!.id}`;
   },
   async findContact(call, email) {
     const { json } = await call.request({ method: 'POST', path: '/data/search/', json: searchOf(email) });
@@ -46,9 +44,18 @@ export const closeCrm: Crm = {
       .toSorted((one, other) => (one.id < other.id ? -1 : 1))[0];
     return found && `${found.lead_id}/${found.id}`;
   },
+  async hasContact(call, id) {
+    return (await readEmails(call, id)) !== undefined;
+  },
+  async changeEmail(call, id, { from, to }) {
+    const known = await readEmails(call, id);
+    if (!known) return false;
+    const emails = withEmail(known, 'email', { from, to }, { type: 'office' });
+    await call.request({ method: 'PUT', path: contactPath(id), json: { emails } });
+    return true;
+  },
   async updateContact(call, id, fields) {
-    const [, contactId] = id.split('/');
-    await call.request({ method: 'PUT', path: `/contact/${contactId}/`, json: contactBody(fields) });
+    await call.request({ method: 'PUT', path: contactPath(id), json: contactBody(fields) });
   },
   async addNote(call, id, { text }) {
     const [lead, contactId] = id.split('/');
@@ -103,6 +110,15 @@ export async function readCloseFields(call: ProviderCall): Promise<ExternalField
     more = isMore;
   }
   return [...OWN_FIELDS, ...custom];
+}
+
+const contactPath = (id: string) => `/contact/${id.split('/')[1]}/`;
+
+/** The addresses of a contact; undefined for one that is gone. */
+async function readEmails(call: ProviderCall, id: string): Promise<{ email: string }[] | undefined> {
+  const { status, json } = await call.request({ method: 'GET', path: contactPath(id), expect: [404] });
+  if (status === 404) return undefined;
+  return z.object({ emails: z.array(z.looseObject({ email: z.string() })).nullish() }).parse(json).emails ?? [];
 }
 
 function contactBody(fields: Fields): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Provider } from '../provider.ts';
-import { crmActions } from '../crm.ts';
+import { crmActions, writeContact } from '../crm.ts';
 import { closeCrm, readCloseFields } from './crm.ts';
 
 const config = z.strictObject({ api_key: z.string().trim().min(10).max(200) });
@@ -51,7 +51,7 @@ export const close: Provider = {
       { from: 'company', to: 'lead_name' },
       { from: 'phone', to: 'phone' },
     ],
-    upsertContact: closeCrm.upsertContact,
+    writeContact: (call, person, fields) => writeContact(closeCrm, call, person, fields),
     readFields: readCloseFields,
   },
 };

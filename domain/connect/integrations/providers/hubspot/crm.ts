@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ExternalField, ProviderCall } from '../provider.ts';
-import { asHtml, filledFields, type Crm } from '../crm.ts';
+import { asHtml, type Crm } from '../crm.ts';
 
 const withId = z.object({ id: z.string() });
 const contacts = '/crm/v3/objects/contacts';
@@ -11,15 +11,16 @@ const TO_CONTACT = { deal: 3, note: 202 };
 /** HubSpot: contacts, notes and deals. */
 export const hubspotCrm: Crm = {
   name: 'HubSpot',
-  // HubSpot's upsert by email is one atomic request, so two concurrent upserts create one contact.
-  async upsertContact(call, email, fields) {
+  upserts: true,
+  // The upsert by email is one request and atomic there, so that two of them at once make one contact.
+  async createContact(call, email, fields) {
     const { json } = await call.request({
       method: 'POST',
       path: `${contacts}/batch/upsert`,
-      json: { inputs: [{ id: email, idProperty: 'email', properties: { ...filledFields(fields), email } }] },
+      json: { inputs: [{ id: email, idProperty: 'email', properties: { ...fields, email } }] },
     });
     const { results } = z.object({ results: z.array(withId).min(1) }).parse(json);
-    return { externalId: results[0]!.id };
+    return results[0]!.id;
   },
   async findContact(call, email) {
     const { status, json } = await call.request({
@@ -29,6 +30,19 @@ export const hubspotCrm: Crm = {
       expect: [404],
     });
     return status === 404 ? undefined : withId.parse(json).id;
+  },
+  async hasContact(call, id) {
+    const { status } = await call.request({ method: 'GET', path: `${contacts}/${id}`, expect: [404] });
+    return status !== 404;
+  },
+  async changeEmail(call, id, { to: email }) {
+    const { status } = await call.request({
+      method: 'PATCH',
+      path: `${contacts}/${id}`,
+      json: { properties: { email } },
+      expect: [404],
+    });
+    return status !== 404;
   },
   async updateContact(call, id, fields) {
     await call.request({ method: 'PATCH', path: `${contacts}/${id}`, json: { properties: fields } });

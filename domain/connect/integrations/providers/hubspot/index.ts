@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Provider } from '../provider.ts';
-import { crmActions } from '../crm.ts';
+import { crmActions, writeContact } from '../crm.ts';
 import { hubspotCrm, readHubSpotFields } from './crm.ts';
 
 /** HubSpot, connected by its OAuth, through the CRM API v3. */
@@ -64,7 +64,7 @@ export const hubspot: Provider = {
       { from: 'company', to: 'company' },
       { from: 'phone', to: 'phone' },
     ],
-    upsertContact: hubspotCrm.upsertContact,
+    writeContact: (call, person, fields) => writeContact(hubspotCrm, call, person, fields),
     readFields: readHubSpotFields,
   },
 };

@@ -1,9 +1,15 @@
 import { z } from 'zod';
 import type { ExternalField, ProviderCall } from '../provider.ts';
-import { asHtml, filledFields, nameOf, upsertByLookup, wholeName, type Crm, type Fields } from '../crm.ts';
+import { asHtml, nameOf, wholeName, withEmail, type Crm, type Fields } from '../crm.ts';
 
 const persons = '/api/v2/persons';
 const made = z.object({ data: z.object({ id: z.number() }) });
+const person = z.object({
+  data: z.object({
+    emails: z.array(z.looseObject({ value: z.string() })).default([]),
+    is_deleted: z.boolean().default(false),
+  }),
+});
 /** Built-in fields of Pipedrive's persons. Pipedrive has one name field, so the name parts are joined here. */
 const OWN_FIELDS: readonly ExternalField[] = [
   { name: 'name', label: 'Name', type: 'varchar', readOnly: false },
@@ -19,17 +25,15 @@ const MAX_PAGES = 10;
 /** Pipedrive: persons, notes and deals. */
 export const pipedriveCrm: Crm = {
   name: 'Pipedrive',
-  async upsertContact(call, email, fields) {
-    const known = filledFields(fields);
-    return upsertByLookup(pipedriveCrm, call, email, wholeName(known), async () => {
-      const { json } = await call.request({
-        method: 'POST',
-        path: persons,
-        // Pipedrive requires a name for each person.
-        json: { name: email, ...personBody(known), emails: [{ value: email, primary: true, label: 'work' }] },
-      });
-      return String(made.parse(json).data.id);
+  changeable: wholeName,
+  async createContact(call, email, fields) {
+    const { json } = await call.request({
+      method: 'POST',
+      path: persons,
+      // A person must have a name there.
+      json: { name: email, ...personBody(fields), emails: [{ value: email, primary: true, label: 'work' }] },
     });
+    return String(made.parse(json).data.id);
   },
   async findContact(call, email) {
     const { json } = await call.request({
@@ -48,6 +52,16 @@ export const pipedriveCrm: Crm = {
       .filter(({ item }) => item.emails.some((one) => one.toLowerCase() === email.toLowerCase()))
       .map(({ item }) => item.id);
     return found.length === 0 ? undefined : String(Math.min(...found));
+  },
+  async hasContact(call, id) {
+    return (await readPerson(call, id)) !== undefined;
+  },
+  async changeEmail(call, id, { from, to }) {
+    const person = await readPerson(call, id);
+    if (!person) return false;
+    const emails = withEmail(person.emails, 'value', { from, to }, { label: 'work', primary: true });
+    await call.request({ method: 'PATCH', path: `${persons}/${id}`, json: { emails } });
+    return true;
   },
   async updateContact(call, id, fields) {
     await call.request({ method: 'PATCH', path: `${persons}/${id}`, json: personBody(fields) });
@@ -93,6 +107,14 @@ export async function readPipedriveFields(call: ProviderCall): Promise<ExternalF
     start = read.additional_data?.pagination?.next_start;
   }
   return [...OWN_FIELDS, ...custom];
+}
+
+/** A person who was not deleted. */
+async function readPerson(call: ProviderCall, id: string): Promise<z.output<typeof person>['data'] | undefined> {
+  const { status, json } = await call.request({ method: 'GET', path: `${persons}/${id}`, expect: [404] });
+  if (status === 404) return undefined;
+  const { data } = person.parse(json);
+  return data.is_deleted ? undefined : data;
 }
 
 function personBody(fields: Fields): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Provider } from '../provider.ts';
-import { crmActions } from '../crm.ts';
+import { crmActions, writeContact } from '../crm.ts';
 import { pipedriveCrm, readPipedriveFields } from './crm.ts';
 
 /** Pipedrive, connected by its OAuth, through the API v2 for persons and deals, and the API v1 for notes. */
@@ -50,7 +50,7 @@ export const pipedrive: Provider = {
       { from: 'last_name', to: 'last_name' },
       { from: 'phone', to: 'phone' },
     ],
-    upsertContact: pipedriveCrm.upsertContact,
+    writeContact: (call, person, fields) => writeContact(pipedriveCrm, call, person, fields),
     readFields: readPipedriveFields,
   },
 };

@@ -9,7 +9,7 @@ import {
   type ProviderCall,
   type ProviderRequest,
 } from '../provider.ts';
-import { filledFields, upsertByLookup, type Crm, type Fields } from '../crm.ts';
+import type { Crm, Fields } from '../crm.ts';
 
 const API = '/services/data/v62.0';
 /**
@@ -21,14 +21,10 @@ const OVER_LIMIT_WAIT_MS = 15 * MINUTE_MS;
 /** Salesforce: contacts, completed tasks and opportunities. */
 export const salesforceCrm: Crm = {
   name: 'Salesforce',
-  // Uses a query instead of the upsert on Email. The upsert answers 300 if several contacts have the address, and 404
-  // for addresses with some endings.
-  async upsertContact(call, email, fields) {
-    const known = filledFields(fields);
-    return upsertByLookup(salesforceCrm, call, email, known, () =>
-      // Salesforce requires a last name for each contact.
-      create(call, 'Contact', { ...known, LastName: known.LastName ?? email, Email: email }),
-    );
+  // Not by the upsert on Email: that one answers 300 where several contacts have the address, and 404 for some endings of addresses.
+  async createContact(call, email, fields) {
+    // A contact must have a last name there.
+    return create(call, 'Contact', { ...fields, LastName: fields.LastName ?? email, Email: email });
   },
   async findContact(call, email) {
     const quoted = email.replaceAll(/[\\']/g, (mark) => `\\${mark}`);
@@ -38,6 +34,20 @@ export const salesforceCrm: Crm = {
       query: { q: `SELECT Id FROM Contact WHERE Email = '${quoted}' ORDER BY CreatedDate ASC LIMIT 1` },
     });
     return z.object({ records: z.array(z.object({ Id: z.string() })) }).parse(json).records[0]?.Id;
+  },
+  async hasContact(call, id) {
+    const { status } = await ask(call, {
+      method: 'GET',
+      path: `${API}/sobjects/Contact/${id}`,
+      query: { fields: 'Id' },
+      expect: [404],
+    });
+    return status !== 404;
+  },
+  async changeEmail(call, id, { to }) {
+    const path = `${API}/sobjects/Contact/${id}`;
+    const { status } = await ask(call, { method: 'PATCH', path, json: { Email: to }, expect: [404] });
+    return status !== 404;
   },
   async updateContact(call, id, fields) {
     await ask(call, { method: 'PATCH', path: `${API}/sobjects/Contact/${id}`, json: fields });
@@ -98,7 +108,7 @@ async function create(call: ProviderCall, object: string, fields: Fields | objec
 
 /** Sends a request. Salesforce reports its exhausted request limit with 403. */
 async function ask(call: ProviderCall, request: ProviderRequest): Promise<ProviderAnswer> {
-  const answer = await call.request({ ...request, expect: [403] });
+  const answer = await call.request({ ...request, expect: [403, ...(request.expect ?? [])] });
   if (answer.status !== 403) return answer;
   const problems = z.array(z.object({ errorCode: z.string(), message: z.string() })).safeParse(answer.json);
   const [problem] = problems.success ? problems.data : [];

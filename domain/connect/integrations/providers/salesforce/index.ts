@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Provider } from '../provider.ts';
-import { crmActions } from '../crm.ts';
+import { crmActions, writeContact } from '../crm.ts';
 import { readSalesforceFields, salesforceCrm } from './crm.ts';
 
 /** Salesforce, connected by its OAuth, through the REST API of the account's own instance. */
@@ -55,7 +55,7 @@ export const salesforce: Provider = {
       { from: 'last_name', to: 'LastName' },
       { from: 'phone', to: 'Phone' },
     ],
-    upsertContact: salesforceCrm.upsertContact,
+    writeContact: (call, person, fields) => writeContact(salesforceCrm, call, person, fields),
     readFields: readSalesforceFields,
   },
 };

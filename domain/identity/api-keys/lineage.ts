@@ -1,0 +1,75 @@
+import { across } from '../../../db/across.ts';
+import type { Row } from '../../../db/rows.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
+import type { Actor } from '../../platform/kernel/actor.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+
+type Lineage = Pick<Row<'api_keys'>, 'made_by_key_id' | 'made_by_application_id' | 'made_by_grant_id'>;
+
+/**
+ * The maker of a new key, where that is a key or an application. Its row is locked against a revocation, which then finds the new key.
+ * @throws AppError unauthorized when the acting key or grant has just been revoked
+ */
+export async function lineageOf(tx: Tx, { apiKeyId, oauthGrantId }: Actor): Promise<Lineage> {
+  const nobody = { made_by_key_id: null, made_by_application_id: null, made_by_grant_id: null };
+  if (apiKeyId) {
+    const [key] = await tx.org.sql(
+      `select 1 from api_keys where organization_id = :org and id = :id and status = 'active' for share`,
+      { id: apiKeyId },
+    );
+    if (!key) throw new AppError('unauthorized', message('api_key.revoked'));
+    return { ...nobody, made_by_key_id: apiKeyId };
+  }
+  if (!oauthGrantId) return nobody;
+  const [grant] = await tx.org.sql<Pick<Row<'oauth_grants'>, 'application_id'>>(
+    'select application_id from oauth_grants where organization_id = :org and id = :id and revoked_at is null for share',
+    { id: oauthGrantId },
+  );
+  if (!grant) throw new AppError('unauthorized', message('oauth.grant_revoked'));
+  return { ...nobody, made_by_application_id: grant.application_id, made_by_grant_id: oauthGrantId };
+}
+
+/**
+ * Revokes the active keys that a key or a grant made, and what those made. The maker has to be revoked before, in this transaction.
+ * @returns how many
+ */
+export async function revokeMade(tx: Tx, maker: { key: string } | { grant: string }, reason: string): Promise<number> {
+  const column = 'key' in maker ? 'made_by_key_id' : 'made_by_grant_id';
+  let count = 0;
+  // Once more until nothing is found: a key of the first turn may have made another one until its row was locked.
+  for (;;) {
+    const revoked = await tx.org.sql<{ id: string }>(
+      `with recursive made as (
+         select id from api_keys where organization_id = :org and ${column} = :maker
+         union select k.id from made m join api_keys k on k.made_by_key_id = m.id where k.organization_id = :org
+       )
+       update api_keys k set status = 'revoked', revoked_at = :now, revoked_reason = :reason, updated_at = :now
+       from made where k.organization_id = :org and k.id = made.id and k.status = 'active' returning k.id`,
+      { maker: Object.values(maker)[0]!, now: tx.now, reason },
+    );
+    if (revoked.length === 0) return count;
+    count += revoked.length;
+    for (const { id } of revoked)
+      tx.audit({ action: 'revoke', entityType: 'api_key', entityId: id, metadata: { reason, maker } });
+  }
+}
+
+/** {@link revokeMade} for every grant of an application that is being deleted, in every workspace. */
+export async function revokeMadeByApplication(tx: Tx, applicationId: string): Promise<void> {
+  // Ends the grants: a token that makes a key at this moment is waited for, and no later one is accepted.
+  await across(tx.trx, 'person')
+    .table('oauth_grants')
+    .where({ application_id: applicationId })
+    .whereNull('revoked_at')
+    .update({ revoked_at: tx.now, updated_at: tx.now });
+  await across(tx.trx, 'person').sql(
+    `with recursive made as (
+       select id from api_keys where made_by_application_id = :application
+       union select k.id from made m join api_keys k on k.made_by_key_id = m.id
+     )
+     update api_keys k set status = 'revoked', revoked_at = :now, revoked_reason = 'The application that made it was deleted', updated_at = :now
+     from made where k.id = made.id and k.status = 'active'`,
+    { application: applicationId, now: tx.now },
+  );
+}

@@ -1,0 +1,84 @@
+import { AppError, type Problem } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
+import { deleteConnection } from '../../connect/integrations/connections.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { revokeKey } from '../api-keys/keys.ts';
+import { deleteApplication } from '../oauth/applications.ts';
+
+/** Things that a refusal names at most. */
+const MAX_NAMED = 100;
+
+/** A thing by which somebody who has left could still act, or that nobody may know of. */
+interface Made {
+  kind: 'api_keys' | 'oauth_applications' | 'integration_connections';
+  id: string;
+  name: string;
+}
+
+/**
+ * Settles what becomes of the API keys, applications and connections that a member made, who is about to be removed.
+ * @param ctx joins the transaction
+ * @throws AppError conflict naming up to 100 of them, where there are any and `what` is not given
+ */
+export async function settleMade(ctx: Ctx, tx: Tx, userId: string, what: 'keep' | 'revoke' | undefined): Promise<void> {
+  const made = await madeBy(tx, userId);
+  if (made.length === 0) return;
+  if (what === undefined) {
+    const count = (kind: Made['kind']) => made.filter((one) => one.kind === kind).length;
+    throw new AppError(
+      'conflict',
+      message('member.made', {
+        keys: count('api_keys'),
+        applications: count('oauth_applications'),
+        connections: count('integration_connections'),
+      }),
+      { problems: made.slice(0, MAX_NAMED).map(toProblem), fix: message('member.made.fix') },
+    );
+  }
+  if (what === 'keep') return keep(tx, userId);
+  for (const { kind, id } of made) {
+    if (kind === 'api_keys') await revokeKey(ctx, id, 'The person who made it was removed');
+    else if (kind === 'oauth_applications') await deleteApplication(ctx, id);
+    else await deleteConnection(ctx, id);
+  }
+}
+
+function madeBy(tx: Tx, userId: string): Promise<Made[]> {
+  return tx.org.sql<Made>(
+    `select 'api_keys' as kind, id, name from api_keys
+     where organization_id = :org and user_id = :user and status = 'active' and (expires_at is null or expires_at > :now)
+     union all select 'oauth_applications', id, name from oauth_applications where organization_id = :org and created_by = :user
+     union all select 'integration_connections', id, label from integration_connections
+     where organization_id = :org and connected_by = :user and status <> 'disconnected'
+     order by kind, id`,
+    { user: userId, now: tx.now },
+  );
+}
+
+function toProblem({ kind, id, name }: Made): Problem {
+  const said = {
+    api_keys: message('member.made_key', { name }),
+    oauth_applications: message('member.made_application', { name }),
+    integration_connections: message('member.made_connection', { name }),
+  };
+  return { path: `${kind}.${id}`, message: said[kind] };
+}
+
+/** Puts in the name of who acts what a member made. */
+async function keep(tx: Tx, userId: string): Promise<void> {
+  const now = { updated_at: tx.now };
+  const { userId: keeper } = tx.actor;
+  await tx.org
+    .table('api_keys')
+    .where({ user_id: userId })
+    .update({ user_id: keeper, ...now });
+  await tx.org
+    .table('oauth_applications')
+    .where({ created_by: userId })
+    .update({ created_by: keeper, ...now });
+  await tx.org
+    .table('integration_connections')
+    .where({ connected_by: userId })
+    .update({ connected_by: keeper, ...now });
+}

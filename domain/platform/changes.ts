@@ -1,0 +1,37 @@
+import type { AuditChanges } from '../../db/json-columns.ts';
+
+/** Fields of something new, for the audit trail. */
+export function created(fields: object): AuditChanges {
+  return changed({}, fields);
+}
+
+/** Fields of something that was deleted, for the audit trail. */
+export function deleted(fields: object): AuditChanges {
+  return Object.fromEntries(Object.entries(fields).map(([name, from]) => [name, { from: kept(from), to: null }]));
+}
+
+/** The fields of `after` that differ from those of `before`, as JSON, for the audit trail. Undefined fields of `after` were not sent. */
+export function changed(before: object, after: object): AuditChanges {
+  const known = before as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(after).flatMap(([name, to]: [string, unknown]) => {
+      const from = known[name] ?? null;
+      return to === undefined || JSON.stringify(from) === JSON.stringify(to)
+        ? []
+        : [[name, { from: kept(from), to: kept(to) }]];
+    }),
+  );
+}
+
+/** A secret that was replaced, for the audit trail, which never has its values. */
+export function secretChanged(name: string): AuditChanges {
+  return { [name]: { from: HIDDEN, to: HIDDEN } };
+}
+
+/** A value as the trail keeps it: of a long text its beginning. */
+function kept(value: unknown): unknown {
+  return typeof value === 'string' && value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value;
+}
+
+const MAX_TEXT = 500;
+const HIDDEN = '(hidden)';

@@ -1,0 +1,101 @@
+import { loadConfig } from '../../lib/config/index.ts';
+import type { SettingName } from '../../lib/config/settings.ts';
+import { DEFAULT_KEY_RATE } from '../../domain/identity/resolve-actor.ts';
+import { MADE, wrap } from './markdown.ts';
+
+const HEAD = `# Limits
+
+For developers who call the API, and for operators. At the end you know the limits of requests, files and sending, and
+the settings that change them.
+
+${MADE}
+
+\`GET /v1/admin/instance/limits\` lists the limits in force on an installation.
+
+A request beyond a rate is answered 429 with \`Retry-After\`. A setting of 0 switches its limit off where
+[Settings](settings.md) says so.
+`;
+
+interface Limit {
+  what: string;
+  /** A setting, whose default is shown, or a fixed value. */
+  by: SettingName | { fixed: string };
+}
+
+const LIMITS: Record<string, Limit[]> = {
+  Requests: [
+    {
+      what: 'Requests per minute of an API key or OAuth grant, unless the key sets its own rate',
+      by: { fixed: String(DEFAULT_KEY_RATE) },
+    },
+    { what: 'Requests per minute of a session', by: 'SESSION_REQUESTS_PER_MINUTE' },
+    { what: 'Writes per minute of a workspace', by: 'ORG_WRITES_PER_MINUTE' },
+    { what: 'Client registrations per hour and source address', by: 'OAUTH_REGISTRATIONS_PER_HOUR' },
+    { what: 'Size of a body, unless the endpoint allows more', by: { fixed: '1 MiB, nested 64 levels deep' } },
+    { what: 'Duration of a statement in the database', by: 'DB_STATEMENT_TIMEOUT_MS' },
+    { what: 'Wait for a lock in the database', by: 'DB_LOCK_TIMEOUT_MS' },
+    { what: 'Duration of an idle transaction in the database', by: 'DB_IDLE_TRANSACTION_MS' },
+  ],
+  Campaigns: [
+    { what: 'New campaigns per UTC day and workspace', by: 'ORG_CAMPAIGNS_PER_DAY' },
+    { what: 'Test runs per UTC day and credential', by: 'CREDENTIAL_TESTS_PER_DAY' },
+    { what: 'Sending windows of one weekday of a campaign', by: { fixed: '48' } },
+    { what: 'Open workflows of a campaign before their first email', by: 'LAUNCH_MAX_IN_FLIGHT' },
+    { what: 'Leads in a request for a run, and recipients of a run', by: { fixed: '5,000 and 50,000' } },
+    { what: 'Mailboxes of a free workspace', by: { fixed: '10' } },
+  ],
+  'Imports and exports': [
+    { what: 'Size of a file to import', by: 'IMPORT_MAX_BYTES' },
+    { what: 'Rows of a file to import', by: 'IMPORT_MAX_ROWS' },
+    { what: 'Open imports of a workspace', by: 'ORG_IMPORTS' },
+    { what: 'Size of all files of open imports of a workspace', by: 'ORG_IMPORT_BYTES' },
+    { what: 'Files that one API process parses at once', by: { fixed: '2, with 512 MB of memory each' } },
+    {
+      what: 'Exports of the lead database at once, per API process and per workspace',
+      by: { fixed: '4 and 2, for 5 minutes each' },
+    },
+  ],
+  Files: [
+    { what: 'Stored files of a workspace', by: 'ORG_STORED_BYTES' },
+    { what: 'Stored files of received messages of a workspace', by: 'ORG_RECEIVED_BYTES' },
+    { what: 'Attachments of one email', by: { fixed: '10, 7 MiB together' } },
+    { what: 'Files kept of one received message', by: { fixed: '25, 10 MiB each' } },
+  ],
+  Events: [
+    { what: 'Webhook endpoints of a workspace', by: 'ORG_WEBHOOK_ENDPOINTS' },
+    { what: 'Events per minute to one endpoint', by: 'WEBHOOK_ENDPOINT_PER_MINUTE' },
+    { what: 'Events of one type per minute and workspace', by: 'WEBHOOK_EVENT_TYPE_PER_MINUTE' },
+    { what: 'Attempts of a delivery', by: 'WEBHOOK_MAX_ATTEMPTS' },
+    { what: 'Sockets of one realtime process', by: 'REALTIME_MAX_CONNECTIONS' },
+    { what: 'Sockets of one workspace per process', by: 'REALTIME_ORG_CONNECTIONS' },
+    { what: 'Sockets of one credential per process', by: 'REALTIME_KEY_CONNECTIONS' },
+    { what: 'Sockets of one source address that have not signed in', by: 'REALTIME_SOURCE_PENDING' },
+  ],
+  Automations: [
+    {
+      what: 'Runs per UTC hour and workspace that other runs start',
+      by: { fixed: '10,000, and 50 for each first run' },
+    },
+    { what: 'Nodes of one automation that start another automation', by: { fixed: '10' } },
+    { what: 'Computation of all texts and conditions of one run', by: { fixed: 'that of one email, about 0.1 s' } },
+  ],
+};
+
+/** The text of docs/reference/limits.md: limits with their defaults and settings. */
+export function limitsPage(): string {
+  const config = loadConfig({});
+  const sections = Object.entries(LIMITS).map(([title, limits]) => {
+    const items = limits.map(({ what, by }) =>
+      wrap(typeof by === 'object' ? `${what}: ${by.fixed}` : `${what}: ${shown(by, config[by])} (\`${by}\`)`, '- '),
+    );
+    return `## ${title}\n\n${items.join('\n')}\n`;
+  });
+  return `${HEAD}\n${sections.join('\n')}`;
+}
+
+function shown(name: SettingName, value: unknown): string {
+  const number = Number(value);
+  if (name.endsWith('_BYTES')) return `${number / 1024 / 1024} MiB`;
+  if (name.endsWith('_MS')) return `${number / 1000} s`;
+  return number.toLocaleString('en');
+}

@@ -1,0 +1,50 @@
+import { messagesFor, sentencesIn, type Finding } from './rules.ts';
+
+const MAX_COLUMNS = 120;
+/** Sentences of the longest paragraph that is let pass. */
+const MAX_SENTENCES = 5;
+const MADE = /makes this page from the sources/;
+const FENCE = /^\s*(?:```|~~~)/;
+const BEGINS_BLOCK = /^\s*(?:[-*] |\d+\. |#|\||>)/;
+
+interface Block {
+  text: string;
+  /** Line that it begins on, from 1. */
+  line: number;
+}
+
+/**
+ * Findings in a document, in their order. Code, tables and headings are no prose; pages that are made from the sources are checked where their
+ * words stand.
+ * @param isPage whether it is a page of docs/, whose first paragraph names its readers
+ */
+export function findingsInMarkdown(text: string, isPage: boolean): Finding[] {
+  if (MADE.test(text)) return [];
+  const findings: Finding[] = [];
+  const blocks: Block[] = [];
+  let isFenced = false;
+  let block: Block | undefined;
+  text.split('\n').forEach((raw, index) => {
+    const line = index + 1;
+    if (FENCE.test(raw)) isFenced = !isFenced;
+    const isProse = !isFenced && !FENCE.test(raw) && raw.trim() !== '' && !/^\s*[#|]/.test(raw);
+    if (!isFenced && raw.length > MAX_COLUMNS)
+      findings.push({ line, message: `${raw.length} columns: at most ${MAX_COLUMNS}` });
+    if (!isProse) block = undefined;
+    else if (block && !BEGINS_BLOCK.test(raw)) block.text += `\n${raw}`;
+    else blocks.push((block = { text: raw.replace(/^\s*(?:[-*] |\d+\. |> )/, ''), line }));
+  });
+  if (isPage && !blocks[0]?.text.startsWith('For '))
+    findings.push({ line: 1, message: 'the first paragraph does not begin with "For", and whom the page is for' });
+  for (const { text: written, line } of blocks) {
+    const plain = written.replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('*', '');
+    const sentences = sentencesIn(plain).length;
+    if (sentences > MAX_SENTENCES)
+      findings.push({ line, message: `a paragraph of ${sentences} sentences: at most ${MAX_SENTENCES}` });
+    // A paragraph that begins with a link begins with the title of a page.
+    const isTitled = written.startsWith('[');
+    const messages = messagesFor(plain).filter((message) => !(isTitled && message.startsWith('opens with')));
+    findings.push(...messages.map((message) => ({ line, message })));
+  }
+  return findings.toSorted((a, b) => a.line - b.line);
+}
