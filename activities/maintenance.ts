@@ -8,6 +8,7 @@ import { retryDueRuns } from '../domain/operations/system/blocked-runs.ts';
 import { endOrphanedApprovals } from '../domain/operations/system/orphaned-approvals.ts';
 import { reconcile } from '../domain/operations/system/reconcile.ts';
 import { sweepExpired } from '../domain/operations/system/sweep.ts';
+import { mailLegalThreats } from '../domain/inbox/threads/legal-threats.ts';
 import { foldCountChanges } from '../domain/inbox/threads/counts.ts';
 import { expireFiles, expireSentContents } from '../domain/inbox/threads/retention.ts';
 import { verifyDueAddresses } from '../domain/audience/verification/verify-due.ts';
@@ -44,6 +45,7 @@ const WORK: Record<Chore, Work> = {
   revokeConnections: { verb: revokeConnections, says: 'consents of connections that are gone have ended' },
   checkConnections: { verb: checkHealth },
   planWeeklyReports: { verb: planWeeklyReports, says: 'weekly reports are on their way' },
+  mailLegalThreats: { verb: mailLegalThreats, says: 'owners were mailed about replies that threaten legal steps' },
   foldCountChanges: { verb: foldCountChanges },
   expireFiles: {
     verb: async (deps) => (await expireSentContents(deps)) + (await expireFiles(deps)),

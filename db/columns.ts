@@ -29,6 +29,7 @@ interface JsonTypes {
   StoredActor: Json.StoredActor;
   ScheduleWindow: Json.ScheduleWindow;
   SegmentCondition: Json.SegmentCondition;
+  StoredAnswer: Json.StoredAnswer;
   StoredAttachment: Json.StoredAttachment;
   StoredConversation: Json.StoredConversation;
   StoredIssue: Json.StoredIssue;
@@ -75,6 +76,7 @@ export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'enrollments.conversation': 'StoredConversation',
   'goal_revisions.definition': 'GoalDefinition',
   'idempotency_keys.headers': 'Record<string, string>',
+  'inbound_messages.answer': 'StoredAnswer',
   'integration_connections.display_fields': 'Record<string, string>',
   'integration_deliveries.source': 'Record<string, string>',
   'integration_oauth_states.actor': 'StoredActor',

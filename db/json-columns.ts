@@ -50,6 +50,22 @@ export interface PaymentLine {
   interval: 'month' | 'once';
 }
 
+/** A received message as the trained model reads it. */
+export interface StoredAnswer {
+  kind: string;
+  /** 0 to 1. */
+  confidence: number;
+  /** Words that spoke most for the kind, as they stand in the text. */
+  words: string[];
+  /** The wish of an opt-out, certain or doubtful; null for other kinds. */
+  force: 'stop' | 'erase' | 'legal' | null;
+  /** Day of a return or of "not now", UTC, as RFC 3339 text. */
+  until: string | null;
+  until_words: string | null;
+  /** The person of a referral, or the deputy. */
+  person: { name: string | null; email: string | null } | null;
+}
+
 /** A mail service as stored, without its password. */
 export interface StoredMailService {
   host: string;

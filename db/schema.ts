@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 741f36d0d3d88eac. Types: cd7ed8204441b3e3. */
+/* Written by `npm run db:types`; do not edit. Sources: 02164a7aa1210d7b. Types: c3ff3426481a716e. */
 
 import type {
   ApprovalBinding,
@@ -24,6 +24,7 @@ import type {
   SegmentCondition,
   SendAsAddress,
   StoredActor,
+  StoredAnswer,
   StoredAttachment,
   StoredConversation,
   StoredIssue,
@@ -36,6 +37,7 @@ export interface Tables {
   agent_policies: { row: AgentPoliciesRow; insert: AgentPoliciesInsert };
   agent_policy_usage: { row: AgentPolicyUsageRow; insert: AgentPolicyUsageInsert };
   ai_usage: { row: AiUsageRow; insert: AiUsageInsert };
+  answer_corrections: { row: AnswerCorrectionsRow; insert: AnswerCorrectionsInsert };
   api_key_usage_logs: { row: ApiKeyUsageLogsRow; insert: ApiKeyUsageLogsInsert };
   api_key_usage_minutes: { row: ApiKeyUsageMinutesRow; insert: ApiKeyUsageMinutesInsert };
   api_keys: { row: ApiKeysRow; insert: ApiKeysInsert };
@@ -121,6 +123,7 @@ export interface Tables {
   invitations: { row: InvitationsRow; insert: InvitationsInsert };
   labels: { row: LabelsRow; insert: LabelsInsert };
   lead_company_counts: { row: LeadCompanyCountsRow; insert: LeadCompanyCountsInsert };
+  legal_threat_mails: { row: LegalThreatMailsRow; insert: LegalThreatMailsInsert };
   mailbox_checks: { row: MailboxChecksRow; insert: MailboxChecksInsert };
   mailbox_consents: { row: MailboxConsentsRow; insert: MailboxConsentsInsert };
   mailbox_errors: { row: MailboxErrorsRow; insert: MailboxErrorsInsert };
@@ -139,6 +142,7 @@ export interface Tables {
   oauth_codes: { row: OauthCodesRow; insert: OauthCodesInsert };
   oauth_grants: { row: OauthGrantsRow; insert: OauthGrantsInsert };
   oauth_tokens: { row: OauthTokensRow; insert: OauthTokensInsert };
+  opt_out_questions: { row: OptOutQuestionsRow; insert: OptOutQuestionsInsert };
   order_mailboxes: { row: OrderMailboxesRow; insert: OrderMailboxesInsert };
   order_steps: { row: OrderStepsRow; insert: OrderStepsInsert };
   organizations: { row: OrganizationsRow; insert: OrganizationsInsert };
@@ -312,6 +316,21 @@ interface AiUsageInsert {
   organization_id: string;
   day: string;
   tokens: number;
+}
+
+/** Counts of the readings that people corrected, from which later ones learn. */
+interface AnswerCorrectionsRow {
+  organization_id: string;
+  read_kind: string;
+  said_kind: string;
+  count: number;
+}
+
+interface AnswerCorrectionsInsert {
+  organization_id: string;
+  read_kind: string;
+  said_kind: string;
+  count: number;
 }
 
 /** One request made with an API key. */
@@ -1071,6 +1090,8 @@ interface CampaignsRow {
     | 'completed';
   kind: 'sequence' | 'one_time';
   stop_on_reply: boolean;
+  /** Replies of one person that end the sequence for the others at their company. */
+  stop_on_company_reply: 'off' | 'any' | 'positive_or_opt_out';
   open_tracking: boolean;
   link_tracking: boolean;
   text_only: boolean;
@@ -1162,6 +1183,7 @@ interface CampaignsInsert {
     | 'completed';
   kind?: 'sequence' | 'one_time';
   stop_on_reply?: boolean;
+  stop_on_company_reply?: 'off' | 'any' | 'positive_or_opt_out';
   open_tracking?: boolean;
   link_tracking?: boolean;
   text_only?: boolean;
@@ -2638,6 +2660,20 @@ interface InboundMessagesRow {
   intent: string | null;
   /** Confidence from 0 to 1. */
   intent_confidence: number | null;
+  /** The reading of the trained model; kept as it was when a person corrects it. */
+  answer: StoredAnswer | null;
+  /** The kind that a person gave instead. */
+  corrected_kind:
+    | 'positive'
+    | 'negative'
+    | 'not_now'
+    | 'question'
+    | 'referral'
+    | 'opt_out'
+    | 'out_of_office'
+    | 'automated'
+    | 'neutral'
+    | null;
   send_id: string | null;
   campaign_id: string | null;
   contact_id: string | null;
@@ -2677,6 +2713,18 @@ interface InboundMessagesInsert {
   kind: 'reply' | 'bounce' | 'complaint' | 'out_of_office' | 'automated' | 'other';
   intent?: string | null;
   intent_confidence?: number | null;
+  answer?: string | null;
+  corrected_kind?:
+    | 'positive'
+    | 'negative'
+    | 'not_now'
+    | 'question'
+    | 'referral'
+    | 'opt_out'
+    | 'out_of_office'
+    | 'automated'
+    | 'neutral'
+    | null;
   send_id?: string | null;
   campaign_id?: string | null;
   contact_id?: string | null;
@@ -3221,6 +3269,28 @@ interface LeadCompanyCountsInsert {
   last_contacted_at?: Date | null;
   is_stale?: boolean;
   is_folded?: boolean;
+}
+
+/** An email to an owner of the workspace about a reply that threatens legal steps. */
+interface LegalThreatMailsRow {
+  message_id: string;
+  user_id: string;
+  organization_id: string;
+  /** 'uncertain': the answer of the mail server was lost. */
+  state: 'due' | 'sending' | 'sent' | 'refused' | 'uncertain';
+  claimed_at: Date | null;
+  settled_at: Date | null;
+  created_at: Date;
+}
+
+interface LegalThreatMailsInsert {
+  message_id: string;
+  user_id: string;
+  organization_id: string;
+  state?: 'due' | 'sending' | 'sent' | 'refused' | 'uncertain';
+  claimed_at?: Date | null;
+  settled_at?: Date | null;
+  created_at: Date;
 }
 
 /** A credential that a worker tests before it is stored. Deleted once the result is there. */
@@ -3884,6 +3954,23 @@ interface OauthTokensInsert {
   expires_at: Date;
   replaced_at?: Date | null;
   revoked_at?: Date | null;
+  created_at: Date;
+}
+
+/** An address whose owner may have asked to stop. No email goes to it until a person decides, which deletes the row. */
+interface OptOutQuestionsRow {
+  organization_id: string;
+  email: string;
+  message_id: string;
+  thread_id: string;
+  created_at: Date;
+}
+
+interface OptOutQuestionsInsert {
+  organization_id: string;
+  email: string;
+  message_id: string;
+  thread_id: string;
   created_at: Date;
 }
 

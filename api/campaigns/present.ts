@@ -47,6 +47,7 @@ export function presentCampaign(row: CampaignRow, { config }: Pick<Ctx, 'config'
     status: row.status,
     kind: row.kind,
     stop_on_reply: row.stop_on_reply,
+    stop_on_company_reply: row.stop_on_company_reply,
     open_tracking: row.open_tracking,
     link_tracking: row.link_tracking,
     text_only: row.text_only,

@@ -6,6 +6,7 @@ import {
   updateCampaignSchema,
 } from '../../domain/campaigns/input.ts';
 import { LEAD_STATUSES } from '../../domain/sending/leads/list.ts';
+import { COMPANY_REPLIES } from '../../domain/campaigns/input.ts';
 import { CAMPAIGN_STATUSES, STATUS_FILTERS } from '../../domain/campaigns/read.ts';
 import { stepActionSchema } from '../../domain/sending/campaign/actions.ts';
 import { conditionsSchema } from '../../domain/sending/campaign/graph.ts';
@@ -63,6 +64,10 @@ const campaignFields = {
   status: z.enum(CAMPAIGN_STATUSES),
   kind: z.enum(['sequence', 'one_time']),
   stop_on_reply: z.boolean(),
+  stop_on_company_reply: z.enum(COMPANY_REPLIES).meta({
+    description:
+      'Replies of one person that end the sequence for the others at their company, which is the domain of the address; free mail providers are no company',
+  }),
   open_tracking: z.boolean(),
   link_tracking: z.boolean(),
   text_only: z.boolean(),

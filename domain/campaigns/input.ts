@@ -30,10 +30,14 @@ const text = z.string().max(256 * 1024);
 const subject = z.string().max(998);
 const waitAfter = z.int().min(0).max(60);
 
+/** Replies of one person that end the sequence for the others at their company. */
+export const COMPANY_REPLIES = ['off', 'any', 'positive_or_opt_out'] as const;
+
 /** Settings common to creating and updating. */
 const settings = {
   description: z.string().max(5000),
   stop_on_reply: z.boolean(),
+  stop_on_company_reply: z.enum(COMPANY_REPLIES),
   open_tracking: z.boolean(),
   link_tracking: z.boolean(),
   text_only: z.boolean(),

@@ -94,6 +94,7 @@ function scheduleOf(campaign: CampaignRow) {
 function detailsOf(campaign: CampaignRow, settings: OutreachSettings) {
   return {
     stop_on_reply: campaign.stop_on_reply,
+    stop_on_company_reply: campaign.stop_on_company_reply,
     risky_emails: campaign.risky_emails,
     unsubscribe_mode: campaign.unsubscribe_mode,
     ...shownSettings(campaign, settings),

@@ -3,7 +3,7 @@ import { sha256 } from '../../lib/crypto.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { readTaskTypes } from '../sending/campaign/crm-actions.ts';
 import { effectiveSettings } from '../sending/campaign/outreach-settings.ts';
-import { insertTask, type TaskPriority } from './tasks.ts';
+import { changeTask, insertTask, type TaskPriority } from './tasks.ts';
 import { taskTypeNamed, usualTaskType } from './task-types.ts';
 
 /** A reply to a campaign, from its event. */
@@ -51,16 +51,36 @@ export async function openTasksForReplies(tx: Tx, answers: readonly Answer[]): P
   const type = taskTypeNamed(types, TYPE) ?? usualTaskType(types);
   for (const { campaignId, contactId, intent, source } of wanted) {
     if (!there.has(contactId)) continue;
-    const { title, priority } = WORDS[intent] ?? WORDS.neutral!;
-    const name = names.get(campaignId);
-    const task = {
-      title: (name ? `${title}: ${name}` : title).slice(0, MAX_TITLE),
-      contact_id: contactId,
-      priority,
-      type,
-    };
+    const task = { ...textOf(intent, names.get(campaignId)), contact_id: contactId, type };
     await insertTask(tx, task, source);
   }
+}
+
+/**
+ * Brings the task of an answer in line with a corrected reading: another title and priority, or cancelled where the settings want none for that intent. A
+ * task that somebody has begun or finished stays as it is. An answer without a task gets one where it is wanted.
+ */
+export async function retitleTaskOfReply(tx: Tx, answer: Answer): Promise<void> {
+  const source = sourceOf(answer);
+  const task = await tx.org.table('crm_tasks').where({ source }).forNoKeyUpdate().first();
+  if (!task) return openTasksForReplies(tx, [answer]);
+  const [wanted] = (await wantedAnswers(tx, [answer])).values();
+  if (!wanted) {
+    if (task.status === 'pending') await changeTask(tx, task, { status: 'cancelled' });
+    return;
+  }
+  if (task.status !== 'pending' && task.status !== 'cancelled') return;
+  const campaign = await tx.org.table('campaigns').where({ id: wanted.campaignId }).first('name');
+  await changeTask(tx, task, { ...textOf(wanted.intent, campaign?.name), status: 'pending' });
+}
+
+function textOf(intent: string, campaign: string | undefined): { title: string; priority: TaskPriority } {
+  const { title, priority } = WORDS[intent] ?? WORDS.neutral!;
+  return { title: (campaign ? `${title}: ${campaign}` : title).slice(0, MAX_TITLE), priority };
+}
+
+function sourceOf({ answer }: Pick<Answer, 'answer'>): string {
+  return `reply/${sha256(answer)}`;
 }
 
 /** A reply for which a task is to be created, with the data of the task. */
@@ -79,7 +99,7 @@ async function wantedAnswers(tx: Tx, answers: readonly Answer[]): Promise<Map<st
     if (campaignId === null || contactId === null || intent === null) continue;
     const intents = intentsOf.get(campaignId) ?? (await taskIntents(tx, campaignId));
     intentsOf.set(campaignId, intents);
-    const source = `reply/${sha256(answer)}`;
+    const source = sourceOf({ answer });
     if (intents.includes(intent) && !wanted.has(source)) wanted.set(source, { campaignId, contactId, intent, source });
   }
   return wanted;

@@ -1,19 +1,21 @@
-import { openTasksForReplies } from './reply-task.ts';
+import { openErasureTasks } from './erasure-task.ts';
+import { openTasksForReplies, retitleTaskOfReply } from './reply-task.ts';
 import { declareSubscriber } from '../platform/events/subscriber.ts';
 
 /**
  * Creates CRM tasks for replies to campaigns. People's replies arrive as reply events; away messages and other
  * automatic answers arrive as received emails. Each reply creates one task, in whatever order and however often its
- * events arrive.
+ * events arrive. A corrected reading changes the task. A request to erase data creates one with the legal deadline.
  */
 export const taskForReply = declareSubscriber({
   name: 'task_for_reply',
-  types: ['campaign.reply_received', 'inbox.email_received'],
+  types: ['campaign.reply_received', 'inbox.email_received', 'inbox.reply_classified'],
   startsFrom: 'now',
   async applyBatch(tx, events) {
     await openTasksForReplies(
       tx,
       events.flatMap(({ id, type, data }) => {
+        if (type === 'inbox.reply_classified') return [];
         const { campaign_id: campaignId, contact_id: contactId, intent } = data;
         if (type === 'campaign.reply_received')
           return [{ campaignId, contactId, intent, answer: data.reply_message_id ?? id }];
@@ -21,5 +23,10 @@ export const taskForReply = declareSubscriber({
         return isAutomatic ? [{ campaignId, contactId, intent, answer: data.message_id }] : [];
       }),
     );
+    const classified = events.flatMap((event) => (event.type === 'inbox.reply_classified' ? [event.data] : []));
+    for (const { corrected, campaign_id: campaignId, contact_id: contactId, intent, ...data } of classified)
+      if (corrected)
+        await retitleTaskOfReply(tx, { campaignId, contactId, intent, answer: data.reply_message_id ?? data.email_id });
+    await openErasureTasks(tx, classified);
   },
 });

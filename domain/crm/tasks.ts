@@ -129,27 +129,32 @@ export async function updateTask(
     const types = edit.type === undefined ? [] : await readTaskTypes(tx.org);
     refuseProblems([...references, ...unknownTaskTypes(types, namedType(edit))]);
     const type = edit.type === undefined ? undefined : taskTypeNamed(types, edit.type);
-    const changes = differing(before, { ...edit, type });
-    const fields = Object.keys(changes);
-    if (fields.length === 0) return before;
-    const [task] = await tx.org
-      .table('crm_tasks')
-      .where({ id: before.id })
-      .update({ ...(changes as Changes<'crm_tasks'>), ...completion(edit.status, before, tx.now), updated_at: tx.now })
-      .returning('*');
-    if (before.status !== 'completed' && task!.status === 'completed')
-      await recordActivities(tx, [taskActivity(task!, 'task_completed')]);
-    tx.emit('crm.task_updated', { ...taskPayload(task!), fields });
-    tx.audit({
-      action: 'update',
-      entityType: 'crm_task',
-      entityId: before.id,
-      changes: Object.fromEntries(
-        fields.map((field) => [field, { from: before[field as keyof TaskRow], to: task![field as keyof TaskRow] }]),
-      ),
-    });
-    return task!;
+    return changeTask(tx, before, { ...edit, type });
   });
+}
+
+/** Writes a change of a locked task, whose ids and type are known to be right; crm.task_updated fires where something changed. */
+export async function changeTask(tx: Tx, before: TaskRow, edit: TaskEdit): Promise<TaskRow> {
+  const changes = differing(before, edit);
+  const fields = Object.keys(changes);
+  if (fields.length === 0) return before;
+  const [task] = await tx.org
+    .table('crm_tasks')
+    .where({ id: before.id })
+    .update({ ...(changes as Changes<'crm_tasks'>), ...completion(edit.status, before, tx.now), updated_at: tx.now })
+    .returning('*');
+  if (before.status !== 'completed' && task!.status === 'completed')
+    await recordActivities(tx, [taskActivity(task!, 'task_completed')]);
+  tx.emit('crm.task_updated', { ...taskPayload(task!), fields });
+  tx.audit({
+    action: 'update',
+    entityType: 'crm_task',
+    entityId: before.id,
+    changes: Object.fromEntries(
+      fields.map((field) => [field, { from: before[field as keyof TaskRow], to: task![field as keyof TaskRow] }]),
+    ),
+  });
+  return task!;
 }
 
 /** Deletes a task. @throws AppError not_found */

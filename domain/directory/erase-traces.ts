@@ -13,6 +13,11 @@ import { eraseFiles } from '../platform/erase-files.ts';
 export async function eraseTraces(tx: Tx, contactIds: readonly string[]): Promise<void> {
   const bindings = { contacts: [...contactIds] };
   await eraseFiles(tx, contactIds);
+  await tx.org.sql(
+    `update crm_tasks set status = 'completed', completed_at = :now, updated_at = :now
+     where organization_id = :org and ${THEIRS} and source like 'erasure/%' and status in ('pending', 'in_progress')`,
+    { ...bindings, now: tx.now },
+  );
   for (const statement of STATEMENTS) await tx.org.sql(statement, bindings);
 }
 
@@ -38,7 +43,7 @@ const STATEMENTS = [
    ), words as (
      delete from message_words w using theirs t where w.organization_id = :org and w.message_id = t.id
    )
-   update inbound_messages m set from_email = '', from_name = '', to_emails = '{}', cc_emails = '{}', reply_to_emails = '{}', subject = '', body_plain = '', words = null, error = null,
+   update inbound_messages m set from_email = '', from_name = '', to_emails = '{}', cc_emails = '{}', reply_to_emails = '{}', subject = '', body_plain = '', words = null, error = null, answer = null,
      seen = true, filed = 'trash'
    from theirs where m.organization_id = :org and m.id = theirs.id`,
   `update direct_sends set to_emails = '{}', cc_emails = '{}', bcc_emails = '{}', subject = '', body_plain = '', body_html = null, error_detail = null

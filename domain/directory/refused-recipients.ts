@@ -3,8 +3,8 @@ import { suppressedAmong } from './suppression-check.ts';
 import { message, type Message } from '../../messages/index.ts';
 
 /**
- * Returns the addresses that must get no email, as given, each with a reason for people: suppressed, or of a contact
- * who has opted out.
+ * Returns the addresses that must get no email, as given, each with a reason for people. They are suppressed, of
+ * a contact who has opted out, or of a person who may have asked to stop.
  */
 export async function refusedRecipients(
   org: OrgScope,
@@ -13,14 +13,17 @@ export async function refusedRecipients(
 ): Promise<Map<string, Message>> {
   const refused = new Map<string, Message>();
   if (addresses.length === 0) return refused;
-  const [hits, optedOut] = await Promise.all([
+  const [hits, unwilling] = await Promise.all([
     suppressedAmong(org, addresses, now),
-    org.sql<{ email: string }>(
-      `select email from contacts where organization_id = :org and email = any(:addresses) and not subscribed`,
+    org.sql<{ email: string; is_asked: boolean }>(
+      `select email, false as is_asked from contacts where organization_id = :org and email = any(:addresses) and not subscribed
+       union all
+       select email, true from opt_out_questions where organization_id = :org and email = any(:addresses)`,
       { addresses: [...new Set(addresses)] },
     ),
   ]);
-  for (const { email } of optedOut) refused.set(email, message('directory.opted_out'));
+  for (const { email, is_asked: isAsked } of unwilling)
+    refused.set(email, isAsked ? message('directory.may_opt_out') : message('directory.opted_out'));
   for (const [address, { source }] of hits) refused.set(address, message('directory.suppressed', { source }));
   return refused;
 }

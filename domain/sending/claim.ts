@@ -6,7 +6,7 @@ import { faultsWithPlaces } from '../mail/messages/render-source.ts';
 import { messageIdFor, type Conversation } from '../mail/messages/threading.ts';
 import { openPixelUrl, unsubscribeUrl } from '../mail/messages/tracking-urls.ts';
 import { settingsColumns, settingsInForce, type OutreachSettings } from './campaign/outreach-settings.ts';
-import { suppressedNow } from '../directory/suppression-check.ts';
+import { askedNow, suppressedNow } from '../directory/suppression-check.ts';
 import { trackingToken } from '../mail/messages/tracking-token.ts';
 import { subjectOf } from '../platform/kernel/approval-subjects.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
@@ -109,7 +109,8 @@ async function claimOfCampaign(
   });
   const refusal = refusalOf(tx, row, settings);
   if (refusal || !enrollment || !campaign || !step || !contact || !mailbox) {
-    if (isTest && refusal === 'suppressed') return failTest(tx, send.id, message('ended.suppressed_address'));
+    if (isTest && (refusal === 'suppressed' || refusal === 'opt_out_asked'))
+      return failTest(tx, send.id, message('ended.suppressed_address'));
     await releaseReservedSends(tx, { sendId: send.id });
     return { kind: 'gone', outcome: refusal ?? 'record_missing' };
   }
@@ -231,7 +232,8 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
        ${settingsColumns('c')}, ${suppressedNow('s.organization_id', 'ct.email')} as suppressed,
        ap.id as approval_id, ap.binding -> 'senders' -> s.mailbox_id::text as approved_sender,
        ap.binding -> 'copies' -> coalesce(v.id::text, st.id::text, 'email') as approved_copy, ap.binding -> 'settings' as approved_settings,
-       case when e.approved is not null then heron_lead_changes(ct, e.approved) end as lead_changes
+       case when e.approved is not null then heron_lead_changes(ct, e.approved) end as lead_changes,
+       ${askedNow('s.organization_id', 'ct.email')} as asked
      from sends s
      left join enrollments e on e.id = s.enrollment_id
      left join campaigns c on c.id = s.campaign_id
@@ -294,7 +296,7 @@ export async function markHandover(ctx: Ctx, claim: { sendId: string; token: str
 
 /** Returns why this email must not be sent now, or undefined if it may be sent. */
 function refusalOf(tx: Tx, row: ClaimRow, { task_reliability: reliability }: OutreachSettings): string | undefined {
-  const { send, enrollment, campaign, step, contact, mailbox, suppressed } = row;
+  const { send, enrollment, campaign, step, contact, mailbox, suppressed, asked } = row;
   const window = reliability.enabled
     ? Math.min(reliability.execution_window_seconds * 1000, STALE_SLOT_MS)
     : STALE_SLOT_MS;
@@ -311,7 +313,8 @@ function refusalOf(tx: Tx, row: ClaimRow, { task_reliability: reliability }: Out
   if (atRest) return atRest;
   if (new Date(send.slot_at).getTime() < tx.now.getTime() - window) return 'slot_missed';
   if (!isOpen(scheduleOf(withDates(campaign)), tx.now)) return 'window_closed';
-  return suppressed ? 'suppressed' : undefined;
+  if (suppressed) return 'suppressed';
+  return asked ? 'opt_out_asked' : undefined;
 }
 
 function withDates(campaign: Json): CampaignView {

@@ -49,6 +49,8 @@ export interface ClaimRow {
   approved_settings: JsonObject | null;
   /** Merge fields whose value is no longer the approved one; null for a lead that nobody had to approve. */
   lead_changes: string[] | null;
+  /** A person has to decide whether the owner of the address wants no further emails. */
+  asked: boolean;
 }
 
 /** An email that this worker alone may deliver. */

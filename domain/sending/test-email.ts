@@ -1,6 +1,6 @@
 import type { Tx } from '../platform/kernel/transact.ts';
 import { settingsColumns } from './campaign/outreach-settings.ts';
-import { suppressedNow } from '../directory/suppression-check.ts';
+import { askedNow, suppressedNow } from '../directory/suppression-check.ts';
 
 interface Json {
   [key: string]: any;
@@ -16,6 +16,7 @@ interface TestEmail {
   workspace: Json | null;
   overrides: Json | null;
   suppressed: boolean;
+  asked: boolean;
 }
 
 /**
@@ -27,7 +28,8 @@ export async function readTestEmail(tx: Tx, sendId: string): Promise<TestEmail |
   const [row] = await tx.org.sql<Omit<TestEmail, 'enrollment'> & { run: Json }>(
     `select to_jsonb(r) as run, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant, to_jsonb(ct) as contact,
        ${settingsColumns('c')},
-       ${suppressedNow('r.organization_id', 'r.prospect_email')} as suppressed
+       ${suppressedNow('r.organization_id', 'r.prospect_email')} as suppressed,
+       ${askedNow('r.organization_id', 'r.prospect_email')} as asked
      from test_run_steps t
      join test_runs r on r.id = t.test_run_id
      join campaigns c on c.id = r.campaign_id

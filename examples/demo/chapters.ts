@@ -36,7 +36,7 @@ export const CHAPTERS = {
       'the mailbox at its limit rests, and sends nothing',
       'every reader got the letter once, in spite of the outage',
       'no reader was given up or suppressed for a fault of the servers',
-      'the Danish answer is understood',
+      'who asked to stop in Danish is suppressed',
     ],
   },
   agent: {

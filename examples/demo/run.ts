@@ -158,7 +158,9 @@ async function runCampaign(
       job,
       complaints,
       leftSeenAt: watch.leftSeenAt,
-      suppressed: await allOf((cursor) => api.GET('/v1/suppressions', { params: { query: { limit: 200, cursor } } })),
+      suppressed: (
+        await allOf((cursor) => api.GET('/v1/suppressions', { params: { query: { limit: 200, cursor } } }))
+      ).filter(({ email }) => !elsewhere.has(email)),
       events: await allOf((cursor) => api.GET('/v1/events', { params: { query: { limit: 200, cursor } } })),
     });
     return await settled(gather, signal);

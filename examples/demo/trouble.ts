@@ -7,11 +7,12 @@ import { readLeads } from './watch.ts';
 import type { Letter, World } from './world.ts';
 
 const PATIENCE_MS = 120_000;
-const REPLY = 'Ja tak, det lyder spændende. Ring gerne til mig på torsdag.\n\nVenlig hilsen\nFreja';
+/** Danish as it is typed without å, æ and ø: she asks not to be written to again. */
+const REPLY = 'Lad vaere med at skrive til mig igen.\n\nVenlig hilsen\nFreja';
 
 /**
- * Second chapter: the mail server is unreachable when the campaign starts, one mailbox has reached its provider's
- * limit, and the only reply is in Danish. No recipient may miss an email.
+ * Second chapter: the mail server is unreachable when the campaign starts, and one mailbox has reached its provider's
+ * limit. The only reply asks to stop, in Danish without accents. No recipient may miss an email.
  */
 export async function runTrouble(
   { api, readers, troubleMailboxIds }: Pick<Prepared, 'api' | 'readers' | 'troubleMailboxIds'>,
@@ -38,12 +39,12 @@ export async function runTrouble(
   world.answer(letter.from, await replyTo(letter, REPLY));
   const answered = await until('the Danish answer', async () =>
     (await readLeads(api, campaignId)).find(
-      ({ contact, status }) => contact.email === letter.to && status === 'replied',
+      ({ contact, status }) => contact.email === letter.to && status === 'unsubscribed',
     ),
   );
   const threads = await dataOf(api.GET('/v1/unibox', { params: { query: { limit: 20 } } }));
-  const intent = threads.data.find((thread) => thread.campaign_id === campaignId)?.intent ?? 'none';
-  say(`${answered.contact.email} has answered in Danish: ${intent}`);
+  const kind = threads.data.find((thread) => thread.campaign_id === campaignId)?.answer?.kind ?? 'none';
+  say(`${answered.contact.email} has answered in Danish: ${kind}`);
 
   const { hold } = await dataOf(api.GET('/v1/emails/{id}', { params: { path: { id: tired.id } } }));
   const held = hold?.code ?? 'none';
@@ -69,12 +70,21 @@ export async function runTrouble(
       'no reader was given up or suppressed for a fault of the servers',
       [
         ...states
-          .filter(({ status }) => !['active', 'completed', 'replied'].includes(status))
+          .filter(({ contact, status }) => !['active', 'completed'].includes(status) && contact.email !== letter.to)
           .map(({ contact, status }) => `${contact.email} is ${status}`),
-        ...compare(await suppressed(api), suppressedBefore),
+        ...compare(
+          (await suppressed(api)).filter((email) => email !== letter.to),
+          suppressedBefore,
+        ),
       ],
     ],
-    ['the Danish answer is understood', intent === 'positive' ? [] : [`its intent is ${intent}`]],
+    [
+      'who asked to stop in Danish is suppressed',
+      [
+        ...(kind === 'opt_out' ? [] : [`the answer is read as ${kind}`]),
+        ...((await suppressed(api)).includes(letter.to) ? [] : [`${letter.to} is not suppressed`]),
+      ],
+    ],
   ];
 }
 

@@ -1,5 +1,6 @@
 /** Sätze des Raums audience. */
 export const audience = {
+  'audience.no_referral': 'Die Nachricht nennt niemanden mit einer Adresse',
   'audience.too_many_contacts': 'Höchstens {max, number} Kontakte auf einmal',
   'audience.too_many_contacts.fix': 'Die Liste teilen oder als Datei importieren.',
   'audience.too_many_selected': 'Höchstens {max, number} Kontakte auf einmal',

@@ -42,5 +42,7 @@ export const directory = {
   'directory.lead_filter_campaign.fix': 'Genau eine Kampagne wählen.',
 
   'directory.opted_out': 'Der Kontakt hat sich abgemeldet',
+  'directory.may_opt_out':
+    'Eine Nachricht von dieser Adresse bittet vielleicht um Abmeldung: zuerst im Posteingang entscheiden',
   'directory.suppressed': 'Die Adresse ist gesperrt ({source})',
 };

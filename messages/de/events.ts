@@ -30,6 +30,7 @@ export const events = {
     'Eine E-Mail einer Unterhaltung wurde markiert, verschoben oder mit einem Etikett versehen.',
   'event.inbox.email_deleted':
     'Eine E-Mail einer Unterhaltung wurde gelöscht. Gibt es noch nicht: Keine Operation löscht eine E-Mail.',
+  'event.inbox.reply_classified': 'Eine Antwort wurde eingeordnet, oder jemand hat die Einordnung korrigiert.',
   'event.inbox.reply_received': 'Ein verbundenes Postfach bekam eine Antwort in einer bekannten Unterhaltung.',
   'event.email_account.connected': 'Ein Postfach wurde verbunden.',
   'event.email_account.disconnected': 'Ein Postfach wurde ausgeschaltet.',

@@ -41,5 +41,7 @@ export const inbox = {
   'threads.at_least_one': 'fehlt, wenn id nicht angegeben ist',
   'threads.file_not_kept': 'Der Inhalt dieser Datei wird nicht aufbewahrt',
   'threads.file_not_kept.fix': 'Die Nachricht im Mailprogramm ihres Postfachs öffnen.',
+  'threads.not_correctable': 'Bei einer Nachricht der Art {kind} gibt es nichts zu korrigieren',
+  'threads.one_decision': 'muss das einzige Feld sein oder fehlen',
   'threads.images_busy': 'die Bilder anderer Nachrichten werden gerade geholt',
 };

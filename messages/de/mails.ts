@@ -17,6 +17,11 @@ export const mails = {
   'mail.invitation':
     'Du bist in den Arbeitsbereich {workspace} eingeladen. Nimm hier innerhalb von {days, plural, one {# Tag} other {# Tagen}} an:',
   'mail.invitation_unknown': 'Wenn du den Arbeitsbereich nicht kennst, brauchst du nichts zu tun.',
+  // Eine Antwort, die mit rechtlichen Schritten droht.
+  'mail.legal_threat.subject': 'Eine Antwort an {workspace} droht mit rechtlichen Schritten',
+  'mail.legal_threat':
+    '{sender} hat auf eine E-Mail des Arbeitsbereichs {workspace} geantwortet und spricht von rechtlichen Schritten. Der Betreff lautet „{subject}“. An diese Adresse geht nichts mehr.',
+  'mail.legal_threat_link': 'Zur Unterhaltung:',
 
   // Freigaben.
   'mail.approval.subject': '{requester} fragt: {title}',

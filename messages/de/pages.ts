@@ -263,6 +263,7 @@ export const pages = {
   'page.fact.sending_hours': 'Sendezeiten',
   'page.fact.start_date': 'ab',
   'page.fact.start_time': 'Beginn am Tag',
+  'page.fact.stop_on_company_reply': 'für die ganze Firma aufhören',
   'page.fact.stop_on_reply': 'nach einer Antwort aufhören',
   'page.fact.text_only': 'nur Text',
   'page.fact.thread_id': 'Unterhaltung',

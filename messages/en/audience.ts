@@ -1,6 +1,7 @@
 /** Messages of the audience area: contacts, imports, product events, the catalogue. */
 export const audience = {
   // Messages about contacts.
+  'audience.no_referral': 'The message names nobody with an address',
   'audience.too_many_contacts': 'A request takes at most {max, number} contacts',
   'audience.too_many_contacts.fix': 'Split the list, or use POST /v1/contacts/import.',
   'audience.too_many_selected': 'A call takes at most {max, number} contacts',

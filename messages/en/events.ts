@@ -29,6 +29,7 @@ export const events = {
   'event.inbox.email_updated': 'An email of a conversation was marked, filed or labelled.',
   'event.inbox.email_deleted':
     'An email of a conversation was deleted. Not emitted yet: no operation deletes an email.',
+  'event.inbox.reply_classified': 'A reply was read, or a person corrected its reading.',
   'event.inbox.reply_received': 'A connected mailbox received a reply in a known conversation.',
   'event.email_account.connected': 'A mailbox was connected.',
   'event.email_account.disconnected': 'A mailbox was switched off.',

@@ -43,5 +43,7 @@ export const inbox = {
   'threads.at_least_one': 'is required without id',
   'threads.file_not_kept': 'The content of this file is not kept',
   'threads.file_not_kept.fix': 'Open the message in the mail program of its mailbox.',
+  'threads.not_correctable': 'A {kind} has no reading that could be corrected',
+  'threads.one_decision': 'must be the only field, or be left out',
   'threads.images_busy': 'images of other messages are being fetched',
 } as const;

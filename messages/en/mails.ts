@@ -17,6 +17,12 @@ export const mails = {
     'You are invited to join the workspace {workspace}. Accept here within {days, plural, one {# day} other {# days}}:',
   'mail.invitation_unknown': 'If you do not know the workspace, ignore this email.',
 
+  // Mails about replies that threaten legal steps.
+  'mail.legal_threat.subject': 'A reply to {workspace} threatens legal steps',
+  'mail.legal_threat':
+    '{sender} answered an email of the workspace {workspace} and speaks of legal steps. The subject is "{subject}". Nothing more is sent to this address.',
+  'mail.legal_threat_link': 'Read the conversation:',
+
   // Mails about approvals.
   'mail.approval.subject': '{requester} asks: {title}',
   'mail.approval': 'An action waits for a person, and you may decide on it:',

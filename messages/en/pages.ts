@@ -260,6 +260,7 @@ export const pages = {
   'page.fact.sending_hours': 'sending hours',
   'page.fact.start_date': 'start date',
   'page.fact.start_time': 'start time',
+  'page.fact.stop_on_company_reply': 'stop for the company',
   'page.fact.stop_on_reply': 'stop on reply',
   'page.fact.text_only': 'text only',
   'page.fact.thread_id': 'thread id',

@@ -87,12 +87,12 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   await page.getByRole('heading', { name: 'Nothing to answer' }).waitFor();
   await page.getByText('Live', { exact: true }).waitFor();
   const ada = await mailed('Ada');
-  box.deliver(replyTo(ada.original, 'Tell me more, please.'));
+  box.deliver(replyTo(ada.original, 'Sounds great, let us talk on Monday!'));
   // Without a reload: the event brings it and the count beside the room.
   await rowOf(page, 'Ada').waitFor();
   await page.getByLabel('one unread message').waitFor();
   await page.keyboard.press('j');
-  await page.getByRole('region', { name: 'Conversation' }).getByText('Tell me more, please.').waitFor();
+  await page.getByRole('region', { name: 'Conversation' }).getByText('Sounds great, let us talk on Monday!').waitFor();
   await page
     .getByRole('complementary', { name: 'About the sender' })
     .getByRole('link', { name: 'Lights for shops' })
@@ -132,7 +132,10 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
     .click();
   await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor();
   const story = page.getByRole('list', { name: 'History' }).getByRole('listitem');
-  await story.filter({ hasText: 'Reply from ada@lead.test' }).getByText('Tell me more, please.').waitFor();
+  await story
+    .filter({ hasText: 'Reply from ada@lead.test' })
+    .getByText('Sounds great, let us talk on Monday!')
+    .waitFor();
   await story.filter({ hasText: 'Ended: Replied' }).waitFor();
   await story.filter({ hasText: 'Reply from' }).getByRole('link', { name: 'Open in inbox' }).click();
   await page.getByRole('region', { name: 'Conversation' }).getByText('Thank you, Ada! Sam').first().waitFor();
@@ -218,3 +221,33 @@ browserTest('a conversation is archived and snoozed by keyboard, and undo brings
   t.deepEqual(faults, []);
   await context.close();
 });
+
+browserTest(
+  'a doubtful opt-out is decided and a reading corrected by one key, and a named person is added',
+  async (t) => {
+    const [mia, ben] = [await mailed('Mia'), await mailed('Ben')];
+    const { page, context, faults } = await world.open(tenant, '/inbox');
+    box.deliver(replyTo(mia.original, 'Is there a way not to get these?'));
+    await rowOf(page, 'Mia').filter({ hasText: 'Asks to stop?' }).waitFor();
+    await rowOf(page, 'Mia').click();
+    const thread = page.getByRole('region', { name: 'Conversation' });
+    await thread.getByRole('note').getByText('Nothing is sent to its address until you decide.').waitFor();
+    await page.keyboard.press('6');
+    await thread.getByRole('note').waitFor({ state: 'detached' });
+    await thread.getByRole('button', { name: 'Opt-out', exact: true }).waitFor();
+    await eventually(async () =>
+      (await api('GET', '/suppressions')).data.some((one: { email: string }) => one.email === mia.email),
+    );
+    await page.keyboard.press('4');
+    await thread.getByRole('button', { name: 'Question', exact: true }).waitFor();
+    t.deepEqual((await api('GET', '/suppressions')).data, [], 'it was none');
+
+    box.deliver(replyTo(ben.original, 'Please write to our buyer Maria Lopez, maria@firm.test, she decides this.'));
+    await rowOf(page, 'Ben').click();
+    t.true((await thread.locator('u').count()) > 0, 'the words that decided are underlined');
+    await thread.getByRole('button', { name: 'Add Maria Lopez as a contact' }).click();
+    await eventually(async () => (await api('GET', '/contacts?q=maria@firm.test')).data.length === 1);
+    t.deepEqual(faults, []);
+    await context.close();
+  },
+);

@@ -259,6 +259,7 @@ const REACHING: Record<string, Make> = {
   'unibox.reply': async (ground) => ({ body: { thread_id: await answeredThread(ground), body_plain: 'Text' } }),
   'unibox.createDraft': () => ({ body: { subject: 'Later', body_plain: 'Text' } }),
   'unibox.replaceDraft': () => ({ body: { subject: 'Later', body_plain: 'Text' } }),
+  'unibox.correct': () => ({ body: { intent: 'positive' } }),
   'unibox.moveFolder': () => ({ body: { email_ids: [newId()], folder: 'archive' } }),
   'unibox.getLabels': async (ground) => ({ query: { thread_id: await answeredThread(ground) } }),
   'unibox.setLabels': async (ground) => ({ body: { thread_id: await answeredThread(ground), category_ids: [] } }),

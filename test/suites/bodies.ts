@@ -85,6 +85,7 @@ const BY_HAND: Record<string, unknown> = {
     opt_out_enabled: true,
     intent: 'draft',
   },
+  'unibox.correct': { intent: 'positive' },
   'events.publish': { name: 'order.paid', email: 'walker@example.com' },
 };
 

@@ -281,6 +281,7 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'inbox.email_received': (s) =>
     arrive(s, (original) => replyTo({ ...original, messageId: '<unknown@lead.test>' }, 'Who are you?')),
   'inbox.reply_received': (s) => arrive(s, (original) => replyTo(original, 'Sounds good.')),
+  'inbox.reply_classified': (s) => arrive(s, (original) => replyTo(original, 'Sounds good.')),
   'inbox.email_sent': async (s) => {
     const { task_id: id } = await written(s);
     await deliverSend(s.ctx, { smtp: createFakeSmtp() }, id);

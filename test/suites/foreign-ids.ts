@@ -127,7 +127,11 @@ export const ROWS: Record<string, Factory> = {
     const id = await createMailbox(world.deps, tenant.organizationId, email);
     const at = { folder: 'INBOX', uidValidity: 1, uid: 1, receivedAt: world.deps.clock.now() };
     await recordInbound(world.system(tenant.organizationId), { id, email }, MESSAGE_WITH_FILE, at);
-    return (await world.deps.db('inbound_messages').where({ mailbox_id: id }).first('id')).id;
+    const received = world.deps.db('inbound_messages').where({ mailbox_id: id });
+    const person = { name: 'Maria Lopez', email: `${newId()}@example.com` };
+    const answer = { kind: 'referral', confidence: 1, words: [], force: null, until: null, until_words: null, person };
+    await received.clone().update({ answer: json(answer) });
+    return (await received.first('id')).id;
   },
   '/unibox/:id/attachments/:fileId': async ({ world, parents }) =>
     (await world.deps.db('inbound_attachments').where({ message_id: parents.id }).first('id')).id,

@@ -22,6 +22,7 @@ export const CHORES = {
   revokeConnections: 'end consents of removed connections',
   checkConnections: 'ask connected accounts whether they answer',
   planWeeklyReports: 'plan the weekly reports',
+  mailLegalThreats: 'tell owners about legal threats',
   foldCountChanges: 'add up the counts of the inbox',
   expireFiles: 'delete files at the end of their retention',
   settlePeople: 'give product events their people',

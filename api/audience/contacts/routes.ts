@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { namedByBulkEdit, updateContacts } from '../../../domain/audience/contacts/bulk.ts';
 import { createContacts, namedByContacts } from '../../../domain/audience/contacts/create.ts';
 import { getContact, lookupContact } from '../../../domain/audience/contacts/read.ts';
+import { createReferredContact } from '../../../domain/audience/contacts/refer.ts';
 import { deleteContact, deleteContacts } from '../../../domain/audience/contacts/remove.ts';
 import { listContacts, searchContacts } from '../../../domain/audience/contacts/search.ts';
 import { namedByEdit, updateContact } from '../../../domain/audience/contacts/update.ts';
@@ -86,6 +87,20 @@ export const contactRoutes = [
     awaiting: heldAnswer,
     handler: (ctx, { body }) =>
       answerOrAwait(ctx, async (held) => (await createContacts(ctx, body, held)).map(presentContact)),
+  }),
+  route({
+    ...write,
+    scope: ['WRITE_CONTACTS', 'READ_UNIBOX'],
+    operationId: 'contacts.createReferred',
+    method: 'post',
+    path: '/unibox/:id/contact',
+    summary: 'Add the person whom a received message names',
+    description:
+      'The `person` of its `answer`: somebody to write to instead, or a deputy. Their `source` is `referral`, and `source_detail` names the message. A known contact only gets what it lacks.',
+    params: idParams,
+    success: { status: 200, body: contact },
+    errors: ['not_found', 'conflict'],
+    handler: async (ctx, { params }) => presentContact(await createReferredContact(ctx, params.id)),
   }),
   route({
     ...bulk,

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { fetchImages } from '../../../domain/inbox/threads/images.ts';
-import { openFile, readMessage } from '../../../domain/inbox/threads/message.ts';
+import { correctReading } from '../../../domain/inbox/threads/correct.ts';
+import { openFile, readMessage, type StoredMessage } from '../../../domain/inbox/threads/message.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso } from '../../http/schemas.ts';
-import { presentFiles } from './routes.ts';
-import { imageList, receivedMessage } from './schemas.ts';
+import { presentAnswer, presentFiles } from './routes.ts';
+import { correctionBody, imageList, receivedMessage } from './schemas.ts';
 
 const read = { area: 'unibox', scope: ['READ_UNIBOX'], permission: 'view_campaigns' } as const;
+const write = { area: 'unibox', scope: ['WRITE_UNIBOX'], permission: 'send_campaigns' } as const;
 /** Maximum number of characters kept of a text. */
 const MAX_TEXT = 64 * 1024;
 
@@ -30,29 +32,23 @@ export const uniboxMessageRoutes: readonly AnyRoute[] = [
     params: idParams,
     success: { status: 200, body: receivedMessage },
     errors: ['not_found'],
-    handler: async (ctx, { params }) => {
-      const { body_html, files, ...row } = await readMessage(ctx, params.id);
-      return {
-        id: row.id,
-        direction: row.direction,
-        email_id: row.mailbox_id,
-        thread_id: row.thread_id,
-        message_id: row.message_id,
-        in_reply_to: row.in_reply_to === null ? [] : [row.in_reply_to],
-        from: row.from_email === '' ? [] : [row.from_email],
-        from_name: row.from_name,
-        to: row.to_emails,
-        cc: row.cc_emails,
-        bcc: row.bcc_emails,
-        reply_to: row.reply_to_emails,
-        subject: row.subject,
-        size: row.size,
-        internal_date: iso(row.received_at),
-        body_plain: row.body_plain,
-        ...(body_html === null ? {} : { body_html }),
-        body_truncated: row.error !== null || row.body_plain.length >= MAX_TEXT,
-        attachments: presentFiles(row.id, files),
-      };
+    handler: async (ctx, { params }) => presentMessage(await readMessage(ctx, params.id)),
+  }),
+  route({
+    ...write,
+    operationId: 'unibox.correct',
+    method: 'patch',
+    path: '/unibox/:id',
+    summary: 'Correct the reading of a received message',
+    description:
+      'A person says what kind of message it is, or that it does not ask to stop. Suppression, tasks, automations, figures and holds follow; a sequence that has ended stays ended. `opt_out` suppresses the address that wrote, and its recipient where they are the same person or a decision about them is open. Another kind takes back an opt-out that was read by mistake. Later readings of the workspace lean towards what was corrected.',
+    params: idParams,
+    body: correctionBody,
+    success: { status: 200, body: receivedMessage },
+    errors: ['not_found', 'conflict'],
+    handler: async (ctx, { params, body }) => {
+      await correctReading(ctx, params.id, body.intent ? { kind: body.intent } : { asksToStop: false });
+      return presentMessage(await readMessage(ctx, params.id));
     },
   }),
   route({
@@ -100,6 +96,36 @@ export const uniboxMessageRoutes: readonly AnyRoute[] = [
     },
   }),
 ];
+
+function presentMessage({ body_html, files, ...row }: StoredMessage): z.input<typeof receivedMessage> {
+  return {
+    id: row.id,
+    direction: row.direction,
+    email_id: row.mailbox_id,
+    thread_id: row.thread_id,
+    message_id: row.message_id,
+    in_reply_to: row.in_reply_to === null ? [] : [row.in_reply_to],
+    from: row.from_email === '' ? [] : [row.from_email],
+    from_name: row.from_name,
+    to: row.to_emails,
+    cc: row.cc_emails,
+    bcc: row.bcc_emails,
+    reply_to: row.reply_to_emails,
+    subject: row.subject,
+    size: row.size,
+    internal_date: iso(row.received_at),
+    body_plain: row.body_plain,
+    ...(body_html === null ? {} : { body_html }),
+    body_truncated: row.error !== null || row.body_plain.length >= MAX_TEXT,
+    attachments: presentFiles(row.id, files),
+    kind: row.kind,
+    intent: row.intent,
+    answer: presentAnswer(row),
+    asks_to_stop: row.asks_to_stop,
+    contact_id: row.contact_id,
+    campaign_id: row.campaign_id,
+  };
+}
 
 /**
  * Builds the header of a download with any file name (RFC 6266). Quotes, line breaks and non-ASCII characters appear

@@ -7,6 +7,7 @@ import {
   type LabelRow,
 } from '../../../domain/inbox/threads/labels.ts';
 import { moveMessages } from '../../../domain/inbox/threads/folder.ts';
+import { toAnswer } from '../../../domain/inbox/threads/answer.ts';
 import { readOverview } from '../../../domain/inbox/threads/overview.ts';
 import type { MessageFile } from '../../../domain/inbox/threads/message.ts';
 import { countUnseen, markSeen } from '../../../domain/inbox/threads/seen.ts';
@@ -56,6 +57,8 @@ function presentThread({
   received_at,
   filed,
   is_answered,
+  answer,
+  corrected_kind,
   ...row
 }: ThreadRow): z.input<typeof threadPage>['data'][number] {
   return {
@@ -67,13 +70,14 @@ function presentThread({
     internal_date: iso(received_at),
     folder: filed,
     awaiting_reply: is_answered,
+    answer: presentAnswer({ answer, corrected_kind }),
   };
 }
 
 function presentMessage(threadId: string, message: ThreadMessage): z.input<typeof messagePage>['data'][number] {
   const { id, direction, message_id, subject, size, seen, body_plain, kind, intent, contact_id, campaign_id, step_id } =
     message;
-  const { body_html, rendered_again, attachments } = message;
+  const { body_html, rendered_again, attachments, asks_to_stop } = message;
   return {
     id,
     direction,
@@ -87,6 +91,8 @@ function presentMessage(threadId: string, message: ThreadMessage): z.input<typeo
     attachments: presentFiles(id, attachments),
     kind,
     intent,
+    answer: presentAnswer(message),
+    asks_to_stop,
     contact_id,
     campaign_id,
     step_id,
@@ -102,6 +108,14 @@ function presentMessage(threadId: string, message: ThreadMessage): z.input<typeo
     internal_date: iso(message.at),
     created_at: iso(message.created_at),
   };
+}
+
+/** The reading of a message; null where nobody has read it. */
+export function presentAnswer(columns: Parameters<typeof toAnswer>[0]): z.input<typeof receivedMessage>['answer'] {
+  const answer = toAnswer(columns);
+  if (!answer) return null;
+  const { force, ...rest } = answer;
+  return { ...rest, opt_out_force: force };
 }
 
 /** Returns the files of a message, each with the URL of its bytes. */
@@ -164,9 +178,18 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     query: threadListQuery,
     success: { status: 200, body: threadPage },
     handler: async (ctx, { query }) => {
-      const { limit, cursor, email_id, email_ids, category_ids: categoryIds, awaiting_reply, ...filters } = query;
+      const {
+        limit,
+        cursor,
+        email_id,
+        email_ids,
+        category_ids: categoryIds,
+        awaiting_reply,
+        asks_to_stop,
+        ...filters
+      } = query;
       const mailboxIds = email_id === undefined ? email_ids : [email_id, ...(email_ids ?? [])];
-      const asked = { ...filters, mailboxIds, categoryIds, awaitingReply: awaiting_reply };
+      const asked = { ...filters, mailboxIds, categoryIds, awaitingReply: awaiting_reply, asksToStop: asks_to_stop };
       return presentPage(await listThreads(ctx, { limit, cursor }, asked), presentThread);
     },
   }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { REPLY_KINDS } from '../../../domain/mail/inbound/intent.ts';
 import { INBOUND_KINDS } from '../../../domain/sending/outcomes/record-inbound.ts';
 import { FOLDERS, TARGET_FOLDERS } from '../../../domain/inbox/threads/folder.ts';
 import { inputDay, inputTimestamp, paged, pageQuery, resource, timestamp, uuid } from '../../http/schemas.ts';
@@ -31,6 +32,11 @@ export const threadListQuery = z.strictObject({
     .meta({ description: 'Only conversations in one of these categories; ids, separated by commas' }),
   folder: z.enum(FOLDERS).optional().meta({ description: 'Folder of the conversation. Default: inbox and archive' }),
   awaiting_reply: flag.optional().meta({ description: 'true: only conversations whose last message is ours' }),
+  asks_to_stop: z
+    .literal('true')
+    .transform(() => true)
+    .optional()
+    .meta({ description: 'true: only those with a message that may ask for no more emails, and waits for a decision' }),
   snoozed: flag
     .optional()
     .meta({ description: 'true: only conversations that the caller has snoozed. Default: they are omitted' }),
@@ -83,9 +89,33 @@ export const sentPage = paged(
   }),
 );
 
+const answer = resource('Answer', {
+  kind: z.enum(REPLY_KINDS).meta({ description: 'Finer than `intent`; as a person corrected it, where one did' }),
+  confidence: z.number().min(0).max(1).meta({ description: 'Probability of the kind; 1 after a correction' }),
+  words: z.array(z.string()).meta({ description: 'Words of the message that spoke most for the first reading' }),
+  opt_out_force: z.enum(['stop', 'erase', 'legal']).nullable().meta({
+    description: 'The wish of a certain or doubtful opt-out: no more emails, also erase my data, also a legal threat',
+  }),
+  until: timestamp.nullable().meta({ description: 'Day of return, or from when a "not now" may be asked again' }),
+  until_words: z.string().nullable().meta({ description: 'The words of the message that name that day' }),
+  person: z
+    .strictObject({ name: z.string().nullable(), email: z.string().nullable() })
+    .nullable()
+    .meta({ description: 'The person to write to instead, or the deputy of somebody who is away' }),
+  corrected: z.boolean().meta({ description: 'A person gave the kind' }),
+});
+
 const about = {
   kind: z.enum(INBOUND_KINDS),
-  intent: z.string().nullable().meta({ description: 'Intent of a reply, classified by its text' }),
+  intent: z
+    .string()
+    .nullable()
+    .meta({ description: 'Intent of a reply, classified by its text or corrected by a person' }),
+  answer: answer.nullable().meta({ description: 'Detailed reading of a reply or an away message' }),
+  asks_to_stop: z.boolean().meta({
+    description:
+      'True if it may ask for no more emails and a person has to decide with PATCH /v1/unibox/:id. Nothing is sent to the address until then',
+  }),
   contact_id: uuid.nullable(),
   campaign_id: uuid.nullable(),
 };
@@ -168,7 +198,24 @@ export const receivedMessage = resource('ReceivedMessage', {
     .boolean()
     .meta({ description: 'True if the message could not be read, or its text is longer than 64 KiB' }),
   attachments: files,
+  ...about,
 });
+
+/** PATCH /unibox/:id */
+export const correctionBody = z
+  .strictObject({
+    intent: z.enum(REPLY_KINDS).optional().meta({ description: 'Kind of the message, as a person reads it' }),
+    asks_to_stop: z
+      .literal(false)
+      .optional()
+      .meta({ description: 'The message does not ask for no more emails. If it does, say so with intent `opt_out`' }),
+  })
+  .superRefine((body, context) => {
+    if (body.intent === undefined && body.asks_to_stop === undefined)
+      context.addIssue({ code: 'custom', path: ['intent'], message: says('field.required') });
+    if (body.intent !== undefined && body.asks_to_stop !== undefined)
+      context.addIssue({ code: 'custom', path: ['asks_to_stop'], message: says('threads.one_decision') });
+  });
 
 /** Answer of GET /unibox/:id/images. */
 export const imageList = z.strictObject({

@@ -17,6 +17,7 @@ create table campaigns (
   status text not null default 'draft' check (status in ('draft', 'active', 'paused', 'paused_no_accounts', 'paused_trial_expired', 'paused_undeliverable', 'completed')),
   kind text not null default 'sequence' check (kind in ('sequence', 'one_time')),
   stop_on_reply boolean not null default true,
+  stop_on_company_reply text not null default 'off' check (stop_on_company_reply in ('off', 'any', 'positive_or_opt_out')),
   open_tracking boolean not null default true,
   link_tracking boolean not null default true,
   text_only boolean not null default false,
@@ -73,6 +74,7 @@ create table campaigns (
   updated_at timestamptz not null
 );
 comment on table campaigns is 'A sequence of steps that is executed for each lead.';
+comment on column campaigns.stop_on_company_reply is 'Replies of one person that end the sequence for the others at their company.';
 comment on column campaigns.daily_limit is 'Maximum number of emails per campaign-local day.';
 comment on column campaigns.days is 'Weekdays as a bit mask, Monday 1 to Sunday 64.';
 comment on column campaigns.start_time is 'Campaign-local time, HH:MM.';

@@ -24,6 +24,8 @@ create table inbound_messages (
   kind text not null check (kind in ('reply', 'bounce', 'complaint', 'out_of_office', 'automated', 'other')),
   intent text,
   intent_confidence real,
+  answer jsonb,
+  corrected_kind text check (corrected_kind in ('positive', 'negative', 'not_now', 'question', 'referral', 'opt_out', 'out_of_office', 'automated', 'neutral')),
   send_id uuid,
   campaign_id uuid,
   contact_id uuid references contacts on delete set null,
@@ -43,6 +45,8 @@ comment on column inbound_messages.folder is 'IMAP folder.';
 comment on column inbound_messages.uid is 'IMAP UID, valid together with uid_validity.';
 comment on column inbound_messages.reply_to_emails is 'Addresses of the Reply-To header.';
 comment on column inbound_messages.intent_confidence is 'Confidence from 0 to 1.';
+comment on column inbound_messages.answer is 'The reading of the trained model; kept as it was when a person corrects it.';
+comment on column inbound_messages.corrected_kind is 'The kind that a person gave instead.';
 comment on column inbound_messages.size is 'Size (bytes) of the message.';
 comment on column inbound_messages.error is 'Reason why the message could not be read. The row stays and the message is skipped.';
 comment on column inbound_messages.retry_at is 'Next attempt to read a message that could not be read.';
@@ -56,6 +60,55 @@ create index inbound_messages_mailbox on inbound_messages (mailbox_id, id desc);
 create index inbound_messages_retry on inbound_messages (mailbox_id, retry_at) where retry_at is not null;
 create index inbound_messages_judged on inbound_messages (organization_id, created_at) include (kind, intent);
 call heron_guard_rows('inbound_messages');
+
+create table opt_out_questions (
+  organization_id uuid not null references organizations on delete cascade,
+  email text not null check (email = lower(email)),
+  message_id uuid not null references inbound_messages on delete cascade,
+  thread_id text not null,
+  created_at timestamptz not null,
+  primary key (organization_id, email, message_id)
+);
+comment on table opt_out_questions is 'An address whose owner may have asked to stop. No email goes to it until a person decides, which deletes the row.';
+create index opt_out_questions_message on opt_out_questions (message_id);
+create index opt_out_questions_thread on opt_out_questions (organization_id, thread_id);
+call heron_guard_rows('opt_out_questions');
+
+-- A message that is deleted before anybody has decided counts as an opt-out: nobody can read it any more.
+create function opt_out_question_is_lost() returns trigger language plpgsql security definer set search_path from current as $$
+begin
+  insert into suppressions (id, organization_id, email, kind, reason, source, created_at, updated_at)
+  select gen_random_uuid(), old.organization_id, old.email, 'email', 'may have asked to stop', 'unsubscribe', now(), now()
+  where exists (select from organizations where id = old.organization_id) and not exists (select from inbound_messages where id = old.message_id)
+  on conflict on constraint suppressions_value_key do nothing;
+  return null;
+end $$;
+create trigger opt_out_questions_lost after delete on opt_out_questions for each row execute function opt_out_question_is_lost();
+
+create table legal_threat_mails (
+  message_id uuid not null references inbound_messages on delete cascade,
+  user_id uuid not null references users on delete cascade,
+  organization_id uuid not null references organizations on delete cascade,
+  state text not null default 'due' check (state in ('due', 'sending', 'sent', 'refused', 'uncertain')),
+  claimed_at timestamptz,
+  settled_at timestamptz,
+  created_at timestamptz not null,
+  primary key (message_id, user_id)
+);
+comment on table legal_threat_mails is 'An email to an owner of the workspace about a reply that threatens legal steps.';
+comment on column legal_threat_mails.state is '''uncertain'': the answer of the mail server was lost.';
+create index legal_threat_mails_open on legal_threat_mails (created_at) where state in ('due', 'sending');
+call heron_guard_rows('legal_threat_mails');
+
+create table answer_corrections (
+  organization_id uuid not null references organizations on delete cascade,
+  read_kind text not null,
+  said_kind text not null,
+  count integer not null,
+  primary key (organization_id, read_kind, said_kind)
+);
+comment on table answer_corrections is 'Counts of the readings that people corrected, from which later ones learn.';
+call heron_guard_rows('answer_corrections');
 
 create table inbound_bodies (
   message_id uuid primary key references inbound_messages on delete cascade,

@@ -13,7 +13,7 @@ import {
   type ContactDraft,
 } from '../../directory/contact-fields.ts';
 import { assertKnown, type NamedRecords } from '../../sending/leads/membership.ts';
-import { fileContacts, upsertContacts } from './upsert.ts';
+import { fileContacts, upsertContacts, type UpsertOptions } from './upsert.ts';
 import { contactPayload, contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
 
 /** Maximum contacts of one request; larger numbers need an import. */
@@ -46,6 +46,7 @@ export function namedByContacts(
  * Adds contacts, or updates contacts with a known address by the non-empty fields sent. Repeated addresses in one
  * request are one contact; later fields win. Suppressed addresses are stored unsubscribed. Returns each distinct
  * contact once, in the order of the request.
+ * @param origin source of the contacts, and the handling of known addresses; defaults to the API, which updates them
  * @throws AppError too_many_contacts, bad_request (empty, unknown category or campaign, too many custom fields for a
  * contact)
  */
@@ -53,6 +54,7 @@ export async function createContacts(
   ctx: Ctx,
   inputs: readonly ContactInput[],
   { onHeld }: HeldLeads = {},
+  origin: UpsertOptions = { existing: 'update', source: 'api', sourceDetail: '' },
 ): Promise<ContactView[]> {
   if (inputs.length === 0) refuseProblems([{ path: 'body', message: message('field.list_shorter', { min: 1 }) }]);
   if (inputs.length > MAX_CONTACTS_PER_REQUEST) {
@@ -66,11 +68,7 @@ export async function createContacts(
     const suppressed = await suppressedAmong(tx.org, [...drafts.keys()], tx.now);
     for (const [email, hit] of suppressed)
       Object.assign(drafts.get(email)!, { subscribed: false, unsubscribedBy: soleCause(hit) });
-    const stored = await upsertContacts(tx, [...drafts.values()], {
-      existing: 'update',
-      source: 'api',
-      sourceDetail: '',
-    });
+    const stored = await upsertContacts(tx, [...drafts.values()], origin);
     const idOf = new Map(stored.map((row) => [row.email, row.id]));
     const isFull = (email: string) => !idOf.has(email) || !fitCustomFields(drafts.get(email)!.customFields);
     refuseProblems(

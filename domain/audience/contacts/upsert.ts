@@ -5,7 +5,8 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { adoptPeople } from '../identities/contacts.ts';
 import { fieldsFit, type ContactDraft } from '../../directory/contact-fields.ts';
 
-interface UpsertOptions {
+/** Handling of contacts by {@link upsertContacts}, and their source. */
+export interface UpsertOptions {
   /**
    * Handling of a known address. `update` applies the non-empty fields, `fill` fills only empty fields, `keep` changes
    * nothing.

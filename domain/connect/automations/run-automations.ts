@@ -1,7 +1,7 @@
 import { settleNode } from './advance.ts';
 import { startRuns, type Occasion } from './start.ts';
 import { declareSubscriber } from '../../platform/events/subscriber.ts';
-import { readTriggers, TRIGGER_EVENTS } from '../triggers/read.ts';
+import { readCorrection, readTriggers, TRIGGER_EVENTS } from '../triggers/read.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
@@ -10,7 +10,7 @@ import { message } from '../../../messages/index.ts';
  */
 export const runAutomations = declareSubscriber({
   name: 'run_automations',
-  types: ['automation.requested', 'integration.action_settled', ...TRIGGER_EVENTS],
+  types: ['automation.requested', 'integration.action_settled', 'inbox.reply_classified', ...TRIGGER_EVENTS],
   startsFrom: 'now',
   async applyBatch(tx, events, ctx) {
     const occasions: Occasion[] = [];
@@ -23,6 +23,9 @@ export const runAutomations = declareSubscriber({
           ? ({ status: 'success' } as const)
           : ({ status: 'error', error: error ?? message('connect.provider_refused') } as const);
         await settleNode(tx, source.run_id ?? '', source.node_id ?? '', outcome);
+      } else if (type === 'inbox.reply_classified') {
+        const triggered = readCorrection(data);
+        if (triggered.length > 0) occasions.push({ kind: 'trigger', eventId, triggered, replyId: data.email_id, hops });
       } else {
         const triggered = readTriggers({ type, data });
         if (triggered.length > 0) occasions.push({ kind: 'trigger', eventId, triggered, hops });

@@ -24,7 +24,13 @@ import { CALLED } from './validate.ts';
  * A possible start of runs: an event with its triggers, or a request by a campaign step or a node for one automation.
  */
 export type Occasion = { hops: number } & (
-  | { kind: 'trigger'; eventId: string; triggered: readonly Triggered[] }
+  | {
+      kind: 'trigger';
+      eventId: string;
+      triggered: readonly Triggered[];
+      /** A reply that earlier events were about, too: an automation that has run for it does not run again. */
+      replyId?: string;
+    }
   | { kind: 'request'; request: EventData<'automation.requested'> }
 );
 
@@ -42,6 +48,8 @@ interface Wanted {
   hops: number;
   /** Rights of the run that requests this one; null for an event or a campaign step. */
   callerRights: readonly string[] | null;
+  /** See {@link Occasion}. */
+  replyId?: string;
   /** True if the hourly budget of runs started by other runs is used up. */
   isTooMany?: boolean;
 }
@@ -147,7 +155,7 @@ async function takenEvents(tx: Tx, occasions: readonly Occasion[]): Promise<Want
     { triggers },
   );
   if (automations.length === 0) return [];
-  return events.flatMap(({ eventId, triggered, hops }) =>
+  return events.flatMap(({ eventId, triggered, replyId, hops }) =>
     triggered.flatMap(({ trigger, data, contactId }) =>
       automations
         .filter((automation) => automation.trigger_event === trigger && passes(automation.filter, data))
@@ -159,6 +167,7 @@ async function takenEvents(tx: Tx, occasions: readonly Occasion[]): Promise<Want
           contactId,
           hops,
           callerRights: null,
+          ...(replyId ? { replyId } : {}),
         })),
     ),
   );
@@ -196,13 +205,28 @@ async function requests(tx: Tx, occasions: readonly Occasion[]): Promise<Wanted[
   });
 }
 
-/** Drops runs that exist already, so that an event that is applied again starts none. */
+/**
+ * Drops runs that exist already. So an event that is applied again starts none, nor does the correction of a reply that the
+ * automation has taken.
+ */
 async function withoutRun(tx: Tx, wanted: readonly Wanted[]): Promise<Wanted[]> {
   if (wanted.length === 0) return [];
   const there = await tx.org.sql<{ automation_id: string; cause: string }>(
-    `select r.automation_id, r.cause from unnest(cast(:automations as uuid[]), cast(:causes as text[])) as w(automation_id, cause)
-     join automation_runs r on r.automation_id = w.automation_id and r.cause = w.cause and r.organization_id = :org`,
-    { automations: wanted.map(({ automation }) => automation.id), causes: wanted.map(({ cause }) => cause) },
+    `with w as materialized (
+       select * from unnest(cast(:automations as uuid[]), cast(:causes as text[]), cast(:contacts as uuid[]), cast(:replies as text[]))
+         as w(automation_id, cause, contact_id, reply_id)
+     )
+     select w.automation_id, w.cause from w join automation_runs r on r.automation_id = w.automation_id and r.cause = w.cause and r.organization_id = :org
+     union all
+     select w.automation_id, w.cause from w join automation_runs r on r.contact_id = w.contact_id and r.automation_id = w.automation_id
+       and r.data ->> 'email_id' = w.reply_id and r.organization_id = :org
+     where w.reply_id is not null`,
+    {
+      automations: wanted.map(({ automation }) => automation.id),
+      causes: wanted.map(({ cause }) => cause),
+      contacts: wanted.map(({ contactId }) => contactId),
+      replies: wanted.map(({ replyId }) => replyId ?? null),
+    },
   );
   const seen = new Set(there.map((run) => `${run.automation_id} ${run.cause}`));
   return wanted.filter(({ automation, cause }) => {

@@ -1,3 +1,4 @@
+import type { EventData } from '../../platform/kernel/event-payloads.ts';
 import type { StoredEventType } from '../../platform/kernel/events.ts';
 import { TRIGGER_NAMES, triggerOf, type TriggerName } from './vocabulary.ts';
 
@@ -32,4 +33,11 @@ export function readTriggers(event: { type: StoredEventType; data: object }): Tr
   return names
     .filter((name) => triggerOf(name).when?.(event.data as never) ?? true)
     .map((trigger) => ({ trigger, contactId, data }));
+}
+
+/** The trigger of a reply whose reading a person has corrected; none for a first reading and for an answer that no person wrote. */
+export function readCorrection(event: EventData<'inbox.reply_classified'>): Triggered[] {
+  const { kind, opt_out_force: _force, asks_to_stop: _asks, corrected, previous_intent: _before, ...data } = event;
+  if (!corrected || kind === 'out_of_office' || kind === 'automated' || event.task_id === null) return [];
+  return [{ trigger: 'email.replied', contactId: event.contact_id, data }];
 }

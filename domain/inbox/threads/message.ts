@@ -7,10 +7,11 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { readBlob } from '../../platform/blobs.ts';
 import { readSentContents } from '../../sending/sent-content.ts';
 import { inMailboxes, LEFT_STATES } from '../conversation.ts';
+import { ASKS_TO_STOP } from './answer.ts';
 import { message } from '../../../messages/index.ts';
 
 /** A message with its text, received or sent. */
-interface StoredMessage extends Omit<
+export interface StoredMessage extends Omit<
   Columns<
     'inbound_messages',
     | 'id'
@@ -28,6 +29,12 @@ interface StoredMessage extends Omit<
     | 'size'
     | 'received_at'
     | 'error'
+    | 'kind'
+    | 'intent'
+    | 'answer'
+    | 'corrected_kind'
+    | 'contact_id'
+    | 'campaign_id'
   >,
   'mailbox_id'
 > {
@@ -35,6 +42,7 @@ interface StoredMessage extends Omit<
   /** Null of a sent message whose mailbox was removed. */
   mailbox_id: string | null;
   bcc_emails: string[];
+  asks_to_stop: boolean;
   body_html: string | null;
   files: MessageFile[];
 }
@@ -73,7 +81,8 @@ async function readReceived(ctx: Ctx, id: string): Promise<StoredMessage | undef
   const mailboxes = ctx.actor.allowedMailboxes;
   const [row] = await reader(ctx).sql<StoredMessage>(
     `select 'received' as direction, m.id, m.mailbox_id, m.thread_id, m.message_id, m.in_reply_to, m.from_email, m.from_name, m.to_emails, m.cc_emails,
-       '{}'::text[] as bcc_emails, m.reply_to_emails, m.subject, m.body_plain, m.size, m.received_at, m.error, h.html as body_html, ${RECEIVED_FILES} as files
+       '{}'::text[] as bcc_emails, m.reply_to_emails, m.subject, m.body_plain, m.size, m.received_at, m.error,
+       m.kind, m.intent, m.answer, m.corrected_kind, m.contact_id, m.campaign_id, ${ASKS_TO_STOP('m')} as asks_to_stop, h.html as body_html, ${RECEIVED_FILES} as files
      from inbound_messages m left join inbound_bodies h on h.message_id = m.id
      where m.organization_id = :org and m.id = :id ${inMailboxes('m', mailboxes)}`,
     { id, ...(mailboxes ? { mailboxes } : {}) },
@@ -89,6 +98,7 @@ async function readSent(ctx: Ctx, id: string): Promise<StoredMessage | undefined
        d.in_reply_to, coalesce(b.email, '') as from_email, coalesce(b.name, '') as from_name, coalesce(d.to_emails, array[s.recipient]) as to_emails,
        coalesce(d.cc_emails, '{}') as cc_emails, coalesce(d.bcc_emails, '{}') as bcc_emails, '{}'::text[] as reply_to_emails, s.subject,
        coalesce(d.body_plain, '') as body_plain, 0 as size, coalesce(s.sent_at, s.claimed_at, s.slot_at) as received_at, null as error, d.body_html,
+       null as kind, null as intent, null as answer, null as corrected_kind, s.contact_id, s.campaign_id, false as asks_to_stop,
        ${SENT_FILES} as files
      from sends s left join mailboxes b on b.id = s.mailbox_id left join direct_sends d on d.id = s.id
      where s.organization_id = :org and s.id = :id and s.state in ${LEFT_STATES} ${inMailboxes('s', mailboxes)}`,

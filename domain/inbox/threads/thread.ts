@@ -16,6 +16,8 @@ import { readSentBodies } from '../../sending/outcomes/sent-text.ts';
 import type { InboundKind } from '../../sending/outcomes/record-inbound.ts';
 import { inMailboxes, LEFT_STATES, OUR_EMAILS } from '../conversation.ts';
 import { RECEIVED_FILES, SENT_FILES, type MessageFile } from './message.ts';
+import type { StoredAnswer } from '../../../db/json-columns.ts';
+import { ASKS_TO_STOP } from './answer.ts';
 import { readableMailboxes } from './threads.ts';
 
 /** One message of a conversation, received or sent. A sent one is as it left, see {@link ThreadMessage.rendered_again}. */
@@ -41,6 +43,9 @@ export interface ThreadMessage {
   seen: boolean;
   kind: InboundKind | null;
   intent: string | null;
+  answer: StoredAnswer | null;
+  corrected_kind: string | null;
+  asks_to_stop: boolean;
   contact_id: string | null;
   campaign_id: string | null;
   step_id: string | null;
@@ -72,12 +77,12 @@ export async function readThread(
     `with left_ids as (${OUR_EMAILS}
      ), messages as (
        select m.id, 'received' as direction, m.mailbox_id, m.message_id, m.from_email as from_address, m.to_emails as to_addresses, m.cc_emails as cc_addresses, '{}'::text[] as bcc_addresses, m.reply_to_emails as reply_to_addresses,
-         m.in_reply_to, m.subject, m.body_plain, h.html as body_html, false as rendered_again, ${RECEIVED_FILES} as attachments, m.size, m.received_at as at, m.seen, m.kind, m.intent, m.contact_id, m.campaign_id, null::uuid as step_id, m.created_at
+         m.in_reply_to, m.subject, m.body_plain, h.html as body_html, false as rendered_again, ${RECEIVED_FILES} as attachments, m.size, m.received_at as at, m.seen, m.kind, m.intent, m.answer, m.corrected_kind, ${ASKS_TO_STOP('m')} as asks_to_stop, m.contact_id, m.campaign_id, null::uuid as step_id, m.created_at
        from inbound_messages m left join inbound_bodies h on h.message_id = m.id where m.organization_id = :org and m.thread_id = :thread ${inMailboxes('m', mailboxes)}
        union all
        select s.id, 'sent', s.mailbox_id, s.message_id, coalesce(b.email, ''), coalesce(d.to_emails, array[s.recipient]),
          coalesce(d.cc_emails, '{}'), coalesce(d.bcc_emails, '{}'), '{}', d.in_reply_to, s.subject, coalesce(d.body_plain, ''), d.body_html, d.id is null,
-         ${SENT_FILES}, 0, coalesce(s.sent_at, s.claimed_at, s.slot_at), true, null, null, s.contact_id, s.campaign_id, s.step_id, s.created_at
+         ${SENT_FILES}, 0, coalesce(s.sent_at, s.claimed_at, s.slot_at), true, null, null, null, null, false, s.contact_id, s.campaign_id, s.step_id, s.created_at
        from left_ids l join sends s on s.id = l.id and s.organization_id = :org left join mailboxes b on b.id = s.mailbox_id left join direct_sends d on d.id = s.id
        where s.state in ${LEFT_STATES} ${inMailboxes('s', mailboxes)}
      )

@@ -43,6 +43,8 @@ export interface ThreadFilters {
   categoryIds?: readonly string[] | undefined;
   /** True for only the conversations that the caller has snoozed. By default these are omitted. */
   snoozed?: boolean | undefined;
+  /** True for only those with a message that may ask to stop, which waits for a decision. */
+  asksToStop?: boolean | undefined;
   /** Folder of the conversation. Defaults to inbox and archive. */
   folder?: Folder | undefined;
   /** True if the last message must be a sent one. */
@@ -64,6 +66,8 @@ export interface ThreadRow extends Columns<
   | 'filed'
   | 'kind'
   | 'intent'
+  | 'answer'
+  | 'corrected_kind'
   | 'contact_id'
   | 'campaign_id'
 > {
@@ -71,6 +75,8 @@ export interface ThreadRow extends Columns<
   /** Number of received messages, over all mailboxes that the caller may read. */
   message_count: number;
   has_unread: boolean;
+  /** A person has to decide whether one of its messages asks to stop. */
+  asks_to_stop: boolean;
   /** True if the last message is a sent one. */
   is_answered: boolean;
   /** Categories of the conversation. */
@@ -164,8 +170,12 @@ async function searchThreads(
 
 type Narrow = (alias: string) => string;
 
+const ASKING = (alias: string): string =>
+  `exists (select from opt_out_questions q where q.organization_id = :org and q.thread_id = ${alias}.thread_id)`;
+
 const COLUMNS = `m.id, m.mailbox_id, m.thread_id, m.from_email, m.from_name, m.to_emails, m.subject, left(m.body_plain, ${BEGINNING}) as snippet, m.received_at,
-       m.seen, m.filed, m.kind, m.intent, m.contact_id, m.campaign_id, k.message_count, k.has_unread, k.is_answered,
+       m.seen, m.filed, m.kind, m.intent, m.answer, m.corrected_kind, m.contact_id, m.campaign_id,
+       ${ASKING('m')} as asks_to_stop, k.message_count, k.has_unread, k.is_answered,
        coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'title', l.title, 'color', l.color) order by l.position)
          from thread_labels k join labels l on l.id = k.label_id where k.organization_id = :org and k.thread_id = m.thread_id), '[]') as labels`;
 
@@ -204,7 +214,8 @@ const LABELLED = (alias: string): string =>
   `exists (select from thread_labels k where k.organization_id = :org and k.thread_id = ${alias}.thread_id and k.label_id = any(cast(:categories as uuid[])))`;
 
 /** Returns SQL of the conversations to start from, if a filter leaves only a few. Undefined if there are many. */
-async function fewThreads(ctx: Ctx, { categoryIds, snoozed }: ThreadFilters): Promise<string | undefined> {
+async function fewThreads(ctx: Ctx, { categoryIds, snoozed, asksToStop }: ThreadFilters): Promise<string | undefined> {
+  if (asksToStop) return 'select distinct thread_id from opt_out_questions where organization_id = :org';
   if (snoozed)
     return `select thread_id from thread_snoozes where organization_id = :org and owner_id = :owner and snoozed_until > :now`;
   if (!categoryIds) return undefined;
@@ -227,6 +238,7 @@ function threadConditions(filters: ThreadFilters): string[] {
     ...inTime('t.newest_at', filters),
     ...(filters.awaitingReply === undefined ? [] : [filters.awaitingReply ? 't.is_answered' : 'not t.is_answered']),
     ...(filters.categoryIds ? [LABELLED('t')] : []),
+    ...(filters.asksToStop ? [ASKING('t')] : []),
     filters.snoozed ? SNOOZED('t') : `not ${SNOOZED('t')}`,
   ];
 }
@@ -244,6 +256,7 @@ function messageConditions(alias: string, filters: ThreadFilters, mailboxes: rea
     ...(filters.kind ? [`${alias}.kind = :kind`] : []),
     ...inTime(`${alias}.received_at`, filters),
     ...(filters.categoryIds ? [LABELLED(alias)] : []),
+    ...(filters.asksToStop ? [ASKING(alias)] : []),
     filters.snoozed ? SNOOZED(alias) : `not ${SNOOZED(alias)}`,
     ...(ofThread.length === 0
       ? []

@@ -1,5 +1,5 @@
 import { isComplaint, parseFeedbackReport } from './arf.ts';
-import { readAnswer, type Answer } from '../reading/read-reply.ts';
+import { readAnswer, type Answer, type ReadingBias } from '../reading/read-reply.ts';
 import { returnDate } from '../reading/when.ts';
 import { detectAutomatic } from './autoreply.ts';
 import type { AutomaticReason } from './autoreply.ts';
@@ -109,6 +109,7 @@ export type InboundClassification =
  * @param receivedAt time of arrival, UTC
  * @param timezone IANA time zone of the recipient, for return dates; defaults to UTC
  * @param sent emails sent to this person; text that repeats them does not count as the person's own
+ * @param bias taught by corrections of the workspace
  */
 export function classifyInbound(
   message: InboundMessage,
@@ -116,13 +117,14 @@ export function classifyInbound(
   receivedAt: Date,
   timezone?: string,
   sent: SentToThem = NOTHING_SENT,
+  bias?: ReadingBias,
 ): InboundClassification {
   const report = classifyFeedback(message, settings) ?? classifyDelivery(message, settings);
   if (report) return report;
   const words = ownWords(message, sent.texts);
   return (
     classifyAutomatic(message, words, { settings, receivedAt, timezone, subjects: sent.subjects }) ??
-    classifyReply(message, words, settings, readAnswer(words, receivedAt, timezone))
+    classifyReply(message, words, settings, readAnswer(words, receivedAt, { timezone, bias }))
   );
 }
 
@@ -198,7 +200,7 @@ function classifyAutomatic(
   const hasWriter = reason !== 'read_receipt' && message.contentType !== 'multipart/report';
   const unsubscribeRequest = hasWriter && replyIntent(words, '', settings).unsubscribeRequest;
   if (outOfOffice && !unsubscribeRequest) {
-    const answer = readAnswer(words, receivedAt, timezone, 'out_of_office');
+    const answer = readAnswer(words, receivedAt, { timezone, known: 'out_of_office' });
     const returns = returnDate(`${message.subject}.\n\n${words}`, receivedAt, timezone);
     return {
       kind: 'out_of_office',

@@ -4,6 +4,23 @@ import { fold } from './fold.ts';
 /** Possible meanings of a reply, by their API names. */
 export type ReplyIntent = 'positive' | 'negative' | 'question' | 'neutral' | 'out_of_office' | 'automated';
 
+/** Kinds of replies, finer than intents, in the order of their keys in the inbox, each with its intent. */
+export const INTENT_OF_KIND = {
+  positive: 'positive',
+  negative: 'negative',
+  // "Not now" is a refusal of this email.
+  not_now: 'negative',
+  question: 'question',
+  referral: 'neutral',
+  opt_out: 'negative',
+  out_of_office: 'out_of_office',
+  automated: 'automated',
+  neutral: 'neutral',
+} as const satisfies Record<string, ReplyIntent>;
+
+export type ReplyKind = keyof typeof INTENT_OF_KIND;
+export const REPLY_KINDS = Object.keys(INTENT_OF_KIND) as [ReplyKind, ...ReplyKind[]];
+
 /** Part of the `reply_intent` settings that determines an intent. */
 export interface ReplyIntentSettings {
   readonly enabled?: boolean | undefined;
@@ -59,18 +76,6 @@ const UNSUBSCRIBE_REPLIES: ReadonlySet<string> = new Set([
   'no more',
 ]);
 const COURTESIES = /(?:^| )(?:please|pls|thanks|thank you|bitte|danke|merci)(?= |$)/g;
-const INTENTS: Readonly<Record<AnswerKind, ReplyIntent>> = {
-  opt_out: 'negative',
-  negative: 'negative',
-  // "Not now" is a refusal of this email.
-  not_now: 'negative',
-  positive: 'positive',
-  question: 'question',
-  referral: 'neutral',
-  out_of_office: 'out_of_office',
-  automatic: 'automated',
-  neutral: 'neutral',
-};
 
 /**
  * Classifies a reply by the trained model (`domain/mail/reading`), based on the reply's own words (see `ownWords`).
@@ -97,6 +102,11 @@ export function replyIntent(
     unsubscribeRequest,
     unsubscribeDoubtful: !unsubscribeRequest && read.optOut >= DOUBT,
   };
+}
+
+/** The name that the API gives to a kind of the model. */
+export function toReplyKind(kind: AnswerKind): ReplyKind {
+  return kind === 'automatic' ? 'automated' : kind;
 }
 
 /**
@@ -142,7 +152,7 @@ function modelIntent(
   if (kind === 'opt_out' && isDoubtfulQuestion) return { intent: 'question', confidence: PLAIN };
   const isMachine =
     (kind === 'automatic' && confidence >= SURELY_AUTOMATIC) || (kind === 'out_of_office' && confidence >= SURELY_AWAY);
-  const intent = confidence < PLAIN ? 'neutral' : INTENTS[isMachine ? kind : spoken];
+  const intent = confidence < PLAIN ? 'neutral' : INTENT_OF_KIND[toReplyKind(isMachine ? kind : spoken)];
   return { intent, confidence: Math.round(confidence * 100) / 100 };
 }
 

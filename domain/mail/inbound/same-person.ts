@@ -9,6 +9,9 @@ interface Recipient {
   readonly lastName: string;
 }
 
+/** The writer of a message, as its headers name them. */
+export type WrittenBy = Pick<InboundMessage, 'authors' | 'relatedAddresses' | 'fromName'>;
+
 /** Number of lines at the end of a message in which people sign. */
 const SIGN_OFF_LINES = 4;
 const ROLES =
@@ -19,7 +22,7 @@ const ROLES =
  * below the text, and addresses in the text.
  * @param words text written by the person, without quotes
  */
-export function isSamePerson(recipient: Recipient, message: InboundMessage, words: string): boolean {
+export function isSamePerson(recipient: Recipient, message: WrittenBy, words: string): boolean {
   const email = withoutTag(recipient.email);
   const addresses = [...message.authors, ...message.relatedAddresses].map(withoutTag);
   if (addresses.includes(email) || addresses.some((address) => isOtherAddress(address, email))) return true;

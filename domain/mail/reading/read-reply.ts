@@ -35,6 +35,10 @@ export interface Answer extends ReadReply {
   person: NamedPerson | null;
 }
 
+/** Shifts of the log-odds of kinds. */
+export type ReadingBias = Readonly<Partial<Record<AnswerKind, number>>>;
+
+const NO_BIAS: ReadingBias = {};
 const FORCES = ['stop', 'erase', 'legal'] as const;
 const OTHER_KINDS = LABELS.filter((label): label is Exclude<Label, OptOutForce> => !FORCES.includes(label as never));
 const MOST_WORDS = 5;
@@ -64,10 +68,15 @@ export function readReply(text: string): ReadReply {
  * @param receivedAt time of arrival, UTC
  * @param timezone IANA time zone of the writer, for days; UTC if absent or unknown
  * @param known the kind, if the message's headers state it
+ * @param bias of the workspace; it never makes an opt-out less likely
  */
-export function readAnswer(text: string, receivedAt: Date, timezone?: string, known?: AnswerKind): Answer {
+export function readAnswer(
+  text: string,
+  receivedAt: Date,
+  { timezone, known, bias }: { timezone?: string | undefined; known?: AnswerKind; bias?: ReadingBias | undefined } = {},
+): Answer {
   const whole = readText(text);
-  const read = readingOf(text, whole);
+  const read = readingOf(text, whole, bias);
   const kind = known ?? read.kind;
   return {
     ...read,
@@ -84,15 +93,32 @@ export function readAnswer(text: string, receivedAt: Date, timezone?: string, kn
   };
 }
 
-function readingOf(text: string, whole: Reading): ReadReply {
+function readingOf(text: string, whole: Reading, bias = NO_BIAS): ReadReply {
   const optOut = Math.max(optOutOf(whole), ...sentencesIn(text).map((one) => SENTENCE_PART * optOutOf(readText(one))));
   const force = FORCES.toSorted((a, b) => probability(whole, b) - probability(whole, a))[0]!;
-  const all = [
-    { kind: 'opt_out' as AnswerKind, confidence: optOut },
-    ...OTHER_KINDS.map((kind) => ({ kind: kind as AnswerKind, confidence: probability(whole, kind) })),
-  ].toSorted((a, b) => b.confidence - a.confidence);
+  const all = shifted(
+    [
+      { kind: 'opt_out' as AnswerKind, confidence: optOut },
+      ...OTHER_KINDS.map((kind) => ({ kind: kind as AnswerKind, confidence: probability(whole, kind) })),
+    ],
+    bias,
+  ).toSorted((a, b) => b.confidence - a.confidence);
   const spoken = all.find(({ kind }) => kind !== 'out_of_office' && kind !== 'automatic')!.kind;
-  return { ...all[0]!, optOut, force, spoken };
+  const shiftedOptOut = all.find(({ kind }) => kind === 'opt_out')!.confidence;
+  // Corrections may let a person be asked instead, and never leave an opt-out unheard.
+  return { ...all[0]!, optOut: Math.max(optOut, shiftedOptOut), force, spoken };
+}
+
+/** Probabilities with their log-odds shifted by a bias. */
+function shifted(
+  kinds: { kind: AnswerKind; confidence: number }[],
+  bias: ReadingBias,
+): { kind: AnswerKind; confidence: number }[] {
+  if (Object.keys(bias).length === 0) return kinds;
+  const weighed = kinds.map(({ kind, confidence }) => ({ kind, confidence: confidence * Math.exp(bias[kind] ?? 0) }));
+  const before = kinds.reduce((sum, { confidence }) => sum + confidence, 0);
+  const after = weighed.reduce((sum, { confidence }) => sum + confidence, 0);
+  return weighed.map(({ kind, confidence }) => ({ kind, confidence: Math.min(1, (confidence * before) / after) }));
 }
 
 function probability({ probabilities }: Reading, label: Label): number {

@@ -6,6 +6,7 @@ import { keepFacts } from '../../reporting/aggregates/keep-facts.ts';
 import { performStepActions } from '../../crm/perform-step-actions.ts';
 import { pauseOnSpike } from '../../sending/outcomes/pause-on-spike.ts';
 import { promoteWinner } from '../../sending/outcomes/promote-winner.ts';
+import { stopCompany } from '../../sending/outcomes/stop-company.ts';
 import { runAutomations } from '../../connect/automations/run-automations.ts';
 import { taskForReply } from '../../crm/task-for-reply.ts';
 
@@ -13,6 +14,7 @@ import { taskForReply } from '../../crm/task-for-reply.ts';
 export const SUBSCRIBERS: readonly Subscriber[] = [
   pauseOnSpike,
   promoteWinner,
+  stopCompany,
   followCampaign,
   keepFacts,
   matchGoals,

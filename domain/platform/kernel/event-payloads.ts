@@ -39,6 +39,30 @@ const engagement = {
   device_type: textOrNull,
 };
 
+const reply = {
+  ...recipient,
+  email_id: idOrNull.describe('The reply; null, as what follows of it, where a client reported it'),
+  reply_message_id: textOrNull,
+  thread_id: textOrNull,
+  from_email: textOrNull,
+  subject: textOrNull,
+  received_at: at.nullable(),
+  intent: textOrNull,
+  intent_confidence: z.number().min(0).max(1),
+};
+
+const replyKind = z.enum([
+  'positive',
+  'negative',
+  'not_now',
+  'question',
+  'referral',
+  'opt_out',
+  'out_of_office',
+  'automated',
+  'neutral',
+]);
+
 const inbound = z.strictObject({
   email_id: id,
   email_account_id: id.describe('The mailbox it came to'),
@@ -183,17 +207,7 @@ export const EVENT_PAYLOADS = {
     clicked_at: at,
   }),
   'campaign.email_bounced': z.strictObject(bounce),
-  'campaign.reply_received': z.strictObject({
-    ...recipient,
-    email_id: idOrNull.describe('The reply; null, as what follows of it, where a client reported it'),
-    reply_message_id: textOrNull,
-    thread_id: textOrNull,
-    from_email: textOrNull,
-    subject: textOrNull,
-    received_at: at.nullable(),
-    intent: textOrNull,
-    intent_confidence: z.number().min(0).max(1),
-  }),
+  'campaign.reply_received': z.strictObject(reply),
   'campaign.unsubscribed': z.strictObject({ ...recipient, source: z.enum(['one_click', 'link', 'reply', 'action']) }),
   'campaign.deliverability_warning': z.strictObject({
     campaign_id: id,
@@ -233,6 +247,20 @@ export const EVENT_PAYLOADS = {
   'inbox.email_updated': storedEmail,
   'inbox.email_deleted': storedEmail,
   'inbox.reply_received': inbound,
+  'inbox.reply_classified': z.strictObject({
+    ...reply,
+    email_id: id.describe('The reply'),
+    kind: replyKind.describe('Finer than the intent'),
+    opt_out_force: z
+      .enum(['stop', 'erase', 'legal'])
+      .nullable()
+      .describe('The wish of an opt-out; null for other kinds'),
+    asks_to_stop: z
+      .boolean()
+      .describe('It may be an opt-out: a person has to decide, and nothing is sent to the address until then'),
+    corrected: z.boolean().describe('A person has corrected the reading'),
+    previous_intent: textOrNull.describe('The intent before the correction'),
+  }),
   'email_account.connected': z.strictObject({
     ...mailbox,
     provider,

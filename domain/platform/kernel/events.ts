@@ -53,6 +53,7 @@ export const EVENT_TYPES = {
   'inbox.email_updated': { category: 'inbox', firehose: true },
   'inbox.email_deleted': { category: 'inbox', firehose: true },
   'inbox.reply_received': { category: 'inbox', firehose: false },
+  'inbox.reply_classified': { category: 'inbox', firehose: false },
   'email_account.connected': { category: 'mailbox', firehose: false },
   'email_account.disconnected': { category: 'mailbox', firehose: false },
   'email_account.removed': { category: 'mailbox', firehose: false },

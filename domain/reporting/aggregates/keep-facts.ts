@@ -16,6 +16,7 @@ export const keepFacts = declareSubscriber({
     'campaign.email_clicked',
     'campaign.email_bounced',
     'campaign.reply_received',
+    'inbox.reply_classified',
     'campaign.unsubscribed',
     'deliverability.bounce',
     'deliverability.complaint',
@@ -27,7 +28,7 @@ export const keepFacts = declareSubscriber({
   startsFrom: 'beginning',
   async applyBatch(tx, events) {
     const emails = events.flatMap(({ data }) =>
-      'task_id' in data && data.task_id
+      'task_id' in data && data.task_id && !isFirstReading(data)
         ? [
             {
               sendId: data.task_id,
@@ -58,6 +59,11 @@ export const keepFacts = declareSubscriber({
     if (isContactGone) await foldGroups(tx);
   },
 });
+
+/** The first reading of a reply adds nothing to campaign.reply_received. */
+function isFirstReading(data: object): boolean {
+  return 'corrected' in data && data.corrected === false;
+}
 
 const VISITS: ReadonlySet<string> = new Set(['campaign.email_opened', 'campaign.email_clicked']);
 

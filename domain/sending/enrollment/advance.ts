@@ -28,6 +28,8 @@ import { inWords } from '../../../lib/errors.ts';
 
 /** Maximum number of steps in one decision. More mean a cycle, which saving a campaign refuses. */
 const MAX_HOPS = 100;
+/** Interval (ms) at which a contact who may have asked to stop is checked again, in case the signal of the decision was lost. */
+const LOOK_AGAIN_MS = DAY_MS;
 /** Time (ms) that a call of an app may take, retries included, before it looks stuck. */
 const CALL_MS = 15 * 60_000;
 
@@ -48,6 +50,8 @@ export async function advanceEnrollment(ctx: Ctx, key: EnrollmentKey): Promise<D
         return held(tx, snapshot, message('wait.held'), enrollment.hold_until);
       Object.assign(snapshot.changes, { hold_since: null, hold_until: null, hold_reason: null, hold_source: null });
     }
+    if (snapshot.asked)
+      return held(tx, snapshot, message('wait.opt_out_asked'), new Date(tx.now.getTime() + LOOK_AGAIN_MS));
     if (enrollment.state === 'pending') {
       Object.assign(snapshot.changes, { state: 'active', launched_at: tx.now, last_activity_at: tx.now });
       enrollment.launched_at = tx.now;

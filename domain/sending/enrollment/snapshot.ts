@@ -10,7 +10,7 @@ import {
   type OutreachSettings,
   type SettingsLayers,
 } from '../campaign/outreach-settings.ts';
-import { suppressedNow } from '../../directory/suppression-check.ts';
+import { askedNow, suppressedNow } from '../../directory/suppression-check.ts';
 import type { Message } from '../../../messages/index.ts';
 
 /** A step as the engine reads it. */
@@ -110,6 +110,8 @@ export interface Snapshot {
   wait: EngineWait | null;
   hasSent: boolean;
   suppressed: boolean;
+  /** A person has to decide whether the contact wants no further emails. */
+  asked: boolean;
   /** Returns the effective settings of the campaign. */
   settings(): OutreachSettings;
   /**
@@ -143,6 +145,7 @@ export const LEFT: ReadonlySet<string> = new Set(['sent', 'uncertain', 'sending'
 type Row = Record<'enrollment' | 'campaign' | 'contact' | 'run' | 'wait', any> & {
   sends: any[];
   suppressed: boolean;
+  asked: boolean;
 } & Pick<SettingsLayers, 'workspace' | 'overrides'>;
 
 /**
@@ -171,7 +174,8 @@ export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot
        (select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'step_id', s.step_id, 'state', s.state, 'slot_at', s.slot_at, 'again', s.again, 'step_run_id', s.step_run_id, 'opened_at', s.opened_at,
           'clicked_at', s.clicked_at, 'replied_at', s.replied_at)), '[]') from sends s where s.enrollment_id = e.id) as sends,
        case when w.id is not null then to_jsonb(w) || jsonb_build_object('event_data', pe.data) end as wait,
-       ${settingsColumns('c')}, ${suppressedNow('e.organization_id', 'ct.email')} as suppressed
+       ${settingsColumns('c')}, ${suppressedNow('e.organization_id', 'ct.email')} as suppressed,
+       ${askedNow('e.organization_id', 'ct.email')} as asked
      from enrollments e
      join campaigns c on c.id = e.campaign_id
      join contacts ct on ct.id = e.contact_id
@@ -200,6 +204,7 @@ export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot
     wait: dates(row.wait, ['opened_at', 'deadline']),
     hasSent: sends.some(({ state }) => LEFT.has(state)),
     suppressed: row.suppressed,
+    asked: row.asked,
     settings: () =>
       settingsInForce({ workspace: row.workspace, overrides: row.overrides, mode: row.campaign.unsubscribe_mode }),
     changes: {},

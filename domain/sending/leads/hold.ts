@@ -5,6 +5,8 @@ import { AppError, badRequest, notFound, refuseProblems, type Problem } from '..
 import { isUuid } from '../../../lib/ids.ts';
 import { leaveCampaigns } from './membership.ts';
 import { approveAdded } from '../control/approved-leads.ts';
+import { reopenLead } from './reopen.ts';
+import { lockCampaign } from '../control/status.ts';
 import { signalControl, signalLauncher } from '../control/signals.ts';
 import { isCredential } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
@@ -61,7 +63,8 @@ export async function getLeadHold(ctx: Ctx, campaignId: string, contactId: strin
 
 /**
  * Holds a lead until a date, or until it is resumed when `until` is null. Safe to repeat, because the body is the
- * complete state. An existing hold keeps its start. Releases reserved slots.
+ * complete state. An existing hold keeps its start. Releases reserved slots. A person may also hold a lead whose
+ * sequence a reply has ended, until a date on which it continues.
  * @throws AppError not_found; forbidden for an end before the current one, as in {@link resumeLead}
  * @throws AppError bad_request for a finished lead, or an end that is past or more than a year away
  */
@@ -73,10 +76,13 @@ export async function pauseLead(
 ): Promise<LeadHoldResult> {
   return transact(ctx, async (tx) => {
     const { until } = input;
-    const campaign = await findCampaign(tx.org, campaignId);
+    // Before the lead, as every writer who may start a campaign again.
+    const campaign = until ? await lockCampaign(tx, campaignId) : await findCampaign(tx.org, campaignId);
     const lead = await findLead(tx.org, campaign, contactId, 'for update');
     refuseProblems(holdProblems(until, tx.now));
-    if (lead.state !== 'pending' && lead.state !== 'active')
+    const isReopened = lead.state === 'replied' && until !== null && tx.actor.kind === 'session';
+    if (isReopened) await reopenLead(tx, campaign, lead);
+    else if (lead.state !== 'pending' && lead.state !== 'active')
       throw badRequest(message('leads.finished', { state: lead.state }));
     const { hold } = present(lead, tx.now);
     if (hold && endOf(until) < endOf(hold.until)) await assertLeadAllowed(tx, campaign, lead);

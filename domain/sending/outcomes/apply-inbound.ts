@@ -6,17 +6,18 @@ import { recipientZone } from '../../platform/scheduling/recipient-zone.ts';
 import { effectiveSettings } from '../campaign/outreach-settings.ts';
 import { warnMailbox } from '../control/mailbox-hold.ts';
 import { holdWhileAway } from './away.ts';
+import { toStoredAnswer } from './classified.ts';
 import { confirmSent, MESSAGE_REFERS } from './confirm-sent.ts';
 import { emitDelivered, recordBounce, recordComplaint, recordCopyBounce, type Bounce } from './effects.ts';
 import type { MatchedSend } from './match.ts';
 import { findWriter, recordOptOutByMail } from './opt-out-by-mail.ts';
-import { recordReply, type Reply } from './reply.ts';
-import { lockSubject, type Subject } from './subject.ts';
+import { recordReply } from './reply.ts';
+import { lockSubject, type ReceivedFacts, type Subject } from './subject.ts';
 import { words } from '../../platform/words.ts';
 
 /** A stored incoming message, and the sent email that it refers to. */
 interface Received {
-  facts: NonNullable<Reply['message']>;
+  facts: ReceivedFacts;
   message: InboundMessage;
   mailboxId: string;
   send: MatchedSend;
@@ -54,19 +55,25 @@ export async function applyInbound(tx: Tx, received: Received, reading: InboundC
       );
       if (delivered) emitDelivered(tx, subject, delivered.remoteMta);
       if (reading.unsubscribeRequest && (await isOptOutByMailOn(tx, subject)))
-        await recordOptOutByMail(tx, subject, await findWriter(tx, subject, message, ownWords(message)));
+        await recordOptOutByMail(tx, subject, await findWriter(tx, subject, message, ownWords(message)), facts);
       return;
     }
-    case 'reply':
+    case 'reply': {
+      const { unsubscribeRequest, unsubscribeDoubtful } = reading;
       return recordReply(tx, subject, {
         intent: reading.intent,
         confidence: reading.confidence,
-        unsubscribeRequest: reading.unsubscribeRequest,
-        unsubscribeDoubtful: reading.unsubscribeDoubtful,
-        writer: reading.unsubscribeRequest ? await findWriter(tx, subject, message, reading.ownWords) : undefined,
+        unsubscribeRequest,
+        unsubscribeDoubtful,
+        writer:
+          unsubscribeRequest || unsubscribeDoubtful
+            ? await findWriter(tx, subject, message, reading.ownWords)
+            : undefined,
         source: 'inbox',
         message: facts,
+        answer: toStoredAnswer(reading),
       });
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Columns } from '../../../db/rows.ts';
 import { DateTime } from 'luxon';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { signalReply } from '../control/signals.ts';
+import { signalControl, signalLauncher, signalReply } from '../control/signals.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { releaseReservedSends } from '../control/release.ts';
 import { awayHoldEnds } from '../../platform/scheduling/out-of-office.ts';
@@ -67,4 +67,22 @@ export async function holdWhileAway(tx: Tx, contactId: string, away: AwayMessage
     });
   }
   return held;
+}
+
+/** Ends the holds of a contact that an away message made: a person says that it was none. */
+export async function releaseFromAway(tx: Tx, contactId: string): Promise<void> {
+  const leads = await tx.org.sql<OpenLead>(
+    `with held as (
+       select id from enrollments where organization_id = :org and contact_id = :contact and hold_source = 'out_of_office'
+         and state in ('pending', 'active') order by id for update
+     )
+     update enrollments e set hold_since = null, hold_until = null, hold_reason = null, hold_source = null from held where e.id = held.id
+     returning e.id, e.campaign_id, e.contact_id, e.launched_at`,
+    { contact: contactId },
+  );
+  for (const lead of leads) {
+    if (lead.launched_at) signalControl(tx, lead, 'released');
+    else signalLauncher(tx, lead.campaign_id, 'lead_released');
+    await logCampaign(tx, lead.campaign_id, 'lead_resumed', message('log.lead_resumed'), { contact_id: contactId });
+  }
 }

@@ -176,11 +176,13 @@ export async function recordSendUnsubscribe(tx: Tx, who: OptOut, source: Unsubsc
 /**
  * Variant of {@link recordSendUnsubscribe} for a locked subject. An opt-out by reply always suppresses, whatever the
  * settings. `reported` is an opt-out reported by a client of the API.
+ * @param messageId id of the stored message that asks for it, by which a correction finds its effects
  */
 export async function recordUnsubscribe(
   tx: Tx,
   subject: Subject,
   source: UnsubscribeSource | 'reported',
+  messageId?: string,
 ): Promise<void> {
   const { send } = subject;
   const [contact] = await tx.org.sql<Columns<'contacts', 'id' | 'subscribed'>>(
@@ -195,7 +197,10 @@ export async function recordUnsubscribe(
       reason: `unsubscribed (${source})`,
       source: 'unsubscribe',
       campaignId: subject.campaignId,
-      metadata: { send_id: send?.id ?? null },
+      metadata: {
+        send_id: send?.id ?? null,
+        ...(messageId ? { email_id: messageId, was_subscribed: contact?.subscribed ?? false } : {}),
+      },
     });
   }
   if (contact)
@@ -214,7 +219,7 @@ export async function recordUnsubscribe(
   const isRepeat = send ? send.unsubscribed_at !== null && contact?.subscribed !== true : contact?.subscribed === false;
   if (isRepeat) return;
   if (send) await tx.org.table('sends').where({ id: send.id }).update({ unsubscribed_at: tx.now, updated_at: tx.now });
-  await recordEngagement(tx, known, 'unsubscribe', source);
+  await recordEngagement(tx, known, 'unsubscribe', source, messageId ? { email_id: messageId } : {});
   tx.emit('campaign.unsubscribed', { ...subjectPayload(known), source: source === 'reported' ? 'action' : source });
 }
 

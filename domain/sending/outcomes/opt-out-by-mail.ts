@@ -1,10 +1,10 @@
 import type { Columns } from '../../../db/rows.ts';
-import type { InboundMessage } from '../../mail/inbound/parse.ts';
-import { isSamePerson } from '../../mail/inbound/same-person.ts';
+import { isSamePerson, type WrittenBy } from '../../mail/inbound/same-person.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { finishEnrollment } from '../control/finish.ts';
 import { recordUnsubscribe } from './effects.ts';
+import { askAboutOptOut, type AskingMessage } from './opt-out-question.ts';
 import { storableText } from './storable.ts';
 import type { Subject } from './subject.ts';
 import { message } from '../../../messages/index.ts';
@@ -21,7 +21,7 @@ export interface Writer {
 export async function findWriter(
   tx: Tx,
   { contactId, email }: Subject,
-  message: InboundMessage,
+  message: WrittenBy,
   words: string,
 ): Promise<Writer> {
   const addresses = message.authors.map((address) => storableText(address, 320));
@@ -36,28 +36,33 @@ export async function findWriter(
 
 /**
  * Unsubscribes the author of a message. If the author is the recipient of our email, the recipient is unsubscribed too.
- * Otherwise the recipient leaves this campaign, and the activity log asks a person to decide.
+ * Otherwise the recipient leaves this campaign, and a person is asked to decide.
+ * @param received the stored message; null when a client of the API reports the opt-out
  */
-export async function recordOptOutByMail(tx: Tx, subject: Subject, writer: Writer): Promise<void> {
+export async function recordOptOutByMail(
+  tx: Tx,
+  subject: Subject,
+  writer: Writer,
+  received: AskingMessage | null,
+): Promise<void> {
   const { email, campaignId, enrollmentId, contactId } = subject;
-  if (writer.isRecipient) await recordUnsubscribe(tx, subject, 'reply');
+  if (writer.isRecipient) await recordUnsubscribe(tx, subject, 'reply', received?.id);
   for (const address of writer.addresses) {
     if (address === email) continue;
-    const other = {
-      send: null,
-      isDirect: subject.isDirect,
-      campaignId,
-      enrollmentId: null,
-      contactId: null,
-      email: address,
-    };
-    await recordUnsubscribe(tx, other, 'reply');
+    await recordUnsubscribe(tx, otherThan(subject, address), 'reply', received?.id);
   }
-  if (writer.isRecipient || !enrollmentId || !campaignId) return;
+  if (writer.isRecipient) return;
+  if (received) await askAboutOptOut(tx, received, [email]);
+  if (!enrollmentId || !campaignId) return;
   await logCampaign(tx, campaignId, 'opt_out_doubtful', message('log.other_opted_out'), {
     contact_id: contactId,
   });
   await finishEnrollment(tx, enrollmentId, 'replied', {
     reason: message('ended.other_opted_out'),
   });
+}
+
+/** Somebody else than the recipient, of whom only the address is known. */
+export function otherThan({ isDirect, campaignId }: Subject, email: string): Subject {
+  return { send: null, isDirect, campaignId, enrollmentId: null, contactId: null, email };
 }

@@ -83,7 +83,12 @@ test("a human reply is recorded with its thread and ends the contact's way where
   });
   t.deepEqual((await readRow('sends', s.sendId)).replied_at, NOW);
   t.is((await readRow('enrollments', s.enrollmentId)).state, 'replied');
-  t.deepEqual(await readEvents(s), ['campaign.reply_received', 'inbox.email_received', 'inbox.reply_received']);
+  t.deepEqual(await readEvents(s), [
+    'campaign.reply_received',
+    'inbox.reply_classified',
+    'inbox.email_received',
+    'inbox.reply_received',
+  ]);
   t.is((await world.deps.db('engagement_events').where({ send_id: s.sendId })).length, 1);
   t.is((await readSuppressions(s)).length, 0);
 });

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { json } from '../../../db/connection.ts';
+import type { StoredAnswer } from '../../../db/json-columns.ts';
 import { newId } from '../../../lib/ids.ts';
 import { classifyInbound, type InboundClassification } from '../../mail/inbound/classify.ts';
 import { addressesIn } from '../../mail/inbound/fields.ts';
@@ -8,9 +10,10 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { effectiveSettings } from '../campaign/outreach-settings.ts';
 import { applyInbound, readTimezone } from './apply-inbound.ts';
+import { biasOf, toStoredAnswer, type StoredCorrections } from './classified.ts';
 import { confirmSent, MESSAGE_REFERS } from './confirm-sent.ts';
 import { isOwnMail, matchAnswered, matchByReport, matchBySender, matchSend, type MatchedSend } from './match.ts';
-import type { Reply } from './reply.ts';
+import type { ReceivedFacts } from './subject.ts';
 import { sentTexts } from './sent-text.ts';
 import { storeReceivedFiles } from './received-files.ts';
 import { storableText } from './storable.ts';
@@ -74,7 +77,7 @@ export async function recordInbound(
     const isReport = guess.kind === 'bounce' || guess.kind === 'complaint';
     const send = named && !isReport ? await matchAnswered(tx.org, named) : named;
     const own = await isOwnMail(tx.org, message, send?.recipient);
-    const reading = await readAgain(tx, message, guess, send, location);
+    const reading = await readAgain(tx, message, guess, send, location, seen.corrections);
     const kind = own || (!send && reading.kind === 'reply') ? 'other' : reading.kind;
     const inbound: Inbound = {
       id: newId(),
@@ -88,6 +91,7 @@ export async function recordInbound(
       contactId: (own ? null : send?.contact_id) ?? (await findContact(tx, message.authors)),
       intent: own || !send || !('intent' in reading) ? null : reading.intent,
       confidence: reading.kind === 'reply' ? reading.confidence : null,
+      answer: own || !send ? null : toStoredAnswer(reading),
     };
     await store(tx, inbound, raw.length);
     await storeContent(tx, inbound, html, ctx.config.ORG_RECEIVED_BYTES);
@@ -169,6 +173,7 @@ interface Inbound {
   contactId: string | null;
   intent: string | null;
   confidence: number | null;
+  answer: StoredAnswer | null;
 }
 
 /**
@@ -179,17 +184,21 @@ function idFor(raw: Buffer): string {
   return `<${createHash('sha256').update(raw).digest('hex').slice(0, 40)}@no-message-id.invalid>`;
 }
 
-async function seenBefore(
-  tx: Tx,
-  mailboxId: string,
-  messageId: string,
-  location: MessageLocation,
-): Promise<{ here: boolean; elsewhere: boolean }> {
-  const [row] = await tx.org.sql<{ here: boolean; elsewhere: boolean }>(
+/** Copies of a message that are recorded already, and what is needed to read it; asked for in one statement. */
+interface Seen {
+  here: boolean;
+  elsewhere: boolean;
+  corrections: StoredCorrections;
+}
+
+async function seenBefore(tx: Tx, mailboxId: string, messageId: string, location: MessageLocation): Promise<Seen> {
+  const [row] = await tx.org.sql<Seen>(
     `select exists (select 1 from inbound_messages where organization_id = :org and mailbox_id = :mailbox and folder = :folder and uid_validity = :validity and uid = :uid)
          or exists (select 1 from inbound_messages where organization_id = :org and message_id = :messageId and mailbox_id = :mailbox
            and folder = :folder and uid_validity <> :validity) as here,
-       exists (select 1 from inbound_messages where organization_id = :org and message_id = :messageId) as elsewhere`,
+       exists (select 1 from inbound_messages where organization_id = :org and message_id = :messageId) as elsewhere,
+       (select coalesce(jsonb_agg(jsonb_build_array(read_kind, said_kind, count)), '[]') from answer_corrections
+        where organization_id = :org and count > 0) as corrections`,
     { mailbox: mailboxId, folder: location.folder, validity: location.uidValidity, uid: location.uid, messageId },
   );
   return row!;
@@ -217,8 +226,8 @@ async function matchUnnamed(
 }
 
 /**
- * Classifies the message again, with the settings of the email's campaign, the recipient's time zone and the texts we
- * sent.
+ * Classifies the message again, with the settings of the email's campaign, the recipient's time zone, the texts we
+ * sent and the corrections of the workspace.
  */
 async function readAgain(
   tx: Tx,
@@ -226,11 +235,13 @@ async function readAgain(
   guess: InboundClassification,
   send: MatchedSend | undefined,
   location: MessageLocation,
+  corrections: StoredCorrections,
 ): Promise<InboundClassification> {
   if (!send || guess.kind === 'bounce' || guess.kind === 'complaint') return guess;
   const settings = await effectiveSettings(tx.org, send.campaign_id);
   const sent = { texts: await sentTexts(tx, send), subjects: [send.subject] };
-  return classifyInbound(message, settings.reply_intent, location.receivedAt, await readTimezone(tx, send), sent);
+  const timezone = await readTimezone(tx, send);
+  return classifyInbound(message, settings.reply_intent, location.receivedAt, timezone, sent, biasOf(corrections));
 }
 
 async function findContact(tx: Tx, authors: readonly string[]): Promise<string | null> {
@@ -269,6 +280,7 @@ async function store(tx: Tx, inbound: Inbound, size: number): Promise<void> {
     kind: inbound.kind,
     intent: inbound.intent,
     intent_confidence: inbound.confidence,
+    answer: inbound.answer && json(inbound.answer),
     send_id: send?.id ?? null,
     campaign_id: send?.campaign_id ?? null,
     contact_id: inbound.contactId,
@@ -309,7 +321,7 @@ function emitReceived(tx: Tx, inbound: Inbound): void {
 }
 
 /** Returns the fields of the message that events contain. */
-function factsOf({ id, message, messageId, threadId, location }: Inbound): NonNullable<Reply['message']> {
+function factsOf({ id, message, messageId, threadId, location }: Inbound): ReceivedFacts {
   return {
     id,
     messageId,

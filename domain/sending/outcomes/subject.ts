@@ -18,6 +18,16 @@ export interface Subject {
   email: string;
 }
 
+/** The fields of a received message in events. */
+export interface ReceivedFacts {
+  id: string;
+  messageId: string;
+  threadId: string;
+  fromEmail: string;
+  subject: string;
+  receivedAt: Date;
+}
+
 /** The email of the event. Its row is locked. */
 type LockedSend = Columns<
   'sends',
@@ -59,13 +69,17 @@ export async function lockSubject(tx: Tx, sendId: string): Promise<Subject | und
 
 type EngagementType = 'open' | 'click' | 'unsubscribe' | 'reply' | 'bounce' | 'complaint';
 
-/** Writes an engagement event, which the timeline and analytics read. */
+/**
+ * Writes an engagement event, which the timeline and analytics read.
+ * @param at its time; defaults to now
+ */
 export async function recordEngagement(
   tx: Tx,
   subject: Subject,
   type: EngagementType,
   source: string,
   detail: Record<string, unknown> = {},
+  at = tx.now,
 ): Promise<void> {
   await tx.org.insert('engagement_events', {
     id: newId(),
@@ -77,7 +91,7 @@ export async function recordEngagement(
     mailbox_id: subject.send?.mailbox_id ?? null,
     source,
     detail: json(detail),
-    at: tx.now,
+    at,
   });
 }
 

@@ -117,6 +117,12 @@ export const campaigns = {
   'campaign.schedule.limit': 'Tageslimit',
   'campaign.schedule.limit.why': 'E-Mails der ganzen Kampagne; jedes Postfach hat sein eigenes Limit.',
   'campaign.schedule.stopOnReply': 'Aufhören, wenn jemand antwortet',
+  'campaign.schedule.company': 'Für die ganze Firma aufhören',
+  'campaign.schedule.company.why':
+    'Kollegen haben dieselbe Domain in der Adresse. Freie Mailanbieter sind keine Firma.',
+  'campaign.schedule.company.off': 'Nie',
+  'campaign.schedule.company.any': 'Nach jeder Antwort',
+  'campaign.schedule.company.positive_or_opt_out': 'Nach einer interessierten Antwort oder einer Abmeldung',
   'campaign.schedule.openTracking': 'Öffnungen zählen',
   'campaign.schedule.linkTracking': 'Klicks zählen',
   'campaign.tracking.domain': 'Tracking-Domain',

@@ -345,6 +345,7 @@ export const operator = {
   'operator.field.start_time': 'Von',
   'operator.field.state': 'Zustand',
   'operator.field.status': 'Zustand',
+  'operator.field.stop_on_company_reply': 'Endet für die ganze Firma',
   'operator.field.stop_on_reply': 'Endet bei einer Antwort',
   'operator.field.subject': 'Betreff',
   'operator.field.subject_id': 'Id des Eintrags',

@@ -115,6 +115,12 @@ export const campaigns = {
   'campaign.schedule.limit': 'Daily limit',
   'campaign.schedule.limit.why': 'Emails of the whole campaign; each mailbox has its own limit.',
   'campaign.schedule.stopOnReply': 'Stop when somebody replies',
+  'campaign.schedule.company': 'Stop for the whole company',
+  'campaign.schedule.company.why':
+    'Colleagues have the same domain in their address. Free mail providers are no company.',
+  'campaign.schedule.company.off': 'Never',
+  'campaign.schedule.company.any': 'After any reply',
+  'campaign.schedule.company.positive_or_opt_out': 'After an interested reply or an opt-out',
   'campaign.schedule.openTracking': 'Track opens',
   'campaign.schedule.linkTracking': 'Track clicks',
   'campaign.tracking.domain': 'Tracking domain',

@@ -343,6 +343,7 @@ export const operator = {
   'operator.field.start_time': 'From',
   'operator.field.state': 'State',
   'operator.field.status': 'State',
+  'operator.field.stop_on_company_reply': 'Stop for the company',
   'operator.field.stop_on_reply': 'Stop on reply',
   'operator.field.subject': 'Subject',
   'operator.field.subject_id': 'Record id',

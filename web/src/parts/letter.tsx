@@ -5,8 +5,10 @@ import { dataOf, heron } from '../app/api.ts';
 import { STYLE_NONCE } from '../app/meta.ts';
 import { useText } from '../text/index.ts';
 import style from './letter.module.css';
+import { splitMarked } from './marked.ts';
 import { ErrorNote } from './states.tsx';
 
+const NOTHING: readonly string[] = [];
 /**
  * Sizes (px) for estimating a message's height: width of the text (less on a narrow screen), width of a character,
  * height of a line.
@@ -20,10 +22,19 @@ const SPACED = 'p, ul, ol, h1, h2, h3, h4, h5, h6, blockquote, pre';
 
 /**
  * Shows HTML of a stranger. The API has sanitized it; it is sanitized again here and shown in a frame without origin or
- * scripts. Links open in a new window. The page's policy prevents external resources. Images of a received message
- * (`messageId`) are loaded by a button: the server fetches them, and they are inserted as data.
+ * scripts. Links open in a new window. The page's policy prevents external resources. The words in `marked` are
+ * underlined. Images of a received message (`messageId`) are loaded by a button: the server fetches them, and they are
+ * inserted as data.
  */
-export function Letter({ html, messageId }: { html: string; messageId?: string | undefined }) {
+export function Letter({
+  html,
+  messageId,
+  marked = NOTHING,
+}: {
+  html: string;
+  messageId?: string | undefined;
+  marked?: readonly string[] | undefined;
+}) {
   const t = useText();
   const scheme = useComputedColorScheme('light');
   const [isShown, setShown] = useState(false);
@@ -34,11 +45,11 @@ export function Letter({ html, messageId }: { html: string; messageId?: string |
     queryFn: () => dataOf(heron.GET('/v1/unibox/{id}/images', { params: { path: { id: messageId! } } })),
   });
   const clean = useQuery({
-    queryKey: ['letter', html, images.data],
+    queryKey: ['letter', html, images.data, marked],
     staleTime: Infinity,
     gcTime: 60_000,
     placeholderData: keepPreviousData,
-    queryFn: () => sanitize(html, images.data?.data ?? []),
+    queryFn: () => sanitize(html, images.data?.data ?? [], marked),
   });
   if (!clean.data) return <Skeleton height={120} aria-label={t('loading')} role="status" />;
   return (
@@ -68,15 +79,25 @@ export function Letter({ html, messageId }: { html: string; messageId?: string |
   );
 }
 
-/** Shows plain text. Quoted text at its end is collapsed. */
-export function PlainLetter({ text }: { text: string }) {
+/** Shows plain text with the words in `marked` underlined. Quoted text at its end is collapsed. */
+export function PlainLetter({ text, marked = NOTHING }: { text: string; marked?: readonly string[] | undefined }) {
   const t = useText();
   const [isShown, setShown] = useState(false);
   const { words, quote } = splitQuote(text);
   return (
     <div dir="auto">
       <Text size="sm" className={style.words}>
-        {words || t('letter.empty')}
+        {words
+          ? splitMarked(words, marked).map((part, at) =>
+              part.isMarked ? (
+                <u key={at} className={style.marked}>
+                  {part.text}
+                </u>
+              ) : (
+                part.text
+              ),
+            )
+          : t('letter.empty')}
       </Text>
       {quote ? (
         <>
@@ -110,6 +131,7 @@ interface Image {
 async function sanitize(
   html: string,
   images: readonly Image[],
+  marked: readonly string[],
 ): Promise<{ html: string; height: number; hasImages: boolean }> {
   const { default: purify } = await import('dompurify');
   const body = purify.sanitize(html, {
@@ -122,6 +144,7 @@ async function sanitize(
     link.setAttribute('target', '_blank');
     link.setAttribute('rel', 'noopener noreferrer nofollow');
   }
+  underline(body, marked);
   const places = [...body.querySelectorAll('img')];
   const heights = await Promise.all(
     places.map(async (place) => {
@@ -143,6 +166,27 @@ async function sanitize(
     height: Math.min(Math.round(height), TALLEST_PX),
     hasImages: places.some(({ dataset }) => dataset.src !== undefined),
   };
+}
+
+/** Underlines words outside of quotes. */
+function underline(body: HTMLElement, marked: readonly string[]): void {
+  if (marked.length === 0) return;
+  const { ownerDocument: document } = body;
+  const walker = document.createTreeWalker(body, NodeFilter.SHOW_TEXT);
+  const texts: Node[] = [];
+  while (walker.nextNode())
+    if (!walker.currentNode.parentElement?.closest('blockquote')) texts.push(walker.currentNode);
+  for (const text of texts) {
+    const parts = splitMarked(text.nodeValue ?? '', marked);
+    if (!parts.some(({ isMarked }) => isMarked)) continue;
+    const pieces = parts.map((part) => {
+      if (!part.isMarked) return part.text;
+      const line = document.createElement('u');
+      line.textContent = part.text;
+      return line;
+    });
+    (text as Text).replaceWith(...pieces);
+  }
 }
 
 function readWidth(): number {
@@ -170,6 +214,7 @@ function toPage(body: string, scheme: 'light' | 'dark'): string {
     body { margin: 0; font: 14px/1.6 system-ui, sans-serif; color: ${text}; overflow-wrap: anywhere; }
     body > :first-child, body > :first-child:empty + * { margin-top: 0; } body > :last-child { margin-bottom: 0; }
     a { color: ${link}; } blockquote { margin: 0.5em 0; padding-left: 0.8em; border-left: 2px solid ${line}; }
+    u { text-decoration-thickness: 2px; text-underline-offset: 3px; }
     table, img { max-width: 100%; } img { height: auto; } pre { white-space: pre-wrap; }
   </style></head><body>${body}</body></html>`;
 }

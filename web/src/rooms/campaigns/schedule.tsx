@@ -16,6 +16,7 @@ import { Tracking } from './tracking.tsx';
 import { DAYS, dayOf, toInstant, toMinutes, toWindows } from './zone.ts';
 
 type Change = BodyOf<'/v1/campaigns/{id}', 'patch'>;
+const COMPANY_REPLIES = ['off', 'any', 'positive_or_opt_out'] as const;
 /** Fields whose change gives reserved emails new times. */
 const MOVES = ['start_date', 'end_date', 'timezone', 'days', 'start_time', 'end_time', 'schedule_windows'] as const;
 
@@ -142,6 +143,18 @@ export default function Schedule({ campaign }: { campaign: Campaign }) {
             checked={value.stop_on_reply}
             onChange={(event) => change({ stop_on_reply: event.currentTarget.checked })}
             disabled={!mayWrite}
+          />
+          <Select
+            label={t('campaign.schedule.company')}
+            description={t('campaign.schedule.company.why')}
+            data={COMPANY_REPLIES.map((reply) => ({ value: reply, label: t(`campaign.schedule.company.${reply}`) }))}
+            value={value.stop_on_company_reply}
+            onChange={(reply) =>
+              change({ stop_on_company_reply: (reply ?? 'off') as Campaign['stop_on_company_reply'] })
+            }
+            allowDeselect={false}
+            disabled={!mayWrite}
+            maw={360}
           />
           <Tracking stored={campaign} value={value} change={change} isReadOnly={!mayWrite} />
           {mayWrite ? (

@@ -4,6 +4,7 @@ import { showError } from '../../parts/act.ts';
 import { offerUndo } from '../../parts/undo.tsx';
 import { text, type TextKey } from '../../text/index.ts';
 import type { Thread } from './address.ts';
+import type { Kind } from './kinds.ts';
 
 type Folder = 'inbox' | 'archive' | 'trash';
 type Pages = InfiniteData<{ data: Thread[] }>;
@@ -49,6 +50,21 @@ export async function markSeen(thread: string, ids: string[], { seen }: { seen: 
   changeLists((row) => (row.thread_id === thread ? { ...row, has_unread: !seen, seen } : row));
   await dataOf(heron.PATCH('/v1/unibox/seen', { body: { email_ids: ids, seen } })).catch(showError);
   await refresh();
+}
+
+/** Gives a message the kind that a person reads in it. */
+export async function correctReading(id: string, intent: Kind): Promise<void> {
+  await decide(id, { intent });
+}
+
+/** Says that a message does not ask for no more emails. */
+export async function declineOptOut(id: string): Promise<void> {
+  await decide(id, { asks_to_stop: false });
+}
+
+async function decide(id: string, body: { intent: Kind } | { asks_to_stop: false }): Promise<void> {
+  await dataOf(heron.PATCH('/v1/unibox/{id}', { params: { path: { id } }, body })).catch(showError);
+  await Promise.all([refresh(), queryClient.invalidateQueries({ queryKey: ['contacts'] })]);
 }
 
 /** Refetches all visible inbox queries. */

@@ -2,12 +2,14 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { RowOf } from '../../app/api.ts';
 
 export type Thread = RowOf<'/v1/unibox'>;
+export type Message = RowOf<'/v1/unibox/thread'>;
 
 /** Views of the inbox: conversations by folder or state, and emails written here. */
 export const VIEWS = [
   'inbox',
   'unread',
   'awaiting',
+  'asking',
   'snoozed',
   'archive',
   'spam',
@@ -57,6 +59,7 @@ export function threadFilters({
   return {
     ...(view === 'unread' ? { unseen: 'true' as const } : {}),
     ...(view === 'awaiting' ? { awaiting_reply: 'true' as const } : {}),
+    ...(view === 'asking' ? { asks_to_stop: 'true' as const } : {}),
     ...(view === 'snoozed' ? { snoozed: 'true' as const } : {}),
     ...(view === 'archive' || view === 'spam' || view === 'trash' || (view === 'inbox' && q === '')
       ? { folder: view }

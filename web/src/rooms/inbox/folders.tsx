@@ -2,6 +2,7 @@ import { Badge, NavLink, Select, Text } from '@mantine/core';
 import IconArchive from 'tabler:archive';
 import IconBellPause from 'tabler:clock-pause';
 import IconClock from 'tabler:clock';
+import IconHand from 'tabler:hand-stop';
 import IconHourglass from 'tabler:hourglass';
 import IconInbox from 'tabler:inbox';
 import IconMailOpened from 'tabler:mail';
@@ -19,6 +20,7 @@ const ICONS: Record<View, (props: { size?: number; stroke?: number }) => ReactNo
   inbox: IconInbox,
   unread: IconMailOpened,
   awaiting: IconHourglass,
+  asking: IconHand,
   snoozed: IconBellPause,
   archive: IconArchive,
   spam: IconSpam,

@@ -2,6 +2,7 @@ import { Kbd, Switch, Table } from '@mantine/core';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useText } from '../../text/index.ts';
+import { KINDS } from './kinds.ts';
 
 /** Keyboard shortcuts in the order of the help; their texts are `inbox.key.<name>`. */
 const KEYS = [
@@ -16,6 +17,8 @@ const KEYS = [
   ['z', 'undo'],
   ['c', 'compose'],
   ['/', 'search'],
+  ...KINDS.map((kind, at) => [`${at + 1}`, `is.${kind}`] as const),
+  ['0', 'goOn'],
   ['Escape', 'back'],
   ['?', 'help'],
 ] as const;

@@ -94,7 +94,7 @@ function WhatComes() {
 
 function Row({ row, isOpen, onOpen }: { row: Thread; isOpen: boolean; onOpen: () => void }) {
   const t = useText();
-  const intent = row.kind === 'reply' ? (row.intent ?? '') : row.kind;
+  const intent = row.answer?.kind ?? (row.kind === 'reply' ? (row.intent ?? '') : row.kind);
   return (
     <button
       type="button"
@@ -126,7 +126,11 @@ function Row({ row, isOpen, onOpen }: { row: Thread; isOpen: boolean; onOpen: ()
             title={title}
           />
         ))}
-        {intent && intent !== 'other' && intent !== 'neutral' ? (
+        {row.asks_to_stop ? (
+          <Badge size="xs" variant="light" tt="none" color="yellow">
+            {t('inbox.asks')}
+          </Badge>
+        ) : intent && intent !== 'other' && intent !== 'neutral' ? (
           <Badge size="xs" variant="light" tt="none" color={COLORS[intent] ?? 'gray'}>
             {textOf('inbox.kind', intent)}
           </Badge>
@@ -139,6 +143,7 @@ function Row({ row, isOpen, onOpen }: { row: Thread; isOpen: boolean; onOpen: ()
 const COLORS: Record<string, string> = {
   positive: 'teal',
   question: 'blue',
+  opt_out: 'red',
   bounce: 'red',
   complaint: 'red',
 };

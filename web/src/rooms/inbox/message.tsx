@@ -1,14 +1,14 @@
 import { Badge, Button, Group, Stack, Text, UnstyledButton } from '@mantine/core';
 import IconFile from 'tabler:paperclip';
 import { useState } from 'react';
-import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { dataOf, heron } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { saveAs } from '../../parts/download.ts';
 import { Ago } from '../../parts/time.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { Letter, PlainLetter } from '../../parts/letter.tsx';
-
-export type Message = RowOf<'/v1/unibox/thread'>;
+import type { Message } from './address.ts';
+import { Reading } from './reading.tsx';
 
 /** One message of a conversation; `isFolded` shows only its beginning until it is opened. */
 export function MessageCard({ message, isFolded }: { message: Message; isFolded: boolean }) {
@@ -22,6 +22,11 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
     <article className="inbox-message" data-ours={isOurs || undefined} aria-label={who}>
       <UnstyledButton className="inbox-message-head" onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>
         <bdi className="clip inbox-who">{who}</bdi>
+        {message.asks_to_stop ? (
+          <Badge size="xs" variant="light" color="yellow" tt="none">
+            {t('inbox.asks')}
+          </Badge>
+        ) : null}
         {message.kind && message.kind !== 'reply' ? (
           <Badge size="xs" variant="light" color="gray" tt="none">
             {textOf('inbox.kind', message.kind)}
@@ -34,10 +39,15 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
           <Text size="xs" c="dimmed" className="wrap-anywhere">
             {t('inbox.to', { addresses: [...message.to_addr, ...message.cc].join(', ') })}
           </Text>
+          <Reading message={message} />
           {message.body_html ? (
-            <Letter html={message.body_html} messageId={isOurs ? undefined : message.id} />
+            <Letter
+              html={message.body_html}
+              messageId={isOurs ? undefined : message.id}
+              marked={message.answer?.words}
+            />
           ) : (
-            <PlainLetter text={message.body_plain} />
+            <PlainLetter text={message.body_plain} marked={message.answer?.words} />
           )}
           {message.rendered_again ? (
             <Text size="xs" c="dimmed">

@@ -9,11 +9,12 @@ import { useCan } from '../../app/person.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { undoLast } from '../../parts/undo.tsx';
 import { toNumber, useText } from '../../text/index.ts';
-import { fileThread, markSeen } from './acts.ts';
+import { correctReading, declineOptOut, fileThread, markSeen } from './acts.ts';
 import { useAddress } from './address.ts';
 import type { Draft } from './draft.ts';
 import { Folders, FolderSelect, useOverview } from './folders.tsx';
 import KeyHelp, { useKeys } from './keys.tsx';
+import { decidedMessage, KINDS, type Kind } from './kinds.ts';
 import { ThreadList, useThreads } from './list.tsx';
 import { Nothing } from './nothing.tsx';
 import { received, ThreadPane, useMessages, type Panel } from './thread.tsx';
@@ -52,6 +53,11 @@ export default function InboxPage() {
   const openPanel = (one: Panel) => {
     if (mayWrite && thread) setPanel(one);
   };
+  /** Decides on the message of the open conversation that waits for it; with `asked` only on one that may ask to stop. */
+  const decide = (act: (id: string) => Promise<void>, which?: 'asked') => {
+    const decided = thread ? decidedMessage(messages.data) : undefined;
+    if (mayWrite && decided && (which === undefined || decided.asks_to_stop)) void act(decided.id);
+  };
   useKeys({
     next: () => rows[at + 1] && open(rows[at + 1]!.thread_id, at >= 0),
     previous: () => at > 0 && open(rows[at - 1]!.thread_id, true),
@@ -67,6 +73,10 @@ export default function InboxPage() {
     undo: undoLast,
     compose: () => mayWrite && setDialog({ draft: undefined }),
     search: () => search.current?.focus(),
+    ...(Object.fromEntries(
+      KINDS.map((kind) => [`is.${kind}`, () => decide((id) => correctReading(id, kind))]),
+    ) as Record<`is.${Kind}`, () => void>),
+    goOn: () => decide(declineOptOut, 'asked'),
     back: () => thread && open(undefined),
     help: () => setDialog('help'),
   });

@@ -1,0 +1,40 @@
+import { DateTime } from 'luxon';
+import type { Columns } from '../../db/rows.ts';
+import type { EventData } from '../platform/kernel/event-payloads.ts';
+import type { Tx } from '../platform/kernel/transact.ts';
+import { readTaskTypes } from '../sending/campaign/crm-actions.ts';
+import { insertTask } from './tasks.ts';
+import { usualTaskType } from './task-types.ts';
+
+const TITLE = 'Erase the data of a person who asked for it';
+const DESCRIPTION =
+  'A reply asks for the erasure of personal data. The law gives a month from its receipt. Deleting the contact erases the data and completes this task.';
+
+/**
+ * Opens a task for each answer that asks to erase personal data, due a month after its receipt (GDPR, article 12(3)). Deleting the contact completes it
+ * (`domain/directory/erase-traces.ts`). A doubtful request waits for a person's decision.
+ */
+export async function openErasureTasks(
+  tx: Tx,
+  classified: readonly EventData<'inbox.reply_classified'>[],
+): Promise<void> {
+  const requests = classified.filter((one) => one.opt_out_force === 'erase' && !one.asks_to_stop);
+  if (requests.length === 0) return;
+  const type = usualTaskType(await readTaskTypes(tx.org));
+  for (const { email_id: id, contact_id: contactId, received_at: receivedAt } of requests) {
+    const [contact] = await tx.org.sql<Columns<'contacts', 'id'>>(
+      'select id from contacts where organization_id = :org and id = :id for key share',
+      { id: contactId },
+    );
+    const received = receivedAt ? DateTime.fromISO(receivedAt, { zone: 'utc' }) : DateTime.fromJSDate(tx.now);
+    const task = {
+      title: TITLE,
+      description: DESCRIPTION,
+      contact_id: contact?.id ?? null,
+      due_date: received.plus({ months: 1 }).toJSDate(),
+      priority: 'urgent' as const,
+      type,
+    };
+    await insertTask(tx, task, `erasure/${id}`);
+  }
+}

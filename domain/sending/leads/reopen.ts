@@ -1,0 +1,33 @@
+import type { CampaignRow } from '../../../db/models/campaign.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { launchRefusal } from '../campaign/launch-checks.ts';
+import { activateCampaign } from '../control/status.ts';
+
+/**
+ * Opens a lead again whose sequence a reply has ended, in its locked campaign: it goes on at the step where it stood. An email or a wait is taken up, any
+ * other step counts as skipped. A completed campaign starts again.
+ * @throws AppError conflict when a completed campaign cannot start
+ */
+export async function reopenLead(tx: Tx, campaign: CampaignRow, { id }: { id: string }): Promise<void> {
+  await tx.org.sql(
+    `with stopped as (
+       select id from step_runs where organization_id = :org and enrollment_id = :id order by seq desc limit 1
+     ), taken_up as (
+       update step_runs r set state = 'running', outcome = null, completed_at = null
+       from stopped where r.id = stopped.id and r.state = 'skipped' and r.outcome = 'replied' and r.kind in ('email', 'wait')
+     ), passed_over as (
+       update step_runs r set outcome = 'skipped'
+       from stopped where r.id = stopped.id and r.state = 'skipped' and r.outcome = 'replied' and r.kind not in ('email', 'wait')
+     )
+     update enrollments set state = case when launched_at is null then 'pending' else 'active' end, finished_at = null, failure_reason = null,
+       blocked = false, last_activity_at = :now
+     where organization_id = :org and id = :id`,
+    { id, now: tx.now },
+  );
+  if (campaign.status !== 'completed') return;
+  const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, byPlatform: true });
+  if (refusal) throw new AppError('conflict', message('campaigns.cannot_restart', { reason: refusal.said }));
+  await activateCampaign(tx, campaign, { type: 'campaign_restarted', message: message('log.restarted_for_leads') });
+}

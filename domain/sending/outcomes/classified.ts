@@ -1,0 +1,103 @@
+import type { StoredAnswer } from '../../../db/json-columns.ts';
+import type { InboundClassification } from '../../mail/inbound/classify.ts';
+import { INTENT_OF_KIND, toReplyKind, type ReplyIntent, type ReplyKind } from '../../mail/inbound/intent.ts';
+import { biasFrom } from '../../mail/reading/bias.ts';
+import type { AnswerKind, ReadingBias } from '../../mail/reading/read-reply.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
+import { storableText } from './storable.ts';
+import { subjectPayload, type ReceivedFacts, type Subject } from './subject.ts';
+
+const MAX_WORD = 100;
+const MAX_PERSON = 320;
+
+/** The part of a reading that is stored with the message; null for reports and other mail that nobody wrote. */
+export function toStoredAnswer(reading: InboundClassification): StoredAnswer | null {
+  if (reading.kind !== 'reply' && reading.kind !== 'out_of_office') return null;
+  const { answer, intent } = reading;
+  if (intent === null) return null;
+  const isReply = reading.kind === 'reply';
+  const asks = isReply && (reading.unsubscribeRequest || reading.unsubscribeDoubtful);
+  const kind = isReply && reading.unsubscribeRequest ? 'opt_out' : kindOf(toReplyKind(answer.kind), intent);
+  const until = isReply ? answer.time?.day : (reading.returnDate ?? answer.time?.day);
+  const { person } = answer;
+  return {
+    kind,
+    confidence: isReply ? reading.confidence : answer.confidence,
+    words: answer.words.map((word) => storableText(word, MAX_WORD)),
+    force: asks ? answer.force : null,
+    until: until?.toISOString() ?? null,
+    until_words: answer.time ? storableText(answer.time.words, MAX_WORD) : null,
+    person: person && {
+      name: person.name && storableText(person.name, MAX_PERSON),
+      email: person.address && storableText(person.address, MAX_PERSON),
+    },
+  };
+}
+
+/** The finer kind of an intent: that of the model, unless keywords of the workspace have decided otherwise. */
+function kindOf(kind: ReplyKind, intent: ReplyIntent): ReplyKind {
+  return INTENT_OF_KIND[kind] === intent ? kind : intent;
+}
+
+/** Counts of corrections as rows have them. */
+export type StoredCorrections = [read: ReplyKind, said: ReplyKind, count: number][];
+
+/** The bias that stored corrections teach. */
+export function biasOf(corrections: StoredCorrections): ReadingBias {
+  return biasFrom(
+    corrections.map(([read, said, count]) => ({ read: toAnswerKind(read), said: toAnswerKind(said), count })),
+  );
+}
+
+function toAnswerKind(kind: ReplyKind): AnswerKind {
+  return kind === 'automated' ? 'automatic' : kind;
+}
+
+/** A reading as its event says it. */
+interface Classified {
+  kind: ReplyKind;
+  intent: string | null;
+  confidence: number;
+  force: StoredAnswer['force'];
+  /** A person has to decide whether it is an opt-out. */
+  asksToStop: boolean;
+  /** The intent before a correction; absent for the first reading. */
+  previousIntent?: string | null;
+}
+
+/** Emits inbox.reply_classified for a reading or its correction. A legal threat is noted for the owners of the workspace. */
+export async function announceReading(
+  tx: Tx,
+  subject: Subject,
+  received: ReceivedFacts,
+  classified: Classified,
+): Promise<void> {
+  const { kind, intent, confidence, force, asksToStop, previousIntent } = classified;
+  tx.emit('inbox.reply_classified', {
+    ...subjectPayload(subject),
+    email_id: received.id,
+    reply_message_id: received.messageId,
+    thread_id: received.threadId,
+    from_email: received.fromEmail,
+    subject: received.subject,
+    received_at: received.receivedAt.toISOString(),
+    intent,
+    intent_confidence: confidence,
+    kind,
+    opt_out_force: kind === 'opt_out' ? (force ?? 'stop') : null,
+    asks_to_stop: asksToStop,
+    corrected: previousIntent !== undefined,
+    previous_intent: previousIntent ?? null,
+  });
+  if (kind === 'opt_out' && force === 'legal') await noteLegalThreat(tx, received.id);
+}
+
+/** Stores an email to each owner of the workspace, which the sweep sends; one for each message. */
+async function noteLegalThreat(tx: Tx, messageId: string): Promise<void> {
+  await tx.org.sql(
+    `insert into legal_threat_mails (message_id, user_id, organization_id, created_at)
+     select :message, m.user_id, :org, :now from memberships m join roles r on r.id = m.role_id and r.is_owner
+     where m.organization_id = :org on conflict do nothing`,
+    { message: messageId, now: tx.now },
+  );
+}

@@ -1,0 +1,27 @@
+import type { Message } from './address.ts';
+
+export type Kind = NonNullable<Message['answer']>['kind'];
+
+/** Kinds of replies in the order of their keys, 1 to 9. */
+export const KINDS = [
+  'positive',
+  'negative',
+  'not_now',
+  'question',
+  'referral',
+  'opt_out',
+  'out_of_office',
+  'automated',
+  'neutral',
+] as const satisfies readonly Kind[];
+
+/** The message that a key decides on: the one that may ask to stop, or else the newest that came in. */
+export function decidedMessage(messages: readonly Message[] | undefined): Message | undefined {
+  const received = (messages ?? []).filter(isCorrectable);
+  return received.findLast(({ asks_to_stop: asks }) => asks) ?? received.at(-1);
+}
+
+/** Tells whether a person may correct the reading of a message. */
+export function isCorrectable({ direction, kind }: Message): boolean {
+  return direction === 'received' && kind !== 'bounce' && kind !== 'complaint';
+}
