@@ -1,7 +1,7 @@
 import test from 'ava';
 import { startReceiver, type ReceiverAnswer } from '../test/harness/receiver.ts';
 import { createWorld, type World } from '../test/harness/world.ts';
-import { allOf, createHeron, dataOf, HeronError } from './src/index.ts';
+import { allOf, createHeron, dataOf, executedOf, HeronError } from './src/index.ts';
 
 let world: World;
 test.before(async () => {
@@ -12,7 +12,7 @@ test.after.always(() => world?.close());
 test('bodies, parameters and answers are those of the API; lists are followed to their end', async (t) => {
   const { apiKey } = await world.tenant();
   const heron = createHeron({ baseUrl: world.url, key: apiKey });
-  const made = await dataOf(
+  const made = await executedOf(
     heron.POST('/v1/contacts', { body: Array.from({ length: 7 }, (_, n) => ({ email: `c${n}@example.com` })) }),
   );
   t.is(made.length, 7);

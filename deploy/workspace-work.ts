@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eachOf, HeronError } from '../client/src/index.ts';
+import { eachOf, HeronError, type Schemas } from '../client/src/index.ts';
 import type { RunState } from '../domain/campaigns/runs/states.ts';
 import { ApiRefusal, createCommandApi, type ApiSettings } from './api-client.ts';
 import { tableLines, type Column } from './table-text.ts';
@@ -63,12 +63,13 @@ export async function showCampaign(env: Env, id: string): Promise<Shown> {
 export async function startCampaign(env: Env, id: string): Promise<Shown> {
   const { heron, ask } = createCommandApi(env, 'a key with SEND_CAMPAIGNS');
   const answer = await ask(heron.POST('/v1/campaigns/{id}/start', { params: { path: { id } }, body: {} }));
-  if ('approval_url' in answer)
-    return {
-      json: answer,
-      lines: [`A person decides at ${answer.approval_url}`, ...answer.reasons.map(({ message }) => `  - ${message}`)],
-    };
+  if ('approval_url' in answer) return waiting(answer);
   return { json: answer, lines: [`The campaign is ${answer.status}.`] };
+}
+
+function waiting(answer: Schemas['AwaitingApproval']): Shown {
+  const reasons = answer.reasons.map(({ message }) => `  - ${message}`);
+  return { json: answer, lines: [`A person decides at ${answer.approval_url}`, ...reasons] };
 }
 
 /** Pauses a campaign and prints its new status. */
@@ -95,12 +96,13 @@ export async function listLeads(env: Env, id: string, limit: number): Promise<Sh
   );
 }
 
-/** Adds addresses to a campaign as leads, creating missing contacts. */
+/** Adds addresses to a campaign as leads, creating missing contacts; prints where a person approves them, if one has to. */
 export async function addLeads(env: Env, campaignId: string, emails: readonly string[]): Promise<Shown> {
   const { heron, ask } = createCommandApi(env, 'a key with WRITE_CONTACTS and WRITE_CAMPAIGNS');
   const contacts = await ask(
     heron.POST('/v1/contacts', { body: emails.map((email) => ({ email, campaigns: [campaignId] })) }),
   );
+  if ('approval_url' in contacts) return waiting(contacts);
   return { json: contacts, lines: contacts.map(({ id, email }) => `${id}  ${email}`) };
 }
 

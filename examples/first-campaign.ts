@@ -6,7 +6,7 @@
  * MAILBOX_URL                  page of `npm run mailbox`, if it is not at its usual address
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { allOf, createHeron, dataOf } from '../client/src/index.ts';
+import { allOf, createHeron, dataOf, executedOf } from '../client/src/index.ts';
 
 const { HERON_URL = 'http://127.0.0.1:8080', HERON_API_KEY, MAILBOX_URL = 'http://127.0.0.1:8025' } = process.env;
 if (!HERON_API_KEY)
@@ -36,7 +36,7 @@ async function connectMailbox(): Promise<string> {
 }
 
 const mailboxId = await connectMailbox();
-const [grace] = await dataOf(
+const [grace] = await executedOf(
   heron.POST('/v1/contacts', {
     body: [{ email: 'grace@example.com', first_name: 'Grace', company: 'Harbour Cranes' }],
   }),

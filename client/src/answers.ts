@@ -1,4 +1,5 @@
-import { HeronError } from './errors.ts';
+import { ApprovalNeeded, HeronError } from './errors.ts';
+import type { Schemas } from './schema.ts';
 
 /** Answer of the client: the data or the error. */
 interface Answer<T> {
@@ -15,6 +16,23 @@ export async function dataOf<T>(answer: Promise<Answer<T>>): Promise<NonNullable
   const { data, error, response } = await answer;
   if (!response.ok) throw new HeronError(response.status, error);
   return data as NonNullable<T>;
+}
+
+type AwaitingApproval = Schemas['AwaitingApproval'];
+
+/**
+ * Returns the data of a request that may need a person's approval, such as leads of a key for a sending campaign.
+ * @throws HeronError when the answer is an error
+ * @throws ApprovalNeeded when a person has to approve first
+ */
+export async function executedOf<T>(answer: Promise<Answer<T>>): Promise<Exclude<NonNullable<T>, AwaitingApproval>> {
+  const data = await dataOf(answer);
+  if (isAwaiting(data)) throw new ApprovalNeeded(data.approval_id, data.approval_url);
+  return data as Exclude<NonNullable<T>, AwaitingApproval>;
+}
+
+function isAwaiting(data: unknown): data is AwaitingApproval {
+  return (data as Partial<AwaitingApproval>).result === 'awaiting_approval';
 }
 
 interface Page<T> {

@@ -61,4 +61,18 @@ export class HeronError extends Error {
   }
 }
 
+/** Request that is stored and waits until a person approves it. */
+export class ApprovalNeeded extends Error {
+  override readonly name = 'ApprovalNeeded';
+  readonly approvalId: string;
+  /** Page where a person signs in and decides. */
+  readonly approvalUrl: string;
+
+  constructor(approvalId: string, approvalUrl: string) {
+    super(`A person has to approve this: ${approvalUrl}`);
+    this.approvalId = approvalId;
+    this.approvalUrl = approvalUrl;
+  }
+}
+
 const isObject = (body: unknown): boolean => typeof body === 'object' && body !== null;

@@ -1,5 +1,5 @@
 /** The typed client of Heron's API. */
-export { allOf, dataOf, eachOf } from './answers.ts';
+export { allOf, dataOf, eachOf, executedOf } from './answers.ts';
 export { createHeron, type BodyOf, type Heron, type HeronOptions } from './client.ts';
-export { HeronError, type Problem } from './errors.ts';
+export { ApprovalNeeded, HeronError, type Problem } from './errors.ts';
 export type { paths, Schemas } from './schema.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SUPPRESSED_BEFOREHAND } from '../leads.ts';
 import type { DemoApp } from './app.ts';
-import { allOf, createHeron, dataOf, type Heron } from '../../client/src/index.ts';
+import { allOf, createHeron, dataOf, executedOf, type Heron } from '../../client/src/index.ts';
 import { campaignBody } from './campaign.ts';
 import { cast, type Person } from './people.ts';
 import type { Size } from './size.ts';
@@ -156,7 +156,9 @@ async function connectApp(api: Heron, app: DemoApp, say: SetupOptions['say']): P
 async function suppressSome(api: Heron, say: SetupOptions['say']): Promise<void> {
   const values = [SUPPRESSED_BEFOREHAND.domain, ...SUPPRESSED_BEFOREHAND.addresses];
   const entries = values.map((value) => ({ value }));
-  const { added } = await dataOf(api.POST('/v1/suppressions', { body: { entries, reason: 'asked us not to write' } }));
+  const { added } = await executedOf(
+    api.POST('/v1/suppressions', { body: { entries, reason: 'asked us not to write' } }),
+  );
   say(`${added} entries suppressed: a domain and ${added - 1} addresses`);
 }
 
@@ -203,7 +205,9 @@ async function createCampaign(
   const here = { params: { path: { id } } };
   const senders = mailboxIds.map((mailbox) => ({ email_account_id: mailbox }));
   await dataOf(api.PUT('/v1/campaigns/{id}/senders', { ...here, body: { senders } }));
-  const { added } = await dataOf(api.POST('/v1/campaigns/{id}/leads', { ...here, body: { contact_ids: contactIds } }));
+  const { added } = await executedOf(
+    api.POST('/v1/campaigns/{id}/leads', { ...here, body: { contact_ids: contactIds } }),
+  );
   say(`campaign created: 6 steps, ${added} leads, ${mailboxIds.length} senders`);
   return id;
 }

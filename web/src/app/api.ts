@@ -1,5 +1,13 @@
 import { QueryClient, type Query } from '@tanstack/react-query';
-import { createHeron, dataOf, eachOf, HeronError, type BodyOf, type paths } from '../../../client/src/index.ts';
+import {
+  createHeron,
+  dataOf,
+  eachOf,
+  executedOf,
+  HeronError,
+  type BodyOf,
+  type paths,
+} from '../../../client/src/index.ts';
 import { accessToken, sendSignedIn } from './session.ts';
 
 /** Client of the API of the server that served this page. All data is read and written through it. */
@@ -52,4 +60,4 @@ export const queryClient = new QueryClient({
   },
 });
 
-export { dataOf, eachOf, HeronError, type BodyOf };
+export { dataOf, executedOf, eachOf, HeronError, type BodyOf };

@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState, type ChangeEvent } from 'react';
-import { dataOf, heron } from '../../app/api.ts';
+import { dataOf, executedOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAct } from '../../parts/act.ts';
 import { Form } from '../../parts/form.tsx';
@@ -40,8 +40,8 @@ function AddOne({ id }: { id: string }) {
       const { contact } = await dataOf(
         heron.GET('/v1/contacts/lookup', { params: { query: { email: person.email } } }),
       );
-      const contactId = contact?.id ?? (await dataOf(heron.POST('/v1/contacts', { body: [person] })))[0]!.id;
-      return dataOf(
+      const contactId = contact?.id ?? (await executedOf(heron.POST('/v1/contacts', { body: [person] })))[0]!.id;
+      return executedOf(
         heron.POST('/v1/campaigns/{id}/leads', { params: { path: { id } }, body: { contact_ids: [contactId] } }),
       );
     },
@@ -96,7 +96,9 @@ function AddSegment({ id }: { id: string }) {
   });
   const add = useAct(
     () =>
-      dataOf(heron.POST('/v1/campaigns/{id}/leads', { params: { path: { id } }, body: { segment_ids: [segment!] } })),
+      executedOf(
+        heron.POST('/v1/campaigns/{id}/leads', { params: { path: { id } }, body: { segment_ids: [segment!] } }),
+      ),
     {
       stale: [['campaigns', id], ['checklist']],
       isShown: true,

@@ -2,7 +2,7 @@ import { Button, Modal, SimpleGrid, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import IconPlus from 'tabler:plus';
 import { useState, type ChangeEvent } from 'react';
-import { dataOf, heron } from '../../app/api.ts';
+import { executedOf, heron } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { Form } from '../../parts/form.tsx';
 import { useGo } from '../../parts/to.tsx';
@@ -16,7 +16,7 @@ export function NewContact() {
   const go = useGo();
   const [isOpen, dialog] = useDisclosure();
   const [person, setPerson] = useState(NOBODY);
-  const add = useAct(() => dataOf(heron.POST('/v1/contacts', { body: [person] })), {
+  const add = useAct(() => executedOf(heron.POST('/v1/contacts', { body: [person] })), {
     stale: [['contacts'], ['checklist']],
     done: t('leads.new.done'),
     isShown: true,
