@@ -1,4 +1,5 @@
-import { SENSITIVE, type SettingName } from '../lib/config/settings.ts';
+import { SENSITIVE } from '../lib/config/secrets.ts';
+import { type SettingName } from '../lib/config/settings.ts';
 
 /**
  * Shortest secret that is replaced in text. Replacing shorter ones would garble every line and reveal their positions.

@@ -4,7 +4,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { PUBLISHED_DEFAULTS, settingsSchema, type SettingName } from '../lib/config/settings.ts';
+import { PUBLISHED_DEFAULTS } from '../lib/config/secrets.ts';
+import { settingsSchema, type SettingName } from '../lib/config/settings.ts';
 
 const SETTINGS = fileURLToPath(new URL('../lib/config/settings.ts', import.meta.url));
 /** Path of the example. */

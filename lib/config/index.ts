@@ -1,5 +1,6 @@
 import { sha256 } from '../crypto.ts';
-import { PUBLISHED_DEFAULTS, SENSITIVE, settingsSchema, type Config, type SettingName } from './settings.ts';
+import { PUBLISHED_DEFAULTS, SENSITIVE } from './secrets.ts';
+import { settingsSchema, type Config, type SettingName } from './settings.ts';
 
 export type { Config, SettingName } from './settings.ts';
 

@@ -1,4 +1,5 @@
-import { PUBLISHED_DEFAULTS, SENSITIVE, settingsSchema, type SettingName } from '../../lib/config/settings.ts';
+import { PUBLISHED_DEFAULTS, SENSITIVE } from '../../lib/config/secrets.ts';
+import { settingsSchema, type SettingName } from '../../lib/config/settings.ts';
 import { defaultOf, readComments } from '../env-example.ts';
 import { MADE, wrap } from './markdown.ts';
 

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { parse } from 'yaml';
 import { loadConfig } from '../../lib/config/index.ts';
-import { PUBLISHED_DEFAULTS, settingsSchema, type SettingName } from '../../lib/config/settings.ts';
+import { PUBLISHED_DEFAULTS } from '../../lib/config/secrets.ts';
+import { settingsSchema, type SettingName } from '../../lib/config/settings.ts';
 import { ENV_EXAMPLE, envExample, SET_BY_COMPOSE } from '../../local/env-example.ts';
 
 const COMPOSE = new URL('../../deploy/compose.yaml', import.meta.url);

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { SENSITIVE } from '../../lib/config/settings.ts';
+import { SENSITIVE } from '../../lib/config/secrets.ts';
 import { freePort } from '../../local/servers.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { heron } from '../harness/heron.ts';

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { getDomain } from 'tldts';
 import { isGiven, type Config, type SettingName } from '../../../lib/config/index.ts';
-import { PUBLISHED_DEFAULTS } from '../../../lib/config/settings.ts';
+import { PUBLISHED_DEFAULTS } from '../../../lib/config/secrets.ts';
 import { isPublicAddress } from '../../../lib/egress/index.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import type { Found } from './findings.ts';
