@@ -112,7 +112,12 @@ test('every fault of a registration is named at once', async (t) => {
     'body.more',
     'body.url',
   ]);
-  t.true(bad.body.problems.some((problem: { message: string }) => problem.message === 'Unknown event type: nope'));
+  t.deepEqual(
+    bad.body.problems
+      .filter(({ path }: { path: string }) => path.startsWith('body.event_types'))
+      .map(({ code }: { code: string }) => code),
+    ['field.unknown_event', 'field.unknown_event'],
+  );
   t.deepEqual(paths(await create(tenant, { url: undefined })), ['body.url']);
   t.deepEqual(paths(await create(tenant, { description: 'a\0b' })), ['body.description']);
   for (const url of [

@@ -199,6 +199,7 @@ export const receivedMessage = resource('ReceivedMessage', {
     .meta({ description: 'True if the message could not be read, or its text is longer than 64 KiB' }),
   attachments: files,
   ...about,
+  kind: about.kind.nullable().meta({ description: 'Null for a sent message' }),
 });
 
 /** PATCH /unibox/:id */

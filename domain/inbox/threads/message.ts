@@ -29,7 +29,6 @@ export interface StoredMessage extends Omit<
     | 'size'
     | 'received_at'
     | 'error'
-    | 'kind'
     | 'intent'
     | 'answer'
     | 'corrected_kind'
@@ -42,6 +41,8 @@ export interface StoredMessage extends Omit<
   /** Null of a sent message whose mailbox was removed. */
   mailbox_id: string | null;
   bcc_emails: string[];
+  /** Null for a sent message. */
+  kind: Columns<'inbound_messages', 'kind'>['kind'] | null;
   asks_to_stop: boolean;
   body_html: string | null;
   files: MessageFile[];
