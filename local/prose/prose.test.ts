@@ -138,6 +138,7 @@ test('a drawn comment shows the code that it stands on', (t) => {
     ' * of grace. */',
     'const GRACE = 3;',
     'call(1); // once',
+    'call(2);',
     '// oxlint-disable-next-line',
   ].join('\n');
   t.deepEqual(commentsOf(new Map([['a.ts', source]])), [

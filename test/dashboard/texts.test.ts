@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
+import { message } from '../../messages/index.ts';
 import { textsFor, type PageTexts } from '../../api/pages/texts.ts';
 import { Html } from '../../api/http/html.ts';
 import { DASHBOARD } from '../../messages/dashboard.ts';
@@ -115,6 +116,13 @@ test('what is kept under one key is the same answer wherever it is asked for', a
   );
 });
 
+/** Arguments of texts that take other values than text. */
+const GIVEN: Record<string, unknown[]> = {
+  day: [new Date('2026-03-02T12:00:00Z')],
+  moment: [new Date('2026-03-02T12:00:00Z')],
+  plainly: [message('page.approval.through', { server: '<7>' })],
+};
+
 /** Yields every text of the server-rendered pages by its path, with a value for each placeholder. */
 function pageTexts(texts: object, path = ''): [path: string, text: string][] {
   return Object.entries(texts).flatMap(([name, value]: [string, unknown]): [string, string][] => {
@@ -122,7 +130,7 @@ function pageTexts(texts: object, path = ''): [path: string, text: string][] {
     if (value instanceof Html) return [[at, value.text]];
     if (typeof value === 'object') return pageTexts(value as object, at);
     if (typeof value === 'string') return [[at, value]];
-    const given = ['day', 'moment'].includes(at) ? [new Date('2026-03-02T12:00:00Z')] : ['<7>', '<8>', '<9>'];
+    const given = GIVEN[at] ?? ['<7>', '<8>', '<9>'];
     const made = (value as (...values: unknown[]) => string | Html)(...given);
     return [[at, made instanceof Html ? made.text : made]];
   });

@@ -85,7 +85,7 @@ test.serial(
       attempts: 1,
       organization_id: organizationId,
     });
-    t.regex(letter.last_error, REASON);
+    t.regex(inWords(letter.last_error), REASON);
     t.true(letter.next_retry_at > new Date());
     const row = await world.deps.db('enrollments').where({ id: enrollmentId }).first();
     t.is(row.blocked, true);

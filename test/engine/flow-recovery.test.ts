@@ -13,6 +13,7 @@ import { approve, createApplication } from '../harness/oauth.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
 import { inWords } from '../../lib/errors.ts';
+import type { Message } from '../../messages/index.ts';
 
 /*
  * Failures of direct sends, test runs, warmups and verifications on a real Temporal. Work that keeps failing is shown
@@ -76,7 +77,7 @@ async function compose(to: string, { token = tenant.sessionToken, inMs = 0 } = {
 async function mendAndRetry(
   workflowId: string,
   repair: () => Promise<void>,
-): Promise<{ task_type: string; last_error: string }> {
+): Promise<{ task_type: string; last_error: Message }> {
   const letter = await eventually(() =>
     world.deps
       .db('dead_letters')
@@ -151,10 +152,10 @@ test.serial('a direct send without a slot or a claim is blocked, and leaves once
     noClaim = await breakWrites(world, 'sends', 'update', `new.id = '${id}' and new.state = 'sending'`);
   });
   t.is(letter.task_type, 'direct_send');
-  t.regex(letter.last_error, REASON);
+  t.regex(inWords(letter.last_error), REASON);
   // Now the worker that should send it cannot claim it.
   const second = await mendAndRetry(workflowId, noClaim);
-  t.regex(second.last_error, REASON);
+  t.regex(inWords(second.last_error), REASON);
   t.is(await handleOf(workflowId).result(), 'sent');
   t.is(receivedBy(to), 1);
   t.is((await row('direct_sends', id)).blocked_reason, null);

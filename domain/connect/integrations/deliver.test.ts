@@ -1,5 +1,6 @@
 import test from 'ava';
 import { startN8n, type N8nDouble } from '../../../test/doubles/index.ts';
+import { inWords } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { cutConnectionOnce } from '../../../test/harness/cut-connection.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
@@ -197,7 +198,7 @@ test.serial(
     t.is(await dropOverdue(world.deps), 0);
     const letter = await told();
     t.is(letter.payload.dropped, '1202');
-    t.regex(letter.last_error, /: 1,202 actions dropped: the account has to be connected again/);
+    t.regex(inWords(letter.last_error), /: 1,202 actions dropped: the account has to be connected again/);
     const log = await db('integration_runs')
       .where({ connection_id: id, status: 'error' })
       .orderBy('id')

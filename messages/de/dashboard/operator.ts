@@ -205,6 +205,7 @@ export const operator = {
   'operator.thing.folder': 'Ordner',
   'operator.thing.goal': 'Ziel',
   'operator.thing.identity_conflict': 'Identitätskonflikt',
+  'operator.thing.inbox_message': 'Empfangene Nachricht',
   'operator.thing.integration_connection': 'Integration',
   'operator.thing.invitation': 'Einladung',
   'operator.thing.mailbox_order': 'Bestellung von Postfächern',

@@ -203,6 +203,7 @@ export const operator = {
   'operator.thing.folder': 'Folder',
   'operator.thing.goal': 'Goal',
   'operator.thing.identity_conflict': 'Identity conflict',
+  'operator.thing.inbox_message': 'Received message',
   'operator.thing.integration_connection': 'Integration',
   'operator.thing.invitation': 'Invitation',
   'operator.thing.mailbox_order': 'Mailbox order',

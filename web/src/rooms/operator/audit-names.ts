@@ -25,6 +25,7 @@ export const THINGS = [
   'folder',
   'goal',
   'identity_conflict',
+  'inbox_message',
   'integration_connection',
   'invitation',
   'mailbox_order',

@@ -2,15 +2,15 @@ import { Radio, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
-import { Section } from '../../parts/section.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
 
 const MODES = ['off', 'warn', 'hold'] as const;
 type Mode = (typeof MODES)[number];
 
-/** Rules of the workspace for all campaigns. */
-export function Outreach() {
+/** Dialog with the workspace's settings for all campaigns. */
+export default function Outreach({ onClose }: { onClose: () => void }) {
   const t = useText();
   const settings = useQuery({
     queryKey: ['outreach-settings'],
@@ -25,7 +25,7 @@ export function Outreach() {
     { stale: [['outreach-settings']], done: t('outreach.saved') },
   );
   return (
-    <Section title={t('outreach.title')} size="h4">
+    <Dialog onClose={onClose} title={t('outreach.title')}>
       <Answered query={settings} skeleton={<ListSkeleton rows={3} height={24} />}>
         {({ campaign_overlap: { mode } }) => (
           <Radio.Group
@@ -47,6 +47,6 @@ export function Outreach() {
           </Radio.Group>
         )}
       </Answered>
-    </Section>
+    </Dialog>
   );
 }

@@ -1,4 +1,5 @@
-import { Box, Group, List, Progress, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core';
+import { Box, Button, Group, List, Progress, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import IconAlert from 'tabler:alert-triangle';
 import IconCheck from 'tabler:check';
 import IconCircle from 'tabler:circle-dashed';
@@ -14,7 +15,7 @@ import { textOf, toNumber, toPercent, useText } from '../../text/index.ts';
 import { useChecklist, type ChecklistStep } from './checklist.ts';
 import { ofLastDays, useFigures } from './figures.ts';
 
-const Outreach = lazy(() => import('./outreach.tsx').then((module) => ({ default: module.Outreach })));
+const Outreach = lazy(() => import('./outreach.tsx'));
 const Team = lazy(() => import('./team.tsx').then((module) => ({ default: module.Team })));
 
 /** First page: recent activity and, until the first reply, the checklist. */
@@ -46,14 +47,28 @@ export default function StartPage() {
               <Team />
             </Suspense>
           ) : null}
-          {maySettings ? (
-            <Suspense fallback={<ListSkeleton rows={3} />}>
-              <Outreach />
-            </Suspense>
-          ) : null}
+          {maySettings ? <OutreachButton /> : null}
         </>
       ) : null}
     </Page>
+  );
+}
+
+/** Opens the outreach settings, whose controls are loaded when they are asked for. */
+function OutreachButton() {
+  const t = useText();
+  const [isOpen, dialog] = useDisclosure();
+  return (
+    <Box>
+      <Button size="xs" variant="default" aria-haspopup="dialog" onClick={dialog.open}>
+        {t('outreach.title')}
+      </Button>
+      {isOpen ? (
+        <Suspense fallback={null}>
+          <Outreach onClose={dialog.close} />
+        </Suspense>
+      ) : null}
+    </Box>
   );
 }
 
