@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 02164a7aa1210d7b. Types: c3ff3426481a716e. */
+/* Written by `npm run db:types`; do not edit. Sources: b09a4770f4c76f49. Types: 0b5b94cd76dfe734. */
 
 import type {
   ApprovalBinding,
@@ -1758,7 +1758,7 @@ interface DeadLettersInsert {
   task_id: string;
   task_type: string;
   payload?: string;
-  last_error?: string;
+  last_error: string;
   attempts?: number;
   max_attempts?: number;
   status?: 'pending' | 'replayed';

@@ -45,8 +45,8 @@ export async function sceneOfAgents({ world, tenant, post }: Stage): Promise<Pag
     }),
     preflight: {
       findings: [
-        { check: 'content', code: 'a', severity: 'warning', message: 'A link goes to another domain', fix: HOSTILE },
-        { check: 'dns', code: 'b', severity: 'info', message: 'DMARC is not enforced', fix: 'Set p=quarantine.' },
+        { check: 'ab_variants', code: 'finding.ab_variant_unused', severity: 'warning', values: { name: HOSTILE } },
+        { check: 'dns', code: 'finding.dmarc_missing', severity: 'info', values: { domains: ['example.com'] } },
       ],
     },
   });

@@ -1,5 +1,6 @@
 import type { ImportOptions } from '../../db/json-columns.ts';
 import { json } from '../../db/connection.ts';
+import { words } from '../../domain/platform/words.ts';
 import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
@@ -330,7 +331,8 @@ export const ROWS: Record<string, Factory> = {
     const { id: endpointId } = await createEndpoint(world.deps, tenant.organizationId, 'http://127.0.0.1:1');
     return createDelivery(world.deps, tenant.organizationId, endpointId);
   },
-  '/tasks/dlq/:id': async (place) => insert(place, 'dead_letters', { task_id: newId(), task_type: 'enrollment' }),
+  '/tasks/dlq/:id': async (place) =>
+    insert(place, 'dead_letters', { task_id: newId(), task_type: 'enrollment', last_error: words('it failed') }),
   '/suppressions/:id': async (place) =>
     insert(place, 'suppressions', { email: `${newId()}@example.com`, kind: 'email', source: 'manual' }),
 };

@@ -7,7 +7,7 @@ import { says } from '../../../lib/issue-message.ts';
 const MAX_DESCRIPTION = 1000;
 
 const eventType = z.enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]], {
-  error: ({ input }) => (typeof input === 'string' ? `Unknown event type: ${input.slice(0, 100)}` : undefined),
+  error: ({ input }) => (typeof input === 'string' ? says('field.unknown_event') : undefined),
 });
 
 const url = outboundUrl('HTTPS on the standard port; its host must resolve to public addresses only');

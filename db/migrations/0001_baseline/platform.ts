@@ -179,7 +179,7 @@ create table dead_letters (
   task_id uuid not null,
   task_type text not null,
   payload jsonb not null default '{}',
-  last_error jsonb not null default '""',
+  last_error jsonb not null,
   attempts integer not null default 0,
   max_attempts integer not null default 0,
   status text not null default 'pending' check (status in ('pending', 'replayed')),
