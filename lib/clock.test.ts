@@ -95,6 +95,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'domain/mailboxes/leases.ts': 'leases of watchers and their retries, arbitrated by PostgreSQL',
   'domain/sending/control/access-token.ts': 'the lease of a refresh of tokens',
   'domain/connect/integrations/account.ts': 'the lease of a refresh of tokens',
+  'domain/connect/integrations/record.ts': 'the lease of a record, arbitrated by PostgreSQL',
   'domain/operations/instance/fleet.ts': 'signs of life of worker processes',
   'domain/operations/system/backup.ts': 'signs of life of worker processes',
   'domain/operations/system/outbox.ts': 'times of the outbox, which the relay keeps',
