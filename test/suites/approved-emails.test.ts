@@ -193,6 +193,7 @@ const EXCEPTIONS: Record<string, string> = {
   'campaigns.start': 'asks for an approval of its own, or a person starts the campaign as it is',
   'contactImports.start': 'a worker writes its rows, by the statement of contacts.create',
   'contactImports.cancel': 'writes no contact',
+  'contacts.createReferred': 'adds a contact to no campaign, or fills empty fields by the statement of contacts.create',
   'mailboxes.startConsent': 'ends in the verb of mailboxes.connect, after a consent at the provider',
   'mailboxes.test': 'reads and writes nothing that an email is made of',
   'suppressions.remove': 'an entry that is removed lets an email leave as it was approved',

@@ -134,7 +134,7 @@ async function sanitize(
   marked: readonly string[],
 ): Promise<{ html: string; height: number; hasImages: boolean }> {
   const { default: purify } = await import('dompurify');
-  const body = purify.sanitize(html, {
+  const body = purify.sanitize(withoutStyles(html), {
     USE_PROFILES: { html: true },
     FORBID_TAGS: ['style', 'form', 'input', 'button', 'textarea', 'select', 'picture', 'video', 'audio', 'source'],
     FORBID_ATTR: ['style', 'class', 'id', 'background', 'srcset', 'src'],
@@ -166,6 +166,11 @@ async function sanitize(
     height: Math.min(Math.round(height), TALLEST_PX),
     hasImages: places.some(({ dataset }) => dataset.src !== undefined),
   };
+}
+
+/** Removes style attributes before the HTML is parsed, because the page's policy reports each one that a parser meets. */
+function withoutStyles(html: string): string {
+  return html.replaceAll(/<[a-z][^>]*>/gi, (tag) => tag.replaceAll(/\sstyle\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/gi, ''));
 }
 
 /** Underlines words outside of quotes. */
