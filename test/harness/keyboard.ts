@@ -77,9 +77,12 @@ const WATCH = `(root) => {
       if (!looks.has(one) && one !== document.activeElement) looks.set(one, lookOf(one));
   };
   /** Whether all of it lies below something else, or out of sight. What is drawn by its label has no place of its own. */
+  // Of something taller than the window, the part that is in view counts.
   const isCovered = (one) => {
-    const { left, top, width, height } = one.getBoundingClientRect();
-    if (width < 4 || height < 4) return false;
+    const box = one.getBoundingClientRect();
+    if (box.width < 4 || box.height < 4) return false;
+    const [left, top] = [Math.max(box.left, 0), Math.max(box.top, 0)];
+    const [width, height] = [Math.min(box.right, innerWidth) - left, Math.min(box.bottom, innerHeight) - top];
     return [[0.5, 0.5], [0.1, 0.1], [0.9, 0.1], [0.1, 0.9], [0.9, 0.9]].every(([x, y]) => {
       const hit = document.elementFromPoint(left + width * x, top + height * y);
       return !hit || !(one.contains(hit) || hit.contains(one) || one.parentElement.contains(hit));
