@@ -201,7 +201,8 @@ async function createCampaign(
   const { id, warnings = [] } = await dataOf(
     api.POST('/v1/campaigns', { body: campaignBody(appConnectionId, waitMinutes) }),
   );
-  if (warnings.length > 0) throw new Error(`the letters have faults: ${warnings.join('; ')}`);
+  if (warnings.length > 0)
+    throw new Error(`the emails have faults: ${warnings.map(({ message }) => message).join('; ')}`);
   const here = { params: { path: { id } } };
   const senders = mailboxIds.map((mailbox) => ({ email_account_id: mailbox }));
   await dataOf(api.PUT('/v1/campaigns/{id}/senders', { ...here, body: { senders } }));

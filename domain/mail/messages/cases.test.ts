@@ -301,7 +301,9 @@ test('encoded forms of a placeholder are ours; other tools keep theirs and are n
     t.is(options.html, '<a href="https://x.example/?e=dana@client.example">x</a>', form);
   }
   const named = (source: string, field: 'body_plain' | 'body_html' = 'body_plain') =>
-    sourceWarnings(field, source).map(({ message, line, column }) => `${line}:${column} ${String(message.values.tag)}`);
+    sourceWarnings(field, source).map(
+      ({ message, line, column }) => `${line}:${column} ${message.values.tag as string}`,
+    );
   t.deepEqual(
     named('{first_name|there}\n[First Name] <<Name>> «FirstName» ##NAME## %%x%% {$name} {!Contact.Name} <%= n %> ${n}')
       .length,
