@@ -26,7 +26,7 @@ export class ReportReader {
   readonly skipped: string[] = [];
   /** The lines of failed tests, as ava prints them. */
   readonly failed: string[] = [];
-  /** Whether the report is complete. */
+  /** True once the report is complete. */
   complete = false;
   /** The failures in full, as ava prints them after the results. */
   private readonly details: string[] = [];

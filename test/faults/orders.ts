@@ -19,8 +19,8 @@ import { seeded, type Random } from './random.ts';
 import type { Check } from './reconcile.ts';
 
 /**
- * How a person pays. Notifications of the payment can come twice, or only at the end in any order; the amount can be a
- * different one; the payment can be missing.
+ * Way in which a person pays. Notifications of the payment can come twice, or only at the end in any order. The amount
+ * can be a different one, and the payment can be missing.
  */
 const PAYS = ['once', 'once', 'twice', 'late', 'other_amount', 'never'] as const;
 const MISDEEDS = ['slow', 'fail', 'half', 'lost', 'twice', 'late', 'refuse'] as const;
@@ -34,7 +34,7 @@ interface Played {
   id: string;
   desk: OrderDesk;
   price: number;
-  /** What Stripe took for it, and what it refunded (cents). */
+  /** Amounts that Stripe charged and refunded for the order (cents). */
   taken: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a contact does, apart from what the mail server does with its emails:
+ * Action of a contact, apart from how the mail server treats its emails:
  * - `event`: its product reports the event that the campaign waits for;
  * - `timeout`: nothing happens, and the wait times out;
  * - `reply`: it replies to the first email;
@@ -8,7 +8,7 @@
 export type Behaviour = 'event' | 'timeout' | 'reply' | 'bounce';
 
 /**
- * How the mail server treats the emails of a contact: accepts them at once or after a delay, refuses them temporarily,
+ * Treatment of a contact's emails by the mail server: accepts them at once or after a delay, refuses them temporarily,
  * or cuts the connection.
  */
 export type Transport = 'plain' | 'delay' | 'defer' | 'drop' | 'lose';
@@ -19,7 +19,7 @@ export interface Person {
   email: string;
   behaviour: Behaviour;
   transport: Transport;
-  /** How often the app answers 503 to this contact's call before it succeeds. */
+  /** Number of 503 responses of the app to this contact's call before it succeeds. */
   appFailures: number;
   /** Response time of the app (ms). */
   appDelayMs: number;

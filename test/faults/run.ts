@@ -22,11 +22,11 @@ interface FaultOptions {
   /** Mean time between two kills (ms). */
   pauseMs: number;
   /**
-   * How often some open runs are terminated and two searches for missing runs start at once, in addition to the regular
-   * search and the relay.
+   * Number of times that some open runs are terminated and two searches for missing runs start at once, in addition to
+   * the regular search and the relay.
    */
   losses: number;
-  /** Whether contacts wait a minute for a timeout: full runs only. */
+  /** True in full runs only: some contacts wait a minute for a timeout. */
   slow: boolean;
   /** Contacts reply to emails: needs the worker's sync role. */
   replies: boolean;
@@ -238,7 +238,7 @@ async function lookTwice({ deps }: TestAssembly): Promise<void> {
   await Promise.all([1, 2].map(() => reconcileRuns(deps).catch(() => {})));
 }
 
-/** Whether contacts are in progress; undefined while PostgreSQL does not answer. */
+/** Returns true if contacts are in progress; undefined while PostgreSQL does not answer. */
 async function isRunning({ deps }: TestAssembly, { campaignId }: Scenario): Promise<boolean | undefined> {
   try {
     const open = await deps

@@ -29,7 +29,7 @@ export interface Scenario {
 interface ScenarioOptions {
   contacts: number;
   mailboxes: number;
-  /** Whether for some contacts the wait times out (a minute) or the email is deferred (a minute): full runs only. */
+  /** True in full runs only: for some contacts the wait times out (a minute) or the email is deferred (a minute). */
   slow: boolean;
   replies: boolean;
 }

@@ -27,7 +27,7 @@ export interface FuzzReport {
   rounds: number;
   finds: Find[];
   slow: { operation: string; ms: number; request: string }[];
-  /** How often each status occurred, by operation. */
+  /** Number of responses by operation and status. */
   seen: Map<string, Map<number, number>>;
   /** Operations that completed at least one request. */
   inside: Set<string>;

@@ -77,7 +77,7 @@ const WATCH = `(root) => {
       if (!looks.has(one) && one !== document.activeElement) looks.set(one, lookOf(one));
   };
   /** Whether all of it lies below something else, or out of sight. What is drawn by its label has no place of its own. */
-  // Of something taller than the window, the part that is in view counts.
+  // Only the part in view counts for an element taller than the window.
   const isCovered = (one) => {
     const box = one.getBoundingClientRect();
     if (box.width < 4 || box.height < 4) return false;

@@ -11,7 +11,7 @@ export interface SceneWorld extends DashboardWorld {
   stripe: StripeDouble;
 }
 
-/** What each scene is created with. */
+/** Resources that each scene is created with. */
 export interface Stage {
   world: SceneWorld;
   tenant: Tenant;
@@ -21,7 +21,7 @@ export interface Stage {
   post(path: string, body: unknown, method?: string): Promise<any>;
 }
 
-/** Whether the images are for the documents: then names are harmless. */
+/** True if the images are for the documents, which then show harmless names. */
 export const IS_FOR_DOCS = process.argv.includes('--docs');
 /** Hostile, long and right-to-left names. They are shown as text and have no effect. */
 export const HOSTILE = IS_FOR_DOCS

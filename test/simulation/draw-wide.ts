@@ -142,7 +142,7 @@ function addReactions(world: WorldSpec, busy: boolean): WorldSpec {
   }));
   const replies = (lead: number): boolean =>
     campaigns[leads[lead]!.campaign]!.steps.some((step) => step.kind === 'email' && step.onlyIf === 'replied');
-  // Whether a reply ends the hold of an out-of-office notice does not depend on time alone.
+  // A reply may end the hold of an out-of-office notice, which does not depend on time alone.
   const happenings = world.happenings.filter((one) => one.kind !== 'away' || !replies(one.lead));
   if (busy)
     for (let n = Math.ceil(leads.length / 2); n > 0; n -= 1) {

@@ -23,7 +23,7 @@ export interface MailboxSpec {
 export type Reaction = 'opened' | 'clicked' | 'replied';
 
 /**
- * How an app answers a lead: at once, with a refusal (400 or a redirect), after a number of failures (503 or 429) or
+ * Response of an app to a lead: at once, with a refusal (400 or a redirect), after a number of failures (503 or 429) or
  * timeouts, or after a delay (ms). More failures than attempts mean no answer.
  */
 export type AppAnswer =

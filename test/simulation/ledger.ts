@@ -90,15 +90,15 @@ export class Ledger {
     return this.#mailboxes[mailbox]!.map(({ value }) => value);
   }
 
-  /** Whether a mailbox is enabled and in the pool of a campaign. */
+  /** Returns true if a mailbox is enabled and in the pool of a campaign. */
   isSender(campaign: number, mailbox: number, at: number): boolean {
     const { pool } = this.rulesAt(campaign, at);
     return this.mailboxAt(mailbox, at).state === 'on' && (pool === null || pool.includes(mailbox));
   }
 
   /**
-   * Whether a mailbox was not a sender of a campaign at some time after `after` and up to `until`: its conversations
-   * may move to another mailbox.
+   * Returns true if a mailbox was not a sender of a campaign at some time after `after` and up to `until`. Its
+   * conversations may then move to another mailbox.
    */
   wasLost(campaign: number, mailbox: number, after: number, until: number): boolean {
     const moments = [...this.#rules[campaign]!, ...this.#mailboxes[mailbox]!].map(({ at }) => at);
@@ -113,7 +113,8 @@ export class Ledger {
   }
 
   /**
-   * Whether in between a campaign or a mailbox was edited, paused or resumed, or an outage or hold began or ended.
+   * Returns true if in between a campaign or a mailbox was edited, paused or resumed, or an outage or hold began or
+   * ended.
    */
   changedBetween(from: number, until: number): boolean {
     const within = (at: number): boolean => at > from && at <= until;
@@ -123,7 +124,7 @@ export class Ledger {
     );
   }
 
-  /** Whether a mailbox is on hold or its server is down, including the wait after its last refusal. */
+  /** Returns true if a mailbox is on hold or its server is down, including the wait after its last refusal. */
   rests(mailbox: number, at: number): boolean {
     return (
       at < (this.spec.mailboxes[mailbox]!.restsUntil ?? 0) ||
@@ -176,7 +177,7 @@ export class Ledger {
     return this.#reactions.get(`${lead}/${what}`) ?? Infinity;
   }
 
-  /** Whether a reply ends the campaign for a lead. */
+  /** Returns true if a reply ends the campaign for a lead. */
   stopsOnReply(lead: number): boolean {
     const { steps } = this.spec.campaigns[this.spec.leads[lead]!.campaign]!;
     return !steps.some((step) => step.kind === 'email' && step.onlyIf === 'replied');
@@ -298,8 +299,8 @@ export class Ledger {
   }
 
   /**
-   * What the ramp allows a mailbox on the day of a time: it rises on every local day with an open window of the
-   * campaign, from the first such day on.
+   * Returns the number of emails that the ramp allows a mailbox on the day of a time. It rises on every local day with
+   * an open window of the campaign, from the first such day on.
    */
   rampAt(campaign: number, at: number): number {
     // Windows open and days begin only at quarters of an hour.

@@ -57,7 +57,8 @@ interface Order {
   /** Index at which the list of mailboxes starts if several have sent equally many. */
   fromMailbox: number;
   /**
-   * Of mailboxes that have sent equally many, and of leads with the same due time, the last in the list comes first.
+   * The last in the list comes first, among mailboxes that have sent equally many and among leads with the same due
+   * time.
    */
   lastFirst: boolean;
 }
@@ -217,7 +218,7 @@ class Course {
     );
   }
 
-  /** Whether a lead is in the campaign, has been added, and is not held by a person. */
+  /** Returns true if a lead is in the campaign, has been added, and is not held by a person. */
   #isThere(lead: number, at: number): boolean {
     return (
       at < this.#ledger.leftAt(lead) &&
@@ -283,8 +284,9 @@ class Course {
   }
 
   /**
-   * What the ramp allows a mailbox today. It need not rise on a day on which nothing could be sent, for example because
-   * every mailbox had reached its cap: a higher limit on the next day would then follow no sending.
+   * Returns the number of emails that the ramp allows a mailbox today. It need not rise on a day on which nothing could
+   * be sent, for example because every mailbox had reached its cap: a higher limit on the next day would then follow no
+   * sending.
    */
   #rampOn(campaign: number, { ramp }: CampaignSpec, at: number, day: string): number {
     if (!ramp) return Infinity;

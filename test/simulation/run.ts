@@ -65,7 +65,7 @@ interface Actor {
   spunAt: number;
 }
 
-/** What a company of a simulation can see. */
+/** Surroundings that a simulated company can observe. */
 export interface Surroundings {
   ctx: Ctx;
   db: TestDeps['db'];
@@ -130,7 +130,7 @@ class Simulation {
   readonly #turns = { launcher: 0, run: 0 };
   /** Future arrivals and happenings, soonest first. */
   readonly #script: { at: number; act: () => Promise<void> }[] = [];
-  /** Whether a statement has written to the outbox since the last read. */
+  /** True if a statement has written to the outbox since the last read. */
   #intended = false;
   /** The last row of the outbox that was passed on. */
   #relayed = '0';
