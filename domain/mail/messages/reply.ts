@@ -1,8 +1,6 @@
 import { headerText } from './text.ts';
-import { withoutReplyPrefix } from './threading.ts';
+import { limitReferences, withoutReplyPrefix } from './threading.ts';
 
-/** Maximum number of Message-IDs in References: the first, by which mail readers group, and the latest. */
-const MAX_REFERENCES = 20;
 /** Domain of made-up ids for messages without their own Message-ID. No mail program knows these ids. */
 const MADE_UP = '@no-message-id.invalid>';
 
@@ -23,8 +21,7 @@ export function replyHeaders(answered: {
   const { message_id: id, in_reply_to: parent, reference_ids: earlier } = answered;
   const chain = earlier.length > 0 ? earlier : parent === null ? [] : [parent];
   const known = [...new Set([...chain, id])].filter((one) => isMessageId(one));
-  const references = known.length > MAX_REFERENCES ? [known[0]!, ...known.slice(1 - MAX_REFERENCES)] : known;
-  return { inReplyTo: isMessageId(id) ? id : null, references };
+  return { inReplyTo: isMessageId(id) ? id : null, references: limitReferences(known) };
 }
 
 /**

@@ -61,14 +61,17 @@ export function threadMessage(input: {
     return { subject, conversation: { subject: withoutReplyPrefix(subject), messageIds: [messageId] } };
   }
   const subject = withoutReplyPrefix(conversation.subject) || withoutReplyPrefix(input.subject);
-  const isLong = earlier.length > MAX_REFERENCES;
-  const references = isLong ? [earlier[0]!, ...earlier.slice(1 - MAX_REFERENCES)] : [...earlier];
   return {
     subject: `Re: ${subject}`.trim(),
     inReplyTo: latest,
-    references,
+    references: limitReferences(earlier),
     conversation: { subject, messageIds: [...earlier, messageId] },
   };
+}
+
+/** Returns at most {@link MAX_REFERENCES} Message-IDs for References, oldest first. */
+export function limitReferences(ids: readonly string[]): string[] {
+  return ids.length > MAX_REFERENCES ? [ids[0]!, ...ids.slice(1 - MAX_REFERENCES)] : [...ids];
 }
 
 /** Returns a subject on one line, without leading `Re:`. */
