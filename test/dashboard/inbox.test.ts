@@ -244,7 +244,7 @@ browserTest(
 
     box.deliver(replyTo(ben.original, 'Please write to our buyer Maria Lopez, maria@firm.test, she decides this.'));
     await rowOf(page, 'Ben').click();
-    t.true((await thread.locator('u').count()) > 0, 'the words that decided are underlined');
+    await thread.locator('u').first().waitFor(); // the words that decided
     await thread.getByRole('button', { name: 'Add Maria Lopez as a contact' }).click();
     await eventually(async () => (await api('GET', '/contacts?q=maria@firm.test')).data.length === 1);
     t.deepEqual(faults, []);
