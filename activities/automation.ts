@@ -4,7 +4,7 @@ import { AUTOMATION_LOOP, AUTOMATION_RUN } from '../domain/platform/dead-letters
 import { automationWorkflow, type AutomationActivities } from '../workflows/automation/contract.ts';
 import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
-import { assertNotBusy } from './not-yet.ts';
+import { assertNotBusy } from './retry-later.ts';
 
 /** Durable family of the automation runs that wait or call another system. */
 export const automation = family<AutomationActivities>({

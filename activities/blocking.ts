@@ -17,19 +17,19 @@ interface Failing {
  * instead of looking healthy.
  * @param work gets a function to call with its progress, if it can measure any
  */
-export function orBlock<T>(
+export function runOrBlock<T>(
   deps: Deps,
   organizationId: string,
   work: (reached: (position: number) => void) => Promise<T>,
 ): Promise<T> {
-  return orGiveUp(deps, work, (error) => block(deps, organizationId, error));
+  return runOrGiveUp(deps, work, (error) => failAsBlocked(deps, organizationId, error));
 }
 
 /**
  * Marks the activity's run as blocked in PostgreSQL.
  * @throws ApplicationFailure always: the activity fails for the last time
  */
-export async function block(deps: Deps, organizationId: string, error: unknown): Promise<never> {
+export async function failAsBlocked(deps: Deps, organizationId: string, error: unknown): Promise<never> {
   const workflowId = activityInfo().workflowExecution?.workflowId ?? '';
   const reason = await blockRun(systemCtx(deps, organizationId, workflowId), workflowId, error);
   throw ApplicationFailure.nonRetryable(reason, BLOCKED);
@@ -42,7 +42,7 @@ export async function block(deps: Deps, organizationId: string, error: unknown):
  * Histories get only the kind of a failure. Its text may contain values and is logged instead.
  * @param work gets a function to call with its progress, if it can measure any
  */
-export async function orGiveUp<T>(
+export async function runOrGiveUp<T>(
   deps: Deps,
   work: (reached: (position: number) => void) => Promise<T>,
   giveUp: (error: unknown) => Promise<T>,
@@ -60,7 +60,7 @@ export async function orGiveUp<T>(
       since = undefined;
     });
   } catch (error) {
-    if (isSaid(error) || context.cancellationSignal.aborted) throw error;
+    if (isTemporalFailure(error) || context.cancellationSignal.aborted) throw error;
     deps.log.warn({ err: error, workflowId, activityType }, 'an activity failed and will be tried again');
     const failure = ApplicationFailure.create({ message: errorKind(error), type: 'unexpected' });
     if (isLocal || isPassing(error)) throw failure;
@@ -75,7 +75,7 @@ export async function orGiveUp<T>(
       'an activity kept failing and is given up',
     );
     return giveUp(error).catch((last: unknown) => {
-      if (isSaid(last)) throw last;
+      if (isTemporalFailure(last)) throw last;
       deps.log.warn({ err: last, workflowId, activityType }, 'giving up failed and will be tried again');
       context.heartbeat(failing);
       throw failure;
@@ -89,6 +89,6 @@ function failingOf(details: unknown): Failing | undefined {
     : undefined;
 }
 
-function isSaid(error: unknown): boolean {
+function isTemporalFailure(error: unknown): boolean {
   return error instanceof ApplicationFailure || error instanceof CancelledFailure;
 }

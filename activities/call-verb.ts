@@ -1,11 +1,11 @@
 import type { Ctx, Deps } from '../domain/platform/kernel/context.ts';
-import { orBlock } from './blocking.ts';
+import { runOrBlock } from './blocking.ts';
 import { contextOf } from './context.ts';
-import { withPulse } from './pulse.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 /**
  * Runs one verb of the domain in the context of an organization; most activities are only this. Sends heartbeats while
- * it runs ({@link withPulse}) and marks the run as blocked if it keeps failing ({@link orBlock}).
+ * it runs ({@link withHeartbeat}) and marks the run as blocked if it keeps failing ({@link runOrBlock}).
  * @throws ApplicationFailure which Temporal retries, or of type `blocked`
  */
 export function callVerb<T>(
@@ -13,5 +13,5 @@ export function callVerb<T>(
   { organizationId }: { organizationId: string },
   verb: (ctx: Ctx) => Promise<T>,
 ): Promise<T> {
-  return orBlock(deps, organizationId, () => withPulse(() => verb(contextOf(deps, organizationId))));
+  return runOrBlock(deps, organizationId, () => withHeartbeat(() => verb(contextOf(deps, organizationId))));
 }

@@ -1,25 +1,25 @@
 import { Context } from '@temporalio/activity';
 import { campaignStart } from '../domain/campaigns/start-approval.ts';
 import { logCampaign } from '../domain/sending/campaign/log.ts';
-import { launchTurn, type Turn } from '../domain/sending/enrollment/launch.ts';
+import { launchDueLeads, type LaunchIteration } from '../domain/sending/enrollment/launch.ts';
 import type { Ctx } from '../domain/platform/kernel/context.ts';
 import type { Clock } from '../lib/clock.ts';
 import {
   campaignWorkflow,
   type CampaignActivities,
-  type FirstLook,
+  type FirstLaunch,
   type LaunchReport,
 } from '../workflows/campaign/contract.ts';
-import { orBlock } from './blocking.ts';
+import { runOrBlock } from './blocking.ts';
 import { contextOf } from './context.ts';
 import { family, type ActivityParts } from './family.ts';
 import { message } from '../messages/index.ts';
 
 /** Maximum duration (ms) of one launcher activity while leads are due. */
-const LAUNCHER_TURN_MS = 20_000;
+const LAUNCHER_ITERATION_MS = 20_000;
 /** Limits of a launcher's first attempt: number of iterations, and time (ms) after which no further one starts. */
-const FIRST_LOOK_TURNS = 3;
-const FIRST_LOOK_MS = 500;
+const FIRST_ITERATIONS = 3;
+const FIRST_LAUNCH_MS = 500;
 
 /** Durable family of campaign launchers. */
 export const campaign = family<CampaignActivities>({
@@ -46,21 +46,21 @@ export const campaign = family<CampaignActivities>({
 
 function activities({ deps }: ActivityParts): CampaignActivities {
   return {
-    beginLauncher: ({ organizationId, campaignId }) => firstLook(contextOf(deps, organizationId), campaignId),
+    beginLauncher: ({ organizationId, campaignId }) => launchFirst(contextOf(deps, organizationId), campaignId),
 
     runLauncher({ organizationId, campaignId }) {
       const ctx = contextOf(deps, organizationId);
-      return launchWhileDue(deps.clock, () => orBlock(deps, organizationId, () => launchTurn(ctx, campaignId)));
+      return launchWhileDue(deps.clock, () => runOrBlock(deps, organizationId, () => launchDueLeads(ctx, campaignId)));
     },
   };
 }
 
 /** Runs the first few iterations of a launcher without waiting between them. */
-async function firstLook(ctx: Ctx, campaignId: string): Promise<FirstLook> {
-  const until = performance.now() + FIRST_LOOK_MS;
+async function launchFirst(ctx: Ctx, campaignId: string): Promise<FirstLaunch> {
+  const until = performance.now() + FIRST_LAUNCH_MS;
   let launched = 0;
-  for (let turns = 0; turns < FIRST_LOOK_TURNS && performance.now() < until; turns += 1) {
-    const turn = await launchTurn(ctx, campaignId);
+  for (let turns = 0; turns < FIRST_ITERATIONS && performance.now() < until; turns += 1) {
+    const turn = await launchDueLeads(ctx, campaignId);
     if ('report' in turn) return withLaunched(turn.report, launched);
     launched += turn.launched;
     if (turn.inMs > 0) break;
@@ -69,9 +69,9 @@ async function firstLook(ctx: Ctx, campaignId: string): Promise<FirstLook> {
 }
 
 /** Repeats launcher iterations, with short waits between them, until nothing is due or the time limit is reached. */
-async function launchWhileDue(clock: Clock, takeTurn: () => Promise<Turn>): Promise<LaunchReport> {
+async function launchWhileDue(clock: Clock, takeTurn: () => Promise<LaunchIteration>): Promise<LaunchReport> {
   const context = Context.current();
-  const until = performance.now() + LAUNCHER_TURN_MS;
+  const until = performance.now() + LAUNCHER_ITERATION_MS;
   let launched = 0;
   for (;;) {
     const turn = await takeTurn();

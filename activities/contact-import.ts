@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { failImport, runImport } from '../domain/audience/imports/run.ts';
 import { AppError } from '../lib/errors.ts';
 import { contactImportWorkflow, type ContactImportActivities } from '../workflows/contact-import/contract.ts';
-import { orBlock } from './blocking.ts';
+import { runOrBlock } from './blocking.ts';
 import { contextOf } from './context.ts';
 import { family, type ActivityParts } from './family.ts';
 
@@ -22,7 +22,7 @@ function activities({ deps }: ActivityParts): ContactImportActivities {
   return {
     async importContacts({ organizationId, importId }) {
       const context = Context.current();
-      await orBlock(deps, organizationId, async (reached) => {
+      await runOrBlock(deps, organizationId, async (reached) => {
         try {
           await runImport(ctxOf(organizationId), importId, {
             onProgress(rows) {

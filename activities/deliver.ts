@@ -2,10 +2,10 @@ import { deliverSend } from '../domain/sending/deliver.ts';
 import type { EnrollmentActivities } from '../workflows/enrollment/contract.ts';
 import { callVerb } from './call-verb.ts';
 import type { ActivityParts } from './family.ts';
-import { notYet } from './not-yet.ts';
+import { retryLater } from './retry-later.ts';
 
 /** Minimum delay (ms) before checking an email again that another attempt may still be sending. */
-const LOOK_AGAIN_MS = 1_000;
+const RECHECK_MS = 1_000;
 
 /** Creates the activity that sends one email of a campaign, a direct send or a test run. */
 export function createDeliverSend({ deps, smtp, metrics, copies }: ActivityParts): EnrollmentActivities['deliverSend'] {
@@ -13,11 +13,15 @@ export function createDeliverSend({ deps, smtp, metrics, copies }: ActivityParts
     const delivery = await callVerb(deps, args, (ctx) => deliverSend(ctx, { smtp, copies }, args.sendId));
     if ('retryInMs' in delivery) {
       metrics.targetBusy.inc({ resource: 'mail' });
-      throw notYet('mail_host_busy', 'the mail host has as many conversations under way as it may', delivery.retryInMs);
+      throw retryLater(
+        'mail_host_busy',
+        'the mail host has as many conversations under way as it may',
+        delivery.retryInMs,
+      );
     }
     if ('retryAt' in delivery) {
-      const delayMs = Math.max(LOOK_AGAIN_MS, delivery.retryAt - deps.clock.now().getTime());
-      throw notYet('send_in_hand', 'another attempt may still be under way', delayMs);
+      const delayMs = Math.max(RECHECK_MS, delivery.retryAt - deps.clock.now().getTime());
+      throw retryLater('send_in_hand', 'another attempt may still be under way', delayMs);
     }
     metrics.sends.inc({ result: delivery.outcome });
     return { outcome: delivery.outcome };

@@ -1,5 +1,5 @@
 import { retryRenewal } from '../domain/billing/domain-renewals/paid.ts';
-import { renewalTurn } from '../domain/billing/domain-renewals/turn.ts';
+import { advanceRenewal } from '../domain/billing/domain-renewals/advance.ts';
 import { RENEWAL } from '../domain/platform/dead-letters.ts';
 import { domainRenewalWorkflow, type DomainRenewalActivities } from '../workflows/domain-renewal/contract.ts';
 import { callVerb } from './call-verb.ts';
@@ -12,7 +12,7 @@ export const domainRenewal = family<DomainRenewalActivities>({
   contract: domainRenewalWorkflow,
   queue: 'batch',
   activities: ({ deps }) => ({
-    renewalTurn: (args) => callVerb(deps, args, (ctx) => renewalTurn(ctx, args.domainId)),
+    renewalTurn: (args) => callVerb(deps, args, (ctx) => advanceRenewal(ctx, args.domainId)),
   }),
   mustBeOpen: {
     table: 'managed_domains',

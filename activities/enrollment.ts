@@ -9,7 +9,7 @@ import { enrollmentWorkflow, type EnrollmentActivities } from '../workflows/enro
 import { callVerb } from './call-verb.ts';
 import { createDeliverSend } from './deliver.ts';
 import { family, type ActivityParts } from './family.ts';
-import { assertNotBusy } from './not-yet.ts';
+import { assertNotBusy } from './retry-later.ts';
 
 /** Durable family of enrollments: contacts in a campaign. */
 export const enrollment = family<EnrollmentActivities>({

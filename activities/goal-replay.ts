@@ -1,12 +1,12 @@
 import { REPLAY, REPLAY_EVENT } from '../domain/platform/dead-letters.ts';
-import { passOverEvents } from '../domain/reporting/goals/pass-over.ts';
+import { skipFailingEvents } from '../domain/reporting/goals/skip-events.ts';
 import { replayPage } from '../domain/reporting/goals/replay-page.ts';
-import { replayPassedOver } from '../domain/reporting/goals/replays.ts';
+import { replaySkippedEvent } from '../domain/reporting/goals/replays.ts';
 import { goalReplayWorkflow, type GoalReplayActivities } from '../workflows/goal-replay/contract.ts';
-import { block, orGiveUp } from './blocking.ts';
+import { failAsBlocked, runOrGiveUp } from './blocking.ts';
 import { contextOf } from './context.ts';
 import { family } from './family.ts';
-import { withPulse } from './pulse.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 /**
  * Durable family of goal replays. A page is one transaction, so repeating the attempt of a dead worker counts nothing
@@ -18,16 +18,16 @@ export const goalReplay = family<GoalReplayActivities>({
   queue: 'batch',
   activities: ({ deps }) => ({
     replayPage: ({ organizationId, replayId }) =>
-      orGiveUp(
+      runOrGiveUp(
         deps,
-        () => withPulse(() => replayPage(contextOf(deps, organizationId), replayId)),
+        () => withHeartbeat(() => replayPage(contextOf(deps, organizationId), replayId)),
         async (error) =>
-          (await withPulse(() => passOverEvents(contextOf(deps, organizationId), replayId))) ??
-          block(deps, organizationId, error),
+          (await withHeartbeat(() => skipFailingEvents(contextOf(deps, organizationId), replayId))) ??
+          failAsBlocked(deps, organizationId, error),
       ),
   }),
   mustBeOpen: { table: 'goal_replays', open: `state in ('queued', 'running')` },
   blocked: { taskType: REPLAY },
   // An event that a replay skipped. Only a person retries it.
-  deadLetters: [{ taskType: REPLAY_EVENT, retry: replayPassedOver }],
+  deadLetters: [{ taskType: REPLAY_EVENT, retry: replaySkippedEvent }],
 });

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
-import { deliverTurn } from '../domain/connect/integrations/deliver.ts';
+import { makeDueDeliveries } from '../domain/connect/integrations/deliver.ts';
 import { retryDelivery } from '../domain/connect/integrations/retry.ts';
-import { readAgain } from '../domain/connect/integrations/inbound.ts';
+import { parseStoredWebhook } from '../domain/connect/integrations/inbound.ts';
 import {
   INTEGRATION_BACKLOG,
   INTEGRATION_DELIVERY,
@@ -12,10 +12,10 @@ import {
   integrationDeliveryWorkflow,
   type IntegrationDeliveryActivities,
 } from '../workflows/integration-delivery/contract.ts';
-import { orBlock } from './blocking.ts';
+import { runOrBlock } from './blocking.ts';
 import { contextOf } from './context.ts';
 import { family } from './family.ts';
-import { withPulse } from './pulse.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 /**
  * Durable family of deliveries to providers. Each delivery is settled separately, so after a worker dies only its
@@ -26,9 +26,11 @@ export const integrationDelivery = family<IntegrationDeliveryActivities>({
   queue: 'integrations',
   activities: ({ deps, providers: limits }) => ({
     deliverToProvider: ({ organizationId, connectionId }) =>
-      orBlock(deps, organizationId, (reached) => {
+      runOrBlock(deps, organizationId, (reached) => {
         const signal = Context.current().cancellationSignal;
-        return withPulse(() => deliverTurn(contextOf(deps, organizationId), connectionId, { limits, signal, reached }));
+        return withHeartbeat(() =>
+          makeDueDeliveries(contextOf(deps, organizationId), connectionId, { limits, signal, reached }),
+        );
       }),
   }),
   // Deliveries of an account that must be reconnected resume when it is connected again.
@@ -42,7 +44,7 @@ export const integrationDelivery = family<IntegrationDeliveryActivities>({
     // A delivery that a provider refused. Only a person retries it.
     { taskType: INTEGRATION_DELIVERY, restricted: 'readOnly', retry: retryDelivery },
     // A booking that could not be parsed. A retry helps after a release that knows the provider's new format.
-    { taskType: INTEGRATION_WEBHOOK, restricted: 'readOnly', retry: readAgain },
+    { taskType: INTEGRATION_WEBHOOK, restricted: 'readOnly', retry: parseStoredWebhook },
     // A dropped delivery. Nothing can be repeated: a person marks it as resolved.
     { taskType: INTEGRATION_BACKLOG, restricted: 'readOnly', retry: async () => {} },
   ],

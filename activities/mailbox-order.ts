@@ -12,7 +12,7 @@ import {
 } from '../workflows/mailbox-order/contract.ts';
 import { callVerb } from './call-verb.ts';
 import { family, type ActivityParts } from './family.ts';
-import { notYet } from './not-yet.ts';
+import { retryLater } from './retry-later.ts';
 
 /** Delay (ms) before asking a payment provider again that has taken a payment and not confirmed it yet. */
 const PAID_SOON_MS = 5_000;
@@ -41,7 +41,8 @@ function activities({ deps }: ActivityParts): MailboxOrderActivities {
   const step =
     (verb: (ctx: Ctx, orderId: string, step: string) => Promise<StepOutcome>) => async (args: OrderStepArgs) => {
       const done = await callVerb(deps, args, (ctx) => verb(ctx, args.orderId, args.step));
-      if (done.outcome === 'retry') throw notYet('provider_unreachable', 'the provider has not answered', done.inMs);
+      if (done.outcome === 'retry')
+        throw retryLater('provider_unreachable', 'the provider has not answered', done.inMs);
       return { outcome: done.outcome };
     };
   return {
@@ -49,7 +50,7 @@ function activities({ deps }: ActivityParts): MailboxOrderActivities {
     openCheckout: (args) => callVerb(deps, args, (ctx) => openOrderCheckout(ctx, args.orderId)),
     async closeCheckout(args) {
       if (!(await callVerb(deps, args, (ctx) => closeOrderCheckout(ctx, args.orderId))))
-        throw notYet('payment_under_way', 'a payment was made and is not known yet', PAID_SOON_MS);
+        throw retryLater('payment_under_way', 'a payment was made and is not known yet', PAID_SOON_MS);
     },
     performOrderStep: step(performOrderStep),
     undoOrderStep: step(undoOrderStep),

@@ -15,10 +15,10 @@ import { verifyDueAddresses } from '../domain/audience/verification/verify-due.t
 import { planWeeklyReports } from '../domain/reporting/weekly-reports/plan.ts';
 import { maintenanceWorkflow, type Chore, type MaintenanceActivities } from '../workflows/maintenance/contract.ts';
 import { family } from './family.ts';
-import { withPulse } from './pulse.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 /** Maximum duration (ms) of one search for missing runs. The next sweep continues where it ended. */
-const LOOK_MS = 8 * 60_000;
+const SEARCH_MS = 8 * 60_000;
 
 /**
  * Verb of a chore and the log message for when it did something. `isWarning` marks chores that should normally find
@@ -63,7 +63,7 @@ export const maintenance = family<MaintenanceActivities>({
   queue: 'batch',
   activities: ({ deps }) => ({
     doChore: ({ chore }) =>
-      withPulse(async () => {
+      withHeartbeat(async () => {
         const { verb, says, isWarning } = WORK[chore];
         const done = await verb(deps, Context.current().cancellationSignal);
         if (says && done > 0) deps.log[isWarning ? 'warn' : 'info']({ chore, done }, says);
@@ -74,7 +74,7 @@ export const maintenance = family<MaintenanceActivities>({
 });
 
 async function startMissingRuns(deps: Deps, cancelled: AbortSignal): Promise<number> {
-  const signal = AbortSignal.any([cancelled, AbortSignal.timeout(LOOK_MS)]);
+  const signal = AbortSignal.any([cancelled, AbortSignal.timeout(SEARCH_MS)]);
   const reports = await reconcile(deps, {
     resume: true,
     signal,

@@ -1,4 +1,4 @@
-import { refundTurn } from '../domain/billing/payments/refund.ts';
+import { advanceRefund } from '../domain/billing/payments/refund.ts';
 import { retryRefund } from '../domain/billing/payments/request-refund.ts';
 import { REFUND } from '../domain/platform/dead-letters.ts';
 import { orderRefundWorkflow, type OrderRefundActivities } from '../workflows/order-refund/contract.ts';
@@ -10,7 +10,7 @@ export const orderRefund = family<OrderRefundActivities>({
   contract: orderRefundWorkflow,
   queue: 'batch',
   activities: ({ deps }) => ({
-    refundTurn: (args) => callVerb(deps, args, (ctx) => refundTurn(ctx, args)),
+    refundTurn: (args) => callVerb(deps, args, (ctx) => advanceRefund(ctx, args)),
   }),
   mustBeOpen: { table: 'payments', open: `state = 'refund_due'` },
   blocked: { taskType: REFUND, restricted: 'hidden', isStamped: true, retry: retryRefund },

@@ -3,7 +3,7 @@ import { callAppForTest } from '../domain/connect/app-connections/test-call.ts';
 import { testRunWorkflow, type TestRunActivities } from '../workflows/test-run/contract.ts';
 import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
-import { assertNotBusy } from './not-yet.ts';
+import { assertNotBusy } from './retry-later.ts';
 
 /** Durable family of test runs. The family `enrollment` serves the activity that sends their emails. */
 export const testRun = family<Omit<TestRunActivities, 'deliverSend'>>({

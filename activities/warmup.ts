@@ -1,4 +1,4 @@
-import { warmupTurn } from '../domain/mailboxes/warmup/turn.ts';
+import { advanceWarmup } from '../domain/mailboxes/warmup/advance.ts';
 import { warmupWorkflow, type WarmupActivities } from '../workflows/warmup/contract.ts';
 import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
@@ -8,7 +8,7 @@ export const warmup = family<WarmupActivities>({
   contract: warmupWorkflow,
   queue: 'mail',
   activities: ({ deps, smtp }) => ({
-    warmupTurn: (args) => callVerb(deps, args, (ctx) => warmupTurn(ctx, smtp, args.mailboxId)),
+    warmupTurn: (args) => callVerb(deps, args, (ctx) => advanceWarmup(ctx, smtp, args.mailboxId)),
   }),
   // A warmup stopped while an email was being sent still needs its run to settle that email.
   mustBeOpen: {

@@ -4,9 +4,9 @@ import { splitBatch } from '../domain/connect/delivery/split-batch.ts';
 import { runBatch } from '../domain/connect/delivery/run-batch.ts';
 import { undeliveredBatches } from '../domain/connect/delivery/undelivered-batches.ts';
 import { webhookBatchWorkflow, type WebhookBatchActivities } from '../workflows/webhook-batch/contract.ts';
-import { orGiveUp } from './blocking.ts';
+import { runOrGiveUp } from './blocking.ts';
 import { family, type ActivityParts } from './family.ts';
-import { withPulse } from './pulse.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 /**
  * Durable family of first webhook attempts. They run on the `workflows` queue because receivers known to be slow are
@@ -27,10 +27,10 @@ export function createBatchActivities({ engine }: ActivityParts): WebhookBatchAc
   return {
     async deliverBatch({ batchId, lane = false }) {
       const context = Context.current();
-      const report = await orGiveUp(
+      const report = await runOrGiveUp(
         engine.deps,
-        () => withPulse(() => runBatch(engine, batchId, { lane, signal: context.cancellationSignal })),
-        (error) => withPulse(() => splitBatch(engine.deps, batchId, error)),
+        () => withHeartbeat(() => runBatch(engine, batchId, { lane, signal: context.cancellationSignal })),
+        (error) => withHeartbeat(() => splitBatch(engine.deps, batchId, error)),
       );
       if (context.cancellationSignal.aborted)
         throw ApplicationFailure.create({ message: 'the worker stops; another one goes on', type: 'worker_stops' });

@@ -1,9 +1,9 @@
 import { attemptDelivery } from '../domain/connect/delivery/retry.ts';
 import { webhookDeliveryWorkflow, type WebhookDeliveryActivities } from '../workflows/webhook-delivery/contract.ts';
-import { orBlock } from './blocking.ts';
+import { runOrBlock } from './blocking.ts';
 import { family } from './family.ts';
-import { notYet } from './not-yet.ts';
-import { withPulse } from './pulse.ts';
+import { retryLater } from './retry-later.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 /**
  * Durable family of single webhook deliveries with retries. PostgreSQL keeps the schedule, and each failure carries the
@@ -14,11 +14,11 @@ export const webhookDelivery = family<WebhookDeliveryActivities>({
   queue: 'webhooks',
   activities: ({ engine }) => ({
     async deliverWebhook(args) {
-      const report = await orBlock(engine.deps, args.organizationId, () =>
-        withPulse(() => attemptDelivery(engine, args)),
+      const report = await runOrBlock(engine.deps, args.organizationId, () =>
+        withHeartbeat(() => attemptDelivery(engine, args)),
       );
       if (report.state === 'settled') return { why: report.why };
-      throw notYet('delivery_waits', report.why, report.at - engine.deps.clock.now().getTime());
+      throw retryLater('delivery_waits', report.why, report.at - engine.deps.clock.now().getTime());
     },
   }),
   mustBeOpen: {

@@ -2,7 +2,11 @@ import { systemCtx } from '../domain/platform/kernel/context.ts';
 import { transact } from '../domain/platform/kernel/transact.ts';
 import { claimDeliveries } from '../domain/connect/integrations/claim.ts';
 import { settleDelivery } from '../domain/connect/integrations/settle.ts';
-import { createSubscription, followEvents, type Happening } from '../domain/connect/integrations/subscriptions.ts';
+import {
+  createSubscription,
+  enqueueForEvents,
+  type EventOccurrence,
+} from '../domain/connect/integrations/subscriptions.ts';
 import { sampleData } from '../domain/connect/triggers/vocabulary.ts';
 import { createTenant } from '../test/harness/factories.ts';
 import { createConnectionRow } from '../test/harness/integrations.ts';
@@ -59,7 +63,7 @@ export async function run({ assembly, quick, scale, log }: BenchContext): Promis
   const ids: string[] = await db('contacts').where({ organization_id: org }).pluck('id');
   const events = quick ? 1_000 : Math.round(10_000 * scale);
   const data = sampleData('email.opened');
-  const happening = (n: number): Happening => ({
+  const happening = (n: number): EventOccurrence => ({
     trigger: 'email.opened',
     contactId: ids[n % ids.length]!,
     data,
@@ -68,7 +72,7 @@ export async function run({ assembly, quick, scale, log }: BenchContext): Promis
   let startedAt = performance.now();
   for (let from = 0; from < events; from += PAGE)
     await transact(ctx, (tx) =>
-      followEvents(
+      enqueueForEvents(
         tx,
         Array.from({ length: PAGE }, (_unused, n) => happening(from + n)),
       ),

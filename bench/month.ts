@@ -7,7 +7,7 @@ import { readCampaignFlow } from '../domain/campaigns/flow.ts';
 import { dueLeads, requeueCalled } from '../domain/sending/enrollment/due-leads.ts';
 import { orderLeads } from '../domain/sending/enrollment/lead-order.ts';
 import { entryOf } from '../domain/sending/enrollment/entry.ts';
-import { launchTurn, type Turn } from '../domain/sending/enrollment/launch.ts';
+import { launchDueLeads, type LaunchIteration } from '../domain/sending/enrollment/launch.ts';
 import { readGraph } from '../domain/sending/enrollment/snapshot.ts';
 import { allocate, type Allocation, type Candidate } from '../domain/sending/allocate.ts';
 import { effectiveSettings } from '../domain/sending/campaign/outreach-settings.ts';
@@ -296,8 +296,8 @@ async function measureTurns(
       { campaign: campaignId },
     );
     clock.advance(60_000);
-    let turn: Turn | undefined;
-    const ms = await timed(async () => (turn = await launchTurn(ctx, campaignId)));
+    let turn: LaunchIteration | undefined;
+    const ms = await timed(async () => (turn = await launchDueLeads(ctx, campaignId)));
     if (turn && 'launched' in turn && turn.launched > 0) took.push(ms);
     else round -= 1;
   }

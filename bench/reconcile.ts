@@ -6,7 +6,7 @@ import { ZERO_UUID } from '../lib/ids.ts';
 import { silentLogger } from '../lib/log.ts';
 import { createWorkflowGateway } from '../temporal/client.ts';
 import type { WorkflowGateway } from '../temporal/dispatch.ts';
-import { carrier, startRelay } from '../temporal/relay.ts';
+import { createIntentSender, startRelay } from '../temporal/relay.ts';
 import type { RawDb } from '../test/harness/database.ts';
 import { timed } from './measure.ts';
 import type { BenchContext, BenchResult } from './context.ts';
@@ -68,7 +68,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const relay = await startRelay({
     db,
     databaseUrl: config.PRIMARY_DB,
-    carry: carrier(assembly.temporal, config.TEMPORAL_TASK_QUEUE),
+    carry: createIntentSender(assembly.temporal, config.TEMPORAL_TASK_QUEUE),
     log: silentLogger,
   });
   const startedAt = performance.now();

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCtx, type Ctx } from '../domain/platform/kernel/context.ts';
 import { transact } from '../domain/platform/kernel/transact.ts';
 import { planDay } from '../domain/mailboxes/warmup/plan.ts';
-import { wakeIfEarlier } from '../domain/mailboxes/warmup/record.ts';
+import { signalIfEarlier } from '../domain/mailboxes/warmup/record.ts';
 import { startWarmup } from '../domain/mailboxes/warmup/standing.ts';
 import { DAY_MS } from '../lib/clock.ts';
 import { newId } from '../lib/ids.ts';
@@ -183,6 +183,6 @@ async function hurryReplies(ctx: Ctx, { db }: TestDeps): Promise<void> {
         .table('warmup_mails')
         .where({ id })
         .update({ slot_at: new Date(at) });
-      await wakeIfEarlier(tx, mailboxId, at);
+      await signalIfEarlier(tx, mailboxId, at);
     });
 }

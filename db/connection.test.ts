@@ -1,6 +1,6 @@
 import test from 'ava';
 import { connectRaw } from './connection.ts';
-import { isDatabaseAway } from './errors.ts';
+import { isDatabaseUnavailable } from './errors.ts';
 import { OrgScope } from './tenancy.ts';
 import { createTestDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { eventually } from '../test/harness/eventually.ts';
@@ -62,7 +62,7 @@ test('a connection to a server that has become a standby is given up, and the fa
   // With this setting the session reports the same error as a standby for every write.
   await db.raw('set default_transaction_read_only = on');
   const refused = await t.throwsAsync(db.transaction((trx) => trx.raw('insert into written values (1)')));
-  t.true(isDatabaseAway(refused));
+  t.true(isDatabaseUnavailable(refused));
   await db.raw('insert into written values (2)');
   t.deepEqual(await db('written').pluck('n'), [2]);
 });

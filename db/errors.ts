@@ -112,7 +112,7 @@ const BROKEN_OFF = /^(Connection (terminated|ended)|Client has encountered)/;
  * Returns true if a statement failed because the database was unreachable, the connection broke, or the server cannot
  * write for now.
  */
-export function isDatabaseAway(error: unknown): boolean {
+export function isDatabaseUnavailable(error: unknown): boolean {
   const { code, name, message } = (databaseFault(error) ?? error ?? {}) as Partial<Error & { code: unknown }>;
   if (typeof code === 'string') return CONNECTION_LOST.test(code) || CANNOT_WRITE.test(code) || UNREACHABLE.test(code);
   return name === 'KnexTimeoutError' || BROKEN_OFF.test(message ?? '');

@@ -8,7 +8,7 @@ import { eventually } from '../test/harness/eventually.ts';
 import { openRunDesk } from '../test/harness/run-desk.ts';
 import { createWorld, type World } from '../test/harness/world.ts';
 import { connect, SERVER_MS } from './connection.ts';
-import { keepMeasured } from './measure-clock.ts';
+import { measureRegularly } from './measure-clock.ts';
 
 /**
  * Tolerance (ms): far below the hours by which the test's clocks are wrong, far above the delay that a busy machine
@@ -75,7 +75,7 @@ test.serial('the clock costs a statement per connection, and none per transactio
 test('a clock that is set while connections stay open is measured again', async (t) => {
   let aheadMs = 0;
   const clock = new MeasuredClock(() => Date.now() + aheadMs);
-  const measuring = keepMeasured(clock, world.deps.db, 20);
+  const measuring = measureRegularly(clock, world.deps.db, 20);
   t.teardown(() => measuring.stop());
   aheadMs = 3 * HOUR_MS;
   await eventually(async () => isNear(clock));

@@ -10,7 +10,7 @@ const MEASURE_MS = 30_000;
  * Measures a clock against the database at intervals, until it is stopped. Pools keep connections for long, and clocks
  * drift or are set.
  */
-export function keepMeasured(clock: MeasuredClock, db: Db, everyMs = MEASURE_MS): Repeated {
+export function measureRegularly(clock: MeasuredClock, db: Db, everyMs = MEASURE_MS): Repeated {
   const measure = () =>
     clock.measure(async () => {
       const [row] = await across(db, 'engine').sql<{ ms: number }>(SERVER_MS);

@@ -7,7 +7,7 @@ import { newId } from '../lib/ids.ts';
 import { createLogger } from '../lib/log.ts';
 import { createTestDatabase, type RawDb, type TestDatabase } from '../test/harness/database.ts';
 import { connectRaw } from './connection.ts';
-import { isDatabaseAway } from './errors.ts';
+import { isDatabaseUnavailable } from './errors.ts';
 import { Campaigns } from './models/campaign.ts';
 import { OrgScope } from './tenancy.ts';
 import { awaitStatement } from '../test/harness/statements.ts';
@@ -133,7 +133,7 @@ test('a connection that breaks in the middle of a statement is known as such, an
   await awaitStatement(database.db, 'select pg_sleep(60)');
   sockets.forEach((socket) => socket.destroy());
   const error = (await broken) as Error;
-  t.true(isDatabaseAway(error), error.message);
+  t.true(isDatabaseUnavailable(error), error.message);
   const lines: string[] = [];
   createLogger({ level: 'info', service: 'test', destination: { write: (line) => void lines.push(line) } }).error(
     { err: error },

@@ -25,7 +25,7 @@ export class RowSecurityError extends Error {}
 export async function prepareTenantRole(db: Db): Promise<void> {
   await knexOf(db).transaction(async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(?)', [GRANT_LOCK]);
-    const standing = await readStanding(trx);
+    const standing = await readRoleState(trx);
     if (!standing.exists && !standing.mayCreate)
       throw new RowSecurityError(
         `ROW_SECURITY is on, and this login may not create the role ${TENANT_ROLE}: have an administrator run ` +
@@ -50,7 +50,7 @@ export async function requireRowSecurity(db: Db): Promise<void> {
     throw new RowSecurityError(`ROW_SECURITY is on, but ${fault}`);
   };
   await knexOf(db).transaction(async (trx) => {
-    const { exists, member, login } = await readStanding(trx);
+    const { exists, member, login } = await readRoleState(trx);
     if (!exists || !member)
       refuse(`the login ${login} cannot switch to the role ${TENANT_ROLE}: run \`heron migrate\` first`);
     if (await isBound(trx))
@@ -71,7 +71,7 @@ interface Standing {
   member: boolean;
 }
 
-async function readStanding(trx: Knex): Promise<Standing> {
+async function readRoleState(trx: Knex): Promise<Standing> {
   const { rows } = (await trx.raw(
     `select session_user::text as login, l.rolsuper or l.rolcreaterole as "mayCreate", t.oid is not null as exists,
        l.rolsuper or coalesce(pg_has_role(l.oid, t.oid, 'member'), false) as member

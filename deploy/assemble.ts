@@ -2,7 +2,7 @@ import { FAMILIES } from '../activities/index.ts';
 import type { Client } from '@temporalio/client';
 import { openCatalogue } from '../db/catalogue/reader.ts';
 import { connect, type SessionTimeouts } from '../db/connection.ts';
-import { keepMeasured } from '../db/measure-clock.ts';
+import { measureRegularly } from '../db/measure-clock.ts';
 import type { Deps } from '../domain/platform/kernel/context.ts';
 import { openBlobStores } from '../lib/blobs/index.ts';
 import { MeasuredClock, type Clock } from '../lib/clock.ts';
@@ -59,7 +59,7 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
   const systemMail = createSystemMail(config, log);
   const blobs = openBlobStores(config);
   const clock = overrides.clock ?? measuredClock;
-  const measuring = keepMeasured(measuredClock, db);
+  const measuring = measureRegularly(measuredClock, db);
   const cache = createSharedCache(clock, config.REDIS_URL, (error) =>
     log.warn({ err: error }, 'Redis cannot be reached for shared answers'),
   );

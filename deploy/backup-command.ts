@@ -1,6 +1,6 @@
 import { connect } from '../db/connection.ts';
 import { BackupError, makeBackup, type Manifest } from '../domain/operations/system/backup.ts';
-import { holdRestored, type Held } from '../domain/operations/system/after-restore.ts';
+import { holdRestored, type RestoreHolds } from '../domain/operations/system/after-restore.ts';
 import { restoreRows } from '../domain/operations/system/restore.ts';
 import { openBlobStores } from '../lib/blobs/index.ts';
 import type { Config } from '../lib/config/index.ts';
@@ -9,7 +9,7 @@ import { silentLogger } from '../lib/log.ts';
 import { assemble } from './assemble.ts';
 import { migrateDatabase, OperatorError, reachDatabase, requireCurrentSchema } from './waiting.ts';
 
-export interface RestoreReport extends Held {
+export interface RestoreReport extends RestoreHolds {
   takenAt: Date;
   rows: number;
   /** Migrations that this build applied to the restored schema. */
@@ -56,14 +56,17 @@ export async function restore(
  * @param times.stoppedAt time when the last process of the old installation ended
  * @throws OperatorError
  */
-export async function holdElsewhereRestored(config: Config, times: { takenAt: Date; stoppedAt: Date }): Promise<Held> {
+export async function holdElsewhereRestored(
+  config: Config,
+  times: { takenAt: Date; stoppedAt: Date },
+): Promise<RestoreHolds> {
   if (times.takenAt > times.stoppedAt)
     throw new OperatorError('the database cannot be of a moment after the installation stopped');
   await withDatabase(config, requireCurrentSchema);
   return hold(config, times);
 }
 
-async function hold(config: Config, times: { takenAt: Date; stoppedAt: Date }): Promise<Held> {
+async function hold(config: Config, times: { takenAt: Date; stoppedAt: Date }): Promise<RestoreHolds> {
   const assembly = assemble(config, 'heron', { log: silentLogger });
   try {
     return await holdRestored(assembly.deps, times);
@@ -95,12 +98,12 @@ export function backupLines(manifest: Manifest, folder: string): string[] {
 export function restoreLines(report: RestoreReport): string[] {
   return [
     `${report.rows} rows, as of ${report.takenAt.toISOString()}; ${report.migrated.length} migrations applied`,
-    ...heldLines(report),
+    ...restoredLines(report),
   ];
 }
 
 /** Returns the output of `heron restored`: the held items and the remaining steps. */
-export function heldLines(report: Held): string[] {
+export function restoredLines(report: RestoreHolds): string[] {
   return [
     ...(report.emailsInDoubt > 0
       ? [

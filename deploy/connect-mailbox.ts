@@ -27,12 +27,12 @@ export async function connectByConsent(
     const path = { session: begun.session };
     const answer = await ask(heron.GET('/v1/emails/onboarding/oauth/session/{session}', { params: { path } }));
     if (answer.status === 'done') return answer.account ?? {};
-    if (answer.status === 'failed') throw new OperatorError(said(answer.error));
+    if (answer.status === 'failed') throw new OperatorError(errorText(answer.error));
     await pause(POLL_MS);
   }
 }
 
-function said(error: { message?: string; fix?: string } | undefined): string {
+function errorText(error: { message?: string; fix?: string } | undefined): string {
   return [error?.message, error?.fix].filter(Boolean).join('. ');
 }
 

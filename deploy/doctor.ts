@@ -5,15 +5,21 @@ import { across } from '../db/across.ts';
 import { connect, type Db } from '../db/connection.ts';
 import { pendingMigrations } from '../db/migrations/index.ts';
 import { isBalanced, readBooks } from '../domain/billing/mailbox-orders/books.ts';
-import { toFindings, type Found } from '../domain/operations/instance/findings.ts';
-import { lookAtFleet } from '../domain/operations/instance/fleet.ts';
-import { lookAtSettings } from '../domain/operations/instance/settings.ts';
-import { lookAtStored } from '../domain/operations/instance/stored.ts';
+import { toFindings, type FoundMessages } from '../domain/operations/instance/findings.ts';
+import { fleetFindings } from '../domain/operations/instance/fleet.ts';
+import { settingFindings } from '../domain/operations/instance/settings.ts';
+import { databaseFindings } from '../domain/operations/instance/database.ts';
 import { openBlobStores } from '../lib/blobs/index.ts';
 import { MeasuredClock } from '../lib/clock.ts';
 import type { Config } from '../lib/config/index.ts';
 import { isPublicAddress } from '../lib/egress/address.ts';
-import { found as foundAs, sayFinding, type Finding, type SaidFinding, type Severity } from '../lib/finding.ts';
+import {
+  toFinding as foundAs,
+  renderFinding,
+  type Finding,
+  type RenderedFinding,
+  type Severity,
+} from '../lib/finding.ts';
 import { silentLogger } from '../lib/log.ts';
 import { createSystemMail, signInToTransport } from '../lib/mail/index.ts';
 import { ATTRIBUTES, missingSearchAttributes, waitForSearchAttributes } from '../temporal/attributes.ts';
@@ -55,15 +61,15 @@ export async function examine(config: Config, mailTo?: string): Promise<PartFind
 }
 
 /** Returns findings for programs. */
-export function saidFindings(findings: readonly PartFinding[]): ({ part: Part } & SaidFinding)[] {
-  return findings.map((finding) => ({ part: finding.part, ...sayFinding(finding) }));
+export function renderedFindings(findings: readonly PartFinding[]): ({ part: Part } & RenderedFinding)[] {
+  return findings.map((finding) => ({ part: finding.part, ...renderFinding(finding) }));
 }
 
 const STATES: Record<Severity, string> = { info: 'ok', warning: 'WARNING', error: 'ERROR' };
 
 /** Formats findings as lines for a terminal, each fix below its finding. */
 export function findingLines(findings: readonly PartFinding[]): string[] {
-  return saidFindings(findings).flatMap(({ part, severity, message: text, fix }) => [
+  return renderedFindings(findings).flatMap(({ part, severity, message: text, fix }) => [
     `${STATES[severity].padEnd(8)} ${part.padEnd(9)} ${text}`,
     ...(fix ? [`${' '.repeat(19)}fix: ${fix}`] : []),
   ]);
@@ -84,7 +90,7 @@ function fault(part: Part, said: Message): PartFinding {
 /** In development, settings that production refuses are only warnings. */
 async function settings(config: Config): Promise<PartFinding[]> {
   const worst = config.APP_ENV === 'prod' ? 'error' : 'warning';
-  const found = lookAtSettings(config);
+  const found = settingFindings(config);
   return [
     ...(found.secret_published_default ? [] : [ok('settings', message('finding.secrets_own'))]),
     ...listed('settings', found, worst),
@@ -92,7 +98,7 @@ async function settings(config: Config): Promise<PartFinding[]> {
 }
 
 /** Reports instance health findings as doctor findings. Skips `info`, which GET /v1/admin/instance/health lists. */
-function listed(part: Part, found: Found, worst: Severity): PartFinding[] {
+function listed(part: Part, found: FoundMessages, worst: Severity): PartFinding[] {
   return toFindings(found).flatMap(({ docs: _, ...finding }) =>
     finding.severity === 'info' ? [] : { part, ...finding, severity: finding.severity === 'error' ? worst : 'warning' },
   );
@@ -111,7 +117,7 @@ async function database(config: Config): Promise<PartFinding[]> {
       await clock(db),
       ...(fresh.severity === 'info'
         ? [
-            ...listed('database', await lookAtStored({ db, clock: measured }), 'error'),
+            ...listed('database', await databaseFindings({ db, clock: measured }), 'error'),
             ...listed('settings', await fleet(db, config), 'error'),
             ...(await orders(db)),
           ]
@@ -124,10 +130,10 @@ async function database(config: Config): Promise<PartFinding[]> {
   }
 }
 
-async function fleet(db: Db, config: Config): Promise<Found> {
+async function fleet(db: Db, config: Config): Promise<FoundMessages> {
   const blobs = openBlobStores(config);
   try {
-    return await lookAtFleet({ db, config, blobs });
+    return await fleetFindings({ db, config, blobs });
   } finally {
     blobs.close();
   }

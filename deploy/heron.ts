@@ -5,7 +5,7 @@
 import { type Command, CommanderError } from 'commander';
 import { ConfigError } from '../lib/config/index.ts';
 import { withoutRowData } from '../lib/error-report.ts';
-import { AppError, inWords } from '../lib/errors.ts';
+import { AppError, renderMessage } from '../lib/errors.ts';
 import { localDataDir, localSettings, localState, waitForLocalStart } from './local-settings.ts';
 import { fromDataFolder, PROCESSES, program } from './program.ts';
 import { OperatorError } from './waiting.ts';
@@ -68,8 +68,8 @@ function explain(error: unknown): number {
   } else if (error instanceof AppError) {
     console.error(`heron: ${error.message}`);
     for (const { path, message } of error.problems ?? [])
-      console.error(`  - ${path.replace(/^body\./, '')}: ${inWords(message)}`);
-    if (error.fix) console.error(`  ${inWords(error.fix)}`);
+      console.error(`  - ${path.replace(/^body\./, '')}: ${renderMessage(message)}`);
+    if (error.fix) console.error(`  ${renderMessage(error.fix)}`);
   } else {
     console.error('heron: unexpected failure:', withoutRowData(error));
   }

@@ -35,7 +35,7 @@ interface Forwarded {
 
 const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
-const AGAIN_MS = 1_000;
+const RECONNECT_MS = 1_000;
 /** Close codes after which reconnecting is useless: no credential, missing rights, too many sockets. */
 const FINAL_CLOSES = [4401, 4403, 4429];
 
@@ -76,7 +76,7 @@ export async function listen(
         stream.send(JSON.stringify({ type: 'subscribe', event_types: events, ...(after ? { after } : {}) }));
         after = await follow(stream, { egress, forward, secret, signal }, after, say, told);
       }
-      await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+      await sleep(RECONNECT_MS, undefined, { signal }).catch(() => undefined);
     }
   } finally {
     await egress.close();

@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FILE = 'settings.json';
 /** Time (ms) that a command waits for a starting installation. */
 const START_PATIENCE_MS = 120_000;
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 /** Returns the data folder of `npm start`: HERON_DATA_DIR, or .heron/data beside the sources. */
 export function localDataDir(env: Record<string, string | undefined> = process.env): string {
@@ -21,7 +21,7 @@ export function localDataDir(env: Record<string, string | undefined> = process.e
  * Stores the settings of a local installation in its data folder, readable only by their owner. The operator's command
  * line then uses the same database and secrets.
  */
-export async function keepLocalSettings(dataDir: string, settings: Record<string, string>): Promise<void> {
+export async function storeLocalSettings(dataDir: string, settings: Record<string, string>): Promise<void> {
   const file = join(dataDir, FILE);
   await mkdir(dataDir, { recursive: true });
   // Written to another name and renamed, so that a reader never sees a partial file.
@@ -81,6 +81,6 @@ export async function waitForLocalStart(
     if (Date.now() >= deadline)
       throw new OperatorError(`${who} and is not ready after ${patienceMs / 1000} s: its terminal shows what it does`);
     if (isFirst) say(`${who}: waiting for it, at most ${patienceMs / 1000} s`);
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }

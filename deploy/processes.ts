@@ -1,7 +1,7 @@
 import type { Connection } from '@temporalio/client';
 import { toFindings } from '../domain/operations/instance/findings.ts';
-import { lookAtSettings } from '../domain/operations/instance/settings.ts';
-import { sayFinding } from '../lib/finding.ts';
+import { settingFindings } from '../domain/operations/instance/settings.ts';
+import { renderFinding } from '../lib/finding.ts';
 import type { Config } from '../lib/config/index.ts';
 import type { Deps } from '../domain/platform/kernel/context.ts';
 import type { Listening } from '../lib/listen.ts';
@@ -57,18 +57,18 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
   serve: ({ deps }) => startServers(deps, SERVER_NAMES),
   worker: async ({ deps, temporal }) => {
     const { config, log } = deps;
-    const [{ startWorker }, { keepPrepared, prepareNamespace }] = await Promise.all([
+    const [{ startWorker }, { prepareRegularly, prepareNamespace }] = await Promise.all([
       import('../workers/worker.ts'),
       import('../temporal/prepare.ts'),
     ]);
     const installation = { namespace: config.TEMPORAL_NAMESPACE, taskQueue: config.TEMPORAL_TASK_QUEUE };
-    let kept: ReturnType<typeof keepPrepared> | undefined;
+    let kept: ReturnType<typeof prepareRegularly> | undefined;
     if (config.WORKER_ROLES.some((role) => role !== 'sync' && role !== 'reactions')) {
       reportStage('waiting for Temporal');
       await waitForTemporal(temporal.connection as Connection, config.TEMPORAL_ADDRESS, log);
       reportStage('preparing search attributes and schedules');
       await prepareNamespace(temporal, installation, log);
-      kept = keepPrepared(temporal, installation, log);
+      kept = prepareRegularly(temporal, installation, log);
     }
     reportStage('bundling workflows and starting the task queues');
     const worker = await listening(
@@ -130,8 +130,8 @@ export async function runProcess(name: ProcessName, config: Config): Promise<voi
   const { deps } = assembly;
   const { log } = deps;
   if (config.APP_ENV === 'prod')
-    for (const finding of toFindings(lookAtSettings(config))) {
-      const { severity, message, fix } = sayFinding(finding);
+    for (const finding of toFindings(settingFindings(config))) {
+      const { severity, message, fix } = renderFinding(finding);
       if (severity !== 'info') log.warn(`${message}. ${fix}`);
     }
   let running: Running;

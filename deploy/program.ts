@@ -97,11 +97,11 @@ program
   )
   .option('--json', 'as JSON')
   .action(async (options: { asOf: Date; stoppedAt?: Date; json?: boolean }) => {
-    const { heldLines, holdElsewhereRestored } = await import('./backup-command.ts');
+    const { restoredLines, holdElsewhereRestored } = await import('./backup-command.ts');
     const times = { takenAt: options.asOf, stoppedAt: options.stoppedAt ?? new Date() };
     const held = await holdElsewhereRestored(loadConfig(), times);
     if (options.json) printJson(held);
-    else printLines(heldLines(held));
+    else printLines(restoredLines(held));
   });
 
 program
@@ -161,9 +161,9 @@ program
   .option('--mail-to <address>', 'send a test email with the mail transport; without it, only sign in', emailAddress)
   .option('--json', 'as JSON')
   .action(async (options: { mailTo?: string; json?: boolean }) => {
-    const { examine, findingLines, saidFindings } = await import('./doctor.ts');
+    const { examine, findingLines, renderedFindings } = await import('./doctor.ts');
     const findings = await examine(loadConfig(), options.mailTo);
-    if (options.json) printJson({ findings: saidFindings(findings) });
+    if (options.json) printJson({ findings: renderedFindings(findings) });
     else printLines(findingLines(findings));
     const faults = findings.filter(({ severity }) => severity === 'error').length;
     if (faults > 0) throw new OperatorError(`${faults} ${faults === 1 ? 'error' : 'errors'} to mend`);

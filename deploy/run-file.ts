@@ -1,7 +1,7 @@
 import { isMap, LineCounter, parseDocument, type Document, type Node, type ParsedNode } from 'yaml';
 import type { z } from 'zod';
 import { createRunSchema } from '../domain/campaigns/runs/input.ts';
-import { inWords } from '../lib/errors.ts';
+import { renderMessage } from '../lib/errors.ts';
 import { issueMessage } from '../lib/issue-message.ts';
 import { message } from '../messages/index.ts';
 
@@ -65,9 +65,9 @@ function faultsOf(issue: z.core.$ZodIssue, at: At): FileFault[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({
       ...at([...path, key]),
-      message: named([...path, key].join('.'), inWords(message('field.unknown'))),
+      message: named([...path, key].join('.'), renderMessage(message('field.unknown'))),
     }));
-  return [{ ...at(path), message: named(path.join('.'), inWords(issueMessage(issue))) }];
+  return [{ ...at(path), message: named(path.join('.'), renderMessage(issueMessage(issue))) }];
 }
 
 function named(path: string, message: string): string {

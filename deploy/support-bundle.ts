@@ -8,7 +8,7 @@ import type { Connection } from '@temporalio/client';
 import { across } from '../db/across.ts';
 import { connect } from '../db/connection.ts';
 import { examineInstance } from '../domain/operations/instance/health.ts';
-import { sayFinding } from '../lib/finding.ts';
+import { renderFinding } from '../lib/finding.ts';
 import { ConfigError, describeConfig, loadConfig, type Config } from '../lib/config/index.ts';
 import { SENSITIVE } from '../lib/config/secrets.ts';
 import { settingsSchema } from '../lib/config/settings.ts';
@@ -16,7 +16,7 @@ import { sha256 } from '../lib/crypto.ts';
 import { errorSummary } from '../lib/error-report.ts';
 import { silentLogger } from '../lib/log.ts';
 import { VERSION } from '../lib/version.ts';
-import { within } from '../lib/within.ts';
+import { withTimeout } from '../lib/with-timeout.ts';
 import { createTemporalClient } from '../temporal/client.ts';
 import { assemble } from './assemble.ts';
 import { configLines } from './config-text.ts';
@@ -64,7 +64,7 @@ export async function writeSupportBundle(
 
 async function section(title: string, read: () => Promise<string[]>): Promise<string[]> {
   const late = () => [`not available: no answer within ${SECTION_MS / 1000} s`];
-  const lines = await within(Promise.resolve().then(read), SECTION_MS, late).catch((error: unknown) => [
+  const lines = await withTimeout(Promise.resolve().then(read), SECTION_MS, late).catch((error: unknown) => [
     `not available: ${error instanceof ConfigError ? error.message : errorSummary(error)}`,
   ]);
   return ['', `## ${title}`, '', '```', ...lines, '```'];
@@ -92,8 +92,8 @@ async function versions(config: Config | ConfigError): Promise<string[]> {
       ({ stdout }) => stdout.trim(),
       () => 'not found',
     ),
-    rows<{ version: string }>(config, 'select version() as version').then(([row]) => row!.version, away),
-    temporalVersion(config).catch(away),
+    rows<{ version: string }>(config, 'select version() as version').then(([row]) => row!.version, unavailableText),
+    temporalVersion(config).catch(unavailableText),
   ]);
   return [
     `Heron ${VERSION}`,
@@ -104,7 +104,7 @@ async function versions(config: Config | ConfigError): Promise<string[]> {
   ];
 }
 
-function away(error: unknown): string {
+function unavailableText(error: unknown): string {
   return `not available: ${errorSummary(error)}`;
 }
 
@@ -137,7 +137,7 @@ async function processes(config: Config | ConfigError, dataDir: string): Promise
      where application_name like 'heron-%' group by 1 order by 1`,
   ).then(
     (found) => found.map(({ name, connections }) => `${name}: ${connections} connections to the database`),
-    (error: unknown) => [`connections to the database ${away(error)}`],
+    (error: unknown) => [`connections to the database ${unavailableText(error)}`],
   );
   return [
     `npm start on ${dataDir}: ${local.state}${local.state === 'stopped' ? '' : ` (pid ${local.pid}, since ${local.since.toISOString()})`}`,
@@ -181,7 +181,7 @@ async function instance(config: Config): Promise<string[]> {
   const { deps } = assemble(config, 'heron', { log: silentLogger });
   const found = await examineInstance(deps);
   return found
-    .map((finding) => sayFinding(finding))
+    .map((finding) => renderFinding(finding))
     .map(({ severity, code, message, fix }) => `${severity.padEnd(8)} ${code}: ${message}. ${fix}`);
 }
 

@@ -1,5 +1,5 @@
 import { across } from '../db/across.ts';
-import { isDatabaseAway } from '../db/errors.ts';
+import { isDatabaseUnavailable } from '../db/errors.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import type { Db } from '../db/connection.ts';
@@ -40,7 +40,7 @@ export async function waitForDatabase(db: Db, url: string, log: WaitLog, patienc
     try {
       await across(db, 'operator').sql('select 1');
     } catch (error) {
-      return { fault: databaseFault(error, url), passes: isDatabaseAway(error) };
+      return { fault: databaseFault(error, url), passes: isDatabaseUnavailable(error) };
     }
     return undefined;
   });
@@ -96,7 +96,7 @@ function refuse(error: unknown): never {
 
 /** Describes a connection fault to PostgreSQL in one line; undefined for any other error. */
 export function asDatabaseFault(error: unknown, url: string): OperatorError | undefined {
-  return isDatabaseAway(error) ? databaseFault(error, url) : undefined;
+  return isDatabaseUnavailable(error) ? databaseFault(error, url) : undefined;
 }
 
 async function patiently(

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { emailAddress, moment, wholeNumber } from './arguments.ts';
 import { RUN_STATES, type RunState } from '../domain/campaigns/runs/states.ts';
-import type { CampaignStatus, GivenEvent, Shown } from './workspace-work.ts';
+import type { CampaignStatus, ProductEventInput, Shown } from './workspace-work.ts';
 
 /** Output of the workspace commands: a command's result, or one line. */
 interface Printer {
@@ -177,7 +177,7 @@ function eventsCommand(show: Show): Command {
       .option('--user <id>', 'account of the person in your product')
       .option('--at <moment>', 'moment of the event (RFC 3339); default: now', (value) => moment(value).toISOString())
       .option('--data <key=value>', 'a property, may be repeated; JSON values are parsed', property, {}),
-  ).action(async (name: string, options: Listing & Omit<GivenEvent, 'name'>) =>
+  ).action(async (name: string, options: Listing & Omit<ProductEventInput, 'name'>) =>
     show(await (await work()).sendEvent(process.env, { ...options, name }), options),
   );
   return events;

@@ -239,7 +239,7 @@ export async function answerReply(env: Env, id: string, text: string): Promise<S
 }
 
 /** Product event to report. */
-export interface GivenEvent {
+export interface ProductEventInput {
   name: string;
   email?: string;
   contact?: string;
@@ -249,7 +249,7 @@ export interface GivenEvent {
 }
 
 /** Reports a product event, like the product's own code. */
-export async function sendEvent(env: Env, { name, email, contact, user, at, data }: GivenEvent): Promise<Shown> {
+export async function sendEvent(env: Env, { name, email, contact, user, at, data }: ProductEventInput): Promise<Shown> {
   const { heron, ask } = createCommandApi(env, 'a key with WRITE_EVENTS');
   const taken = await ask(
     heron.POST('/v1/events', {

@@ -11,12 +11,12 @@ let enter: EnterPath | undefined;
  * registered follower only the work runs, because an async context would slow down every promise of the process. Starts
  * no trace span, because loops iterate too often.
  */
-export function onPath<T>(path: string, work: () => Promise<T>): Promise<T> {
+export function withCostPath<T>(path: string, work: () => Promise<T>): Promise<T> {
   return enter ? enter(path, work) : work();
 }
 
 /**
- * Registers a function that runs all work of {@link onPath} in this process. The returned function unregisters it.
+ * Registers a function that runs all work of {@link withCostPath} in this process. The returned function unregisters it.
  */
 export function followPaths(given: EnterPath): () => void {
   enter = given;

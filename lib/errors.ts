@@ -103,7 +103,7 @@ export function statusLabel(status: number): string {
 }
 
 /** Returns a message in a language, English by default. */
-export function inWords(said: Message, language?: Language): string {
+export function renderMessage(said: Message, language?: Language): string {
   return render(said, language);
 }
 
@@ -140,7 +140,7 @@ export class AppError extends Error {
   readonly headers: Record<string, string> | undefined;
 
   constructor(code: ErrorCode, said: Message, options: AppErrorOptions = {}) {
-    super(inWords(said), options.cause === undefined ? undefined : { cause: options.cause });
+    super(renderMessage(said), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AppError';
     this.code = code;
     this.said = said;
@@ -153,16 +153,16 @@ export class AppError extends Error {
 }
 
 /** Kinds of things that a request may name. Their display names are the messages `thing.…`. */
-export type Thing = MessageCode extends infer Code ? (Code extends `thing.${infer Name}` ? Name : never) : never;
+export type RecordType = MessageCode extends infer Code ? (Code extends `thing.${infer Name}` ? Name : never) : never;
 
 /** Returns the name of a thing, for use as a value in another message. */
-export function thingMessage(thing: Thing): Message {
+export function recordTypeMessage(thing: RecordType): Message {
   return { code: `thing.${thing}`, values: {} };
 }
 
 /** Returns the same 404 for an unknown id, a malformed id and another organization's id. */
-export function notFound(thing: Thing = 'resource'): AppError {
-  return new AppError('not_found', message('not_found', { thing: thingMessage(thing) }));
+export function notFound(thing: RecordType = 'resource'): AppError {
+  return new AppError('not_found', message('not_found', { thing: recordTypeMessage(thing) }));
 }
 
 /** Returns a 400 with one or more problems, each with its path. */

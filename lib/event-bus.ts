@@ -28,7 +28,7 @@ export async function subscribeBus(
   onMessage: (text: string) => void,
   log: Logger,
 ): Promise<BusConnection> {
-  return keepConnected(url, log, (connection) => {
+  return maintainConnection(url, log, (connection) => {
     const subscription = connection.subscribe(subject, {
       callback: (error, message) => {
         if (error) log.warn({ err: error }, 'NATS refuses the subscription; events are found later, by looking');
@@ -46,7 +46,7 @@ export async function subscribeBus(
 /** Opens a connection that publishes on one subject. */
 export async function openBus(url: string, subject: string, log: Logger): Promise<BusPublisher> {
   let current: NatsConnection | undefined;
-  const kept = await keepConnected(url, log, (connection) => {
+  const kept = await maintainConnection(url, log, (connection) => {
     current = connection;
     return () => {
       current = undefined;
@@ -74,7 +74,7 @@ export async function pingBus(url: string, timeoutMs: number): Promise<void> {
 }
 
 /** Connects as soon as the server is reachable, and reconnects after every break. Never keeps the process alive. */
-async function keepConnected(
+async function maintainConnection(
   url: string,
   log: Logger,
   onConnected: (connection: NatsConnection) => () => void,

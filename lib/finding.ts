@@ -35,7 +35,7 @@ export interface PreflightFinding extends Finding {
 }
 
 /** A finding translated into the reader's language. */
-export interface SaidFinding {
+export interface RenderedFinding {
   /** Stable code. Several messages may share a code. */
   code: string;
   severity: Severity;
@@ -46,7 +46,7 @@ export interface SaidFinding {
 }
 
 /** Makes a finding from a message whose code begins with `finding.`. */
-export function found(severity: Severity, { code, values }: Message): Finding {
+export function toFinding(severity: Severity, { code, values }: Message): Finding {
   return { code: code as FindingSentence, severity, values };
 }
 
@@ -66,15 +66,15 @@ function issueOf({ values: { issue } }: Message): Message | undefined {
 }
 
 /** Returns the message with the fix or the title of a finding. Undefined if there is none. */
-export function besideFinding(finding: Message, name: 'fix' | 'title'): Message | undefined {
+export function findingMessage(finding: Message, name: 'fix' | 'title'): Message | undefined {
   const { code, values } = issueOf(finding) ?? finding;
   const beside = `${code}.${name}`;
   return beside in SENTENCES.en ? { code: beside as MessageCode, values } : undefined;
 }
 
 /** Translates a finding into a language. */
-export function sayFinding(finding: Finding, language?: Language): SaidFinding {
-  const fix = besideFinding(finding, 'fix');
+export function renderFinding(finding: Finding, language?: Language): RenderedFinding {
+  const fix = findingMessage(finding, 'fix');
   return {
     code: findingCode(finding),
     severity: finding.severity,

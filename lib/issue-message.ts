@@ -6,11 +6,11 @@ import { message, type Message, type MessageCode } from '../messages/index.ts';
  * `message` of `addIssue`. zod only carries text, so the text encodes the message code and its values.
  * {@link issueMessage} decodes it.
  */
-export function says<Code extends MessageCode>(...args: Parameters<typeof message<Code>>): string {
+export function ruleMessage<Code extends MessageCode>(...args: Parameters<typeof message<Code>>): string {
   return asIssue(message(...args));
 }
 
-/** Variant of {@link says} for a rule that already has the message object. */
+/** Variant of {@link ruleMessage} for a rule that already has the message object. */
 export function asIssue(said: Message): string {
   return JSON.stringify(said);
 }
@@ -42,7 +42,7 @@ const FORMS: Readonly<Record<string, MessageCode>> = {
 const plain = (code: MessageCode): Message => ({ code, values: {} });
 
 /**
- * Returns the message for a zod issue: what the field must be. A custom rule gives its own message ({@link says}).
+ * Returns the message for a zod issue: what the field must be. A custom rule gives its own message ({@link ruleMessage}).
  */
 export function issueMessage(issue: z.core.$ZodIssue): Message {
   const own = ownSentence(issue.message);

@@ -54,7 +54,7 @@ export async function readMultipart(request: IncomingMessage, limits: MultipartL
   const result: Multipart = { fields: Object.create(null), files: Object.create(null) };
   const writes: Promise<void>[] = [];
   try {
-    await takeParts(request, limits, result, writes);
+    await readParts(request, limits, result, writes);
     await Promise.all(writes);
     return result;
   } catch (error) {
@@ -66,7 +66,7 @@ export async function readMultipart(request: IncomingMessage, limits: MultipartL
   }
 }
 
-function takeParts(
+function readParts(
   request: IncomingMessage,
   limits: MultipartLimits,
   { fields, files }: Multipart,

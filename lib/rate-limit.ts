@@ -17,7 +17,7 @@ const WINDOW_MS = 60_000;
 const SLICE_MS = 5_000;
 const SLICES = WINDOW_MS / SLICE_MS;
 /** Seconds for which a slice is kept: until the window has passed it. */
-const KEPT_SECONDS = (WINDOW_MS + 2 * SLICE_MS) / 1000;
+const COUNTER_TTL_SECONDS = (WINDOW_MS + 2 * SLICE_MS) / 1000;
 /** Maximum number of slices, and of refused keys, that one process caches. */
 const MAX_REMEMBERED = 50_000;
 const PREFIX = 'rate';
@@ -110,7 +110,7 @@ function waitFor(counts: readonly number[], elapsedMs: number, limit: number): n
 /** Creates counters in memory, for this process only. */
 export function memoryCounters(): Counters {
   return {
-    counters: new RateLimiterMemory({ keyPrefix: PREFIX, points: 1, duration: KEPT_SECONDS }),
+    counters: new RateLimiterMemory({ keyPrefix: PREFIX, points: 1, duration: COUNTER_TTL_SECONDS }),
     close: () => Promise.resolve(),
   };
 }
@@ -127,7 +127,7 @@ export function postgresCounters(query: PgQuery): Counters {
     tableCreated: true,
     keyPrefix: PREFIX,
     points: 1,
-    duration: KEPT_SECONDS,
+    duration: COUNTER_TTL_SECONDS,
   });
   return { counters, close: () => Promise.resolve() };
 }
@@ -143,7 +143,7 @@ export function redisCounters(url: string, onError: (error: Error) => void): Cou
     storeClient: client,
     keyPrefix: PREFIX,
     points: 1,
-    duration: KEPT_SECONDS,
+    duration: COUNTER_TTL_SECONDS,
     rejectIfRedisNotReady: true,
     insuranceLimiter: memoryCounters().counters as RateLimiterMemory,
   });

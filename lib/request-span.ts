@@ -6,7 +6,7 @@ import { inSpan } from './trace.ts';
  * set. Otherwise anybody could force recording, or join other traces. The span name omits paths, because some contain
  * addresses and tokens.
  */
-export function inRequest<T>(
+export function withRequestSpan<T>(
   { TRACE_TRUST_CALLERS: isTrusted }: Pick<Config, 'TRACE_TRUST_CALLERS'>,
   { method, traceparent }: { method: string | undefined; traceparent: string | undefined },
   answer: () => Promise<T>,

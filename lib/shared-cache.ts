@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.ts';
 import { VERSION } from './version.ts';
-import { within } from './within.ts';
+import { withTimeout } from './with-timeout.ts';
 
 /** Maximum number of answers that one process caches. */
 const MAX_REMEMBERED = 1_000;
@@ -78,7 +78,7 @@ function openRedis(url: string, onError: (error: Error) => void) {
   // Only the first call waits for the connection, because Redis reconnects by itself later.
   let opening: Promise<void> | undefined;
   const opened = () =>
-    (opening ??= within(
+    (opening ??= withTimeout(
       redis.connect().catch(() => {}),
       PATIENCE_MS,
       () => {},

@@ -11,7 +11,7 @@ const ECHO_MS = 1_000;
 const OPEN_WORK_SHARE = 0.8;
 
 /** Returns the time (ms) for which a stopping process waits for its open requests and activities. */
-export function openWorkMayTakeMs({ SHUTDOWN_GRACE_MS: graceMs }: Pick<Config, 'SHUTDOWN_GRACE_MS'>): number {
+export function openWorkTimeoutMs({ SHUTDOWN_GRACE_MS: graceMs }: Pick<Config, 'SHUTDOWN_GRACE_MS'>): number {
   return graceMs * OPEN_WORK_SHARE;
 }
 

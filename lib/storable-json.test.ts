@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { composed, isJsonObject, jsonProblem, parseKeepingNumbers, unstorableParts } from './storable-json.ts';
+import { toComposed, isJsonObject, jsonProblem, parseKeepingNumbers, unstorableParts } from './storable-json.ts';
 import { message } from '../messages/index.ts';
 
 test('what JSON can say is storable, except NUL, half surrogates and great depth', (t) => {
@@ -68,9 +68,9 @@ test('whole numbers beyond 2^53 are refused, or kept as the text that was writte
 });
 
 test('text is composed wherever it stands, and a value without any to compose is the same', (t) => {
-  t.deepEqual(composed({ 'Jose\u0301': ['Mu\u0308ller', { a: 'e\u0301' }, 1, null] }), {
+  t.deepEqual(toComposed({ 'Jose\u0301': ['Mu\u0308ller', { a: 'e\u0301' }, 1, null] }), {
     'Jos\u00e9': ['M\u00fcller', { a: '\u00e9' }, 1, null],
   });
   const value = { a: ['x', { b: '\u00e9' }] };
-  t.is(composed(value), value);
+  t.is(toComposed(value), value);
 });

@@ -67,15 +67,15 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
  * Returns an external value with its text, keys included, in Unicode's composed form (NFC), so that equal-looking texts
  * are equal. A value that is already composed, and anything but JSON, is returned unchanged.
  */
-export function composed(value: unknown): unknown {
+export function toComposed(value: unknown): unknown {
   if (typeof value === 'string') return value.normalize('NFC');
   if (Array.isArray(value)) {
-    const parts = value.map(composed);
+    const parts = value.map(toComposed);
     return parts.some((part, index) => part !== value[index]) ? parts : value;
   }
   if (!isPlainObject(value)) return value;
   const entries = Object.entries(value);
-  const parts = entries.map(([key, part]): [string, unknown] => [key.normalize('NFC'), composed(part)]);
+  const parts = entries.map(([key, part]): [string, unknown] => [key.normalize('NFC'), toComposed(part)]);
   const isSame = parts.every(([key, part], index) => key === entries[index]![0] && part === entries[index]![1]);
   return isSame ? value : Object.fromEntries(parts);
 }

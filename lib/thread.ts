@@ -8,7 +8,7 @@ const THREADS = 2;
 /** Memory limit (MB) of one thread. A task that needs more ends with an error, and the process continues. */
 const MEMORY_MB = 512;
 
-const takeTurn = pLimit(THREADS);
+const limitThreads = pLimit(THREADS);
 
 /**
  * Runs CPU-bound work in its own thread, so that the event loop stays responsive. The module reads its task from
@@ -17,7 +17,7 @@ const takeTurn = pLimit(THREADS);
  * @throws Error when the thread fails or ends without a result
  */
 export function runInThread<Task, Result>(module: URL, task: Task): Promise<Result> {
-  return takeTurn(
+  return limitThreads(
     () =>
       new Promise<Result>((resolve, reject) => {
         const { file, argv } = programOf(module);

@@ -82,7 +82,7 @@ export function inSpan<T>(name: string, options: SpanOptions, work: () => Promis
 }
 
 /** Adds attributes to the active span. */
-export function noteInSpan(attributes: SpanAttributes): void {
+export function addSpanAttributes(attributes: SpanAttributes): void {
   if (isOn) trace.getActiveSpan()?.setAttributes(attributes);
 }
 

@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from './postgres.ts';
 import { freePort } from './servers.ts';
-import { resolveTemporalCli, settleStateFile, startTemporalServer } from './temporal/index.ts';
+import { resolveTemporalCli, chooseStateFileServer, startTemporalServer } from './temporal/index.ts';
 import { lockFolder } from '../lib/folder-lock.ts';
 import { manage, type Managed } from './managed.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -31,7 +31,7 @@ interface BackingOptions {
 }
 
 /** PostgreSQL and Temporal, running and answering. */
-export interface Backing {
+export interface BackingServices {
   dataDir: string;
   /** PRIMARY_DB as given, or the administrator's URL of the embedded server's database `postgres`. */
   databaseUrl: string;
@@ -54,7 +54,7 @@ export interface Backing {
  * Starts the servers that Heron needs, on a machine with only Node.
  * @throws Error when another process uses the folder, or a server cannot be started; the other is stopped first
  */
-export async function startBacking(options: BackingOptions): Promise<Backing> {
+export async function startBackingServices(options: BackingOptions): Promise<BackingServices> {
   const { given = {}, log } = options;
   const dataDir = options.dataDir ?? (await temporaryFolder({ inMemory: options.inMemory ?? false }));
   await mkdir(dataDir, { recursive: true });
@@ -117,7 +117,7 @@ async function startTemporal(
 ): Promise<{ managed: Managed; address: string; uiUrl: string | undefined; replaced: boolean }> {
   const dbFile = options.persistent ? join(dataDir, 'temporal', 'temporal.db') : undefined;
   const { cli, startedOver } = dbFile
-    ? await settleStateFile({ dbFile, upgrade: options.upgradeTemporal ?? false, log: options.log })
+    ? await chooseStateFileServer({ dbFile, upgrade: options.upgradeTemporal ?? false, log: options.log })
     : { cli: await resolveTemporalCli(options.log), startedOver: false };
   const port = options.ports?.temporal ?? (await freePort());
   const uiPort = options.headless ? undefined : (options.ports?.temporalUi ?? (await freePort()));

@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SILENCE_MS = 120_000;
 /** Time (ms) in addition to the process's own grace before it is killed. */
 const EXTRA_GRACE_MS = 5_000;
-const KEPT_LINES = 15;
+const LAST_LINES = 15;
 
 interface ChildOptions {
   env: NodeJS.ProcessEnv;
@@ -69,7 +69,7 @@ export async function startChild(
               writeSync(file, `${line}\n`);
               patience.refresh();
               kept.push(line);
-              if (kept.length > KEPT_LINES) kept.shift();
+              if (kept.length > LAST_LINES) kept.shift();
               options.onLine?.(line);
             })
             .on('close', resolve);

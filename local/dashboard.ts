@@ -12,7 +12,7 @@ const BUILD = fileURLToPath(new URL('../web/ensure-dashboard.ts', import.meta.ur
  * @returns true if it was built
  * @throws Error with the build's output when it fails
  */
-export async function ensureDashboardApart(): Promise<boolean> {
+export async function ensureDashboardInChild(): Promise<boolean> {
   if (await isDashboardFresh()) return false;
   try {
     await promisify(execFile)(process.execPath, [...TYPESCRIPT, BUILD], { maxBuffer: Infinity });

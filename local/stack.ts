@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { isDatabaseAway } from '../db/errors.ts';
+import { isDatabaseUnavailable } from '../db/errors.ts';
 import { freePort, isPortFree } from './servers.ts';
-import { startBacking, type Backing } from './backing.ts';
+import { startBackingServices, type BackingServices } from './backing.ts';
 import { runCommand, startChild } from './child.ts';
 import { localSecrets } from './secrets.ts';
 import { manage, type Managed } from './managed.ts';
@@ -91,7 +91,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   const { env: given = {}, log } = options;
   const supervise = options.supervise ?? false;
   const ports = await choosePorts(options, log);
-  const backing = await startBacking({
+  const backing = await startBackingServices({
     persistent: options.persistent,
     ports,
     given,
@@ -205,7 +205,7 @@ function isGiven(what: keyof StackPorts, env: Record<string, string | undefined>
 
 /** Merges the stack's settings, the given ones, and the actual addresses. */
 async function settings(
-  backing: Backing,
+  backing: BackingServices,
   ports: StackPorts,
   given: Record<string, string | undefined>,
 ): Promise<Record<string, string>> {
@@ -246,7 +246,7 @@ async function reconcileRuns(env: Record<string, string>, log: (line: string) =>
 
 /** Migrates the schema in a separate process, whose modules would otherwise stay in this one's memory. */
 async function prepareDatabase(
-  backing: Backing,
+  backing: BackingServices,
   env: Record<string, string>,
   log: (line: string) => void,
 ): Promise<void> {
@@ -276,7 +276,7 @@ async function connectPatiently(url: string, log: (line: string) => void): Promi
       await client.connect();
       return client;
     } catch (error) {
-      if (!isDatabaseAway(error) || performance.now() > deadline) throw error;
+      if (!isDatabaseUnavailable(error) || performance.now() > deadline) throw error;
       if (attempt === 1) log('PostgreSQL: the database is not there yet; waiting for it, at most a minute');
       await sleep(500);
     }

@@ -7,19 +7,19 @@
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { keepLocalSettings, localDataDir } from '../deploy/local-settings.ts';
+import { storeLocalSettings, localDataDir } from '../deploy/local-settings.ts';
 import { PASSWORD_LENGTH } from '../domain/identity/passwords.ts';
 import { toFindings } from '../domain/operations/instance/findings.ts';
-import { lookAtSettings } from '../domain/operations/instance/settings.ts';
-import { sayFinding } from '../lib/finding.ts';
+import { settingFindings } from '../domain/operations/instance/settings.ts';
+import { renderFinding } from '../lib/finding.ts';
 import { ConfigError, loadConfig } from '../lib/config/index.ts';
 import { settingsSchema } from '../lib/config/settings.ts';
-import { ensureDashboardApart } from './dashboard.ts';
+import { ensureDashboardInChild } from './dashboard.ts';
 import { ensureReference } from './reference.ts';
 import { silentLogger } from '../lib/log.ts';
 import { onShutdown } from '../lib/shutdown.ts';
 import { readLogLine } from './child.ts';
-import { followNpm } from './follow-npm.ts';
+import { exitWithNpm } from './exit-with-npm.ts';
 import type { ProcessName } from '../deploy/processes.ts';
 import { startLocalStack, type LocalStack, type StackPorts } from './stack.ts';
 
@@ -46,7 +46,7 @@ onShutdown(silentLogger, GRACE_MS, async () => {
   await stack.stop();
   print('Stopped.');
 });
-followNpm();
+exitWithNpm();
 
 try {
   const { upgradeTemporal } = askedFlags();
@@ -55,7 +55,7 @@ try {
   ensureReference((line) => print(`  ${line}`)).catch((error: Error) =>
     print(`  The API reference could not be fetched: ${error.message}`),
   );
-  if (await ensureDashboardApart()) print('  dashboard built');
+  if (await ensureDashboardInChild()) print('  dashboard built');
   stack = await startLocalStack({
     dataDir: localDataDir(env),
     persistent: true,
@@ -66,8 +66,8 @@ try {
     log: (line) => print(`  ${line}`),
     onLine: show,
   });
-  await keepLocalSettings(stack.dataDir, settingsIn(stack.env));
-  welcome(stack);
+  await storeLocalSettings(stack.dataDir, settingsIn(stack.env));
+  printWelcome(stack);
 } catch (error) {
   print(`\nHeron did not start. ${error instanceof Error ? error.message : String(error)}`);
   process.exit(1);
@@ -130,7 +130,7 @@ function show(from: ProcessName, line: string): void {
   else if (entry.level >= WARN) print(`[${from}] ${[entry.msg, entry.err?.message].filter(Boolean).join(': ')}`);
 }
 
-function welcome({ urls, dataDir, processes, env }: LocalStack): void {
+function printWelcome({ urls, dataDir, processes, env }: LocalStack): void {
   const row = (name: string, value: string) => `  ${name.padEnd(14)} ${value}`;
   print(
     [
@@ -149,8 +149,8 @@ function welcome({ urls, dataDir, processes, env }: LocalStack): void {
       row('Data', dataDir),
       row('Logs', join(dataDir, 'logs')),
       ...(urls.setup ? ['', ...claim(urls.api, urls.setup)] : []),
-      ...toFindings(lookAtSettings(loadConfig(env)))
-        .map((finding) => sayFinding(finding))
+      ...toFindings(settingFindings(loadConfig(env)))
+        .map((finding) => renderFinding(finding))
         .flatMap(({ severity, message, fix }) => (severity === 'info' ? [] : `\n  Warning: ${message}. ${fix}`)),
       '',
       '  `npm run heron -- <command>` in another terminal uses these settings and secrets.',

@@ -8,7 +8,7 @@ import type { Logger } from '../lib/log.ts';
 import { resourceQueue } from '../workflows/queues.ts';
 import { dataConverter } from './codec.ts';
 import { searchAttributes } from './attributes.ts';
-import { presence, PRESENCE_MS, type Served } from './presence.ts';
+import { readPresence, PRESENCE_MS, type Served } from './presence.ts';
 import { TRACE_HEADERS } from './trace-headers.ts';
 import { startSpec, type Intent, type StartSpec, type WorkflowGateway } from './dispatch.ts';
 import { message } from '../messages/index.ts';
@@ -123,7 +123,7 @@ export function createWorkflowGateway(client: Client, config: Config, log: Logge
   const untilUnserved = async (signal: AbortSignal): Promise<never> => {
     for (;;) {
       await sleep(PRESENCE_MS, undefined, { signal });
-      const { unserved } = await presence(db).catch(() => ({ unserved: [] }));
+      const { unserved } = await readPresence(db).catch(() => ({ unserved: [] }));
       const lacking = WAITED_FOR.filter((queue) => unserved.some((each) => each === queue));
       if (lacking.length > 0) throw new Error(`no worker serves ${lacking.join(', ')}`);
     }
@@ -182,7 +182,7 @@ export function createWorkflowGateway(client: Client, config: Config, log: Logge
       await client.connection.withDeadline(Date.now() + 3000, () =>
         client.workflowService.describeNamespace({ namespace: config.TEMPORAL_NAMESPACE }),
       );
-      return { latencyMs: Date.now() - started, ...(await presence(db)) };
+      return { latencyMs: Date.now() - started, ...(await readPresence(db)) };
     },
   };
 }

@@ -12,7 +12,7 @@ import { createWorld, testConfig } from '../test/harness/world.ts';
 import { workflowBundle } from '../workers/bundle.ts';
 import { replayNamespace } from '../workers/replay.ts';
 import { createCodec } from './codec.ts';
-import { words } from '../domain/platform/words.ts';
+import { externalText } from '../domain/platform/external-text.ts';
 
 const [ONE, TWO] = [`one:${'1a'.repeat(32)}`, `two:${'2b'.repeat(32)}`];
 /** Text in arguments and results of a contact's run. */
@@ -88,7 +88,7 @@ test('runs go on when encryption begins and when its key is replaced; every hist
   };
   const pause = async (campaignId: string) => {
     await transact(world.system(organizationId), (tx) =>
-      pauseCampaign(tx, campaignId, 'paused', words('for this test')),
+      pauseCampaign(tx, campaignId, 'paused', externalText('for this test')),
     );
   };
   const replays = async () => {

@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { silentLogger } from '../lib/log.ts';
 import { eventually } from '../test/harness/eventually.ts';
 import { startOwnTemporal } from '../test/harness/temporal.ts';
-import { keepPrepared } from './prepare.ts';
+import { prepareRegularly } from './prepare.ts';
 
 test('a server that lost what Heron needs is prepared again while workers run, until they stop', async (t) => {
   t.timeout(120_000);
@@ -18,7 +18,7 @@ test('a server that lost what Heron needs is prepared again while workers run, u
       () => true,
       () => false,
     );
-  const kept = keepPrepared(client, { namespace: 'default', taskQueue: 'kept' }, silentLogger, 100);
+  const kept = prepareRegularly(client, { namespace: 'default', taskQueue: 'kept' }, silentLogger, 100);
   await eventually(there, 90_000);
   t.is(await client.workflow.count("OrganizationId = 'x'").then(({ count }) => count), 0);
   await schedule.delete();

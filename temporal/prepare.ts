@@ -5,7 +5,7 @@ import { ensureSearchAttributes, waitForSearchAttributes } from './attributes.ts
 import { ensureSchedules } from './schedules.ts';
 
 /** Interval (ms) at which a running worker checks that the namespace is still prepared. */
-const KEEP_MS = 5 * 60_000;
+const PREPARE_EVERY_MS = 5 * 60_000;
 
 interface Installation {
   namespace: string;
@@ -39,11 +39,11 @@ export async function prepareNamespace(
  * that lost its storage has neither search attributes, without which it refuses starts, nor the schedule that finds
  * missing runs.
  */
-export function keepPrepared(
+export function prepareRegularly(
   client: Client,
   installation: Installation,
   log: Pick<Logger, 'warn'>,
-  everyMs = KEEP_MS,
+  everyMs = PREPARE_EVERY_MS,
 ): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;

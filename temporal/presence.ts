@@ -6,7 +6,7 @@ import { RESOURCES, type Resource } from '../workflows/queues.ts';
 /** Interval (ms) at which a worker process records that it is running. */
 export const PRESENCE_MS = 2_000;
 /** Time (ms) without such a record after which a process counts as dead. */
-const GONE_MS = 8_000;
+const ABSENT_AFTER_MS = 8_000;
 const FORGOTTEN = '1 day';
 
 /** Work that may lack a worker: the workflows themselves, or a resource's work. */
@@ -44,10 +44,10 @@ export async function removePresence(db: Db, id: string): Promise<void> {
 }
 
 /** Reads the running workers. A process with the role `temporal` serves everything. */
-export async function presence(db: Db): Promise<Presence> {
+export async function readPresence(db: Db): Promise<Presence> {
   const alive = await across(db, 'engine').sql<Columns<'workers', 'roles'>>(
     `select roles from workers where seen_at > now() - :gone * interval '1 millisecond'`,
-    { gone: GONE_MS },
+    { gone: ABSENT_AFTER_MS },
   );
   const serves = (roles: readonly string[], what: Served) => roles.includes('temporal') || roles.includes(what);
   const all: Served[] = ['workflows', ...RESOURCES];

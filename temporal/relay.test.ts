@@ -11,7 +11,7 @@ import { defineInstallationWorkflow } from '../workflows/contract.ts';
 import { ensureSearchAttributes } from './attributes.ts';
 import { createTemporalClient } from './client.ts';
 import { cancel, signal, signalOpen, start, writeIntents, type Intent } from './dispatch.ts';
-import { carrier, startRelay, type Relay } from './relay.ts';
+import { createIntentSender, startRelay, type Relay } from './relay.ts';
 
 let database: TestDatabase;
 let temporal: Client;
@@ -42,7 +42,12 @@ const write = (...intents: Intent[]) => database.db.transaction((trx) => writeIn
 const left = () => database.db('outbox').orderBy('id');
 const emptied = () => eventually(async () => (await left()).length === 0);
 const relayWith = (client: Client, db: RawDb = database.db, dispatchMs = 5_000): Promise<Relay> =>
-  startRelay({ db, databaseUrl: database.url, carry: carrier(client, taskQueue, dispatchMs), log: silentLogger });
+  startRelay({
+    db,
+    databaseUrl: database.url,
+    carry: createIntentSender(client, taskQueue, dispatchMs),
+    log: silentLogger,
+  });
 
 const STARTED = 1;
 const SIGNALED = 26;

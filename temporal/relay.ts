@@ -7,7 +7,7 @@ import type { Db } from '../db/connection.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { listen, type Listener } from '../db/listen.ts';
 import type { Logger } from '../lib/log.ts';
-import { onPath } from '../lib/cost-paths.ts';
+import { withCostPath } from '../lib/cost-paths.ts';
 import { inSpan } from '../lib/trace.ts';
 import { createWakeable } from '../lib/wakeable.ts';
 import { dispatchIntent } from './client.ts';
@@ -28,7 +28,7 @@ const DISPATCH_MS = 5_000;
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 60_000;
 /** Maximum pause (ms) while Temporal is unreachable; shorter, because the intents themselves are fine. */
-const AWAY_CAP_MS = 10_000;
+const UNAVAILABLE_CAP_MS = 10_000;
 /** Number of counted attempts after which an intent is parked: about three minutes. */
 const MAX_REFUSALS = 10;
 /** Interval (ms) of counting parked intents and of postponing those behind an unfinished one. */
@@ -41,7 +41,7 @@ const INVALID_ARGUMENT = 3;
  * gRPC codes of errors that are not caused by the intent: CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE
  * (Temporal is unreachable or busy), NOT_FOUND, PERMISSION_DENIED, UNAUTHENTICATED (wrong namespace or credentials).
  */
-const AWAY_CODES = new Set([1, 4, 8, 14, 5, 7, 16]);
+const UNAVAILABLE_CODES = new Set([1, 4, 8, 14, 5, 7, 16]);
 
 type OutboxRow = {
   id: number;
@@ -71,7 +71,11 @@ interface RelayOptions {
 }
 
 /** Returns a function that dispatches intents through a client. Temporal has `timeoutMs` to accept one. */
-export function carrier(client: Client, taskQueue: string, timeoutMs = DISPATCH_MS): (intent: Intent) => Promise<void> {
+export function createIntentSender(
+  client: Client,
+  taskQueue: string,
+  timeoutMs = DISPATCH_MS,
+): (intent: Intent) => Promise<void> {
   return (intent) =>
     inSpan(
       `outbox ${intent.kind}`,
@@ -105,17 +109,17 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       intents.clear();
       let batch: Batch = { taken: 0, parked: 0, away: false, againMs: SWEEP_MS };
       try {
-        batch = await onPath('relay', () => relayBatch(options));
+        batch = await withCostPath('relay', () => relayBatch(options));
         parkedLately += batch.parked;
         if (batch.taken < BATCH && Date.now() - tidiedAt >= HOUSEKEEPING_MS) {
-          options.onParked?.(await putBackBlocked(options.db), parkedLately);
+          options.onParked?.(await postponeBlocked(options.db), parkedLately);
           parkedLately = 0;
           tidiedAt = Date.now();
         }
       } catch (error) {
         log.warn({ err: error }, 'outbox relay: batch failed, will try again');
       }
-      pause = batch.away ? Math.min(Math.max(pause * 2, options.backoffMs ?? BACKOFF_BASE_MS), AWAY_CAP_MS) : 0;
+      pause = batch.away ? Math.min(Math.max(pause * 2, options.backoffMs ?? BACKOFF_BASE_MS), UNAVAILABLE_CAP_MS) : 0;
       if (pause > 0) {
         // New intents do not mean that Temporal is reachable again.
         await sleep(pause, undefined, { signal }).catch(() => {});
@@ -180,7 +184,7 @@ const TAKE = `
  * Returns the time (ms) until the next intent is due, at most {@link IDLE_SWEEP_MS}. An intent that is already due is
  * held by another relay or waits behind an earlier one.
  */
-async function untilNextDue(outbox: AcrossScope): Promise<number> {
+async function nextDueInMs(outbox: AcrossScope): Promise<number> {
   const [next] = await outbox.sql<{ ms: number | null; held: boolean }>(
     `select (select extract(epoch from min(available_at) - now()) * 1000 from outbox where available_at > now() and available_at < 'infinity')::float8 as ms,
        exists (select 1 from outbox where available_at <= now()) as held`,
@@ -207,7 +211,7 @@ export async function relayBatch({
   return inTransaction(db, async (trx) => {
     const outbox = across(trx, 'engine');
     const rows = await outbox.sql<OutboxRow & { due: boolean }>(TAKE);
-    if (rows.length === 0) return { taken: 0, parked: 0, away: false, againMs: await untilNextDue(outbox) };
+    if (rows.length === 0) return { taken: 0, parked: 0, away: false, againMs: await nextDueInMs(outbox) };
     const lines = byWorkflow(rows);
     const done: number[] = [];
     const failed: Failure[] = [];
@@ -236,7 +240,7 @@ export async function relayBatch({
     let parked = 0;
     let againMs = SWEEP_MS;
     for (const failure of failed) {
-      const delayMs = await putBack(outbox, failure, done.length > 0, backoffMs, log);
+      const delayMs = await recordFailedAttempt(outbox, failure, done.length > 0, backoffMs, log);
       if (delayMs === undefined) parked += 1;
       else againMs = Math.min(againMs, delayMs);
     }
@@ -246,7 +250,7 @@ export async function relayBatch({
 }
 
 /** Records a failed attempt. Returns the time (ms) until the next one; undefined if the intent was parked. */
-async function putBack(
+async function recordFailedAttempt(
   outbox: AcrossScope,
   { row, error }: Failure,
   othersAccepted: boolean,
@@ -255,7 +259,7 @@ async function putBack(
 ): Promise<number | undefined> {
   const refusals = row.refusals + (othersAccepted || !isUnanswered(error) ? 1 : 0);
   const parked = isRefusedForGood(error) || refusals >= MAX_REFUSALS;
-  const cap = isUnanswered(error) ? AWAY_CAP_MS : BACKOFF_CAP_MS;
+  const cap = isUnanswered(error) ? UNAVAILABLE_CAP_MS : BACKOFF_CAP_MS;
   const delayMs = Math.min(backoffMs * 2 ** Math.min(row.attempts, 12), cap);
   const about = { err: error, workflowId: row.workflow_id, intent: row.id, attempts: row.attempts + 1 };
   if (parked) log.error(about, 'outbox relay: intent parked; see `heron outbox`');
@@ -278,7 +282,7 @@ async function putBack(
  * Postpones intents behind an unfinished one, so that later searches do not read them every time. Returns the number of
  * parked intents.
  */
-async function putBackBlocked(db: Db): Promise<number> {
+async function postponeBlocked(db: Db): Promise<number> {
   const outbox = across(db, 'engine');
   await outbox.sql(
     `update outbox o
@@ -324,7 +328,7 @@ function byWorkflow(rows: readonly (OutboxRow & { due: boolean })[]): OutboxRow[
 /** Returns true if the error, or the missing answer, is not caused by the intent. */
 function isUnanswered(error: unknown): boolean {
   const code = codeOf(error);
-  return (code !== undefined && AWAY_CODES.has(code)) || isUnpreparedNamespace(error);
+  return (code !== undefined && UNAVAILABLE_CODES.has(code)) || isUnpreparedNamespace(error);
 }
 
 function isRefusedForGood(error: unknown): boolean {

@@ -10,7 +10,7 @@ import { constants } from 'node:os';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { startBacking } from '../local/backing.ts';
+import { startBackingServices } from '../local/backing.ts';
 import { bundleEntries } from '../bundle/entries.mjs';
 import { chooseFiles } from './files.ts';
 import { bundleGroups, type TestGroups } from './groups/bundle.ts';
@@ -65,7 +65,7 @@ async function main(given: string[]): Promise<number> {
 async function runWithServers(chosen: Chosen, startedAt: number): Promise<number> {
   let stack;
   try {
-    stack = await startBacking({ persistent: false, inMemory: true, log: (line) => print(`  ${line}`) });
+    stack = await startBackingServices({ persistent: false, inMemory: true, log: (line) => print(`  ${line}`) });
   } catch (error) {
     return notStarted('The test stack did not come up', error);
   }

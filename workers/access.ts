@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { systemCtx, type Deps } from '../domain/platform/kernel/context.ts';
-import { findExpiringAccess, refreshAhead } from '../domain/sending/control/access-token.ts';
+import { findExpiringAccess, refreshAccessEarly } from '../domain/sending/control/access-token.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 /** Maximum number of mailboxes per query, and of concurrent token requests. */
@@ -19,7 +19,7 @@ export function startAccess(deps: Deps, everyMs = 30_000): Loop {
     const due = await findExpiringAccess(db, clock.now(), BATCH);
     await Promise.all(
       due.map(({ mailbox_id: mailboxId, organization_id: organizationId }) =>
-        limit(() => refreshAhead(systemCtx(deps, organizationId, `access/${mailboxId}`), mailboxId)),
+        limit(() => refreshAccessEarly(systemCtx(deps, organizationId, `access/${mailboxId}`), mailboxId)),
       ),
     );
     return due.length === BATCH;

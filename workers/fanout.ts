@@ -5,7 +5,7 @@ import { EVENTS_CHANNEL } from '../domain/platform/kernel/events.ts';
 import { assignPositions, type FanOutMemory } from '../domain/connect/delivery/fan-out.ts';
 import { forwardPositions } from '../domain/platform/realtime/watch.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { onPath } from '../lib/cost-paths.ts';
+import { withCostPath } from '../lib/cost-paths.ts';
 import { createWakeable } from '../lib/wakeable.ts';
 
 /** Time (ms) in which committed events are collected for one iteration. */
@@ -18,7 +18,7 @@ const QUIET_GATHER_MS = 50;
 /** Interval (ms) of reads without a wake-up, because a notification is lost with the connection that carried it. */
 const SWEEP_MS = 5_000;
 /** Pause (ms) while another process holds the lock, or after a failure. */
-const AGAIN_MS = 50;
+const RETRY_MS = 50;
 const FAILED_MS = 500;
 
 interface FanOut {
@@ -41,11 +41,11 @@ export async function startFanOut(deps: Deps, metrics: Metrics): Promise<FanOut>
     while (running) {
       events.clear();
       try {
-        const turn = await onPath('fan-out', () => assignPositions(deps, memory));
+        const turn = await withCostPath('fan-out', () => assignPositions(deps, memory));
         metrics.eventsPositioned.inc(turn.positioned);
         for (const { reason, dropped } of turn.drops) metrics.webhookDrops.inc({ reason }, dropped);
         if (turn.busy) {
-          await sleep(AGAIN_MS);
+          await sleep(RETRY_MS);
         } else if (!turn.full) {
           await events.pause(SWEEP_MS);
           await sleep(turn.deliveries > 0 ? GATHER_MS : QUIET_GATHER_MS);

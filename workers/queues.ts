@@ -4,7 +4,7 @@ import type { Deps } from '../domain/platform/kernel/context.ts';
 import type { Config } from '../lib/config/index.ts';
 import { withoutRowData } from '../lib/error-report.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { openWorkMayTakeMs } from '../lib/shutdown.ts';
+import { openWorkTimeoutMs } from '../lib/shutdown.ts';
 import { inSpan } from '../lib/trace.ts';
 import { connectionOptions } from '../temporal/client.ts';
 import { dataConverter } from '../temporal/codec.ts';
@@ -75,7 +75,7 @@ export async function startQueues(
         maxConcurrentActivityTaskExecutions: slots(config, queue),
         ...versioning(config),
         shutdownGraceTime: '10s',
-        shutdownForceTime: openWorkMayTakeMs(config),
+        shutdownForceTime: openWorkTimeoutMs(config),
         ...(queue === 'workflows'
           ? {
               workflowBundle: await workflowBundle(log),

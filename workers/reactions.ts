@@ -7,7 +7,7 @@ import { enterEvents, findDueStreams, type DueStream } from '../domain/platform/
 import { CONFIRM_MS, confirmSubscribers, registerSubscribers } from '../domain/platform/events/register.ts';
 import { reactionStatus } from '../domain/platform/events/status.ts';
 import type { Subscriber } from '../domain/platform/events/subscriber.ts';
-import { onPath } from '../lib/cost-paths.ts';
+import { withCostPath } from '../lib/cost-paths.ts';
 import { every } from '../lib/every.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { createWakeable } from '../lib/wakeable.ts';
@@ -60,12 +60,12 @@ export async function startReactions(
     while (running) {
       placed.clear();
       try {
-        const entered = await onPath('reactions', () => enterEvents(deps, subscribers));
+        const entered = await withCostPath('reactions', () => enterEvents(deps, subscribers));
         work(entered.streams);
         if (performance.now() >= sweepAt) {
           // Set before the rows are read, because an event that fails meanwhile requests another sweep.
           sweepAt = performance.now() + SWEEP_MS;
-          const { due, nextAttemptMs } = await onPath('reactions', () => findDueStreams(deps, subscribers));
+          const { due, nextAttemptMs } = await withCostPath('reactions', () => findDueStreams(deps, subscribers));
           work(due);
           if (nextAttemptMs !== null)
             sweepAt = Math.min(sweepAt, performance.now() + Math.max(nextAttemptMs, LEAST_PAUSE_MS));
@@ -143,7 +143,7 @@ class Lanes {
   async #turn(organizationId: string): Promise<void> {
     const { name } = this.#subscriber;
     try {
-      const { outcome, applied, more } = await onPath('reactions', () =>
+      const { outcome, applied, more } = await withCostPath('reactions', () =>
         applyNextEvents(this.#deps, this.#subscriber, organizationId),
       );
       if (applied > 0) this.#metrics.reactionsApplied.inc({ subscriber: name }, applied);

@@ -3,11 +3,11 @@ import type { Deps } from '../domain/platform/kernel/context.ts';
 import { SUBSCRIBERS } from '../domain/operations/subscribers/index.ts';
 import { listenHttp, type Listening } from '../lib/listen.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { carrier, startRelay } from '../temporal/relay.ts';
+import { createIntentSender, startRelay } from '../temporal/relay.ts';
 import { startAccess } from './access.ts';
 import { startBlobs } from './blobs.ts';
 import { startFanOut } from './fanout.ts';
-import { startPulse } from './pulse.ts';
+import { startPresenceRecorder } from './presence.ts';
 import { queuesOfRoles, startQueues, type QueueParts } from './queues.ts';
 import { startReactions } from './reactions.ts';
 import { coreMetrics, installRuntime } from './runtime.ts';
@@ -57,7 +57,7 @@ export async function startWorker({
     const relay = await startRelay({
       db: deps.db,
       databaseUrl: config.PRIMARY_DB,
-      carry: carrier(temporal, config.TEMPORAL_TASK_QUEUE),
+      carry: createIntentSender(temporal, config.TEMPORAL_TASK_QUEUE),
       log,
       onParked: (parked, lately) => {
         metrics.outboxParked.set(parked);
@@ -88,7 +88,7 @@ export async function startWorker({
     const blobs = startBlobs(deps);
     stops.push(() => blobs.stop());
   }
-  const pulse = await startPulse(deps, metrics);
+  const pulse = await startPresenceRecorder(deps, metrics);
   stops.push(() => pulse.stop());
   const http = httpPort === undefined ? undefined : await serveHealth(deps, metrics, httpPort);
   if (http) stops.push(() => http.close());

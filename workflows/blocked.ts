@@ -26,7 +26,7 @@ export function asBlocked(error: unknown): Blocked {
  * Runs work by activities. If it blocked the run, shows the reason and waits for a signal, after which the run asks for
  * the next step again.
  */
-export async function orBlocked(
+export async function runOrShowBlocked(
   work: () => Promise<unknown>,
   hints: Hints,
   show: (blocked: Blocked) => void,

@@ -23,14 +23,14 @@ export async function waitUntil(until: number | null, interrupted: () => boolean
  * Pause (ms) before a run asks again whose next time is still ahead for a worker but already past by the run's own
  * clock.
  */
-const BEHIND_MS = 1_000;
+const SLOW_CLOCK_MS = 1_000;
 
 /**
  * Like {@link waitUntil}, for a time that a worker considers to be in the future. If it is past by Temporal's clock,
  * the worker's clock is behind. The run then asks again after a second, as asking at once would repeat in a tight loop
  * until the clocks agree.
  */
-export function waitAsTold(until: number | null, interrupted: () => boolean, summary: string): Promise<void> {
+export function waitUntilWorkerTime(until: number | null, interrupted: () => boolean, summary: string): Promise<void> {
   const isBehind = until !== null && until <= Date.now() && !interrupted();
-  return waitUntil(isBehind ? Date.now() + BEHIND_MS : until, interrupted, summary);
+  return waitUntil(isBehind ? Date.now() + SLOW_CLOCK_MS : until, interrupted, summary);
 }

@@ -1,5 +1,5 @@
 import { CancellationScope, proxyActivities, workflowInfo } from '@temporalio/workflow';
-import { orBlocked, type Blocked } from './blocked.ts';
+import { runOrShowBlocked, type Blocked } from './blocked.ts';
 import { deliver } from './deliver.ts';
 import type { Hints } from './hints.ts';
 import { waitUntil } from './interruptible.ts';
@@ -30,11 +30,11 @@ export async function send(
   email: { organizationId: string; sendId: string },
   where: string,
 ): Promise<void> {
-  await orBlocked(() => CancellationScope.nonCancellable(() => deliver(email, where)), hints, show);
+  await runOrShowBlocked(() => CancellationScope.nonCancellable(() => deliver(email, where)), hints, show);
 }
 
 /** Calls a customer's app and stores its answer with the step. */
-export async function call<Activities>(
+export async function performCall<Activities>(
   { hints, show }: Sequence,
   where: string,
   request: (activities: Activities) => Promise<unknown>,
@@ -46,5 +46,5 @@ export async function call<Activities>(
     heartbeatTimeout: '15s',
     retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '5m' },
   });
-  await orBlocked(() => request(activities as Activities), hints, show);
+  await runOrShowBlocked(() => request(activities as Activities), hints, show);
 }

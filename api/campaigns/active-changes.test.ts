@@ -5,7 +5,7 @@ import { createMailbox } from '../../test/harness/factories.ts';
 import { createAccessToken } from '../../test/harness/oauth.ts';
 import { assertStatus, call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 import { newId } from '../../lib/ids.ts';
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 let world: World;
 test.before(async () => {
@@ -124,7 +124,7 @@ test('within its policy a key changes it, and each change counts; people need no
 test('a held mailbox of the campaign is one that the policy has to allow: a hold comes and goes without a person', async (t) => {
   const { desk, at, person, mailboxId } = await openActive();
   await createPolicy(world.deps, desk.tenant, { mailbox_ids: [mailboxId] });
-  const held = { hold_code: 'auth_failed', hold_reason: words('refused') };
+  const held = { hold_code: 'auth_failed', hold_reason: externalText('refused') };
   await createMailbox(
     world.deps,
     desk.tenant.organizationId,

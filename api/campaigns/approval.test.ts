@@ -2,7 +2,7 @@ import test from 'ava';
 import { allowEverything } from '../../test/harness/approvals.ts';
 import { openDesk, type Desk } from '../../test/harness/campaign-desk.ts';
 import { assertStatus, call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 let world: World;
 test.before(async () => {
@@ -79,7 +79,7 @@ test('the checks of a start run again with the decision: what they refuse is not
   const { campaign } = await desk.ready(1);
   const { approval_id: id } = (await asKey(desk, 'POST', `/campaigns/${campaign.id}/start`)).body;
   const mailboxes = world.deps.db('mailboxes').where({ organization_id: desk.tenant.organizationId });
-  await mailboxes.clone().update({ hold_code: 'auth_failed', hold_reason: words('refused') });
+  await mailboxes.clone().update({ hold_code: 'auth_failed', hold_reason: externalText('refused') });
   const refused = await decide(desk, id);
   t.like(refused.body, { code: 'campaign_no_mailbox' });
   t.is(await stateOf(id), 'pending');

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { preflightCampaign } from '../../domain/campaigns/preflight.ts';
 import { readCampaignDns } from '../../domain/campaigns/preflight-dns.ts';
 import { validateCampaign } from '../../domain/campaigns/validate.ts';
-import { sayFinding } from '../../lib/finding.ts';
-import { presentReport, saidFinding, severity } from '../http/findings.ts';
+import { renderFinding } from '../../lib/finding.ts';
+import { presentReport, findingFields, severity } from '../http/findings.ts';
 import { route } from '../http/route.ts';
 import { idParams, iso, resource, timestamp, uuid } from '../http/schemas.ts';
 
 const validation = resource('CampaignValidation', {
   campaign_id: uuid,
   valid: z.boolean().meta({ description: 'True if no problem is an error' }),
-  problems: z.array(z.strictObject({ ...saidFinding, step_id: uuid.optional() })),
+  problems: z.array(z.strictObject({ ...findingFields, step_id: uuid.optional() })),
 });
 
 const preflightReport = resource('PreflightReport', {
@@ -29,7 +29,7 @@ const preflightReport = resource('PreflightReport', {
     }),
   ),
   findings: z
-    .array(z.strictObject({ check: z.string(), ...saidFinding, step_id: uuid.optional() }))
+    .array(z.strictObject({ check: z.string(), ...findingFields, step_id: uuid.optional() }))
     .meta({ description: 'Findings, worst first' }),
   recommendations: z.array(z.string()),
   created_at: timestamp,
@@ -56,7 +56,7 @@ export const campaignCheckRoutes = [
         campaign_id: campaignId,
         valid,
         problems: problems.map(({ stepId, ...problem }) => ({
-          ...sayFinding(problem, ctx.language),
+          ...renderFinding(problem, ctx.language),
           ...(stepId === null ? {} : { step_id: stepId }),
         })),
       };

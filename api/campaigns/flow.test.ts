@@ -3,7 +3,7 @@ import { recountCampaignFlow } from '../../domain/reporting/aggregates/campaign-
 import { verifyFacts } from '../../domain/reporting/aggregates/verify.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
 import { newId } from '../../lib/ids.ts';
-import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
+import { assertConcurrentChangeRefused } from '../../test/harness/concurrent-change.ts';
 import { openDesk } from '../../test/harness/campaign-desk.ts';
 import { enroll } from '../../test/harness/factories.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
@@ -157,7 +157,7 @@ test('who names the state they have read overwrites nobody: of two edits at once
   ];
   for (const [path, edit, method = 'PATCH'] of rows) {
     const seen = made.get(path) ?? (await desk.call('GET', path)).body.updated_at;
-    await refusesTheUnseen(t, seen, (more, n) => desk.call(method, path, { ...edit(n), ...more }));
+    await assertConcurrentChangeRefused(t, seen, (more, n) => desk.call(method, path, { ...edit(n), ...more }));
   }
 });
 

@@ -1,19 +1,19 @@
 import { reader } from '../../domain/platform/kernel/transact.ts';
 import { getLeadHold, holdProblems, pauseLead, removeLead, resumeLead } from '../../domain/sending/leads/hold.ts';
 import { listLeads } from '../../domain/sending/leads/list.ts';
-import { readLeadWay } from '../../domain/sending/leads/way.ts';
+import { readLeadDetail } from '../../domain/sending/leads/detail.ts';
 import { addCampaignLeads, audienceProblems } from '../../domain/audience/leads/add.ts';
-import { heldAnswer, presentHeld } from '../approvals/held.ts';
+import { awaitingApproval, presentAwaitingApproval } from '../approvals/awaiting-approval.ts';
 import { Awaiting, route } from '../http/route.ts';
 import { idParams, presentPage } from '../http/schemas.ts';
-import { presentHold, presentLead, presentWay } from './present.ts';
+import { presentHold, presentLead, presentLeadDetail } from './present.ts';
 import {
   heldLead,
   leadListQuery,
   leadPage,
   leadParams,
   leadPauseBody,
-  leadWay,
+  leadDetail,
   leadsAdded,
   leadsBody,
 } from './schemas.ts';
@@ -52,14 +52,14 @@ export const campaignLeadRoutes = [
     furtherProblems: (ctx, { contact_ids: contactIds = [], segment_ids: segmentIds = [] }) =>
       audienceProblems(reader(ctx), { contactIds, segmentIds }),
     success: { status: 200, body: leadsAdded },
-    awaiting: heldAnswer,
+    awaiting: awaitingApproval,
     async handler(ctx, { params, body }) {
       const { held, ...added } = await addCampaignLeads(ctx, params.id, {
         contactIds: body.contact_ids,
         segmentIds: body.segment_ids,
         restart: body.restart,
       });
-      return held ? new Awaiting(presentHeld(ctx, held)) : added;
+      return held ? new Awaiting(presentAwaitingApproval(ctx, held)) : added;
     },
   }),
   route({
@@ -71,9 +71,9 @@ export const campaignLeadRoutes = [
     description:
       'Includes the current wait of the contact, each step it has reached with its email or wait, and its lines of the activity log. `thread_id` of an email names its conversation (`GET /v1/unibox/thread`).',
     params: leadParams,
-    success: { status: 200, body: leadWay },
+    success: { status: 200, body: leadDetail },
     errors: ['not_found'],
-    handler: async (ctx, { params }) => presentWay(await readLeadWay(ctx, params.id, params.contactId), ctx),
+    handler: async (ctx, { params }) => presentLeadDetail(await readLeadDetail(ctx, params.id, params.contactId), ctx),
   }),
   route({
     ...write,

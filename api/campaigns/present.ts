@@ -4,7 +4,7 @@ import { runUrl } from '../../domain/platform/run-url.ts';
 import type { LeadHoldResult } from '../../domain/sending/leads/hold.ts';
 import type { StorySend } from '../../domain/sending/enrollment/story.ts';
 import type { LeadRow } from '../../domain/sending/leads/list.ts';
-import type { LeadWay } from '../../domain/sending/leads/way.ts';
+import type { LeadDetail } from '../../domain/sending/leads/detail.ts';
 import type { TemplatePreview } from '../../domain/campaigns/preview.ts';
 import type { CampaignLogRow } from '../../domain/campaigns/activity.ts';
 import { ratesOf } from '../../domain/reporting/analytics/rates.ts';
@@ -25,14 +25,14 @@ import type {
   flow,
   heldLead,
   leadPage,
-  leadWay,
+  leadDetail,
   logPage,
   preview,
   senderList,
   step,
   variantList,
 } from './schemas.ts';
-import { presentMessage, reasonIn } from '../http/said.ts';
+import { presentMessage, reasonIn } from '../http/stored-message.ts';
 
 type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;
 
@@ -257,7 +257,10 @@ export function presentLead(
 }
 
 /** Returns a lead with its completed steps, its emails and waits, and its log lines. */
-export function presentWay({ lead, story }: LeadWay, ctx: Pick<Ctx, 'config' | 'language'>): z.input<typeof leadWay> {
+export function presentLeadDetail(
+  { lead, story }: LeadDetail,
+  ctx: Pick<Ctx, 'config' | 'language'>,
+): z.input<typeof leadDetail> {
   return {
     ...presentLead(lead, { ...ctx, campaignId: story.campaign.id }),
     campaign: story.campaign,
@@ -284,6 +287,6 @@ function presentStorySend({
   slot_at,
   sent_at,
   ...send
-}: StorySend): NonNullable<z.input<typeof leadWay>['reserved']> {
+}: StorySend): NonNullable<z.input<typeof leadDetail>['reserved']> {
   return { ...send, email_id: mailbox_id, slot_at: iso(slot_at), sent_at: iso(sent_at) };
 }

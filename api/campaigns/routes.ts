@@ -16,9 +16,9 @@ import { reader } from '../../domain/platform/kernel/transact.ts';
 import { settingProblems } from '../../domain/sending/campaign/outreach-settings.ts';
 import { campaignEditProblems, editCampaign } from '../../domain/campaigns/update.ts';
 import { z } from 'zod';
-import { heldAnswer, presentHeld } from '../approvals/held.ts';
+import { awaitingApproval, presentAwaitingApproval } from '../approvals/awaiting-approval.ts';
 import { Awaiting, route } from '../http/route.ts';
-import { asSeen, asSeenIfAny, idParams, iso, pageQuery, presentPage } from '../http/schemas.ts';
+import { expectedVersion, expectedVersionIfAny, idParams, iso, pageQuery, presentPage } from '../http/schemas.ts';
 import { campaignCheckRoutes } from './check-routes.ts';
 import { campaignLeadRoutes } from './lead-routes.ts';
 import { presentCampaign, presentLog, presentPreview, presentWarnings } from './present.ts';
@@ -132,16 +132,16 @@ export const campaignRoutes = [
     description:
       'Omitted fields keep their values. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409. A new schedule of an active campaign moves its next send at once. `status` accepts `active` and `paused` and needs the right to send. If the policy of a key or application does not allow `active`, the answer is 202: the other changes are made, and the start waits for a person.',
     params: idParams,
-    body: updateCampaignSchema.extend(asSeen),
+    body: updateCampaignSchema.extend(expectedVersion),
     furtherProblems: async (ctx, { expected_updated_at: _, ...body }, { id }) =>
       campaignEditProblems(reader(ctx), body, ctx.clock.now(), await findCampaign(reader(ctx), id!)),
     success: { status: 200, body: campaign },
     errors: [...LAUNCH_REFUSALS, 'conflict'],
-    awaiting: heldAnswer,
+    awaiting: awaitingApproval,
     handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...body } }) => {
       const { campaign: row, held, refused } = await editCampaign(ctx, params.id, body, { expectedUpdatedAt });
       if (refused) return refused;
-      return held ? new Awaiting(presentHeld(ctx, held)) : presentCampaign(row, ctx);
+      return held ? new Awaiting(presentAwaitingApproval(ctx, held)) : presentCampaign(row, ctx);
     },
   }),
   route({
@@ -189,7 +189,7 @@ export const campaignRoutes = [
     description:
       'Omitted settings are no longer overridden. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
-    body: advancedBody.extend(asSeenIfAny),
+    body: advancedBody.extend(expectedVersionIfAny),
     furtherProblems: async (_ctx, { settings }) => settingProblems(settings, 'body.settings'),
     success: { status: 200, body: advanced },
     errors: ['conflict', 'invalid_setting'],
@@ -209,14 +209,14 @@ export const campaignRoutes = [
     params: idParams,
     body: startBody,
     success: { status: 200, body: started },
-    awaiting: heldAnswer,
+    awaiting: awaitingApproval,
     errors: LAUNCH_REFUSALS,
     handler: async (ctx, { params, body }) => {
       const { held, refused } = await startCampaign(ctx, params.id, {
         acknowledgeListRisk: body.acknowledge_list_risk,
       });
       if (refused) return refused;
-      return held ? new Awaiting(presentHeld(ctx, held)) : { status: 'started' as const };
+      return held ? new Awaiting(presentAwaitingApproval(ctx, held)) : { status: 'started' as const };
     },
   }),
   route({

@@ -11,7 +11,7 @@ import { CAMPAIGN_STATUSES, STATUS_FILTERS } from '../../domain/campaigns/read.t
 import { stepActionSchema } from '../../domain/sending/campaign/actions.ts';
 import { conditionsSchema } from '../../domain/sending/campaign/graph.ts';
 import { completeSettingsSchema, partialSettingsSchema } from '../../domain/sending/campaign/outreach-settings.ts';
-import { leadHold, letterFields } from '../audience/contacts/schemas.ts';
+import { leadHold, mergeFields } from '../audience/contacts/schemas.ts';
 import {
   besideFaults,
   inputTimestamp,
@@ -23,8 +23,8 @@ import {
   timestamp,
   uuid,
 } from '../http/schemas.ts';
-import { says } from '../../lib/issue-message.ts';
-import { storedMessage } from '../http/said.ts';
+import { ruleMessage } from '../../lib/issue-message.ts';
+import { storedMessage } from '../http/stored-message.ts';
 
 const MAX_CONTACT_IDS = 10_000;
 const MAX_SEGMENTS = 20;
@@ -146,7 +146,7 @@ const campaignPlan = {
 };
 
 /** Position of a new or moved step. */
-export const placed = {
+export const stepPosition = {
   place: z
     .strictObject({
       after: z.uuid().nullable().meta({ description: 'Step to insert after; null inserts at the beginning' }),
@@ -177,7 +177,7 @@ export const estimateBody = z
   })
   .refine(({ campaign_id: campaign, segment_ids: segments }) => campaign !== undefined || segments !== undefined, {
     path: ['segment_ids'],
-    message: says('campaigns.needs_campaign_or_segments'),
+    message: ruleMessage('campaigns.needs_campaign_or_segments'),
     ...besideFaults,
   });
 export const estimate = resource('CampaignEstimate', {
@@ -308,7 +308,7 @@ export const leadsBody = z
   })
   .refine(({ contact_ids: contacts, segment_ids: segments }) => contacts?.length !== 0 || segments?.length !== 0, {
     path: ['contact_ids'],
-    message: says('campaigns.no_leads_named'),
+    message: ruleMessage('campaigns.no_leads_named'),
     ...besideFaults,
   });
 export const leadsAdded = z.strictObject({
@@ -375,7 +375,7 @@ const wayWait = resource('LeadWait', {
 });
 
 /** Answer of GET /campaigns/:id/leads/:contactId. */
-export const leadWay = resource('LeadDetail', {
+export const leadDetail = resource('LeadDetail', {
   ...leadFields,
   campaign: z.strictObject({ id: uuid, name: z.string(), status: z.string(), steps: z.int(), timezone: z.string() }),
   steps: z
@@ -442,7 +442,7 @@ export const previewBody = z.strictObject({
   campaign_id: z.string().optional(),
   account_id: z.string().optional(),
   step_id: z.string().optional(),
-  contact: letterFields.partial().optional(),
+  contact: mergeFields.partial().optional(),
 });
 export const preview = resource('EmailPreview', {
   subject: z.string().optional(),

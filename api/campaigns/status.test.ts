@@ -9,7 +9,7 @@ import { maskOf } from '../../lib/permissions.ts';
 import { openDesk, problemPaths, type Desk } from '../../test/harness/campaign-desk.ts';
 import { createApiKey } from '../../test/harness/factories.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 let world: World;
 test.before(async () => {
@@ -474,14 +474,14 @@ test('pauses of the engine take an active campaign only', async (t) => {
   const {
     campaign: { id },
   } = await desk.ready(1);
-  const pause = () => transact(ctxOf(desk), (tx) => pauseCampaign(tx, id, 'paused', words('Too many bounces')));
+  const pause = () => transact(ctxOf(desk), (tx) => pauseCampaign(tx, id, 'paused', externalText('Too many bounces')));
   t.false(await pause());
   await start(desk, id);
   t.true(await pause());
   t.false(await pause());
   t.like(await world.deps.db('campaign_logs').where({ campaign_id: id }).orderBy('id', 'desc').first(), {
     event_type: 'campaign_paused',
-    message: words('Too many bounces'),
+    message: externalText('Too many bounces'),
   });
 });
 

@@ -14,11 +14,11 @@ import { createVariant, deleteVariant, listVariants, updateVariant } from '../..
 import { reader } from '../../domain/platform/kernel/transact.ts';
 import { z } from 'zod';
 import { route } from '../http/route.ts';
-import { asSeen, idParams } from '../http/schemas.ts';
+import { expectedVersion, idParams } from '../http/schemas.ts';
 import { presentFlow, presentPool, presentStep, presentVariant, presentWarnings } from './present.ts';
 import {
   flow,
-  placed,
+  stepPosition,
   senderList,
   sendersBody,
   step,
@@ -56,7 +56,7 @@ export const campaignStepRoutes = [
     description: 'Contacts who have not reached this position yet get the new step.',
     bodyLimit: COPY_LIMIT,
     params: idParams,
-    body: stepUpdateSchema.extend(placed),
+    body: stepUpdateSchema.extend(stepPosition),
     furtherProblems: (ctx, { place, ...body }, { id }) => newStepProblems(ctx, id!, body, place),
     success: { status: 201, body: writtenStep },
     handler: async (ctx, { params, body: { place, ...body } }) => {
@@ -74,7 +74,7 @@ export const campaignStepRoutes = [
       'Contacts who have not passed the step follow the changed one. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409. Branches with a condition use `when`: a list of field, operator and value that must all match.',
     bodyLimit: COPY_LIMIT,
     params: stepParams,
-    body: stepUpdateSchema.extend({ ...asSeen, ...placed }),
+    body: stepUpdateSchema.extend({ ...expectedVersion, ...stepPosition }),
     furtherProblems: (ctx, { expected_updated_at: _seen, place, ...body }, { id, sid }) =>
       stepEditProblems(ctx, id!, sid!, body, place),
     success: { status: 200, body: writtenStep },
@@ -142,7 +142,7 @@ export const campaignStepRoutes = [
       'Omitted fields keep their values. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     bodyLimit: COPY_LIMIT,
     params: variantParams,
-    body: variantUpdateSchema.extend(asSeen),
+    body: variantUpdateSchema.extend(expectedVersion),
     success: { status: 200, body: writtenVariant },
     errors: ['conflict'],
     handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) => {
@@ -180,7 +180,7 @@ export const campaignStepRoutes = [
     description:
       'Send the whole list; mailboxes not in it leave the pool. An empty pool pauses a running campaign. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
-    body: sendersBody.extend(asSeen),
+    body: sendersBody.extend(expectedVersion),
     furtherProblems: (ctx, { senders = [] }) => senderProblems(reader(ctx), ctx.actor, senders, 'body.senders'),
     success: { status: 200, body: senderList },
     errors: ['conflict'],

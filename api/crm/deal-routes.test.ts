@@ -6,7 +6,7 @@ import {
   createMember,
   type Tenant,
 } from '../../test/harness/factories.ts';
-import { refusesTheUnseen } from '../../test/harness/as-seen.ts';
+import { assertConcurrentChangeRefused } from '../../test/harness/concurrent-change.ts';
 import { createPipeline } from '../../test/harness/crm.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
@@ -240,7 +240,7 @@ test.serial('of two changes of a deal that name the state they have read, the se
   const { api, deal } = await scene();
   const { id, updated_at: seen } = await deal();
   clock.advance(1_000);
-  await refusesTheUnseen(t, seen, (more, attempt) =>
+  await assertConcurrentChangeRefused(t, seen, (more, attempt) =>
     api('PATCH', `/crm/deals/${id}`, { name: `Name ${attempt}`, ...more }),
   );
 });

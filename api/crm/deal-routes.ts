@@ -13,7 +13,7 @@ import {
 import { listActivities } from '../../domain/crm/activities.ts';
 import { reader } from '../../domain/platform/kernel/transact.ts';
 import { route } from '../http/route.ts';
-import { asSeen, idParams, paged, pageQuery, presentPage } from '../http/schemas.ts';
+import { expectedVersion, idParams, paged, pageQuery, presentPage } from '../http/schemas.ts';
 import { presentActivity, presentDeal, presentFoundDeal } from './present.ts';
 import { activity, deal, dealCreate, dealFilters, dealsSummary, dealUpdate, foundDeal } from './schemas.ts';
 
@@ -100,7 +100,7 @@ export const dealRoutes = [
     description:
       "Omitted fields keep their values; null clears one. `won` and `lost` set a timestamp; reopening clears it. The stage must belong to the deal's pipeline. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.",
     params: idParams,
-    body: dealUpdate.extend(asSeen),
+    body: dealUpdate.extend(expectedVersion),
     furtherProblems: (ctx, { expected_updated_at: _seen, ...body }, params) => dealEditProblems(ctx, params.id!, body),
     success: { status: 200, body: deal },
     errors: ['conflict'],

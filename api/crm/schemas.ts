@@ -7,13 +7,13 @@ import { TASK_SORTS } from '../../domain/crm/task-search.ts';
 import { TASK_STATUSES } from '../../domain/crm/tasks.ts';
 import { DEFAULT_CURRENCY, TASK_PRIORITIES } from '../../domain/sending/campaign/crm-actions.ts';
 import { isCurrency, MAX_MINOR_UNITS, exactMinorUnits } from '../../lib/money.ts';
-import { says } from '../../lib/issue-message.ts';
+import { ruleMessage } from '../../lib/issue-message.ts';
 import { besideFaults, inputTimestamp, resource, timestamp, uuid } from '../http/schemas.ts';
 
 const name = z.string().trim().min(1).max(255);
 export const color = z
   .string()
-  .regex(/^#[0-9a-fA-F]{6}$/, says('directory.color'))
+  .regex(/^#[0-9a-fA-F]{6}$/, ruleMessage('directory.color'))
   .toLowerCase();
 const id = z.uuid().toLowerCase();
 const ids = z.array(id).max(1000);
@@ -59,7 +59,7 @@ const currency = z
   .string()
   .length(3)
   .toUpperCase()
-  .refine(isCurrency, says('directory.currency'))
+  .refine(isCurrency, ruleMessage('directory.currency'))
   .meta({ description: `ISO 4217. Default for a new deal: ${DEFAULT_CURRENCY}` });
 const value = z
   .number()
@@ -78,7 +78,7 @@ const misfit = {
   path: ['value'],
   error: ({ input }: { input?: unknown }) => {
     const code = (input as { currency?: string }).currency ?? DEFAULT_CURRENCY;
-    return says('crm.amount_misfit', { currency: code });
+    return ruleMessage('crm.amount_misfit', { currency: code });
   },
 };
 
@@ -242,7 +242,7 @@ interface Selection {
 }
 const isSelection = ({ tasks, all, filters }: Selection): boolean =>
   all === true ? filters !== undefined && tasks === undefined : Array.isArray(tasks) && tasks.length > 0;
-const selectionRule = { path: [], error: says('crm.selection_form'), ...besideFaults };
+const selectionRule = { path: [], error: ruleMessage('crm.selection_form'), ...besideFaults };
 
 export const tasksUpdate = z
   .strictObject({
@@ -253,7 +253,7 @@ export const tasksUpdate = z
   .refine(isSelection, selectionRule)
   .refine(({ status, priority }) => status !== undefined || priority !== undefined, {
     path: [],
-    error: says('crm.nothing_to_change'),
+    error: ruleMessage('crm.nothing_to_change'),
     ...besideFaults,
   });
 export const tasksDelete = z.strictObject(selection).refine(isSelection, selectionRule);

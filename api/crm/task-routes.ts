@@ -5,7 +5,7 @@ import { listTasks, searchTasks, summarizeTasks } from '../../domain/crm/task-se
 import { createTaskType, deleteTaskType, listTaskTypes, updateTaskType } from '../../domain/crm/task-types.ts';
 import { createTask, deleteTask, readTask, TASK_STATUSES, taskProblems, updateTask } from '../../domain/crm/tasks.ts';
 import { route } from '../http/route.ts';
-import { asSeen, idParams, paged, pageQuery, presentPage } from '../http/schemas.ts';
+import { expectedVersion, idParams, paged, pageQuery, presentPage } from '../http/schemas.ts';
 import { presentTask, presentTaskType } from './present.ts';
 import {
   affected,
@@ -197,7 +197,7 @@ export const crmTaskRoutes = [
     description:
       'Omitted fields keep their values; null clears one. `completed` sets a timestamp; reopening clears it. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
-    body: taskUpdate.extend(asSeen),
+    body: taskUpdate.extend(expectedVersion),
     furtherProblems: (ctx, body) => taskProblems(ctx, body),
     success: { status: 200, body: task },
     errors: ['conflict'],

@@ -6,7 +6,7 @@ import { Awaiting, type AnyRoute, type RouteAnswer, type StreamReply } from './r
  * Serializes a handler's result as the bytes of the answer.
  * @throws Error (a 500) with strictResponses, when the result does not fit the route's schema
  */
-export function answer(spec: AnyRoute, parts: GuardParts, ctx: Ctx, result: unknown): RouteAnswer {
+export function serializeAnswer(spec: AnyRoute, parts: GuardParts, ctx: Ctx, result: unknown): RouteAnswer {
   const isAwaiting = result instanceof Awaiting;
   const schema = isAwaiting ? spec.awaiting : spec.success.body;
   const status = isAwaiting ? 202 : spec.success.status;
@@ -17,7 +17,7 @@ export function answer(spec: AnyRoute, parts: GuardParts, ctx: Ctx, result: unkn
   }
   if (!schema) return { status, headers: {}, body: Buffer.alloc(0) };
   const body = isAwaiting ? result.body : result;
-  if (parts.strictResponses || dueForCheck(spec)) {
+  if (parts.strictResponses || isDueForCheck(spec)) {
     const checked = schema.safeParse(body);
     if (!checked.success) {
       if (parts.strictResponses)
@@ -43,7 +43,7 @@ const CHECK_FIRST = 50;
 const CHECK_EVERY = 20;
 const answered = new WeakMap<AnyRoute, number>();
 
-function dueForCheck(spec: AnyRoute): boolean {
+function isDueForCheck(spec: AnyRoute): boolean {
   const count = (answered.get(spec) ?? 0) + 1;
   answered.set(spec, count);
   return count <= CHECK_FIRST || count % CHECK_EVERY === 0;

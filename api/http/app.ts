@@ -14,8 +14,8 @@ import { newId } from '../../lib/ids.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { MultipartError, readMultipart } from '../../lib/multipart.ts';
 import type { RateLimiter } from '../../lib/rate-limit.ts';
-import { inRequest } from '../../lib/request-span.ts';
-import { noteInSpan } from '../../lib/trace.ts';
+import { withRequestSpan } from '../../lib/request-span.ts';
+import { addSpanAttributes } from '../../lib/trace.ts';
 import { strictTransport } from '../../lib/strict-transport.ts';
 import { asAppError, errorCodeOf, sendError } from './errors.ts';
 import { admission, guard } from './guard.ts';
@@ -232,7 +232,7 @@ function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
     }
     const seconds = (performance.now() - started) / 1000;
     const operation = koa.state.operationId ?? 'none';
-    noteInSpan({
+    addSpanAttributes({
       'heron.operation': operation,
       'heron.request_id': requestId,
       'http.response.status_code': koa.status,
@@ -262,7 +262,7 @@ function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
   };
   // The path is omitted because some paths hold addresses and tokens.
   return (koa, next) =>
-    inRequest(deps.config, { method: koa.method, traceparent: koa.get('traceparent') }, () =>
+    withRequestSpan(deps.config, { method: koa.method, traceparent: koa.get('traceparent') }, () =>
       Promise.resolve(answer(koa, next)),
     );
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { besideFinding, sayFinding, type PreflightCheck, type PreflightFinding } from '../../lib/finding.ts';
+import { findingMessage, renderFinding, type PreflightCheck, type PreflightFinding } from '../../lib/finding.ts';
 import { message, type Language, type MessageCode } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
 
 export const severity = z.enum(['error', 'warning', 'info']);
 
 /** Fields of a finding in an answer. */
-export const saidFinding = {
+export const findingFields = {
   code: z.string(),
   severity,
   message: z.string(),
@@ -35,14 +35,14 @@ export function presentReport<Report extends StoredReport>(report: Report, langu
     })),
     findings: findings.map(({ check, step_id: stepId, ...finding }) => ({
       check,
-      ...sayFinding(finding, language),
+      ...renderFinding(finding, language),
       ...(stepId ? { step_id: stepId } : {}),
     })),
     recommendations: [
       ...new Set(
         findings
           .filter((finding) => finding.severity !== 'info')
-          .flatMap((finding) => besideFinding(finding, 'fix') ?? [])
+          .flatMap((finding) => findingMessage(finding, 'fix') ?? [])
           .map((fix) => render(fix, language)),
       ),
     ],
@@ -60,5 +60,5 @@ function summaryOf({ key }: PreflightCheck, [worst, ...others]: PreflightFinding
     others.length === 0
       ? { code, values }
       : message('preflight.and_more', { worst: { code, values }, count: others.length });
-  return { message: render(said, language), remediation: sayFinding(worst, language).fix };
+  return { message: render(said, language), remediation: renderFinding(worst, language).fix };
 }

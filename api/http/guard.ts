@@ -3,12 +3,12 @@ import { assertMailboxAllowed, type Actor } from '../../domain/platform/kernel/a
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { AppError } from '../../lib/errors.ts';
 import { namedLanguage } from './language.ts';
-import { admit } from './admit.ts';
-import { answer } from './answer.ts';
+import { authenticateCaller } from './authenticate.ts';
+import { serializeAnswer } from './answer.ts';
 import { assertServed, authorize } from './authorize.ts';
 import { readInput, requestOf, type Input } from './input.ts';
 import type { GuardParts } from './guard-parts.ts';
-import { once } from './once.ts';
+import { withIdempotency } from './idempotency.ts';
 import type { AnyRoute, RouteAnswer, RouteRequest } from './route.ts';
 
 /*
@@ -25,7 +25,7 @@ import type { AnyRoute, RouteAnswer, RouteRequest } from './route.ts';
 export function admission(spec: AnyRoute, parts: GuardParts): Middleware {
   return async (koa, next) => {
     assertServed(spec, parts.deps.config);
-    const actor = await admit(spec, parts, koa);
+    const actor = await authenticateCaller(spec, parts, koa);
     await authorize(spec, parts, actor);
     koa.state.actor = actor;
     await next();
@@ -66,11 +66,11 @@ async function invoke(spec: AnyRoute, parts: GuardParts, ctx: Ctx, request: Rout
   };
   if (spec.mailboxParam)
     assertMailboxAllowed(ctx.actor, String((request.params as Record<string, string>)[spec.mailboxParam]));
-  return once(spec, ctx, request, {
+  return withIdempotency(spec, ctx, request, {
     prepare: spec.prepare && (async () => spec.prepare?.(ctx, input)),
     run: async (inner, prepared) => {
       const result = await spec.handler(inner, { ...input, prepared });
-      return result instanceof AppError ? result : answer(spec, parts, inner, result);
+      return result instanceof AppError ? result : serializeAnswer(spec, parts, inner, result);
     },
   });
 }

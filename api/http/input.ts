@@ -5,9 +5,9 @@ import { refuseProblems, type Problem } from '../../lib/errors.ts';
 import { issueMessage } from '../../lib/issue-message.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { MultipartFile } from '../../lib/multipart.ts';
-import { composed, isJsonObject, unstorableParts } from '../../lib/storable-json.ts';
+import { toComposed, isJsonObject, unstorableParts } from '../../lib/storable-json.ts';
 import { message } from '../../messages/index.ts';
-import { keyProblems } from './once.ts';
+import { keyProblems } from './idempotency.ts';
 import type { AnyRoute, RouteInput, RouteRequest, UploadedFile } from './route.ts';
 
 /** Checked parts of a request, as passed to a handler. */
@@ -37,7 +37,7 @@ export async function readInput(
 ): Promise<Pick<Input, 'params' | 'query' | 'body'>> {
   const { values, problems } = parse(spec, request);
   if (problems.length > 0) {
-    const all = await withFurther(spec, ctx, request, problems);
+    const all = await addRouteProblems(spec, ctx, request, problems);
     refuseProblems(all, spec.refusal?.(all[0]!));
   }
   return values;
@@ -47,11 +47,11 @@ export async function readInput(
  * Returns every problem of a request: of its form, and of the content of its well-formed fields, each with its path.
  */
 export async function requestProblems(spec: AnyRoute, ctx: Ctx, request: RouteRequest): Promise<readonly Problem[]> {
-  return withFurther(spec, ctx, request, parse(spec, request).problems);
+  return addRouteProblems(spec, ctx, request, parse(spec, request).problems);
 }
 
 /** Adds the problems that the route itself finds in the well-formed fields of the body. */
-async function withFurther(
+async function addRouteProblems(
   spec: AnyRoute,
   ctx: Ctx,
   request: RouteRequest,
@@ -59,7 +59,7 @@ async function withFurther(
 ): Promise<readonly Problem[]> {
   if (!spec.furtherProblems || !spec.body) return known;
   const faulty = new Set(known.map(({ path }) => path));
-  const sound = soundPart(spec.body, request.body, 'body', (path) =>
+  const sound = wellFormedPart(spec.body, request.body, 'body', (path) =>
     [...faulty].some((at) => at === path || at.startsWith(`${path}.`)),
   );
   if (sound === undefined) return known;
@@ -71,10 +71,10 @@ async function withFurther(
  * Returns the fields of an object that its schema accepts; for a list of objects, those of each. Undefined for any
  * other value.
  */
-function soundPart(schema: z.ZodType, value: unknown, path: string, isFaulty: (path: string) => boolean): unknown {
+function wellFormedPart(schema: z.ZodType, value: unknown, path: string, isFaulty: (path: string) => boolean): unknown {
   if (schema instanceof z.ZodArray && Array.isArray(value) && schema.element instanceof z.ZodObject) {
     const { element } = schema;
-    return value.map((part, index) => soundPart(element, part, `${path}.${index}`, isFaulty) ?? {});
+    return value.map((part, index) => wellFormedPart(element, part, `${path}.${index}`, isFaulty) ?? {});
   }
   if (!(schema instanceof z.ZodObject) || !isJsonObject(value)) return undefined;
   const sound: Record<string, unknown> = {};
@@ -87,7 +87,7 @@ function soundPart(schema: z.ZodType, value: unknown, path: string, isFaulty: (p
 }
 
 /** Lower-cases the ids of a path, as stored in rows: handlers compare them and build workflow ids of them. */
-function withIdsAsStored(params: RouteRequest['params']): Record<string, unknown> {
+function withLowerCaseIds(params: RouteRequest['params']): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries((params ?? {}) as Record<string, unknown>).map(([name, value]) => [
       name,
@@ -130,9 +130,9 @@ function parse(
     return undefined;
   };
   // A value with a structural problem may be nested too deeply to be walked.
-  const given = (value: unknown) => (known.size > 0 ? value : composed(value));
+  const given = (value: unknown) => (known.size > 0 ? value : toComposed(value));
   const values = {
-    params: read('params', spec.params, withIdsAsStored(given(request.params))) ?? {},
+    params: read('params', spec.params, withLowerCaseIds(given(request.params))) ?? {},
     query: read('query', spec.query, given(request.query)) ?? {},
     body: read('body', spec.body, given(request.body ?? {})),
   };
@@ -156,13 +156,13 @@ function allIssues(
   const fractions = issues.filter((issue) => issue.code === 'invalid_type' && issue.expected === 'int');
   if (fractions.length === 0) return issues;
   const whole = structuredClone(value);
-  for (const { path } of fractions) makeWhole(whole, path);
+  for (const { path } of fractions) truncateNumber(whole, path);
   const seen = new Set(issues.map(({ path, message }) => JSON.stringify([path, message])));
   const further = schema.safeParse(whole, { reportInput: true }).error?.issues ?? [];
   return [...issues, ...further.filter(({ path, message }) => !seen.has(JSON.stringify([path, message])))];
 }
 
-function makeWhole(value: unknown, path: readonly PropertyKey[]): void {
+function truncateNumber(value: unknown, path: readonly PropertyKey[]): void {
   const holder = path.slice(0, -1).reduce<any>((part, key) => part?.[key], value);
   const key = path.at(-1);
   if (typeof holder === 'object' && holder !== null && key !== undefined) holder[key] = Math.trunc(Number(holder[key]));

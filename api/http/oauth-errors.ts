@@ -1,5 +1,5 @@
 import { OAUTH_CODES, OAuthError, type OAuthCode } from '../../domain/identity/oauth/errors.ts';
-import { inWords, type AppError } from '../../lib/errors.ts';
+import { renderMessage, type AppError } from '../../lib/errors.ts';
 import type { ErrorStyle } from './route.ts';
 
 /** Error body of OAuth's endpoints (RFC 6749, section 5.2; RFC 7591, section 3.2.2), in the OpenAPI document. */
@@ -21,7 +21,7 @@ export function oauthBody(
   requestId: string,
 ): { error: OAuthCode; error_description: string; request_id: string } {
   const faults = (error.problems ?? []).map(
-    ({ path, message }) => `${path.replace(/^(body|query)\./, '')}: ${inWords(message)}`,
+    ({ path, message }) => `${path.replace(/^(body|query)\./, '')}: ${renderMessage(message)}`,
   );
   return {
     error: codeOf(error, style),

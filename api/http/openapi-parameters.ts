@@ -1,4 +1,4 @@
-import { MAX_KEY_LENGTH } from './once.ts';
+import { MAX_KEY_LENGTH } from './idempotency.ts';
 import type { OperationExample } from './examples.ts';
 import type { DocumentSchemas } from './openapi-schema.ts';
 import type { SharedComponents } from './openapi-shared.ts';

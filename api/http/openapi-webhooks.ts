@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { EVENT_PAYLOADS, TEST_PAYLOAD } from '../../domain/platform/kernel/event-payloads.ts';
 import { EVENT_TYPES, scopeOf, TEST_EVENT, type EventType } from '../../domain/platform/kernel/events.ts';
-import { inWords } from '../../lib/errors.ts';
+import { renderMessage } from '../../lib/errors.ts';
 import { message } from '../../messages/index.ts';
 import { shorten, toSchema } from './openapi-schema.ts';
 
@@ -27,7 +27,7 @@ export function webhooksSection(): Record<string, object> {
       types.map((type) => [
         type,
         delivery(type, {
-          description: inWords(message(`event.${type}`)),
+          description: renderMessage(message(`event.${type}`)),
           payload: EVENT_PAYLOADS[type],
           extra: { 'x-firehose': EVENT_TYPES[type].firehose, 'x-scope': scopeOf(type) },
         }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { addressKey } from '../../lib/address.ts';
 import { isWritable } from '../../lib/clock.ts';
 import type { Page } from '../../lib/cursor.ts';
-import { says } from '../../lib/issue-message.ts';
+import { ruleMessage } from '../../lib/issue-message.ts';
 
 /**
  * Option for a rule about several fields of an object. The rule also runs when a field is invalid or unknown, so that
@@ -12,7 +12,7 @@ export const besideFaults = { when: ({ value }: { value: unknown }) => typeof va
 
 /** RFC 3339 time in UTC, for answers. */
 export const timestamp = z.iso.datetime({ offset: true });
-const YEARS = says('field.years');
+const YEARS = ruleMessage('field.years');
 /** RFC 3339 time from clients, parsed to a Date. Its UTC year must be one that answers and cursors can represent. */
 export const inputTimestamp = z.iso
   .datetime({ offset: true, local: false })
@@ -22,14 +22,14 @@ export const inputTimestamp = z.iso
 export const inputDay = z.iso.date().refine((day) => !day.startsWith('0000'), YEARS);
 
 /** Field that makes a change fail if somebody else changed the record meanwhile. */
-export const asSeen = {
+export const expectedVersion = {
   expected_updated_at: inputTimestamp.optional().meta({
     description:
       'The `updated_at` that you have read. If it has changed since, the answer is 409 and nothing is changed',
   }),
 };
-/** Like {@link asSeen}, for a record that may not exist yet. */
-export const asSeenIfAny = {
+/** Like {@link expectedVersion}, for a record that may not exist yet. */
+export const expectedVersionIfAny = {
   expected_updated_at: inputTimestamp.nullable().optional().meta({
     description:
       'The `updated_at` that you have read, which may be null. If it has changed since, the answer is 409 and nothing is changed',
@@ -45,9 +45,9 @@ export function outboundUrl(description: string) {
     .trim()
     .max(2048)
     .superRefine((value, context) => {
-      if (!URL.canParse(value)) context.addIssue({ code: 'custom', message: says('field.url') });
+      if (!URL.canParse(value)) context.addIssue({ code: 'custom', message: ruleMessage('field.url') });
       else if (new URL(value).username || new URL(value).password)
-        context.addIssue({ code: 'custom', message: says('field.url_credentials') });
+        context.addIssue({ code: 'custom', message: ruleMessage('field.url_credentials') });
     })
     .meta({ format: 'uri', description });
 }
@@ -118,7 +118,7 @@ export function presentPage<Row, Out>(
 }
 
 /** Descriptions of `limit` and `cursor`, the same in every list. */
-export const pageWords = {
+export const pageDescriptions = {
   limit: 'Maximum number of rows of a page',
   cursor: '`pagination.next_cursor` of the previous page, with the same filters; omit for the first page',
 };
@@ -126,8 +126,8 @@ export const pageWords = {
 /** Returns the `limit` and `cursor` parameters of a list that answers 400 to a limit out of range. */
 export function pageQuery(max = 100, fallback = 50, min = 1) {
   return {
-    limit: z.coerce.number().int().min(min).max(max).default(fallback).meta({ description: pageWords.limit }),
-    cursor: z.string().optional().meta({ description: pageWords.cursor }),
+    limit: z.coerce.number().int().min(min).max(max).default(fallback).meta({ description: pageDescriptions.limit }),
+    cursor: z.string().optional().meta({ description: pageDescriptions.cursor }),
   };
 }
 

@@ -12,7 +12,7 @@ import { html } from '../http/html.ts';
 import { messagePage, page } from '../pages/layout.ts';
 import { hiddenFields, problem } from '../pages/sign-in.ts';
 import type { Visit } from '../pages/visit.ts';
-import { says } from '../../lib/issue-message.ts';
+import { ruleMessage } from '../../lib/issue-message.ts';
 
 const PATH = '/mailboxes/consent';
 const text = z.string().max(4096).default('');
@@ -24,7 +24,7 @@ const visible = (most: number, description: string) =>
   z
     .string()
     .max(most)
-    .regex(/^[\x20-\x7e]*$/, says('mailboxes.visible_ascii'))
+    .regex(/^[\x20-\x7e]*$/, ruleMessage('mailboxes.visible_ascii'))
     .default('')
     .meta({ description });
 

@@ -21,7 +21,7 @@ import { plainRun } from '../../test/harness/plain-history.ts';
 import { createReservedSend } from '../../test/harness/inbound.ts';
 import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 import { assertNowhere } from '../../test/harness/secrets.ts';
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 let world: World;
 let mail: MailWorld;
@@ -269,7 +269,7 @@ test.serial(
     await world.deps
       .db('mailboxes')
       .where({ id })
-      .update({ hold_code: 'auth_failed', hold_reason: words('refused'), status: 'inactive' });
+      .update({ hold_code: 'auth_failed', hold_reason: externalText('refused'), status: 'inactive' });
     const again = await call(world, 'POST', '/v1/emails', {
       token,
       body: {
@@ -491,7 +491,7 @@ test("the list is filtered by text and tag, paged, and bound to a key's mailboxe
 test('switched off, a mailbox gives its reserved slots back; switched on, a hold is over', async (t) => {
   const tenant = await world.tenant();
   const token = tenant.apiKey;
-  const id = await bare(tenant, 'c@ours.test', { hold_code: 'auth_failed', hold_reason: words('refused') });
+  const id = await bare(tenant, 'c@ours.test', { hold_code: 'auth_failed', hold_reason: externalText('refused') });
   const now = new Date();
   const { campaignId, stepIds } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi' }]);
   const contactId = await createContact(world.deps.db, now, tenant.organizationId);

@@ -11,7 +11,7 @@ import { readStanding } from '../../domain/mailboxes/warmup/standing.ts';
 import { reader } from '../../domain/platform/kernel/transact.ts';
 import { AppError } from '../../lib/errors.ts';
 import { route } from '../http/route.ts';
-import { asSeen, idParams, pageQuery, presentPage } from '../http/schemas.ts';
+import { expectedVersion, idParams, pageQuery, presentPage } from '../http/schemas.ts';
 import {
   presentAllowance,
   presentAuthCheck,
@@ -132,7 +132,7 @@ export const mailboxRoutes = [
     summary: 'Change a mailbox',
     description:
       'Omitted fields keep their values. New servers are dialled before anything is stored. Disabling a mailbox releases its reserved slots. `warmup` starts and stops its warmup; new warmup settings replan the rest of its day. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
-    body: schemas.updateMailbox.extend(asSeen),
+    body: schemas.updateMailbox.extend(expectedVersion),
     furtherProblems: (ctx, { tags = [] }) => tagProblems(reader(ctx), tags),
     success: { status: 200, body: schemas.mailboxDetail },
     errors: [

@@ -2,20 +2,20 @@ import { z } from 'zod';
 import { minuteOfDay } from '../../domain/platform/scheduling/windows.ts';
 import { standing } from './warmup/schemas.ts';
 import { emailAddress, paged, resource, timestamp, uuid } from '../http/schemas.ts';
-import { says } from '../../lib/issue-message.ts';
-import { issue } from '../http/said.ts';
+import { ruleMessage } from '../../lib/issue-message.ts';
+import { issue } from '../http/stored-message.ts';
 
 /** Text for a mail header: no line breaks or control characters. */
 const headerLine = z
   .string()
   .trim()
   .max(200)
-  .refine((text) => !/\p{Cc}/u.test(text), says('mailboxes.control_characters'));
+  .refine((text) => !/\p{Cc}/u.test(text), ruleMessage('mailboxes.control_characters'));
 const body = (max: number) =>
   z
     .string()
     .max(max)
-    .refine((text) => !text.includes('\0') && !/\p{Surrogate}/u.test(text), says('mailboxes.unstorable'));
+    .refine((text) => !text.includes('\0') && !/\p{Surrogate}/u.test(text), ruleMessage('mailboxes.unstorable'));
 
 const mailService = z
   .strictObject({
@@ -25,12 +25,12 @@ const mailService = z
       .string()
       .min(1)
       .max(320)
-      .refine((text) => !/\p{Cc}/u.test(text), says('mailboxes.control_characters')),
+      .refine((text) => !/\p{Cc}/u.test(text), ruleMessage('mailboxes.control_characters')),
     password: z
       .string()
       .min(1)
       .max(1000)
-      .refine((text) => !/[\r\n\0]/.test(text), says('mailboxes.line_break')),
+      .refine((text) => !/[\r\n\0]/.test(text), ruleMessage('mailboxes.line_break')),
     security: z
       .enum(['tls', 'starttls', 'none'])
       .meta({ description: 'tls: encrypted from the first byte. starttls: required. none: unencrypted' }),
@@ -73,7 +73,7 @@ const perDay = (description: string) => z.int().min(0).max(100).optional().meta(
 const timeOfDay = (description: string) =>
   z
     .string()
-    .refine((time) => minuteOfDay(time) !== undefined, says('field.time_of_day'))
+    .refine((time) => minuteOfDay(time) !== undefined, ruleMessage('field.time_of_day'))
     .optional()
     .meta({ description: `HH:MM. ${description}` });
 

@@ -66,8 +66,7 @@ export function shownPage<Q extends z.ZodType>(
     method: 'get',
     success: { ...success, contentType },
     otherAnswers,
-    handler: (ctx, { headers, query, params }) =>
-      answered(ctx, headers, (visit) => show(visit, query, tokenIn(params))),
+    handler: (ctx, { headers, query, params }) => respond(ctx, headers, (visit) => show(visit, query, tokenIn(params))),
   });
 }
 
@@ -92,7 +91,7 @@ export function sentForm<S extends z.ZodRawShape>(
     otherAnswers,
     errors: ['forbidden', ...(spec.errors ?? [])],
     handler: (ctx, { headers, body, params }) =>
-      answered(ctx, headers, async (visit) => {
+      respond(ctx, headers, async (visit) => {
         const { csrf, request } = body as z.output<ReturnType<typeof form>>;
         assertOwnForm(visit, headers, csrf);
         const token = tokenIn(params);
@@ -107,7 +106,7 @@ function tokenIn(params: unknown): string {
   return (params as { token?: string } | undefined)?.token ?? '';
 }
 
-async function answered(
+async function respond(
   ctx: Ctx,
   headers: Record<string, string | undefined>,
   work: (visit: Visit) => Promise<StreamReply>,

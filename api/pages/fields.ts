@@ -44,7 +44,7 @@ export function refusedForm(problems: Problem[]): AppError {
 }
 
 /** Runs a form's action. Shows the form again (`again`) for errors that the person can correct. */
-export async function orAgain(
+export async function runOrShowAgain(
   again: (refused: AppError) => StreamReply | Promise<StreamReply>,
   work: () => Promise<StreamReply>,
 ): Promise<StreamReply> {

@@ -96,7 +96,7 @@ export function problem({ text }: Pick<Visit, 'text'>, refused: AppError | undef
 }
 
 /** Runs a step of the sign-in. Shows the same form again for an error that the person can correct. */
-async function step(visit: Visit, options: SignInOptions, work: () => Promise<void>): Promise<StreamReply> {
+async function runSignInStep(visit: Visit, options: SignInOptions, work: () => Promise<void>): Promise<StreamReply> {
   try {
     await work();
   } catch (error) {
@@ -107,7 +107,7 @@ async function step(visit: Visit, options: SignInOptions, work: () => Promise<vo
 }
 
 /** Starts a session under a new cookie, so that a session cookie planted in this browser before has no effect. */
-export async function enter(visit: Visit, tokens: TokenPair): Promise<void> {
+export async function startBrowserSession(visit: Visit, tokens: TokenPair): Promise<void> {
   const { value, maxAgeMs } = await browserSession(visit.ctx, tokens);
   if (visit.signedIn) await signOut(visit.ctx);
   visit.keep('session', value, maxAgeMs);
@@ -139,12 +139,12 @@ export const signInRoutes = [
       'Opens a browser session, or mails a code first, depending on AUTH_LOGIN_CODE. Attempts are limited as for POST /v1/auth/login.',
     fields: { email: z.string().default(''), password: z.string().default('') },
     act: async (visit, { request, email, password }) =>
-      step(visit, { request, email }, async () => {
+      runSignInStep(visit, { request, email }, async () => {
         const address = emailAddress.safeParse(email);
         if (!address.success || password === '') throw new AppError('bad_request', message('page.sign_in.both_fields'));
         const result = await signIn(visit.ctx, { email: address.data, password, deviceToken: visit.cookie('device') });
         if ('session' in result) visit.keep('challenge', result.session, CODE_MINUTES * 60_000);
-        else await enter(visit, result);
+        else await startBrowserSession(visit, result);
       }),
   }),
   sentForm({
@@ -153,9 +153,9 @@ export const signInRoutes = [
     summary: 'The sign-in form: the mailed code',
     fields: { code: z.string().default('') },
     act: async (visit, { request, code }) =>
-      step(visit, { request }, async () => {
+      runSignInStep(visit, { request }, async () => {
         const tokens = await confirmSignIn(visit.ctx, { session: visit.cookie('challenge') ?? '', code: code.trim() });
-        await enter(visit, tokens);
+        await startBrowserSession(visit, tokens);
       }),
   }),
   sentForm({

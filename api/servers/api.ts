@@ -4,7 +4,7 @@ import { openRateLimiter } from '../../domain/identity/rate-limiter.ts';
 import type { Deps } from '../../domain/platform/kernel/context.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
 import type { Metrics } from '../../lib/metrics.ts';
-import { openWorkMayTakeMs } from '../../lib/shutdown.ts';
+import { openWorkTimeoutMs } from '../../lib/shutdown.ts';
 import { createApp, type AppOptions } from '../http/app.ts';
 import { openApiDocument } from '../http/openapi.ts';
 import { onlyPost } from '../agents/mcp/methods.ts';
@@ -59,7 +59,7 @@ export async function startApi(
     ...listening,
     prepare: () => void document(),
     async close() {
-      await listening.close(openWorkMayTakeMs(deps.config));
+      await listening.close(openWorkTimeoutMs(deps.config));
       await limiter.close();
       await actors.flush().catch((error: unknown) => deps.log.warn({ err: error }, 'last use of API keys not written'));
       await usage.flush().catch((error: unknown) => deps.log.warn({ err: error }, 'usage of API keys not written'));

@@ -5,7 +5,7 @@ import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
 import type { Metrics } from '../../lib/metrics.ts';
-import { inRequest } from '../../lib/request-span.ts';
+import { withRequestSpan } from '../../lib/request-span.ts';
 import { sendError } from '../http/errors.ts';
 import { metricsEndpoint } from '../http/metrics.ts';
 import { message } from '../../messages/index.ts';
@@ -25,7 +25,9 @@ export async function startForms(
 
 function createFormsApp(config: Config, metrics: Metrics): Koa {
   const app = new Koa();
-  app.use((koa, next) => inRequest(config, { method: koa.method, traceparent: koa.get('traceparent') }, () => next()));
+  app.use((koa, next) =>
+    withRequestSpan(config, { method: koa.method, traceparent: koa.get('traceparent') }, () => next()),
+  );
   app.use((koa, next) => {
     if (koa.path !== '/health') return next();
     koa.body = { status: 'ok' };

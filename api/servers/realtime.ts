@@ -6,10 +6,10 @@ import type { Deps } from '../../domain/platform/kernel/context.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
-import { inRequest } from '../../lib/request-span.ts';
+import { withRequestSpan } from '../../lib/request-span.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { sendError } from '../http/errors.ts';
-import { openWorkMayTakeMs } from '../../lib/shutdown.ts';
+import { openWorkTimeoutMs } from '../../lib/shutdown.ts';
 import { createGateway } from './realtime/gateway.ts';
 import { GATEWAY_TIMES, type GatewayTimes } from './realtime/gateway-parts.ts';
 import { metricsEndpoint } from '../http/metrics.ts';
@@ -47,7 +47,7 @@ export async function startRealtime(deps: Deps, metrics: Metrics, options: Realt
     return {
       ...listening,
       async close() {
-        await Promise.all([listening.close(openWorkMayTakeMs(deps.config)), close()]);
+        await Promise.all([listening.close(openWorkTimeoutMs(deps.config)), close()]);
       },
     };
   } catch (error) {
@@ -60,7 +60,7 @@ export async function startRealtime(deps: Deps, metrics: Metrics, options: Realt
 function createRealtimeApp(deps: Deps, metrics: Metrics): Koa {
   const app = new Koa();
   app.use((koa, next) =>
-    inRequest(deps.config, { method: koa.method, traceparent: koa.get('traceparent') }, () => next()),
+    withRequestSpan(deps.config, { method: koa.method, traceparent: koa.get('traceparent') }, () => next()),
   );
   app.use((koa, next) => {
     if (koa.path !== '/health') return next();

@@ -3,7 +3,7 @@ import type { Deps } from '../../domain/platform/kernel/context.ts';
 import { newId } from '../../lib/ids.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
 import type { Metrics } from '../../lib/metrics.ts';
-import { openWorkMayTakeMs } from '../../lib/shutdown.ts';
+import { openWorkTimeoutMs } from '../../lib/shutdown.ts';
 import { createWakeable } from '../../lib/wakeable.ts';
 import { createTrackingApp } from '../campaigns/tracking/app.ts';
 
@@ -27,7 +27,7 @@ export async function startTracking(deps: Deps, metrics: Metrics, options: { por
   return {
     ...listening,
     async close() {
-      await Promise.all([listening.close(openWorkMayTakeMs(deps.config)), stopAnnouncing()]);
+      await Promise.all([listening.close(openWorkTimeoutMs(deps.config)), stopAnnouncing()]);
     },
   };
 }

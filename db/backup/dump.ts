@@ -34,7 +34,7 @@ interface Dump {
 }
 
 /** Queries the snapshot that is being dumped, for further data that belongs to the dump. */
-export type Look = <T extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<T[]>;
+export type SnapshotQuery = <T extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<T[]>;
 
 /**
  * Writes the rows of every table into files of a folder, all as of one snapshot, without stopping the installation.
@@ -44,7 +44,7 @@ export type Look = <T extends pg.QueryResultRow>(text: string, values?: unknown[
 export async function dumpTables(
   url: string,
   folder: string,
-  alsoRead: (look: Look) => Promise<void>,
+  alsoRead: (look: SnapshotQuery) => Promise<void>,
   onTable: (table: DumpedTable) => void = () => {},
 ): Promise<Dump> {
   const client = new pg.Client({ connectionString: url, application_name: 'heron-backup' });
@@ -52,7 +52,7 @@ export async function dumpTables(
   try {
     await client.query('set statement_timeout = 0');
     await client.query('begin isolation level repeatable read read only');
-    const look: Look = async (text, values) => (await client.query(text, values as never)).rows as never;
+    const look: SnapshotQuery = async (text, values) => (await client.query(text, values as never)).rows as never;
     const [moment] = await look<{ at: Date; server: string }>(
       `select now() as at, current_setting('server_version') as server`,
     );

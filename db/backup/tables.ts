@@ -10,7 +10,7 @@ interface StoredTable {
  * Tables that are not dumped, because their rows mean nothing elsewhere: migration records, which `heron restore`
  * creates by migrating; rate limit counts; running workers.
  */
-const NOT_KEPT = ['heron_migrations', 'heron_migrations_lock', 'rate_limit_counts', 'workers'];
+const NOT_BACKED_UP = ['heron_migrations', 'heron_migrations_lock', 'rate_limit_counts', 'workers'];
 
 /** Returns every table whose rows are dumped, ordered by name. */
 export async function storedTables(client: pg.Client): Promise<StoredTable[]> {
@@ -22,7 +22,7 @@ export async function storedTables(client: pg.Client): Promise<StoredTable[]> {
      where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> all($1)
        and not exists (select 1 from pg_depend d where d.objid = c.oid and d.deptype = 'e')
      group by c.relname order by c.relname collate "C"`,
-    [NOT_KEPT],
+    [NOT_BACKED_UP],
   );
   return rows;
 }

@@ -74,7 +74,7 @@ export function openCatalogue(options: CatalogueReaderOptions): CatalogueReader 
       const client = await pool.connect().catch((error: Error) => {
         throw new CatalogueError(/timeout/i.test(error.message) ? 'slow' : 'unreachable', error);
       });
-      const outcome = await ask<Row>(client, numbered(text, bindings), until - performance.now(), maxBytes);
+      const outcome = await runBounded<Row>(client, numbered(text, bindings), until - performance.now(), maxBytes);
       // A connection whose query was abandoned cannot be reused.
       client.release(outcome instanceof CatalogueError && outcome.reason !== 'missing');
       if (Array.isArray(outcome)) return outcome;
@@ -85,7 +85,7 @@ export function openCatalogue(options: CatalogueReaderOptions): CatalogueReader 
 }
 
 /** Runs a statement and collects its rows, within a time limit (ms) and a size limit. */
-function ask<Row>(
+function runBounded<Row>(
   client: pg.PoolClient,
   statement: { text: string; values: unknown[] },
   timeoutMs: number,

@@ -15,7 +15,7 @@ import { createWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../../lib/ids.ts';
 import { reader, transact } from '../platform/kernel/transact.ts';
 import { authorizeAction, type Action } from './authorize.ts';
-import { carryOut, decideApproval } from './decide.ts';
+import { executeApproved, decideApproval } from './decide.ts';
 import { expireApproval, withdrawApproval } from './expire.ts';
 import { hashContent, hashRecipients } from './payload.ts';
 import { sweepApprovals } from './sweep.ts';
@@ -303,7 +303,7 @@ test.serial('what is carried out is what was approved, once', async (t) => {
   t.deepEqual(told(good), ['executed']);
   const again = () =>
     transact(ctx, async (tx) =>
-      carryOut(tx, subject.family.approval!, good.subject_id, await findApproval(tx.org, good.id), ctx.config),
+      executeApproved(tx, subject.family.approval!, good.subject_id, await findApproval(tx.org, good.id), ctx.config),
     );
   t.false(await again(), 'an approval is good for one time');
   t.is((await findApproval(reader(ctx), good.id)).status, 'executed');

@@ -11,7 +11,7 @@ import { bindingOf } from '../sending/approved.ts';
 import { endApproval } from './expire.ts';
 import { hashContent } from './payload.ts';
 import { subjectOf } from '../platform/kernel/approval-subjects.ts';
-import { isStanding } from './standing.ts';
+import { isRequesterValid } from './standing.ts';
 import { approvalEvent, approvalStatus, findApproval } from './view.ts';
 import { message } from '../../messages/index.ts';
 
@@ -45,7 +45,7 @@ export async function decideApproval(ctx: Ctx, id: string, decision: Decision): 
       return decided;
     }
     if (locked === undefined) await endApproval(tx, id, 'What it was asked for is gone');
-    else await carryOut(tx, subject, locked, decided, ctx.config);
+    else await executeApproved(tx, subject, locked, decided, ctx.config);
     return findApproval(tx.org, id);
   });
 }
@@ -56,7 +56,7 @@ async function storeDecision(tx: Tx, id: string, { decision, reason }: Decision)
            where organization_id = :org and id = :id and status = 'pending' and expires_at > :now returning *`,
     { id, decision, person: tx.actor.userId, reason: reason ?? '', now: tx.now },
   );
-  if (!decided) throw tooLate(await findApproval(tx.org, id), tx.now);
+  if (!decided) throw tooLateError(await findApproval(tx.org, id), tx.now);
   tx.emit('approval.decided', {
     ...approvalEvent(decided),
     status: decision,
@@ -77,7 +77,7 @@ async function storeDecision(tx: Tx, id: string, { decision, reason }: Decision)
   return decided;
 }
 
-function tooLate(approval: ApprovalRow, now: Date): AppError {
+function tooLateError(approval: ApprovalRow, now: Date): AppError {
   const status = approvalStatus(approval, now);
   if (status === 'expired')
     return new AppError('conflict', message('approval.expired'), { fix: message('approval.expired.fix') });
@@ -91,14 +91,14 @@ function tooLate(approval: ApprovalRow, now: Date): AppError {
  * @returns true if the action was executed
  * @throws AppError an error of the subject
  */
-export async function carryOut<Subject>(
+export async function executeApproved<Subject>(
   tx: Tx,
   subject: ApprovalSubject<Subject>,
   locked: Subject,
   approval: ApprovalRow,
   config: Config,
 ): Promise<boolean> {
-  if (!(await isStanding(tx, approval))) {
+  if (!(await isRequesterValid(tx, approval))) {
     await endApproval(tx, approval.id, 'The credential that asked for it can no longer be used');
     await subject.refused(tx, locked, approval, 'revoked', config);
     return false;

@@ -16,7 +16,7 @@ import { approvalEvent, approvalStatus } from './view.ts';
 import { message } from '../../messages/index.ts';
 
 /** An action that waits for a person. */
-export interface Held {
+export interface AwaitingApproval {
   requester: Requester;
   capability: Capability;
   subject: { type: SubjectType; id: string };
@@ -40,7 +40,7 @@ export interface Held {
 export async function holdForApproval(
   tx: Tx,
   config: Pick<Config, 'APP_URL' | 'APPROVAL_EXPIRES_MS'>,
-  held: Held,
+  held: AwaitingApproval,
 ): Promise<ApprovalRow> {
   if (held.content.samples.length > MAX_SAMPLES) throw new Error(`more than ${MAX_SAMPLES} samples`);
   const payloadHash = hashContent(held.content);
@@ -89,7 +89,7 @@ export async function holdForApproval(
 }
 
 /** Returns the approval of a subject that is pending, or approved but not executed. */
-async function openApproval(tx: Tx, subject: Held['subject']): Promise<ApprovalRow | undefined> {
+async function openApproval(tx: Tx, subject: AwaitingApproval['subject']): Promise<ApprovalRow | undefined> {
   return tx.org
     .query(Approvals)
     .where({ subject_type: subject.type, subject_id: subject.id })

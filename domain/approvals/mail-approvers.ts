@@ -25,7 +25,7 @@ interface Claim {
  * @throws AppError internal_error when the mail server refused an email temporarily; the next attempt sends it again
  */
 export async function mailApprovers(ctx: Ctx, approvalId: string): Promise<{ kind: 'done'; why: string }> {
-  await settleLeftBehind(ctx, approvalId);
+  await markAbandonedUncertain(ctx, approvalId);
   let mailed = 0;
   let failure: unknown;
   for (const userId of await approversToMail(ctx, approvalId)) {
@@ -48,7 +48,7 @@ export async function mailApprovers(ctx: Ctx, approvalId: string): Promise<{ kin
  * Marks emails left in state sending as uncertain. Only one attempt works at a time, so an earlier one died while it
  * sent them, and they may have arrived.
  */
-async function settleLeftBehind(ctx: Ctx, approvalId: string): Promise<void> {
+async function markAbandonedUncertain(ctx: Ctx, approvalId: string): Promise<void> {
   await reader(ctx)
     .table('approval_mails')
     .where({ approval_id: approvalId, state: 'sending' })

@@ -3,7 +3,7 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import type { Requester } from './authorize.ts';
 
 /** True if the key or grant that asked for an action can still be used. Nothing is carried out for a revoked or expired one. */
-export async function isStanding(
+export async function isRequesterValid(
   tx: Tx,
   { api_key_id: key, oauth_grant_id: grant }: Pick<ApprovalRow, 'api_key_id' | 'oauth_grant_id'>,
 ): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { signalLauncher } from '../sending/control/signals.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact } from '../platform/kernel/transact.ts';
-import { assertAsSeen } from '../platform/as-seen.ts';
+import { assertUnchanged } from '../platform/assert-unchanged.ts';
 import { checkedSettings, type PartialSettings } from '../sending/campaign/outreach-settings.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
@@ -45,7 +45,7 @@ export async function replaceAdvanced(
     const campaign = await lockCampaign(tx, campaignId);
     await assertMayChangeActive(tx, campaign);
     const before = await readAdvanced(tx.org, campaign.id);
-    assertAsSeen('settings', before.updated_at, expectedUpdatedAt);
+    assertUnchanged('settings', before.updated_at, expectedUpdatedAt);
     await tx.org
       .insert('campaign_advanced', { campaign_id: campaign.id, overrides: json(stored), updated_at: tx.now })
       .onConflict('campaign_id')

@@ -13,7 +13,7 @@ import { estimateSending, type Estimate, type EstimateInput } from '../platform/
 import { scheduleProblems } from '../platform/scheduling/problems.ts';
 import type { ProjectedMailbox } from '../platform/scheduling/projected-day.ts';
 import { dayKey, WEEKDAYS } from '../platform/scheduling/windows.ts';
-import { upcomingWarmup } from '../mailboxes/warmup/coming.ts';
+import { upcomingWarmup } from '../mailboxes/warmup/upcoming.ts';
 import { scheduleOf } from '../sending/campaign/campaign-view.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
 import { labelProblems, settingsColumns } from './checks.ts';

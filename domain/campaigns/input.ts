@@ -4,7 +4,7 @@ import { MAX_UTM_LENGTH } from '../mail/messages/utm.ts';
 import { partialSettingsSchema } from '../sending/campaign/outreach-settings.ts';
 import { stepActionSchema } from '../sending/campaign/actions.ts';
 import { conditionsSchema } from '../sending/campaign/graph.ts';
-import { says } from '../../lib/issue-message.ts';
+import { ruleMessage } from '../../lib/issue-message.ts';
 
 const MAX_LIST = 200;
 /** Maximum steps of one campaign. */
@@ -20,7 +20,7 @@ const hostname = z
   .max(253)
   .regex(
     /^$|^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/,
-    says('campaigns.host_name'),
+    ruleMessage('campaigns.host_name'),
   );
 // Checks only the types of zones, times, windows and dates. Problems of their values are listed together with those of
 // ids and steps.

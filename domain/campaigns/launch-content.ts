@@ -15,7 +15,7 @@ import { SENDER_COLUMNS, shownSender, shownSettings, type SenderColumns } from '
 import { message } from '../../messages/index.ts';
 
 /** Maximum recipients whose addresses are listed one by one. */
-const FEW = 20;
+const SAMPLE_SIZE = 20;
 
 /**
  * Builds the content that a person approves for the launch of a campaign. It holds every recipient (as a number and a
@@ -43,7 +43,7 @@ export async function launchContent(
       count: addresses.length,
       source: { kind: 'campaign', id: campaign.id, name: campaign.name },
       fingerprint: hashRecipients(addresses),
-      ...(addresses.length <= FEW ? { addresses } : {}),
+      ...(addresses.length <= SAMPLE_SIZE ? { addresses } : {}),
     },
     senders: senders.map(shownSender),
     schedule: scheduleOf(campaign),

@@ -2,7 +2,7 @@ import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { Config } from '../../lib/config/index.ts';
 import type { Requester } from '../approvals/authorize.ts';
 import { holdForApproval } from '../approvals/hold.ts';
-import { isStanding, requesterOf } from '../approvals/standing.ts';
+import { isRequesterValid, requesterOf } from '../approvals/standing.ts';
 import { approvalOfSubject, findApproval, type ApprovalRow } from '../approvals/view.ts';
 import { restartForLeads } from '../audience/leads/add.ts';
 import type { ApprovalSubject, AskedApproval, Tx } from '../platform/kernel/tx.ts';
@@ -41,7 +41,7 @@ export const campaignLeads: ApprovalSubject<CampaignRow> = {
     const approval = approvalId
       ? await findApproval(tx.org, approvalId)
       : await approvalOfSubject(tx.org, 'campaign_leads', campaign.id);
-    if (approval && (await isStanding(tx, approval)))
+    if (approval && (await isRequesterValid(tx, approval)))
       await askAgain(tx, config, campaign, requesterOf(approval), fields);
   },
   async refused(tx, campaign, approval, why, config) {

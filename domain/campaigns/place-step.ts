@@ -42,16 +42,16 @@ export function placeStep(steps: readonly GraphStep[], stepId: string, { after, 
     .filter(({ id }) => id !== stepId)
     .map((step) => ({ ...step, conditions: retargetConditions(step.conditions, (to) => (to === stepId ? led : to)) }));
   const before = others.find(({ id }) => id === after);
-  const next = before ? putBehind(before, stepId, branch) : (firstStep(others)?.id ?? null);
+  const next = before ? insertAfterStep(before, stepId, branch) : (firstStep(others)?.id ?? null);
   const at = before ? others.indexOf(before) + 1 : 0;
-  const ordered: GraphStep[] = others.toSpliced(at, 0, { ...moved, conditions: leadOn(moved, next) });
+  const ordered: GraphStep[] = others.toSpliced(at, 0, { ...moved, conditions: continueTo(moved, next) });
   const placed = ordered.map((step, position) => ({ ...step, position }));
   refuseProblems(graphProblems(placed, ({ id }) => (id === stepId ? 'body.place' : `steps.${id}`)));
   return placed;
 }
 
 /** Inserts a step behind another one. @returns former target of the link */
-function putBehind(before: GraphStep, stepId: string, branch: number | undefined): string | null {
+function insertAfterStep(before: GraphStep, stepId: string, branch: number | undefined): string | null {
   const { branches } = before.conditions;
   if (branch !== undefined) {
     const link = branches[branch]!;
@@ -67,7 +67,7 @@ function putBehind(before: GraphStep, stepId: string, branch: number | undefined
 }
 
 /** Redirects the default link of the moved step, and every branch with the same target, to `next`. */
-function leadOn(moved: GraphStep, next: string | null): StepConditions {
+function continueTo(moved: GraphStep, next: string | null): StepConditions {
   const { branches } = moved.conditions;
   if (branches.length === 0) return { ...moved.conditions, ...defaultConditions(moved.action, next) };
   const links = relink(moved, next);

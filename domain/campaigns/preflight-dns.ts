@@ -73,7 +73,7 @@ export async function readCampaignDns(
  * Returns the result of {@link readCampaignDns} from recent answers of this process, without a query, so it may be
  * called inside a transaction. Undefined if a query is needed.
  */
-export async function recallCampaignDns(
+export async function cachedCampaignDns(
   org: OrgScope,
   dns: DnsRecords,
   campaign: CampaignRow,

@@ -1,5 +1,5 @@
 import type { PreflightCheck, PreflightFinding } from '../../db/json-columns.ts';
-import { found } from '../../lib/finding.ts';
+import { toFinding } from '../../lib/finding.ts';
 import type { Message } from '../../messages/index.ts';
 
 /**
@@ -34,7 +34,7 @@ const RANK = { error: 0, warning: 1, info: 2 } as const;
 
 /** Creates a finding that prevents the campaign from starting. */
 export function errorFinding(check: PreflightCheckKey, said: Message, stepId?: string | null): WeighedFinding {
-  return { ...found('error', said), check, points: ERROR_POINTS, ...placed(stepId) };
+  return { ...toFinding('error', said), check, points: ERROR_POINTS, ...placed(stepId) };
 }
 
 /** Creates a finding that only costs points. */
@@ -44,12 +44,12 @@ export function warningFinding(
   said: Message,
   stepId?: string | null,
 ): WeighedFinding {
-  return { ...found('warning', said), check, points, ...placed(stepId) };
+  return { ...toFinding('warning', said), check, points, ...placed(stepId) };
 }
 
 /** Creates a finding without points, for information or an unknown result. */
 export function infoFinding(check: PreflightCheckKey, said: Message, stepId?: string | null): WeighedFinding {
-  return { ...found('info', said), check, points: 0, ...placed(stepId) };
+  return { ...toFinding('info', said), check, points: 0, ...placed(stepId) };
 }
 
 function placed(stepId: string | null | undefined): { step_id?: string } {

@@ -34,14 +34,14 @@ const KEPT_REPORTS = 20;
  */
 export async function preflightCampaign(ctx: Ctx, campaignId: string, dns?: CampaignDns): Promise<PreflightReport> {
   const records = dns ?? (await readCampaignDns(ctx, campaignId));
-  return transact(ctx, async (tx) => preflightFound(tx, await findCampaign(tx.org, campaignId), records));
+  return transact(ctx, async (tx) => preflightLoaded(tx, await findCampaign(tx.org, campaignId), records));
 }
 
 /**
  * Variant of {@link preflightCampaign} for a campaign that the caller has read or locked, in the caller's transaction.
  */
-export async function preflightFound(tx: Tx, campaign: CampaignRow, dns: CampaignDns): Promise<PreflightReport> {
-  const { findings, looked } = await lookAt(tx, campaign, dns);
+export async function preflightLoaded(tx: Tx, campaign: CampaignRow, dns: CampaignDns): Promise<PreflightReport> {
+  const { findings, looked } = await runChecks(tx, campaign, dns);
   const { passed, score, checks, findings: ordered } = weighFindings(findings, looked);
   const id = newId();
   await tx.org.sql(
@@ -77,7 +77,7 @@ export async function preflightFound(tx: Tx, campaign: CampaignRow, dns: Campaig
 }
 
 /** Runs all checks. The workspace and the campaign can switch off advisory ones. */
-async function lookAt(
+async function runChecks(
   tx: Tx,
   campaign: CampaignRow,
   dns: CampaignDns,

@@ -3,7 +3,7 @@ import { refuseProblems } from '../../lib/errors.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact } from '../platform/kernel/transact.ts';
-import { assertAsSeen } from '../platform/as-seen.ts';
+import { assertUnchanged } from '../platform/assert-unchanged.ts';
 import { senderProblems } from './checks.ts';
 import type { SenderInput } from './input.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
@@ -12,7 +12,7 @@ import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
 import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
 import { lockCampaign } from '../sending/control/status.ts';
 import { storeSenders } from './sender-rows.ts';
-import { poolChanged } from '../sending/control/reschedule.ts';
+import { applyPoolChange } from '../sending/control/reschedule.ts';
 import { message } from '../../messages/index.ts';
 
 /** A mailbox of an explicit pool. */
@@ -51,7 +51,7 @@ export async function replaceSenders(
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     const { id, name } = campaign;
-    assertAsSeen('campaign', campaign.updated_at, expectedUpdatedAt);
+    assertUnchanged('campaign', campaign.updated_at, expectedUpdatedAt);
     refuseProblems(await senderProblems(tx.org, ctx.actor, senders, 'body.senders'));
     const mailboxIds = senders.map((sender) => sender.email_account_id);
     await tx.org.sql(
@@ -65,7 +65,7 @@ export async function replaceSenders(
     await logCampaign(tx, id, 'senders_replaced', message('log.senders_replaced', { count: senders.length }));
     tx.emit('campaign.updated', { campaign_id: id, name, fields: ['senders'] });
     tx.audit({ action: 'update', entityType: 'campaign', entityId: id, metadata: { senders: mailboxIds } });
-    await poolChanged(tx, id);
+    await applyPoolChange(tx, id);
     return { senders: await readSenders(tx.org, id), updatedAt: tx.now };
   });
 }

@@ -1,6 +1,6 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import { holdForApproval } from '../approvals/hold.ts';
-import { isStanding, requesterOf } from '../approvals/standing.ts';
+import { isRequesterValid, requesterOf } from '../approvals/standing.ts';
 import { findApproval, type ApprovalRow } from '../approvals/view.ts';
 import type { ApprovalSubject } from '../platform/kernel/tx.ts';
 import { bindingOf } from '../sending/approved.ts';
@@ -28,7 +28,7 @@ export const campaignStart: ApprovalSubject<CampaignRow> = {
     if (campaign?.status !== 'active' || campaign.approval_id !== approvalId || !approvalId) return;
     await pauseCampaign(tx, campaign.id, 'paused', message('log.not_as_approved', { fields }));
     const approval = await findApproval(tx.org, approvalId);
-    if (!(await isStanding(tx, approval))) return;
+    if (!(await isRequesterValid(tx, approval))) return;
     await holdForApproval(tx, config, {
       requester: requesterOf(approval),
       capability: 'campaign.launch',

@@ -7,7 +7,7 @@ import { signalLauncher } from '../sending/control/signals.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { defaultThreadReply } from '../mail/messages/threading.ts';
-import { assertAsSeen } from '../platform/as-seen.ts';
+import { assertUnchanged } from '../platform/assert-unchanged.ts';
 import type { MessageError } from '../mail/messages/render-source.ts';
 import { copyWarnings, defaultWaitAfter, kindOf } from './build-steps.ts';
 import { oneTimeProblems } from './checks.ts';
@@ -84,7 +84,7 @@ export async function appendStep(
       return stored;
     });
     await moveWaits(tx, stepId, action);
-    await stepsChanged(tx, campaign, message('log.step_added'), stepId, { signalRuns: place !== undefined });
+    await recordStepsChange(tx, campaign, message('log.step_added'), stepId, { signalRuns: place !== undefined });
     return written(tx, stepId);
   });
 }
@@ -135,7 +135,7 @@ export async function updateStep(
   return transact(ctx, async (tx) => {
     const { campaign, rows } = await lockSteps(tx, campaignId);
     const row = findStep(rows, stepId);
-    assertAsSeen('step', row.updated_at, expectedUpdatedAt);
+    assertUnchanged('step', row.updated_at, expectedUpdatedAt);
     await assertMayWriteSteps(tx.org, ctx.actor, [{ action: input.action, path: 'body' }]);
     const change = edited(row, input);
     const action = await editSteps(tx, campaign, async () => {
@@ -148,7 +148,7 @@ export async function updateStep(
     const signalRuns =
       place !== undefined || moves.some((field) => JSON.stringify(row[field]) !== JSON.stringify(change.after[field]));
     await moveWaits(tx, row.id, action);
-    await stepsChanged(tx, campaign, message('log.step_changed'), row.id, { signalRuns });
+    await recordStepsChange(tx, campaign, message('log.step_changed'), row.id, { signalRuns });
     return written(tx, row.id);
   });
 }
@@ -290,7 +290,7 @@ export async function deleteStep(ctx: Ctx, campaignId: string, stepId: string): 
       for (const later of rows.filter((other) => other.position > row.position))
         await store(tx, later.id, { position: later.position - 1 });
     });
-    await stepsChanged(tx, campaign, message('log.step_removed'), row.id, { signalRuns: true });
+    await recordStepsChange(tx, campaign, message('log.step_removed'), row.id, { signalRuns: true });
   });
 }
 
@@ -339,7 +339,7 @@ async function store(tx: Tx, stepId: string, columns: Partial<CampaignStepRow>):
  * Raises the graph version, so that runs read the steps again, and announces the change.
  * @param options.signalRuns makes the launcher signal every run, because some may wait without a timer
  */
-async function stepsChanged(
+async function recordStepsChange(
   tx: Tx,
   campaign: CampaignRow,
   said: Message,

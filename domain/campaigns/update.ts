@@ -5,8 +5,8 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { signalLauncher } from '../sending/control/signals.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { withSavepoint, transact, type Tx } from '../platform/kernel/transact.ts';
-import { poolChanged, reschedule } from '../sending/control/reschedule.ts';
-import { assertAsSeen } from '../platform/as-seen.ts';
+import { applyPoolChange, reschedule } from '../sending/control/reschedule.ts';
+import { assertUnchanged } from '../platform/assert-unchanged.ts';
 import { labelProblems, settingsColumns, settingsProblems } from './checks.ts';
 import type { UpdateCampaign } from './input.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
@@ -58,7 +58,7 @@ export async function editCampaign(
 ): Promise<Start & { campaign: CampaignRow }> {
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
-    assertAsSeen('campaign', campaign.updated_at, expectedUpdatedAt);
+    assertUnchanged('campaign', campaign.updated_at, expectedUpdatedAt);
     const edit = () => applyEdit(ctx, tx, campaign, input);
     const started =
       input.status === 'active'
@@ -128,7 +128,7 @@ async function moveTo({ config }: Ctx, tx: Tx, campaign: CampaignRow, status: st
 async function applyToRuns(tx: Tx, campaignId: string, changed: readonly string[]): Promise<void> {
   const touches = (fields: readonly string[]) => fields.some((field) => changed.includes(field));
   if (touches(SCHEDULE)) await reschedule(tx, campaignId, message('log.schedule_changed'));
-  if (touches(POOL)) await poolChanged(tx, campaignId);
+  if (touches(POOL)) await applyPoolChange(tx, campaignId);
   // The launcher itself reads limits, order and `continuous`.
   if (changed.length > 0) signalLauncher(tx, campaignId, 'edited');
 }

@@ -1,7 +1,7 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { AppError } from '../../lib/errors.ts';
-import { found } from '../../lib/finding.ts';
+import { toFinding } from '../../lib/finding.ts';
 import type { Message } from '../../messages/index.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
@@ -57,6 +57,6 @@ export async function campaignProblems(
 function fromRefusal({ said, problems = [] }: AppError): CampaignProblem[] {
   const steps = problems.map(({ path }) => /^steps\.([^.]+)\./.exec(path)?.[1]).filter((id) => id !== undefined);
   // The message of every refused start is a finding.
-  const finding = found('error', said as Message);
+  const finding = toFinding('error', said as Message);
   return (steps.length > 0 ? steps : [null]).map((stepId) => ({ ...finding, stepId }));
 }

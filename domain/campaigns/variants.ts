@@ -5,8 +5,8 @@ import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
-import { assertAsSeen } from '../platform/as-seen.ts';
-import { assertRoomFor } from '../platform/full-list.ts';
+import { assertUnchanged } from '../platform/assert-unchanged.ts';
+import { assertBelowLimit } from '../platform/full-list.ts';
 import type { MessageError } from '../mail/messages/render-source.ts';
 import { copyWarnings } from './build-steps.ts';
 import { insertVariant } from './create.ts';
@@ -52,10 +52,10 @@ export async function createVariant(ctx: Ctx, campaignId: string, input: Variant
       if (!step) throw notFound('step');
     }
     const bound = { most: MAX_VARIANTS, what: message('steps.variants_most') };
-    await assertRoomFor(tx, 'campaign_variants', bound, { campaign_id: campaign.id });
+    await assertBelowLimit(tx, 'campaign_variants', bound, { campaign_id: campaign.id });
     const variant = await editSteps(tx, campaign, () => insertVariant(tx, campaign.id, input));
     await reopenTest(tx, campaign.id, variant.step_id);
-    await variantsChanged(tx, campaign, message('log.variant_added'), variant.id);
+    await recordVariantsChange(tx, campaign, message('log.variant_added'), variant.id);
     return { variant, warnings: copyWarnings(variant) };
   });
 }
@@ -76,12 +76,12 @@ export async function updateVariant(
     const campaign = await lockCampaign(tx, campaignId);
     const { id, step_id: stepId, updated_at: updatedAt } = await findVariant(tx, campaign.id, variantId);
     // Checked under the campaign's lock, which every change of a variant takes.
-    assertAsSeen('variant', updatedAt, expectedUpdatedAt);
+    assertUnchanged('variant', updatedAt, expectedUpdatedAt);
     if (COMPARED.some((field) => input[field] !== undefined)) await reopenTest(tx, campaign.id, stepId);
     const variant = (await editSteps(tx, campaign, async () =>
       tx.org.query(CampaignVariants).patchAndFetchById(id, { ...input, updated_at: tx.now }),
     ))!;
-    await variantsChanged(tx, campaign, message('log.variant_changed'), id);
+    await recordVariantsChange(tx, campaign, message('log.variant_changed'), id);
     return { variant, warnings: copyWarnings(variant) };
   });
 }
@@ -95,7 +95,7 @@ export async function deleteVariant(ctx: Ctx, campaignId: string, variantId: str
     const campaign = await lockCampaign(tx, campaignId);
     const { id } = await findVariant(tx, campaign.id, variantId);
     await editSteps(tx, campaign, async () => tx.org.query(CampaignVariants).findById(id).delete());
-    await variantsChanged(tx, campaign, message('log.variant_removed'), id);
+    await recordVariantsChange(tx, campaign, message('log.variant_removed'), id);
   });
 }
 
@@ -126,7 +126,7 @@ async function findVariant(tx: Tx, campaignId: string, variantId: string): Promi
   return variant;
 }
 
-async function variantsChanged(tx: Tx, campaign: CampaignRow, said: Message, variantId: string): Promise<void> {
+async function recordVariantsChange(tx: Tx, campaign: CampaignRow, said: Message, variantId: string): Promise<void> {
   await tx.org.sql(
     'update campaigns set graph_version = graph_version + 1, updated_at = :now where organization_id = :org and id = :id',
     { id: campaign.id, now: tx.now },

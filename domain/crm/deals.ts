@@ -8,7 +8,7 @@ import { message } from '../../messages/index.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import type { EventData } from '../platform/kernel/event-payloads.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
-import { assertAsSeen } from '../platform/as-seen.ts';
+import { assertUnchanged } from '../platform/assert-unchanged.ts';
 import { DEFAULT_CURRENCY } from '../sending/campaign/crm-actions.ts';
 import { recordActivities, type Activity } from './activities.ts';
 import { referenceProblems } from './references.ts';
@@ -127,7 +127,7 @@ export async function updateDeal(
   return transact(ctx, async (tx) => {
     const references = isUuid(id) ? await referenceProblems(tx.org, edit, { lock: true }) : [];
     const before = await lockDeal(tx, id);
-    assertAsSeen('deal', before.updated_at, expectedUpdatedAt);
+    assertUnchanged('deal', before.updated_at, expectedUpdatedAt);
     refuseProblems([...references, ...(await ownProblems(tx.org, before, edit, { lock: true }))]);
     const changes = changesOf(before, edit, tx.now);
     const fields = Object.keys(edit).filter((field) => field in changes);

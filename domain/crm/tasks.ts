@@ -5,7 +5,7 @@ import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import type { EventData } from '../platform/kernel/event-payloads.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
-import { assertAsSeen } from '../platform/as-seen.ts';
+import { assertUnchanged } from '../platform/assert-unchanged.ts';
 import { recordActivities, type Activity } from './activities.ts';
 import {
   readTaskTypes,
@@ -125,7 +125,7 @@ export async function updateTask(
   return transact(ctx, async (tx) => {
     const references = await referenceProblems(tx.org, edit, { lock: true });
     const before = await lockTask(tx, id);
-    assertAsSeen('task', before.updated_at, expectedUpdatedAt);
+    assertUnchanged('task', before.updated_at, expectedUpdatedAt);
     const types = edit.type === undefined ? [] : await readTaskTypes(tx.org);
     refuseProblems([...references, ...unknownTaskTypes(types, namedType(edit))]);
     const type = edit.type === undefined ? undefined : taskTypeNamed(types, edit.type);

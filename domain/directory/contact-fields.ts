@@ -14,20 +14,20 @@ export const CONTACT_LIMITS = {
 } as const;
 
 /** Returns true if a contact may have all of these custom fields together. */
-export function fitCustomFields(fields: Readonly<Record<string, string>>): boolean {
+export function customFieldsFit(fields: Readonly<Record<string, string>>): boolean {
   const entries = Object.entries(fields);
   const total = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
   return entries.length <= CONTACT_LIMITS.customFields && total <= CONTACT_LIMITS.customTotal;
 }
 
-/** Values for messages about custom fields that exceed {@link fitCustomFields}. */
-export const MOST_FIELDS = { max: CONTACT_LIMITS.customFields, characters: CONTACT_LIMITS.customTotal };
+/** Values for messages about custom fields that exceed {@link customFieldsFit}. */
+export const CUSTOM_FIELD_LIMITS = { max: CONTACT_LIMITS.customFields, characters: CONTACT_LIMITS.customTotal };
 
 /**
  * Returns an SQL condition: a contact's new custom fields are within the limits, or do not exceed the limits more than
  * before. Only merging contacts can create more fields than a request may contain.
  */
-export function fieldsFit(before: string, after: string): string {
+export function customFieldsFitSql(before: string, after: string): string {
   const count = (fields: string) => `(select count(*) from jsonb_object_keys(${fields}))`;
   const total = (fields: string) =>
     `(select coalesce(sum(length(f.key) + length(f.value)), 0) from jsonb_each_text(${fields}) f)`;
@@ -39,11 +39,11 @@ export function fieldsFit(before: string, after: string): string {
  * The only name that a custom field cannot have. Assigning it changes the prototype of the object instead of adding a
  * field.
  */
-export const LOST_NAME = '__proto__';
+export const FORBIDDEN_KEY = '__proto__';
 
 /** Returns true if a custom field may have this name. */
 export function isCustomKey(name: string): boolean {
-  return name.length > 0 && name.length <= CONTACT_LIMITS.customKey && !name.includes('\0') && name !== LOST_NAME;
+  return name.length > 0 && name.length <= CONTACT_LIMITS.customKey && !name.includes('\0') && name !== FORBIDDEN_KEY;
 }
 
 /** Fields of a contact to store. Empty text means "not given". `email` is lower-case. */

@@ -4,14 +4,14 @@ import type { Deps } from '../platform/kernel/context.ts';
 import type { Caller } from './resolve-actor.ts';
 
 /** Credential of an open connection: an API key or session by its id, an OAuth token by its hash. */
-export interface HeldCredential {
+export interface OpenCredential {
   kind: 'api_key' | 'session' | 'oauth';
   /** Id of the key or session, or SHA-256 of the access token. */
   id: string;
 }
 
 /** Returns a unique key for a credential of any kind. */
-export function credentialKey({ kind, id }: HeldCredential): string {
+export function credentialKey({ kind, id }: OpenCredential): string {
   return `${kind}/${id}`;
 }
 
@@ -40,11 +40,11 @@ function sessionRights(organizationId: string | null, permissions: readonly stri
  */
 export async function credentialStates(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
-  held: readonly HeldCredential[],
+  held: readonly OpenCredential[],
 ): Promise<Map<string, string>> {
   const now = clock.now();
   const states = new Map<string, string>();
-  const idsOf = (kind: HeldCredential['kind']) => [
+  const idsOf = (kind: OpenCredential['kind']) => [
     ...new Set(held.filter((one) => one.kind === kind).map(({ id }) => id)),
   ];
   const [keys, sessions, tokens] = [idsOf('api_key'), idsOf('session'), idsOf('oauth')];

@@ -20,7 +20,7 @@ export function codeMail(
   code: string,
   reader?: Reader,
 ): SystemMessage {
-  const say = speaker(ctx, reader);
+  const say = messageRenderer(ctx, reader);
   const kind = purpose === 'login' ? 'mail.sign_in_code' : 'mail.sign_up_code';
   const lasts = say(message('mail.code_lasts', { minutes: CODE_MINUTES }));
   return {
@@ -32,7 +32,7 @@ export function codeMail(
 
 /** Makes the email with the link for setting a new password. */
 export function resetMail(ctx: Ctx, to: string, handle: string, reader: Reader): SystemMessage {
-  const say = speaker(ctx, reader);
+  const say = messageRenderer(ctx, reader);
   const lasts = say(message('mail.reset_lasts', { minutes: RESET_MINUTES }));
   return {
     to,
@@ -47,7 +47,7 @@ export function resetMail(ctx: Ctx, to: string, handle: string, reader: Reader):
  * Makes the email for a requested reset of an address without an account. The work is the same as with an account.
  */
 export function noAccountMail(ctx: Ctx, to: string): SystemMessage {
-  const say = speaker(ctx, undefined);
+  const say = messageRenderer(ctx, undefined);
   const why = say(message('mail.no_account', { url: ctx.config.APP_URL }));
   return { to, subject: say(message('mail.no_account.subject')), text: `${why}\n\n${say(message('mail.ignore'))}\n` };
 }
@@ -62,7 +62,7 @@ interface Invited {
 
 /** Makes the email with the link for joining a workspace. */
 export function invitationMail(ctx: Ctx, { to, workspace, token, days }: Invited, reader: Reader): SystemMessage {
-  const say = speaker(ctx, reader);
+  const say = messageRenderer(ctx, reader);
   return {
     to,
     subject: say(message('mail.invitation.subject', { workspace: workspace.replace(/\s+/g, ' ') })),
@@ -72,7 +72,7 @@ export function invitationMail(ctx: Ctx, { to, workspace, token, days }: Invited
   };
 }
 
-function speaker(ctx: Ctx, reader: Reader): (said: Message) => string {
+function messageRenderer(ctx: Ctx, reader: Reader): (said: Message) => string {
   const language = toLanguage(reader?.language) ?? ctx.language;
   return (said) => render(said, language);
 }

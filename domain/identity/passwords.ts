@@ -12,7 +12,10 @@ let unusable: Promise<string> | undefined;
  * Returns true if the password matches the account. An unknown account costs the same argon2id work as a wrong
  * password, so the response time does not reveal which addresses have accounts.
  */
-export async function passwordFits(account: { password_hash: string } | undefined, password: string): Promise<boolean> {
+export async function isPasswordCorrect(
+  account: { password_hash: string } | undefined,
+  password: string,
+): Promise<boolean> {
   unusable ??= hashPassword(newSecret());
   const fits = await verifyPassword(account?.password_hash ?? (await unusable), password);
   return account !== undefined && fits;

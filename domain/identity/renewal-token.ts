@@ -12,7 +12,7 @@ type Secret = Pick<Config, 'AUTH_SECRET'>;
  * Holder of a renewal token: a client of the API (refresh token), or a browser (cookie value). A token is valid for its
  * own kind of holder only.
  */
-export type TokenKeeper = 'client' | 'browser';
+export type TokenHolder = 'client' | 'browser';
 
 /**
  * Returns a secret that renews a session: the session's id, 256 random bits, and a keyed hash. The hash proves that a
@@ -22,7 +22,7 @@ export type TokenKeeper = 'client' | 'browser';
  */
 export function newRenewalToken(
   config: Secret,
-  keeper: TokenKeeper,
+  keeper: TokenHolder,
   sessionId: string,
   random: Uint8Array = randomBytes(RANDOM_BYTES),
 ): string {
@@ -31,7 +31,7 @@ export function newRenewalToken(
 }
 
 /** Returns the session that a token of this kind was issued for, at any time. Undefined for anything else. */
-export function sessionOfToken(config: Secret, keeper: TokenKeeper, token: string): string | undefined {
+export function sessionOfToken(config: Secret, keeper: TokenHolder, token: string): string | undefined {
   const bytes = Buffer.from(token.slice(0, 200), 'base64url');
   if (bytes.length !== ID_BYTES + RANDOM_BYTES + MAC_BYTES) return undefined;
   const issued = bytes.subarray(0, -MAC_BYTES);
@@ -43,6 +43,6 @@ export function sessionOfToken(config: Secret, keeper: TokenKeeper, token: strin
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-function macOf({ AUTH_SECRET }: Secret, keeper: TokenKeeper, issued: Buffer): Buffer {
+function macOf({ AUTH_SECRET }: Secret, keeper: TokenHolder, issued: Buffer): Buffer {
   return hmac(AUTH_SECRET, Buffer.concat([Buffer.from(`renewal/${keeper}/`), issued])).subarray(0, MAC_BYTES);
 }

@@ -8,7 +8,7 @@ import { isUuid, newId } from '../../lib/ids.ts';
 import type { Actor } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type AuditEntry } from '../platform/kernel/transact.ts';
-import { newRenewalToken, sessionOfToken, type TokenKeeper } from './renewal-token.ts';
+import { newRenewalToken, sessionOfToken, type TokenHolder } from './renewal-token.ts';
 import { signSessionToken } from './session-token.ts';
 import { message } from '../../messages/index.ts';
 
@@ -115,7 +115,7 @@ const LATE_RENEWALS = 3;
 
 /** Rules for storing and replacing one kind of refresh token. */
 interface RenewalRules {
-  keeper: TokenKeeper;
+  keeper: TokenHolder;
   /**
    * Time (ms) for which the previous token stays valid, from its first replacement. Further uses do not extend it.
    */

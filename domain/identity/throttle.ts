@@ -123,7 +123,7 @@ export async function throttleGuesses({ db, clock }: Pick<Deps, 'db' | 'clock'>,
 }
 
 /** Forgets the passwords tried for an account, after its owner has signed in. */
-export async function forgiveGuesses({ db }: Pick<Deps, 'db'>, account: string): Promise<void> {
+export async function clearGuesses({ db }: Pick<Deps, 'db'>, account: string): Promise<void> {
   await across(db, 'credential').table('auth_throttles').where('key', keyOf('account_guesses', account)).delete();
 }
 

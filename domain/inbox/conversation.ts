@@ -1,5 +1,5 @@
 /** SQL list: states of an email that was sent, as far as known. */
-export const LEFT_STATES = `('sent', 'uncertain', 'bounced')`;
+export const SENT_STATES = `('sent', 'uncertain', 'bounced')`;
 
 /** SQL: ids of sent emails in the conversation `:thread`, from campaigns and from people or agents. */
 export const OUR_EMAILS = `

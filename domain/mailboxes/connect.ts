@@ -19,7 +19,7 @@ import { assertRoom, lockAllowance } from './allowance.ts';
 import { assertServersWork } from './check.ts';
 import { clearHold } from '../sending/control/mailbox-hold.ts';
 import { view, type MailboxView } from './read.ts';
-import { wakeSync } from './sync-state.ts';
+import { notifySync } from './sync-state.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
 import { message } from '../../messages/index.ts';
 
@@ -130,7 +130,7 @@ async function connect(
   if (!known && !counted) await assertRoom(tx.org);
   const mailbox = known ? await reconnect(tx, known, connection) : await create(ctx, tx, connection);
   await storeTokens(ctx, tx, mailbox.id, connection.tokens);
-  await wakeSync(tx);
+  await notifySync(tx);
   tx.emit('email_account.connected', {
     email_account_id: mailbox.id,
     email: mailbox.email,

@@ -18,7 +18,7 @@ import type { StoredIssue } from '../../db/json-columns.ts';
 /** Time (ms) in which a person must give the consent. */
 const CONSENT_MS = 15 * MINUTE_MS;
 /** Time (ms) after expiry for which the result stays readable. */
-const KEPT_MS = DAY_MS;
+const CONSENT_TTL_MS = DAY_MS;
 
 export type ConsentRow = Row<'mailbox_consents'>;
 
@@ -62,7 +62,7 @@ export async function startConsent(ctx: Ctx, name: ConsentProvider): Promise<Sta
     await assertReconnectable(tx.org, name);
     await tx.org
       .table('mailbox_consents')
-      .where('expires_at', '<', new Date(tx.now.getTime() - KEPT_MS))
+      .where('expires_at', '<', new Date(tx.now.getTime() - CONSENT_TTL_MS))
       .delete();
     const id = newId();
     await tx.org.insert('mailbox_consents', {

@@ -16,7 +16,7 @@ import {
   type MailboxError,
   type SendingCampaign,
 } from './read.ts';
-import { wakeSync } from './sync-state.ts';
+import { notifySync } from './sync-state.ts';
 import { message, type Message } from '../../messages/index.ts';
 import type { StoredIssue } from '../../db/json-columns.ts';
 
@@ -101,7 +101,7 @@ export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult
 async function readNow(tx: Tx, id: string): Promise<void> {
   await clearHold(tx, id, 'imap_auth_failed');
   await tx.org.table('mailbox_sync').where({ mailbox_id: id }).update({ retry_at: null, failures: 0 });
-  await wakeSync(tx);
+  await notifySync(tx);
 }
 
 type Refusal = Extract<SideResult, { ok: false }>;

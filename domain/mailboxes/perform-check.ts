@@ -6,10 +6,10 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 import { type CheckRequest } from './check.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
-import { within } from '../../lib/within.ts';
+import { withTimeout } from '../../lib/with-timeout.ts';
 import { withoutSecrets } from '../../lib/without-secrets.ts';
 import { message, type Message } from '../../messages/index.ts';
-import { words } from '../platform/words.ts';
+import { externalText } from '../platform/external-text.ts';
 
 /** Timeout (ms) per server. */
 const SIDE_MS = 20_000;
@@ -37,7 +37,7 @@ export async function performCheck(ctx: Ctx, smtp: SmtpSender, checkId: string):
 
 /** Limits the time of one server, so that a slow one does not delay the other's result. */
 async function inTime(dial: Promise<SideResult>): Promise<SideResult> {
-  return within(dial, SIDE_MS, () => ({
+  return withTimeout(dial, SIDE_MS, () => ({
     ok: false,
     stage: 'connect',
     message: message('mailboxes.no_answer_in_time'),
@@ -51,7 +51,7 @@ async function dialSmtp(smtp: SmtpSender, target: SmtpTarget): Promise<SideResul
       return { ok: true };
     case 'refused': {
       const stage = outcome.stage === 'auth' || outcome.stage === 'tls' ? outcome.stage : 'greeting';
-      return { ok: false, stage, message: words(withoutSecrets(outcome.response, target)) };
+      return { ok: false, stage, message: externalText(withoutSecrets(outcome.response, target)) };
     }
     case 'unreachable':
       return {
@@ -76,10 +76,10 @@ async function dialImap(target: CheckRequest['imap'] & object, allowPrivate: boo
 
 /** Returns the message for an unreachable server. TLS errors contain their own description. */
 function unreachable(stage: CheckStage, detail: string): Message {
-  return stage === 'tls' || stage === 'auth' ? words(detail) : message(`mailboxes.unreachable_${stage}`);
+  return stage === 'tls' || stage === 'auth' ? externalText(detail) : message(`mailboxes.unreachable_${stage}`);
 }
 
 function imapFault({ kind, stage }: ImapError, detail: string): Message {
   if (kind === 'protocol') return message('mailboxes.not_understood');
-  return kind === 'unreachable' ? unreachable(stage, detail) : words(detail);
+  return kind === 'unreachable' ? unreachable(stage, detail) : externalText(detail);
 }

@@ -21,7 +21,7 @@ const MAX_ATTEMPTS = 30;
  * Stores a revocation for the consent of a mailbox that is about to be removed. Only for Google, because Microsoft
  * offers no revocation URL.
  */
-export async function noteRevocation(tx: Tx, { id, email, provider }: MailboxRow): Promise<void> {
+export async function recordRevocation(tx: Tx, { id, email, provider }: MailboxRow): Promise<void> {
   if (provider !== 'gmail') return;
   await tx.org.sql(
     `insert into mailbox_revocations (mailbox_id, organization_id, provider, email, sealed, due_at, created_at)

@@ -2,13 +2,13 @@ import { across } from '../../db/across.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { clearHold, holdMailbox } from '../sending/control/mailbox-hold.ts';
-import { words } from '../platform/words.ts';
+import { externalText } from '../platform/external-text.ts';
 
 /** PostgreSQL channel that notifies sync workers of added, changed and removed mailboxes. */
 export const MAILBOXES_CHANNEL = 'heron_mailboxes';
 
 /** Notifies sync workers when this transaction commits. Without the notification they would notice later. */
-export async function wakeSync(tx: Tx): Promise<void> {
+export async function notifySync(tx: Tx): Promise<void> {
   await across(tx.trx, 'engine').sql(`select pg_notify('${MAILBOXES_CHANNEL}', '')`);
 }
 
@@ -76,7 +76,7 @@ export async function syncFailures(ctx: Ctx, mailboxId: string): Promise<number>
 }
 
 /** Ends a hold for a refused sign-in, after the server has accepted one. */
-export async function signedIn(ctx: Ctx, mailboxId: string): Promise<void> {
+export async function recordSignIn(ctx: Ctx, mailboxId: string): Promise<void> {
   await transact(ctx, (tx) => clearHold(tx, mailboxId, 'imap_auth_failed'));
 }
 
@@ -84,11 +84,11 @@ export async function signedIn(ctx: Ctx, mailboxId: string): Promise<void> {
  * Holds the mailbox after the server refused the sign-in. The mailbox must not send while replies and bounces cannot be
  * read.
  */
-export async function signInRefused(ctx: Ctx, mailboxId: string, reason: string, holdMs: number): Promise<void> {
+export async function recordRefusedSignIn(ctx: Ctx, mailboxId: string, reason: string, holdMs: number): Promise<void> {
   await transact(ctx, (tx) =>
     holdMailbox(tx, mailboxId, {
       code: 'imap_auth_failed',
-      reason: words(reason),
+      reason: externalText(reason),
       until: new Date(tx.now.getTime() + holdMs),
     }),
   );

@@ -5,7 +5,7 @@ import { AppError, refuseProblems, type Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
-import { assertAsSeen } from '../platform/as-seen.ts';
+import { assertUnchanged } from '../platform/assert-unchanged.ts';
 import { existingIds, unknownIdProblems } from '../platform/references.ts';
 import { detachMailbox, releaseReservedSends } from '../sending/control/release.ts';
 import { assertMayChangeEmails } from '../approvals/may-change-leads.ts';
@@ -14,9 +14,9 @@ import { storeServices, type MailServiceInput } from './connect.ts';
 import { clearHold } from '../sending/control/mailbox-hold.ts';
 import { announcePoolChange, findActiveCampaigns } from '../sending/control/pool-change.ts';
 import { findMailbox, getMailbox, type MailboxDetail } from './read.ts';
-import { noteRevocation } from './revoke.ts';
+import { recordRevocation } from './revoke.ts';
 import { assertSendAs, refreshSendAs } from './send-as.ts';
-import { wakeSync } from './sync-state.ts';
+import { notifySync } from './sync-state.ts';
 import { message } from '../../messages/index.ts';
 
 /** Input of PATCH /emails/:id. Absent fields are kept. Server settings always include the password. */
@@ -95,7 +95,7 @@ export async function updateMailbox(
     const isElsewhere = smtp !== undefined && smtp.host !== before.smtp.host;
     if ((isSeen || isElsewhere) && senderOf.length > 0) await assertMayChangeEmails(tx, [id]);
     const mailbox = await findMailbox(tx.org, id, 'for update');
-    assertAsSeen('mailbox', mailbox.updated_at, expectedUpdatedAt);
+    assertUnchanged('mailbox', mailbox.updated_at, expectedUpdatedAt);
     const changes = changed(mailbox, { ...settings, ...(status ? { status } : {}) });
     if (Object.keys(changes).length > 0 || tags || smtp || imap) {
       await tx.org
@@ -106,10 +106,10 @@ export async function updateMailbox(
     if (tags) await replaceTags(tx, id, tags);
     if (smtp || imap) await storeServices(ctx, tx, mailbox, { smtp, imap });
     if (status === 'active') await clearHold(tx, id);
-    await tellCampaigns(tx, mailbox, status, tags !== undefined, senderOf);
+    await signalCampaigns(tx, mailbox, status, tags !== undefined, senderOf);
     if (maySendMore(mailbox, settings)) await announcePoolChange(tx, id, senderOf, null);
     announceStatus(tx, mailbox, status);
-    await wakeSync(tx);
+    await notifySync(tx);
     tx.audit({
       action: 'update',
       entityType: 'email_account',
@@ -132,10 +132,10 @@ export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
     await detachMailbox(tx, id);
     const senderOf = await findActiveCampaigns(tx, id);
     const mailbox = await findMailbox(tx.org, id, 'for update');
-    await noteRevocation(tx, mailbox);
+    await recordRevocation(tx, mailbox);
     await tx.org.query(Mailboxes).deleteById(id);
     await announcePoolChange(tx, id, senderOf, { type: 'sender_removed', message: message('log.mailbox_removed') });
-    await wakeSync(tx);
+    await notifySync(tx);
     tx.emit('email_account.removed', { email_account_id: id, email: mailbox.email, provider: mailbox.provider });
     tx.audit({
       action: 'delete',
@@ -149,7 +149,7 @@ export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
 /**
  * Signals campaigns whose pool the mailbox joined or left by the edit. The end of a hold has been announced before.
  */
-async function tellCampaigns(
+async function signalCampaigns(
   tx: Tx,
   before: MailboxRow,
   status: MailboxRow['status'] | undefined,

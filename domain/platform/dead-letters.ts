@@ -42,7 +42,7 @@ export const AUTOMATION_LOOP = 'automation_loop';
 export const AUTOMATION_RUN = 'automation_run';
 
 /** Work that failed permanently. */
-interface GivenUp {
+interface NewDeadLetter {
   /** Id of the row that the work belongs to. */
   taskId: string;
   taskType: string;
@@ -58,7 +58,7 @@ interface GivenUp {
 }
 
 /** Records failed work as a dead letter. Updates the pending dead letter of the task, if there is one. */
-export async function addDeadLetter(tx: Tx, given: GivenUp): Promise<void> {
+export async function addDeadLetter(tx: Tx, given: NewDeadLetter): Promise<void> {
   await tx.org.sql(
     `insert into dead_letters (id, organization_id, task_id, task_type, payload, last_error, attempts, max_attempts, next_retry_at, created_at, updated_at)
      values (:id, :org, :task, :type, :payload, cast(:error as jsonb), :attempts, :max, :next, :now, :now)

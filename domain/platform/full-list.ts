@@ -26,7 +26,7 @@ export function assertNotFull(count: number, { most, what }: Bound): void {
  * @param where condition for the rows of the list; by default all rows of the workspace
  * @throws AppError bad_request
  */
-export async function assertRoomFor(
+export async function assertBelowLimit(
   tx: Tx,
   table: OrgTable,
   bound: Bound,

@@ -12,7 +12,7 @@ import type { CampaignView } from './campaign/campaign-view.ts';
 import { poolCapacity } from './campaign/sender-pool.ts';
 import { releaseReservedSends } from './control/release.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { words } from '../platform/words.ts';
+import { externalText } from '../platform/external-text.ts';
 
 const MONDAY = new Date('2026-03-02T08:00:00Z');
 const clock = new ManualClock(MONDAY);
@@ -328,7 +328,7 @@ test.serial('a mailbox that rests for a while keeps its conversations', async (t
   const until = new Date('2026-03-02T12:00:00Z');
   const given = await setup(1, [
     {},
-    { hold_code: 'sender_refused', hold_reason: words('too many'), hold_until: until },
+    { hold_code: 'sender_refused', hold_reason: externalText('too many'), hold_until: until },
   ]);
   const [answer] = await ask(given, [
     { ...given.candidates[0]!, isFirst: false, stickyMailboxId: given.mailboxIds[1]! },
@@ -340,7 +340,7 @@ test.serial('a mailbox whose reading rests for a while keeps its conversations',
   const until = new Date('2026-03-02T12:00:00Z');
   const given = await setup(1, [
     {},
-    { imap_hold_code: 'imap_auth_failed', imap_hold_reason: words('refused'), imap_hold_until: until },
+    { imap_hold_code: 'imap_auth_failed', imap_hold_reason: externalText('refused'), imap_hold_until: until },
   ]);
   const [answer] = await ask(given, [
     { ...given.candidates[0]!, isFirst: false, stickyMailboxId: given.mailboxIds[1]! },
@@ -399,7 +399,7 @@ test.serial('a pool that has given what the ramp allows says when the next mailb
   const until = new Date('2026-03-02T12:00:00Z');
   const given = await setup(
     3,
-    [{}, { hold_code: 'sender_refused', hold_reason: words('too many'), hold_until: until }],
+    [{}, { hold_code: 'sender_refused', hold_reason: externalText('too many'), hold_until: until }],
     {
       ramp_enabled: true,
       ramp_start: 1,

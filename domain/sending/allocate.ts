@@ -77,11 +77,11 @@ export const LIMIT_REACHED = {
 export interface AllocationLimits {
   /** Maximum distance (ms) of a slot from now. Defaults to the rest of the campaign-local day. */
   horizonMs?: number;
-  keepBack?: KeepBack;
+  keepBack?: ReservedQuota;
 }
 
 /** Emails of today's quota reserved for other contacts, such as due follow-ups. */
-export interface KeepBack {
+export interface ReservedQuota {
   emails: number;
   /** Reserved emails that must be sent from one mailbox, by mailbox id. */
   mailboxes: ReadonlyMap<string, number>;
@@ -91,11 +91,11 @@ export interface KeepBack {
   until: number;
 }
 
-const NOTHING_KEPT: KeepBack = { emails: 0, mailboxes: new Map(), full: [], until: Infinity };
+const NO_RESERVATION: ReservedQuota = { emails: 0, mailboxes: new Map(), full: [], until: Infinity };
 /** Maximum delay (ms) before asking again for reserved quota. The reserved emails may be sent or held by then. */
-const KEPT_MS = HOUR_MS;
+const RESERVATION_MS = HOUR_MS;
 /** Minimum delay (ms) before asking again for reserved quota. */
-const SOONEST_KEPT_MS = 5 * MINUTE_MS;
+const MIN_RESERVATION_MS = 5 * MINUTE_MS;
 
 /**
  * Period (ms) over which contacts that wait for another day are spread, so that they do not all ask in the same second.
@@ -149,7 +149,7 @@ export async function allocate(
     room: campaign.daily_limit - decided.given.campaign - (limits.keepBack?.emails ?? 0),
     newRoom:
       campaign.max_new_leads_per_day === 0 ? Infinity : campaign.max_new_leads_per_day - decided.given.campaign_new,
-    kept: limits.keepBack ?? NOTHING_KEPT,
+    kept: limits.keepBack ?? NO_RESERVATION,
     decided,
     pools: new Map(),
     slots: [],
@@ -176,7 +176,7 @@ interface Round extends CampaignInEffect {
   /** Emails the campaign may still send on the day. `newRoom` counts the first emails among them. */
   room: number;
   newRoom: number;
-  kept: KeepBack;
+  kept: ReservedQuota;
   decided: Decided;
   /** Seats found so far, by provider family; `''` means any family. */
   pools: Map<string, Pool>;
@@ -218,7 +218,7 @@ async function place(round: Round, candidate: Candidate, left: number): Promise<
     const seat = round.decided.seats.get(own);
     if (seat) {
       const slot = slotAt(round, candidate, seat);
-      if (slot.kind === 'slot') return give(round, candidate, seat, slot.at);
+      if (slot.kind === 'slot') return allocateSlot(round, candidate, seat, slot.at);
       return slot.at < on.until
         ? { kind: 'later', at: new Date(slot.at), why: message('wait.conversation_mailbox_busy'), concerns: 'contact' }
         : inQueue(round, candidate, 'mailbox', Math.min(seat.cap, campaign.daily_limit));
@@ -234,7 +234,7 @@ async function place(round: Round, candidate: Candidate, left: number): Promise<
     // Does not wait for a preferred provider while a mailbox of another provider is free.
     const atOnce = one !== families.at(-1);
     const found = await inPool(round, candidate, { family: one, wished, left, atOnce });
-    if ('seat' in found) return give(round, candidate, found.seat, found.at);
+    if ('seat' in found) return allocateSlot(round, candidate, found.seat, found.at);
     members ||= found.members;
     spent &&= found.spent;
     soonest = Math.min(soonest, found.soonest);
@@ -299,7 +299,7 @@ async function inPool(
   }
   if (!pool.rest) return { members: false, soonest: Infinity, spent: true };
   const at = pool.rest.at === null ? Infinity : (nextOpening(round.schedule, pool.rest.at)?.getTime() ?? Infinity);
-  const again = kept.mailboxes.size === 0 ? Infinity : keptUntil(round);
+  const again = kept.mailboxes.size === 0 ? Infinity : reservedUntil(round);
   return {
     members: true,
     soonest: Math.min(found.soonest, at, again),
@@ -311,9 +311,9 @@ async function inPool(
  * Returns when reserved quota may become available to others (epoch ms): once the contacts it is reserved for have
  * asked.
  */
-function keptUntil({ tx, kept }: Round): number {
+function reservedUntil({ tx, kept }: Round): number {
   const now = tx.now.getTime();
-  return Math.min(Math.max(kept.until + CONTENDED_MS, now + SOONEST_KEPT_MS), now + KEPT_MS);
+  return Math.min(Math.max(kept.until + CONTENDED_MS, now + MIN_RESERVATION_MS), now + RESERVATION_MS);
 }
 
 /** Returns the least loaded seat that is free at the wished time, otherwise the seat that is free first. */
@@ -413,7 +413,7 @@ function request({ tx, schedule, horizonMs, settings }: Round, candidate: Candid
     schedule,
     horizonMs,
     notBefore: candidate.notBefore,
-    jitter: draws(candidate.enrollmentId, candidate.stepId),
+    jitter: randomSequence(candidate.enrollmentId, candidate.stepId),
     ...(optimize.enabled
       ? {
           optimize: {
@@ -452,7 +452,7 @@ function inQueue(round: Round, candidate: Candidate, kind: QueueKind, perDay: nu
   return { ...refusal, queue: { kind, from: round.tomorrow, perDay: Math.max(1, perDay) } };
 }
 
-function give(round: Round, candidate: Candidate, seat: Seat, at: number): Allocation {
+function allocateSlot(round: Round, candidate: Candidate, seat: Seat, at: number): Allocation {
   const { campaign, on, changes } = round;
   const sendId = candidate.sendId ?? newId();
   occupySlot(seat, at);
@@ -536,7 +536,7 @@ function freeTime(tx: Tx, seat: Seat): string {
 }
 
 /** Pseudo-random numbers from 0 to 1 derived from enrollment and step, so that a retry draws the same values. */
-function draws(enrollmentId: string, stepId: string): () => number {
+function randomSequence(enrollmentId: string, stepId: string): () => number {
   let n = 0;
   return () => share(enrollmentId, `${stepId}/${n++}`);
 }

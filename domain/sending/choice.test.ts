@@ -9,7 +9,7 @@ import type { CampaignView } from './campaign/campaign-view.ts';
 import { transact } from '../platform/kernel/transact.ts';
 import { DEFAULT_SETTINGS } from './campaign/outreach-settings.ts';
 import { allocate, type Candidate } from './allocate.ts';
-import { words } from '../platform/words.ts';
+import { externalText } from '../platform/external-text.ts';
 
 const MINUTE = 60_000;
 const NOW = Date.parse('2026-03-02T08:00:00Z');
@@ -261,10 +261,10 @@ function fieldsOf({ cap, gapMinutes, provider, status, hold }: DrawnMailbox): Re
     min_wait_time: gapMinutes * 60,
     provider,
     status,
-    ...(hold === 'timed' ? { hold_code: 'sender_refused', hold_reason: words('r'), hold_until: until } : {}),
-    ...(hold === 'open' ? { hold_code: 'auth_failed', hold_reason: words('r') } : {}),
+    ...(hold === 'timed' ? { hold_code: 'sender_refused', hold_reason: externalText('r'), hold_until: until } : {}),
+    ...(hold === 'open' ? { hold_code: 'auth_failed', hold_reason: externalText('r') } : {}),
     ...(hold === 'imap'
-      ? { imap_hold_code: 'imap_auth_failed', imap_hold_reason: words('r'), imap_hold_until: until }
+      ? { imap_hold_code: 'imap_auth_failed', imap_hold_reason: externalText('r'), imap_hold_until: until }
       : {}),
   };
 }

@@ -20,10 +20,10 @@ import { approvalChanges } from './approved.ts';
 import { blockComposition } from './composition.ts';
 import { allowedCopies } from './copies.ts';
 import {
-  claimedAs,
-  compose,
+  buildClaim,
+  composeMessage,
   mailboxRefusal,
-  sealed,
+  sealedMailboxOf,
   STALE_SLOT_MS,
   acquireMailHost,
   type Claim,
@@ -31,7 +31,7 @@ import {
   type Json,
 } from './claimed.ts';
 import { dimensionsOf } from './dimensions.ts';
-import { claimDirect, fetchFiles, FilesElsewhere, type FetchedFiles } from './direct-claim.ts';
+import { claimDirect, fetchFiles, FilesNotLoaded, type FetchedFiles } from './direct-claim.ts';
 import { sentFacts } from './settle.ts';
 import { commonCopy, headersOf, KEEP_CONTENT, keptBindings } from './sent-content.ts';
 import { readTestEmail } from './test-email.ts';
@@ -60,7 +60,7 @@ export async function claimSend(
   acquire: (host: string) => boolean = () => true,
 ): Promise<Exclude<Claim, { kind: 'changed' }>> {
   const claim = await claimLocked(ctx, sendId, acquire, new Map()).catch(async (error: unknown) => {
-    if (!(error instanceof FilesElsewhere)) throw error;
+    if (!(error instanceof FilesNotLoaded)) throw error;
     return claimLocked(ctx, sendId, acquire, await fetchFiles(ctx, error.blobIds));
   });
   if (claim.kind !== 'changed') return claim;
@@ -83,7 +83,7 @@ async function claimLocked(
     const row = test ? { ...stored, ...test } : stored;
     const { send } = row;
     if (send.state === 'sending') {
-      const left = await leftByOther(ctx, tx, row);
+      const left = await recoverAbandonedClaim(ctx, tx, row);
       if (left) return left;
     }
     if (send.state !== 'reserved') return { kind: 'gone', outcome: send.state };
@@ -144,9 +144,9 @@ async function claimOfCampaign(
     );
     return { kind: 'gone', outcome: 'blocked' };
   }
-  const composed = await compose(built.options, mailbox);
+  const composed = await composeMessage(built.options, mailbox);
   const token = await markSending(tx, row, built, input);
-  return claimedAs(whole, {
+  return buildClaim(whole, {
     ...composed,
     token,
     target: server.target,
@@ -258,7 +258,7 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
  * its slot and the attempt does not count. The result is then undefined and the claim continues. If the message may
  * have ended, the caller must find out the result.
  */
-async function leftByOther(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim | undefined> {
+async function recoverAbandonedClaim(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim | undefined> {
   const { send } = row;
   const until = new Date(send.claimed_at).getTime() + ctx.config.SEND_CLAIM_MS;
   if (until > tx.now.getTime()) return { kind: 'busy', until, isUnderWay: true };
@@ -278,7 +278,13 @@ async function leftByOther(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim | und
     .table('sends')
     .where({ id: row.send.id })
     .update({ claim_token: token, claimed_at: tx.now, updated_at: tx.now });
-  return { kind: 'abandoned', sendId: row.send.id, mailbox: sealed(row), messageId: row.send.message_id, token };
+  return {
+    kind: 'abandoned',
+    sendId: row.send.id,
+    mailbox: sealedMailboxOf(row),
+    messageId: row.send.message_id,
+    token,
+  };
 }
 
 /**
@@ -286,7 +292,7 @@ async function leftByOther(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim | und
  * Commits as one statement.
  * @returns false when another worker has taken over the claim; the message must then not be completed
  */
-export async function markHandover(ctx: Ctx, claim: { sendId: string; token: string }): Promise<boolean> {
+export async function markSubmission(ctx: Ctx, claim: { sendId: string; token: string }): Promise<boolean> {
   const rows = await singleStatement(ctx).sql(
     `update sends set handover = 'begun' where organization_id = :org and id = :id and state = 'sending' and claim_token = :token returning id`,
     { id: claim.sendId, token: claim.token },

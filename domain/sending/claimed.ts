@@ -95,7 +95,7 @@ export type Claim =
  * Builds a successful claim from its row and from `parts`, whose sources differ between campaign emails and direct
  * sends.
  */
-export function claimedAs(
+export function buildClaim(
   row: ClaimRow & { mailbox: Json },
   parts: Omit<ClaimedSend, 'kind' | 'sendId' | 'attempts' | 'mailbox'>,
 ): ClaimedSend {
@@ -104,13 +104,13 @@ export function claimedAs(
     kind: 'claimed',
     sendId: send.id,
     attempts: send.attempts + 1,
-    mailbox: { ...sealed(row)!, save_to_sent: mailbox.save_to_sent },
+    mailbox: { ...sealedMailboxOf(row)!, save_to_sent: mailbox.save_to_sent },
     ...parts,
   };
 }
 
 /** Returns the mailbox of an email with its sealed credentials, or null when it is deleted. */
-export function sealed({ mailbox: row, credentials, tokens }: ClaimRow): SealedMailbox | null {
+export function sealedMailboxOf({ mailbox: row, credentials, tokens }: ClaimRow): SealedMailbox | null {
   if (!row || !credentials) return null;
   return {
     id: row.id,
@@ -123,7 +123,10 @@ export function sealed({ mailbox: row, credentials, tokens }: ClaimRow): SealedM
 }
 
 /** Returns the bytes and the envelope of a message. The envelope sender defaults to the address of the mailbox. */
-export async function compose(options: SendMailOptions, mailbox: Json): Promise<Pick<ClaimedSend, 'raw' | 'envelope'>> {
+export async function composeMessage(
+  options: SendMailOptions,
+  mailbox: Json,
+): Promise<Pick<ClaimedSend, 'raw' | 'envelope'>> {
   const composed = new MailComposer(options).compile();
   const { from, to } = composed.getEnvelope();
   return { raw: await composed.build(), envelope: { from: from || mailbox.email, to: to as string[] } };
@@ -158,7 +161,7 @@ function accessExpired({ access_expires_at: expires }: ClaimRow, now: Date): boo
 
 function openTarget(ctx: Ctx, row: ClaimRow): SmtpTarget | undefined {
   try {
-    return smtpTargetOf(ctx.keyring, sealed(row)!);
+    return smtpTargetOf(ctx.keyring, sealedMailboxOf(row)!);
   } catch (error) {
     ctx.log.error({ err: error, mailboxId: row.mailbox!.id }, 'the credentials of a mailbox cannot be opened');
     return undefined;

@@ -11,7 +11,7 @@ interface Copies {
 }
 
 /** Minimum time (ms) between two log lines of a campaign about removed copies. */
-const SAID_EVERY_MS = DAY_MS;
+const LOG_EVERY_MS = DAY_MS;
 
 /**
  * Returns the copy addresses of a campaign email without those that must not be mailed: suppressed addresses and
@@ -22,7 +22,7 @@ export async function allowedCopies(tx: Tx, campaignId: string, { cc, bcc }: Cop
   if (refused.size === 0) return { cc, bcc };
   const [said] = await tx.org.sql(
     `select 1 from campaign_logs where organization_id = :org and campaign_id = :id and event_type = 'copies_left_out' and created_at > :since limit 1`,
-    { id: campaignId, since: new Date(tx.now.getTime() - SAID_EVERY_MS) },
+    { id: campaignId, since: new Date(tx.now.getTime() - LOG_EVERY_MS) },
   );
   const count = refused.size;
   if (!said) await logCampaign(tx, campaignId, 'copies_left_out', message('log.copies_left_out', { count }), { count });

@@ -1,14 +1,14 @@
 import type { RejectedRecipient, SmtpOutcome, SmtpSender } from '../../lib/smtp/index.ts';
 import { findInSent, saveToSent, type ImapError, type ImapTarget } from '../../lib/imap/index.ts';
-import { onPath } from '../../lib/cost-paths.ts';
+import { withCostPath } from '../../lib/cost-paths.ts';
 import type { Permit, TargetLimits } from '../../lib/target-limits.ts';
 import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
 import { retryUntilStored } from '../platform/kernel/retry-until-stored.ts';
 import { recordSendBounce } from './outcomes/effects.ts';
 import { ensureAccess, expireAccess } from './control/access-token.ts';
-import { claimSend, markHandover, type Claim, type ClaimedSend } from './claim.ts';
+import { claimSend, markSubmission, type Claim, type ClaimedSend } from './claim.ts';
 import { imapTargetOf, type SealedMailbox } from './senders/mailbox-credentials.ts';
-import { holdForRefusal, judgeRefusal, type Refused, type Verdict } from './refused.ts';
+import { holdForRefusal, refusalVerdict, type Refused, type Verdict } from './refused.ts';
 import {
   settleBounced,
   settleDeferred,
@@ -34,7 +34,7 @@ interface DeliverParts {
 }
 
 /** Delay (ms) before checking an email claimed by another worker again. Mostly it is settled by then. */
-const LOOK_AGAIN_MS = 15_000;
+const RECHECK_MS = 15_000;
 /**
  * Delay (ms) before retrying an email whose handover could not be marked because the database was briefly unavailable.
  */
@@ -59,14 +59,14 @@ export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string)
   try {
     for (;;) {
       const until = performance.now() + ctx.config.SEND_CLAIM_MS * SMTP_SHARE;
-      const claim = await onPath('claim', () => claimSend(ctx, sendId, acquire));
+      const claim = await withCostPath('claim', () => claimSend(ctx, sendId, acquire));
       if (claim.kind === 'access_expired') {
         // If the consent has ended, `ensureAccess` holds the mailbox, and the next claim is refused for it.
         const access = await ensureAccess(ctx, claim.mailboxId);
         if (access.kind === 'unavailable') return { outcome: 'host_busy', retryInMs: access.retryInMs };
         continue;
       }
-      if (claim.kind !== 'host_full') return await handOver(ctx, parts, permit, claim, until);
+      if (claim.kind !== 'host_full') return await submitEmail(ctx, parts, permit, claim, until);
       const permitOrWait = await parts.smtp.acquire(claim.host, organizationId);
       if ('retryInMs' in permitOrWait) return { outcome: 'host_busy', retryInMs: permitOrWait.retryInMs };
       permit = permitOrWait;
@@ -77,7 +77,7 @@ export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string)
 }
 
 /** @param until deadline for the network, on the clock of `performance` */
-async function handOver(
+async function submitEmail(
   ctx: Ctx,
   { smtp, copies }: DeliverParts,
   permit: Permit | undefined,
@@ -88,7 +88,7 @@ async function handOver(
   if (claim.kind === 'busy') {
     return {
       outcome: 'busy',
-      retryAt: claim.isUnderWay ? Math.min(claim.until, ctx.clock.now().getTime() + LOOK_AGAIN_MS) : claim.until,
+      retryAt: claim.isUnderWay ? Math.min(claim.until, ctx.clock.now().getTime() + RECHECK_MS) : claim.until,
     };
   }
   if (claim.kind === 'abandoned') {
@@ -105,18 +105,22 @@ async function handOver(
   const pool = `${claim.mailbox.id}/${claim.mailbox.credentials_version}`;
   const outcome = await smtp.send(pool, claim.target, claim.envelope, claim.raw, {
     timeoutMs: Math.max(0, until - performance.now()),
-    beforeEnd: () => onPath('mark', () => markHandover(ctx, claim)),
+    beforeEnd: () => withCostPath('mark', () => markSubmission(ctx, claim)),
   });
   const answeredAt = ctx.clock.now();
   permit?.release(outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered');
   // Retries while this attempt may hold the claim. After that the next attempt settles the send without the server's
   // answer.
-  const settled = await retryUntilStored(ctx, () => onPath('settle', () => settle(ctx, claim, outcome, answeredAt)), {
-    forMs: ctx.config.SEND_CLAIM_MS,
-    after: () => true,
-  });
+  const settled = await retryUntilStored(
+    ctx,
+    () => withCostPath('settle', () => settle(ctx, claim, outcome, answeredAt)),
+    {
+      forMs: ctx.config.SEND_CLAIM_MS,
+      after: () => true,
+    },
+  );
   if (settled === 'sent' && claim.mailbox.save_to_sent && outcome.kind === 'accepted')
-    await keepCopy(ctx, copies, claim);
+    await saveSentCopy(ctx, copies, claim);
   return { outcome: settled };
 }
 
@@ -129,7 +133,7 @@ async function settle(ctx: Ctx, claim: ClaimedSend, outcome: SmtpOutcome, answer
       if (refused && !claim.isDirect) {
         const { code, response } = refused;
         const fault = { kind: 'refused', stage: 'recipient', code, response, permanent: code >= 500 } as const;
-        return bounced(ctx, claim, response, judgeRefusal(fault));
+        return bounced(ctx, claim, response, refusalVerdict(fault));
       }
       const answer = { response: outcome.response, assignedId: outcome.assignedId ?? null, at: answeredAt };
       const { enrollmentId } = claim;
@@ -151,13 +155,13 @@ async function settle(ctx: Ctx, claim: ClaimedSend, outcome: SmtpOutcome, answer
 function rejectedBy(rejected: readonly RejectedRecipient[]): RefusedCopy[] {
   return rejected.map(({ recipient, code, response }) => {
     const fault = { kind: 'refused', stage: 'recipient', code, response, permanent: code >= 500 } as const;
-    const { hard, fault: cause } = judgeRefusal(fault);
+    const { hard, fault: cause } = refusalVerdict(fault);
     return { address: recipient, hard, reason: response, fault: cause };
   });
 }
 
 async function refusedBy(ctx: Ctx, claim: ClaimedSend, outcome: Refused): Promise<string> {
-  const verdict = judgeRefusal(outcome);
+  const verdict = refusalVerdict(outcome);
   const reason = outcome.kind === 'refused' ? outcome.response : outcome.detail;
   const isSignIn = outcome.kind === 'refused' && outcome.stage === 'auth';
   if (isSignIn && claim.mailbox.tokens && (await expireAccess(ctx, claim.mailbox.id)))
@@ -218,7 +222,7 @@ async function bounced(ctx: Ctx, claim: ClaimedSend, response: string, { hard, f
   return 'bounced';
 }
 
-async function keepCopy(ctx: Ctx, copies: TargetLimits | undefined, claim: ClaimedSend): Promise<void> {
+async function saveSentCopy(ctx: Ctx, copies: TargetLimits | undefined, claim: ClaimedSend): Promise<void> {
   const target = copiesOf(ctx, claim.mailbox);
   if (!target) return;
   const permit = await copies?.acquireSoon(`${target.host}:${target.port}`, organizationOf(ctx), COPY_PATIENCE_MS);

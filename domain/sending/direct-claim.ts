@@ -11,8 +11,8 @@ import { refusedRecipients } from '../directory/refused-recipients.ts';
 import { approvalChanges } from './approved.ts';
 import { releaseReservedSends } from './control/release.ts';
 import {
-  claimedAs,
-  compose,
+  buildClaim,
+  composeMessage,
   mailboxRefusal,
   STALE_SLOT_MS,
   acquireMailHost,
@@ -21,7 +21,7 @@ import {
   type Json,
 } from './claimed.ts';
 import { headersOf, KEEP_CONTENT, keptBindings } from './sent-content.ts';
-import { giveUpDirectSend } from './direct-give-up.ts';
+import { failDirectSend } from './direct-failure.ts';
 import { message, type Message } from '../../messages/index.ts';
 import { faultsWithPlaces } from '../mail/messages/render-source.ts';
 
@@ -49,7 +49,7 @@ export async function claimDirect(
   }
   const audience = await allowedOf(tx, direct);
   const [recipient] = audience.to;
-  if (recipient === undefined) return giveUp(tx, row, 'suppressed', message('direct.all_suppressed'));
+  if (recipient === undefined) return failPermanently(tx, row, 'suppressed', message('direct.all_suppressed'));
   const attachments = await readAttachments(ctx, tx, direct.attachments, fetched);
   const whole = { ...row, mailbox };
   const server = await acquireMailHost(ctx, tx, whole, acquire);
@@ -66,11 +66,11 @@ export async function claimDirect(
     attachments,
   });
   if (errors.length > 0) {
-    return giveUp(tx, row, 'composition_failed', faultsWithPlaces(errors));
+    return failPermanently(tx, row, 'composition_failed', faultsWithPlaces(errors));
   }
-  const composed = await compose(options, mailbox);
+  const composed = await composeMessage(options, mailbox);
   const token = await markSending(tx, row, { recipient, leftOut: audience.leftOut, options });
-  return claimedAs(whole, {
+  return buildClaim(whole, {
     ...composed,
     token,
     target: server.target,
@@ -105,14 +105,14 @@ async function allowedOf(tx: Tx, { to_emails: to, cc_emails: cc, bcc_emails: bcc
 }
 
 /** Fails the direct send permanently. */
-async function giveUp(
+async function failPermanently(
   tx: Tx,
   { send, direct }: ClaimRow & { direct: Json },
   code: string,
   reason: Message,
 ): Promise<Claim> {
   const email = { id: send.id, mailbox_id: direct.mailbox_id, attempts: direct.attempts };
-  await giveUpDirectSend(tx, email, send.again, { code, reason });
+  await failDirectSend(tx, email, send.again, { code, reason });
   return { kind: 'gone', outcome: code };
 }
 
@@ -122,7 +122,7 @@ export type FetchedFiles = ReadonlyMap<string, Buffer>;
 /**
  * Thrown when an email has files outside PostgreSQL. Fetch the files before the rows are locked, then claim again.
  */
-export class FilesElsewhere extends Error {
+export class FilesNotLoaded extends Error {
   readonly blobIds: readonly string[];
 
   constructor(blobIds: readonly string[]) {
@@ -138,7 +138,7 @@ export async function fetchFiles(ctx: Ctx, blobIds: readonly string[]): Promise<
   return files;
 }
 
-/** @throws FilesElsewhere when a file is neither in PostgreSQL nor fetched */
+/** @throws FilesNotLoaded when a file is neither in PostgreSQL nor fetched */
 async function readAttachments(ctx: Ctx, tx: Tx, files: readonly StoredAttachment[], fetched: FetchedFiles) {
   if (files.length === 0) return [];
   const outside = await tx.org.sql<Columns<'blobs', 'id'>>(
@@ -146,7 +146,7 @@ async function readAttachments(ctx: Ctx, tx: Tx, files: readonly StoredAttachmen
     { ids: files.map(({ blob_id: id }) => id) },
   );
   const missing = outside.filter(({ id }) => !fetched.has(id));
-  if (missing.length > 0) throw new FilesElsewhere(missing.map(({ id }) => id));
+  if (missing.length > 0) throw new FilesNotLoaded(missing.map(({ id }) => id));
   const read: { filename: string; contentType: string; content: Buffer }[] = [];
   for (const { blob_id: id, filename, content_type: contentType } of files)
     read.push({ filename, contentType, content: fetched.get(id) ?? (await bytesOf(ctx, tx.org, id)) });

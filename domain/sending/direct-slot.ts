@@ -16,7 +16,7 @@ type DueDirectSend = Columns<
 type DirectSlot = { kind: 'slot'; at: Date } | { kind: 'later'; at: Date; why: Message } | { kind: 'never' };
 
 /** Maximum delay (ms) before asking again for a mailbox that cannot send. */
-const ASK_AGAIN_MS = 15 * MINUTE_MS;
+const RETRY_MS = 15 * MINUTE_MS;
 /** A campaign id that does not exist, for reading a seat without the usage of a campaign. */
 const NO_CAMPAIGN = { id: '00000000-0000-0000-0000-000000000000' };
 
@@ -41,7 +41,7 @@ export async function reserveDirect(tx: Tx, email: DueDirectSend): Promise<Direc
   const rests = restOf(tx, before);
   if (rests) return rests;
   // Locks sends before mailboxes, the order of all writers.
-  if (email.send_mode !== 'smart') await makeRoom(tx, mailboxId);
+  if (email.send_mode !== 'smart') await releaseCampaignSlots(tx, mailboxId);
   const sender = await readSender(tx, mailboxId, 'for no key update');
   if (!sender) return { kind: 'never' };
   const restsNow = restOf(tx, sender);
@@ -49,7 +49,7 @@ export async function reserveDirect(tx: Tx, email: DueDirectSend): Promise<Direc
   const seat = await readSeat(tx, mailboxId);
   const at = freeFrom(seat, tx.now.getTime());
   if (at === Infinity)
-    return { kind: 'later', at: new Date(tx.now.getTime() + ASK_AGAIN_MS), why: message('wait.mailbox_sends_nothing') };
+    return { kind: 'later', at: new Date(tx.now.getTime() + RETRY_MS), why: message('wait.mailbox_sends_nothing') };
   await store(tx, email, mailboxId, new Date(at));
   return { kind: 'slot', at: new Date(at) };
 }
@@ -64,7 +64,7 @@ async function readSender(tx: Tx, id: string, lock: '' | 'for no key update' = '
 
 /** Returns why a mailbox cannot send now and when to ask again, or undefined if it can send. */
 function restOf(tx: Tx, sender: Sender): Extract<DirectSlot, { kind: 'later' }> | undefined {
-  const soon = tx.now.getTime() + ASK_AGAIN_MS;
+  const soon = tx.now.getTime() + RETRY_MS;
   if (sender.status !== 'active') return { kind: 'later', at: new Date(soon), why: message('wait.mailbox_off') };
   const holds = [
     { code: sender.hold_code, until: sender.hold_until },
@@ -87,7 +87,7 @@ async function readSeat(tx: Tx, mailboxId: string): Promise<Seat> {
 }
 
 /** Releases the campaign slots around the first time at which the mailbox could send without campaign slots. */
-async function makeRoom(tx: Tx, mailboxId: string): Promise<void> {
+async function releaseCampaignSlots(tx: Tx, mailboxId: string): Promise<void> {
   const slots = await tx.org.sql<Columns<'sends', 'id' | 'slot_at'>>(
     `select id, slot_at from sends where organization_id = :org and mailbox_id = :mailbox and state = 'reserved' and campaign_id is not null and not again
      order by slot_at`,

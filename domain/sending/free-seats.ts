@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Columns } from '../../db/rows.ts';
 import type { CampaignView } from './campaign/campaign-view.ts';
-import { COMES_BACK, IS_ENABLED, isListed, poolBindings } from './campaign/sender-pool.ts';
+import { HOLDS_END, IS_ENABLED, isListed, poolBindings } from './campaign/sender-pool.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { readSeats, RESTS, SHORT, type PoolShape, type Seat, type SeatDay } from './seats.ts';
 
@@ -25,7 +25,7 @@ const CHOICE = 15;
 /** Number of the organization's mailboxes to check, by free time, before a long pool is searched completely. */
 const NEAR = 2_000;
 /** Maximum number of spent days stored per mailbox. Older ones are computed again. */
-const MOST_SPENT = 20;
+const MAX_SPENT = 20;
 
 /** Result of a search: locked mailboxes. */
 interface FreeSeats {
@@ -90,12 +90,12 @@ export async function poolFreeAt(
   on: SeatDay,
 ): Promise<{ at: Date | null } | undefined> {
   const { family, pool } = search;
-  const members = `from mailboxes m where ${usable(family)} and ${COMES_BACK} and ${IS_MEMBER[pool]}`;
+  const members = `from mailboxes m where ${usable(family)} and ${HOLDS_END} and ${IS_MEMBER[pool]}`;
   // A held mailbox is never free before its hold ends.
   const later = search.isLater ? 'm.next_free_at > :now and' : '';
   const first =
     pool === 'short'
-      ? `select m.next_free_at from ${inOrder(family, `p.id = ${LISTED_SHORT}`)} where ${later} ${COMES_BACK} and ${IS_ENABLED} and ${HAS_LEFT} order by in_order.next_free_at limit 1`
+      ? `select m.next_free_at from ${inOrder(family, `p.id = ${LISTED_SHORT}`)} where ${later} ${HOLDS_END} and ${IS_ENABLED} and ${HAS_LEFT} order by in_order.next_free_at limit 1`
       : `select m.next_free_at ${members} and ${later} ${isUnspent('m')} and ${HAS_LEFT} order by m.next_free_at limit 1`;
   const [row] = await tx.org.sql<{ members: boolean; at: Date | null }>(
     `select exists (select 1 ${members}) as members, (${first}) as at` as `${string}:org${string}`,
@@ -132,7 +132,7 @@ export function spentDay(campaignId: string, day: string, share: number): string
 
 /** Returns SQL: the list of mailbox `m` with a day prepended. */
 export function withSpentDay(day: string): string {
-  return `(array_prepend(${day}, array_remove(m.spent_days, ${day})))[1:${MOST_SPENT}]`;
+  return `(array_prepend(${day}, array_remove(m.spent_days, ${day})))[1:${MAX_SPENT}]`;
 }
 
 /**

@@ -4,14 +4,14 @@ import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { estimateRest } from '../campaigns/estimate.ts';
 import { transact } from '../platform/kernel/transact.ts';
-import { launchTurn } from './enrollment/launch.ts';
-import { callQueues, turnInQueue } from './enrollment/queue.ts';
+import { launchDueLeads } from './enrollment/launch.ts';
+import { signalQueues, queuedRetryTime } from './enrollment/queue.ts';
 import type { CampaignView } from './campaign/campaign-view.ts';
 import { promoteWinners } from './outcomes/promote-variant.ts';
 import { newId } from '../../lib/ids.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { LIMIT_REACHED } from './allocate.ts';
-import { words } from '../platform/words.ts';
+import { externalText } from '../platform/external-text.ts';
 import { message } from '../../messages/index.ts';
 
 /** Tables that grow with a workspace's activity. */
@@ -70,7 +70,7 @@ test.serial('a turn of the launcher goes through no large table, whoever its sen
     const found = await scansOf(async () => {
       // The first iterations reset refused leads, page by page.
       for (let turn = 0; turn < 60; turn += 1) {
-        const done = await launchTurn(world.system(living.organizationId), campaignId);
+        const done = await launchDueLeads(world.system(living.organizationId), campaignId);
         if ('report' in done || done.launched > 0) break;
       }
     });
@@ -94,7 +94,10 @@ test.serial('nor does the place of a run in the queue for a daily limit, nor cal
   await world.deps.db('campaigns').where({ id: campaignId }).update({ max_new_leads_per_day: 100 });
   const campaign = (await world.deps.db('campaigns').where({ id: campaignId }).first()) as CampaignView;
   // Puts one run in a queue. With empty queues a single statement ends the call.
-  const waiting_for = message('wait.at_step', { step: words('step 2 of 2'), what: message(LIMIT_REACHED.campaign) });
+  const waiting_for = message('wait.at_step', {
+    step: externalText('step 2 of 2'),
+    what: message(LIMIT_REACHED.campaign),
+  });
   await world.deps
     .db('enrollments')
     .where({ id: lead.id })
@@ -103,8 +106,8 @@ test.serial('nor does the place of a run in the queue for a daily limit, nor cal
     transact(world.system(living.organizationId), async (tx) => {
       const asking = { campaign, enrollment: lead as never, run: { started_at: NOON } as never };
       for (const kind of ['campaign', 'newLeads', 'mailbox'] as const)
-        await turnInQueue(tx, asking, stepIds[1]!, { kind, from: NOON, perDay: 50 });
-      await callQueues(tx, campaign);
+        await queuedRetryTime(tx, asking, stepIds[1]!, { kind, from: NOON, perDay: 50 });
+      await signalQueues(tx, campaign);
     }),
   );
   t.true(found.texts.length >= 7);

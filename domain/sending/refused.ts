@@ -17,7 +17,7 @@ import { releaseReservedSends } from './control/release.ts';
 import type { ClaimedSend } from './claim.ts';
 import { settleReturned } from './settle.ts';
 import { message } from '../../messages/index.ts';
-import { words } from '../platform/words.ts';
+import { externalText } from '../platform/external-text.ts';
 
 /** A refusal, or a failed connection, as the network layer reports it. */
 export type Refused = Exclude<SmtpFault, { kind: 'unknown' }>;
@@ -63,7 +63,7 @@ const STAGES: Readonly<Record<string, Stage>> = {
 };
 
 /** Decides the consequence of a refusal for the mailbox or for the recipient. */
-export function judgeRefusal(outcome: Refused): Verdict {
+export function refusalVerdict(outcome: Refused): Verdict {
   const wait: Verdict = { action: 'wait', hard: false, fault: 'network', hold: null, doubtful: false };
   if (outcome.kind === 'unreachable') return wait;
   const { stage, code, response, permanent } = outcome;
@@ -117,7 +117,7 @@ export async function holdForRefusal(
     if (!(await settleReturned(tx, claim))) return true;
     await holdMailbox(tx, claim.mailbox.id, {
       code: verdict.hold.code,
-      reason: words(reason),
+      reason: externalText(reason),
       until: new Date(tx.now.getTime() + verdict.hold.ms),
     });
     if (claim.isDirect) await tx.org.table('direct_sends').where({ id: claim.sendId }).update({ held_at: tx.now });

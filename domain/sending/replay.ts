@@ -34,9 +34,9 @@ export async function sendUncertainAgain(tx: Tx, sendId: string): Promise<void> 
     await tx.org.table('sends').where({ id: sendId }).update({ again: true, updated_at: tx.now });
     return requeueDirectSend(tx, sendId);
   }
-  const given = await lockGiven(tx, sendId, 'uncertain');
+  const given = await lockForReplay(tx, sendId, 'uncertain');
   await tx.org.table('sends').where({ id: sendId }).update({ again: true, updated_at: tx.now });
-  await goOn(tx, given, message('log.uncertain_sent_again'));
+  await resumeEnrollment(tx, given, message('log.uncertain_sent_again'));
 }
 
 /**
@@ -53,7 +53,7 @@ export async function retryFailedEmail(tx: Tx, sendId: string): Promise<void> {
     await releaseReservedSends(tx, { sendId });
     return requeueDirectSend(tx, sendId);
   }
-  const given = await lockGiven(tx, sendId, 'failed');
+  const given = await lockForReplay(tx, sendId, 'failed');
   // Nothing was sent, so the row and its counts are deleted like a released slot.
   await tx.org.table('sends').where({ id: sendId }).update({ state: 'reserved', updated_at: tx.now });
   await releaseReservedSends(tx, { sendId });
@@ -62,7 +62,7 @@ export async function retryFailedEmail(tx: Tx, sendId: string): Promise<void> {
       .table('step_runs')
       .where({ id: given.step_run_id })
       .update({ state: 'running', outcome: null, attempts: 0, detail: null, completed_at: null });
-  await goOn(tx, given, message('log.failed_tried_again'));
+  await resumeEnrollment(tx, given, message('log.failed_tried_again'));
 }
 
 /**
@@ -89,7 +89,7 @@ async function lockDirectEmail(tx: Tx, id: string, state: 'uncertain' | 'failed'
 }
 
 /** Locks campaign, enrollments and email in the order of all writers, and checks the state of the email. */
-async function lockGiven(tx: Tx, sendId: string, state: 'uncertain' | 'failed'): Promise<Given> {
+async function lockForReplay(tx: Tx, sendId: string, state: 'uncertain' | 'failed'): Promise<Given> {
   const read = async (lock: '' | 'for update'): Promise<(Given & { state: string; again: boolean }) | undefined> => {
     const bindings: Bindings = { id: sendId };
     const [row] = await tx.org.sql<Given & { state: string; again: boolean }>(
@@ -133,7 +133,7 @@ async function reopen(tx: Tx, row: Given): Promise<void> {
   );
 }
 
-async function goOn(tx: Tx, given: Given, said: Message): Promise<void> {
+async function resumeEnrollment(tx: Tx, given: Given, said: Message): Promise<void> {
   await reopen(tx, given);
   signalRetry(tx, given, { cause: 'operator', stepRunId: null });
   await logCampaign(tx, given.campaign_id, 'step_retried', said, {

@@ -1,7 +1,7 @@
 import { DAY_MS, nextUtcMidnight, utcDay } from '../../lib/clock.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
-import { COMES_BACK, IS_SENDER_ONE, poolBindings } from './campaign/sender-pool.ts';
+import { HOLDS_END, IS_SENDER_ONE, poolBindings } from './campaign/sender-pool.ts';
 import type { CampaignView } from './campaign/campaign-view.ts';
 
 /**
@@ -127,7 +127,7 @@ async function lockBound(
 ): Promise<{ id: string; rests: boolean; until: Date | null }[]> {
   if (ids.length === 0) return [];
   return tx.org.sql(
-    `select m.id, ${RESTS} as rests, case when ${COMES_BACK} then ${RESTS_UNTIL} end as until
+    `select m.id, ${RESTS} as rests, case when ${HOLDS_END} then ${RESTS_UNTIL} end as until
      from mailboxes m where m.organization_id = :org and m.id = any(:ids::uuid[]) and m.status = 'active' and ${IS_SENDER_ONE}
      order by m.id for no key update of m`,
     { ...poolBindings(campaign), ids, now: tx.now },

@@ -13,7 +13,7 @@ import type { RefusalClass } from '../mail/inbound/refusal.ts';
 import { recordCopyBounce } from './outcomes/effects.ts';
 import { isTestEmailWanted, lockTestRunOf, settleTestEmail } from './control/test-runs.ts';
 import { message } from '../../messages/index.ts';
-import { words } from '../platform/words.ts';
+import { externalText } from '../platform/external-text.ts';
 import { json } from '../../db/connection.ts';
 
 /** A claimed send. Only the holder of the token may settle it. */
@@ -173,7 +173,7 @@ export async function settleDelivered(
     );
     if (!row) return false;
     if (await settleDirect(tx, row, state, answer, refused)) return true;
-    const detail = state === 'uncertain' ? words(answer.response) : null;
+    const detail = state === 'uncertain' ? externalText(answer.response) : null;
     if (await settleTestEmail(tx, row.id, { state: 'completed', outcome: state, detail })) return true;
     if (state === 'sent') tx.emit('campaign.email_sent', { ...sentFacts(row), sent_at: row.sent_at.toISOString() });
     else await listUncertain(tx, row, answer.response);
@@ -200,7 +200,7 @@ async function settleDirect(
   const settlement =
     state === 'sent'
       ? { state, refused: refused.map(({ address }) => address) }
-      : { state, code: 'uncertain', reason: words(answer.response) };
+      : { state, code: 'uncertain', reason: externalText(answer.response) };
   if (!(await settleDirectSend(tx, row.id, settlement))) return false;
   if (state === 'uncertain') await listUncertain(tx, row, answer.response);
   for (const copy of refused) await recordCopyBounce(tx, { ...copy, source: 'smtp' });
@@ -247,13 +247,13 @@ export function sentFacts(
  */
 export async function settleDeferred(ctx: Ctx, hold: Hold, reason: string): Promise<'deferred' | 'failed' | 'stale'> {
   return transact(ctx, async (tx) => {
-    const row = await lockHeld(tx, hold);
+    const row = await lockClaimed(tx, hold);
     if (!row) return 'stale';
     if (row.direct_state) await tx.org.table('direct_sends').where({ id: row.id }).update({ attempts: row.attempts });
     const { task_reliability: reliability } = await effectiveSettings(tx.org, row.campaign_id);
     const limit = reliability.enabled ? reliability.max_attempts : 1;
     if (row.attempts >= limit && row.again) {
-      await leaveUncertain(tx, row, reason);
+      await returnToUncertain(tx, row, reason);
       return 'failed';
     }
     if (row.attempts >= limit) {
@@ -281,7 +281,7 @@ export async function settleWaiting(
   waitMs: number = ctx.config.SMTP_UNREACHABLE_RETRY_MS,
 ): Promise<'deferred' | 'stale'> {
   return transact(ctx, async (tx) => {
-    const row = await lockHeld(tx, hold);
+    const row = await lockClaimed(tx, hold);
     if (!row) return 'stale';
     await unclaim(tx, row, {
       attempts: Math.max(0, row.attempts - 1),
@@ -300,7 +300,7 @@ export async function settleWaiting(
  * slot. Returns false if the claim is lost.
  */
 export async function settleReturned(tx: Tx, hold: Hold): Promise<boolean> {
-  const row = await lockHeld(tx, hold);
+  const row = await lockClaimed(tx, hold);
   if (row) await unclaim(tx, row);
   return row !== undefined;
 }
@@ -316,7 +316,7 @@ export async function settleBounced(
 ): Promise<boolean> {
   return transact(ctx, async (tx) => {
     await lockLeadsOfSend(tx, hold.sendId);
-    const row = await lockHeld(tx, hold);
+    const row = await lockClaimed(tx, hold);
     if (!row) return false;
     await tx.org
       .table('sends')
@@ -332,10 +332,10 @@ export async function settleBounced(
       await tx.org
         .table('step_runs')
         .where({ id: row.step_run_id })
-        .update({ state: 'failed', outcome: 'bounced', detail: json(words(response)), completed_at: tx.now });
+        .update({ state: 'failed', outcome: 'bounced', detail: json(externalText(response)), completed_at: tx.now });
     if (row.direct_state)
-      await settleDirectSend(tx, row.id, { state: 'bounced', code: 'refused', reason: words(response) });
-    if (await settleTestEmail(tx, row.id, { state: 'failed', outcome: 'bounced', detail: words(response) }))
+      await settleDirectSend(tx, row.id, { state: 'bounced', code: 'refused', reason: externalText(response) });
+    if (await settleTestEmail(tx, row.id, { state: 'failed', outcome: 'bounced', detail: externalText(response) }))
       return true;
     await bounce(tx, row);
     return true;
@@ -365,7 +365,7 @@ async function lockEnrollment(tx: Tx, hold: Hold): Promise<boolean> {
   return alone !== undefined;
 }
 
-async function lockHeld(tx: Tx, hold: Hold): Promise<HeldRow | undefined> {
+async function lockClaimed(tx: Tx, hold: Hold): Promise<HeldRow | undefined> {
   if (!(await lockEnrollment(tx, hold))) return undefined;
   const [row] = await tx.org.sql<HeldRow>(
     `select s.*, e.state as lead_state, d.state as direct_state
@@ -384,11 +384,11 @@ async function unclaim(tx: Tx, row: SentRow, more: Record<string, unknown> = {})
 }
 
 /** Makes an email uncertain again whose repeated attempt failed. A person may request another attempt. */
-async function leaveUncertain(tx: Tx, row: HeldRow, reason: string): Promise<void> {
+async function returnToUncertain(tx: Tx, row: HeldRow, reason: string): Promise<void> {
   await unclaim(tx, row);
   await releaseReservedSends(tx, { sendId: row.id });
   await tx.org.table('sends').where({ id: row.id }).update({ again: false, claimed_at: row.claimed_at });
-  await settleDirectSend(tx, row.id, { state: 'uncertain', code: 'uncertain', reason: words(reason) });
+  await settleDirectSend(tx, row.id, { state: 'uncertain', code: 'uncertain', reason: externalText(reason) });
   await listUncertain(tx, row, reason);
 }
 
@@ -401,15 +401,15 @@ async function fail(tx: Tx, row: HeldRow, code: string, reason: string, deadLett
     await tx.org
       .table('step_runs')
       .where({ id: row.step_run_id })
-      .update({ state: 'failed', outcome: 'failed', detail: json(words(reason)), completed_at: tx.now });
-  await settleDirectSend(tx, row.id, { state: 'failed', code, reason: words(reason) });
-  if (await settleTestEmail(tx, row.id, { state: 'failed', outcome: 'failed', detail: words(reason) })) return;
+      .update({ state: 'failed', outcome: 'failed', detail: json(externalText(reason)), completed_at: tx.now });
+  await settleDirectSend(tx, row.id, { state: 'failed', code, reason: externalText(reason) });
+  if (await settleTestEmail(tx, row.id, { state: 'failed', outcome: 'failed', detail: externalText(reason) })) return;
   if (deadLetterLimit !== null) {
     await addDeadLetter(tx, {
       taskId: row.id,
       taskType: row.direct_state ? FAILED_DIRECT_EMAIL : FAILED_EMAIL,
       payload: idsOf(row),
-      error: words(reason),
+      error: externalText(reason),
       attempts: row.attempts,
       maxAttempts: deadLetterLimit,
       nextRetryAt: null,
@@ -424,7 +424,7 @@ async function fail(tx: Tx, row: HeldRow, code: string, reason: string, deadLett
       logged(row),
     );
   if (row.enrollment_id)
-    await finishEnrollment(tx, row.enrollment_id, 'failed', { reason: words(reason), byRun: true });
+    await finishEnrollment(tx, row.enrollment_id, 'failed', { reason: externalText(reason), byRun: true });
 }
 
 /** Returns the ids by which a dead letter refers to the email. */

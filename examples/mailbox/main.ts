@@ -5,14 +5,14 @@
  * A port in use is replaced by a free one, unless a setting requires it.
  */
 import { once } from 'node:events';
-import { followNpm } from '../../local/follow-npm.ts';
+import { exitWithNpm } from '../../local/exit-with-npm.ts';
 import { freePort, isPortFree } from '../../local/servers.ts';
 import { startMailWorld } from '../../test/harness/mail.ts';
 import { createInbox } from './inbox.ts';
 import { startPage } from './page.ts';
 
 const MAILBOX = { email: 'you@heron.test', password: 'heron' };
-followNpm();
+exitWithNpm();
 try {
   const ports = {
     smtp: await choosePort('MAILBOX_SMTP_PORT', 2525),

@@ -121,7 +121,7 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
  * them. A server may take long for a large message, but it must keep sending.
  * @throws ImapError unreachable when the server went silent, or the error of `work`
  */
-export async function answered<T>(client: ImapFlow, silenceMs: number, work: () => Promise<T>): Promise<T> {
+export async function withSilenceLimit<T>(client: ImapFlow, silenceMs: number, work: () => Promise<T>): Promise<T> {
   let silent = false;
   let heard = client.stats().received;
   const timer = setInterval(() => {
@@ -145,7 +145,7 @@ export async function answered<T>(client: ImapFlow, silenceMs: number, work: () 
 }
 
 /** Returns true if the server could not be reached or did not answer. A refusal is an answer. */
-export function isHanging(error: unknown): boolean {
+export function isUnanswered(error: unknown): boolean {
   const { kind, stage } = imapError(error);
   return kind === 'unreachable' && stage !== 'auth';
 }

@@ -3,7 +3,7 @@ import type { Config } from '../config/index.ts';
 import { AppError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { MailFate } from './fate.ts';
-import { askSes, sesClient, sesFate, sesTransport } from './ses.ts';
+import { verifySes, sesClient, sesFate, sesTransport } from './ses.ts';
 import { message } from '../../messages/index.ts';
 
 export interface SystemMessage {
@@ -118,7 +118,7 @@ function fateOf(error: unknown, { signedIn }: Progress): MailFate {
  * @throws Error with the server's own text
  */
 export async function signInToTransport(config: Config): Promise<void> {
-  if (config.MAIL_TRANSPORT === 'ses') return askSes(config);
+  if (config.MAIL_TRANSPORT === 'ses') return verifySes(config);
   const transport = smtpTransport(config);
   try {
     await transport.verify();

@@ -62,7 +62,7 @@ export function sesFate(error: unknown): MailFate {
  * Requests the account from SES, to check the credentials. Sends nothing.
  * @throws Error when the credentials fail, or when sending is disabled
  */
-export async function askSes(config: Config): Promise<void> {
+export async function verifySes(config: Config): Promise<void> {
   const client = sesClient(config);
   try {
     const { SendingEnabled: isEnabled } = await client.send(new GetAccountCommand({}));

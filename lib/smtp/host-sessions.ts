@@ -3,7 +3,7 @@ import { SmtpFailure } from './outcome.ts';
 import type { SmtpSession } from './session.ts';
 
 /** Milliseconds between two checks of a session that waits for room. */
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 /**
  * Counts the sessions of each mail host, over all mailboxes. If there is no room for a new session, the longest idle
@@ -34,7 +34,7 @@ export class HostSessions {
           detail: 'Every session of the mail host was in use for too long',
         });
       }
-      await sleep(LOOK_MS);
+      await sleep(POLL_MS);
     }
     host.opening += 1;
     try {

@@ -1,4 +1,4 @@
-import { inSpan, noteInSpan } from '../trace.ts';
+import { inSpan, addSpanAttributes } from '../trace.ts';
 import type { Permit, TargetLimits } from '../target-limits.ts';
 import { HostSessions } from './host-sessions.ts';
 import { SmtpFailure, type SmtpFault, type SmtpOutcome, type SmtpTarget } from './outcome.ts';
@@ -106,7 +106,7 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         const { session } = taken;
         const outcome = await inSpan('smtp send', { kind: 'client' }, async () => {
           const found = await session.send(envelope, raw, until, beforeEnd);
-          noteInSpan({ 'heron.outcome': found.kind });
+          addSpanAttributes({ 'heron.outcome': found.kind });
           return found;
         });
         void pool.give(taken.session, outcome.kind === 'refused');

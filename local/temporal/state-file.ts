@@ -39,7 +39,7 @@ interface SettledStateFile {
  * @throws Error naming both versions and the solution when no server here can read the file
  * @throws PackageMismatchError when a download is not the pinned one
  */
-export async function settleStateFile(options: StateFileOptions): Promise<SettledStateFile> {
+export async function chooseStateFileServer(options: StateFileOptions): Promise<SettledStateFile> {
   const { dbFile, upgrade, log, environment = machineEnvironment() } = options;
   if (!(await exists(dbFile))) {
     const cli = await resolveTemporalCli(log, environment);

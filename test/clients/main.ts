@@ -6,7 +6,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startBacking } from '../../local/backing.ts';
+import { startBackingServices } from '../../local/backing.ts';
 import { goClient } from './go.ts';
 import { pythonClient } from './python.ts';
 import { startTutorial } from './tutorial.ts';
@@ -20,7 +20,7 @@ const log = (line: string): void => console.log(line);
 const backing =
   process.env.HERON_TEST_PG && process.env.HERON_TEST_TEMPORAL
     ? undefined
-    : await startBacking({ persistent: false, headless: true, log });
+    : await startBackingServices({ persistent: false, headless: true, log });
 if (backing) {
   process.env.HERON_TEST_PG = backing.databaseUrl;
   process.env.HERON_TEST_TEMPORAL = backing.temporalAddress;

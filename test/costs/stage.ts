@@ -6,7 +6,7 @@ import { registerSubscribers } from '../../domain/platform/events/register.ts';
 import { SUBSCRIBERS } from '../../domain/operations/subscribers/index.ts';
 import { connectRaw } from '../../db/connection.ts';
 import { silentLogger } from '../../lib/log.ts';
-import { carrier, relayBatch } from '../../temporal/relay.ts';
+import { createIntentSender, relayBatch } from '../../temporal/relay.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
 import { eventually } from '../harness/eventually.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
@@ -84,7 +84,7 @@ export async function openStage(): Promise<Stage> {
   // Dispatches one intent after the other, each with all work of its run, because the cost of parallel runs depends on
   // their order.
   const one = pLimit(1);
-  const carryOut = carrier(engine.temporal, config.TEMPORAL_TASK_QUEUE);
+  const carryOut = createIntentSender(engine.temporal, config.TEMPORAL_TASK_QUEUE);
   const carry: typeof carryOut = (intent) =>
     one(async () => {
       await carryOut(intent);

@@ -10,7 +10,7 @@ import { eventually } from '../harness/eventually.ts';
 import { createMailbox, type Tenant } from '../harness/factories.ts';
 import { startMailWorld, type MailWorld, type MailWorldMailbox } from '../harness/mail.ts';
 import { assertStatus, call } from '../harness/world.ts';
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 const browserTest = browserTests(test);
 const OURS = 'sam@ours.test';
@@ -105,7 +105,7 @@ browserTest('a mailbox under hold gets its right password, which is tried before
   await transact(world.system(tenant.organizationId), (tx) =>
     holdMailbox(tx, mailboxId, {
       code: 'auth_failed',
-      reason: words('535 5.7.8 wrong password'),
+      reason: externalText('535 5.7.8 wrong password'),
       until: new Date(tx.now.getTime() + AUTH_HOLD_MS),
     }),
   );

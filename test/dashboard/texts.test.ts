@@ -6,7 +6,7 @@ import { message } from '../../messages/index.ts';
 import { textsFor, type PageTexts } from '../../api/pages/texts.ts';
 import { Html } from '../../api/http/html.ts';
 import { DASHBOARD } from '../../messages/dashboard.ts';
-import { ACTIONS, THINGS } from '../../web/src/rooms/operator/audit-names.ts';
+import { ACTIONS, RECORD_TYPES } from '../../web/src/rooms/operator/audit-names.ts';
 
 const SOURCES = fileURLToPath(new URL('../../web/src', import.meta.url));
 const DOMAIN = fileURLToPath(new URL('../../domain', import.meta.url));
@@ -82,14 +82,14 @@ test('what the audit log names has words in both languages', async (t) => {
       literals(expression!),
     ),
   }));
-  const things = new Set<string>([...THINGS, ...written.flatMap((one) => one.things)]);
+  const things = new Set<string>([...RECORD_TYPES, ...written.flatMap((one) => one.things)]);
   const actions = new Set<string>([...ACTIONS, ...written.flatMap((one) => one.actions)]);
-  t.deepEqual([[...things].toSorted(), [...actions].toSorted()], [[...THINGS], [...ACTIONS]]);
+  t.deepEqual([[...things].toSorted(), [...actions].toSorted()], [[...RECORD_TYPES], [...ACTIONS]]);
   const { operator } = DASHBOARD.en;
   const verbs = new Set([...actions].map((action) => action.split('.').at(-1)!));
   t.deepEqual(
     Object.keys(operator).filter((key) => key.startsWith('operator.thing.')),
-    [...THINGS].map((thing) => `operator.thing.${thing}`),
+    [...RECORD_TYPES].map((thing) => `operator.thing.${thing}`),
   );
   t.deepEqual(
     Object.keys(operator).filter((key) => key.startsWith('operator.did.')),

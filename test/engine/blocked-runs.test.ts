@@ -1,6 +1,6 @@
 import test from 'ava';
 import { connectRaw, json } from '../../db/connection.ts';
-import { isDatabaseAway } from '../../db/errors.ts';
+import { isDatabaseUnavailable } from '../../db/errors.ts';
 import { errorKind } from '../../lib/error-report.ts';
 import { retryDueRuns, retryRun } from '../../domain/operations/system/blocked-runs.ts';
 import { newId } from '../../lib/ids.ts';
@@ -13,8 +13,8 @@ import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
-import { words } from '../../domain/platform/words.ts';
-import { inWords } from '../../lib/errors.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
+import { renderMessage } from '../../lib/errors.ts';
 
 let world: World;
 let mail: MailWorld;
@@ -85,11 +85,11 @@ test.serial(
       attempts: 1,
       organization_id: organizationId,
     });
-    t.regex(inWords(letter.last_error), REASON);
+    t.regex(renderMessage(letter.last_error), REASON);
     t.true(letter.next_retry_at > new Date());
     const row = await world.deps.db('enrollments').where({ id: enrollmentId }).first();
     t.is(row.blocked, true);
-    t.regex(inWords(row.waiting_for), REASON);
+    t.regex(renderMessage(row.waiting_for), REASON);
     const shown = await eventually(async () => {
       const { searchAttributes } = await engine.temporal.workflow.getHandle(workflowId).describe();
       return searchAttributes.State?.[0] as string | undefined;
@@ -97,7 +97,7 @@ test.serial(
     t.is(shown, 'blocked');
     t.true(await isRunning(workflowId), 'it waits');
     const { data } = await shownAs(`/v1/campaigns/${campaignId}/leads`);
-    t.like(data[0], { blocked: true, waiting_for: inWords(row.waiting_for), temporal_url: linkTo(workflowId) });
+    t.like(data[0], { blocked: true, waiting_for: renderMessage(row.waiting_for), temporal_url: linkTo(workflowId) });
 
     await repair();
     t.true(await retryRun(world.deps, workflowId));
@@ -151,7 +151,7 @@ test.serial('a blocked run that cannot be retried keeps no other from it', async
     const task = {
       task_id: campaignId,
       task_type: 'campaign_launch',
-      last_error: words('it kept failing'),
+      last_error: externalText('it kept failing'),
       next_retry_at,
     };
     await db('dead_letters').insert({ id, organization_id: organizationId, ...task, ...stamps });
@@ -304,16 +304,18 @@ test.serial("an endpoint's own batch that keeps failing lets its deliveries go a
 
 test('an absent database is distinguished from a failing statement, and kinds of failure hold no values', async (t) => {
   const nowhere = connectRaw({ url: 'postgres://nobody:x@127.0.0.1:1/none', max: 1 });
-  t.true(isDatabaseAway(await t.throwsAsync(async () => nowhere.raw('select 1'))));
+  t.true(isDatabaseUnavailable(await t.throwsAsync(async () => nowhere.raw('select 1'))));
   await nowhere.destroy();
   const { db } = world.deps;
   const killed = connectRaw({ url: world.deps.config.PRIMARY_DB, max: 1 });
-  t.true(isDatabaseAway(await t.throwsAsync(async () => killed.raw('select pg_terminate_backend(pg_backend_pid())'))));
+  t.true(
+    isDatabaseUnavailable(await t.throwsAsync(async () => killed.raw('select pg_terminate_backend(pg_backend_pid())'))),
+  );
   await killed.destroy();
   const broken = await t.throwsAsync(async () =>
     db('labels').insert({ id: '00000000-0000-4000-8000-000000000000', name: 'person@secret.example' }),
   );
-  t.false(isDatabaseAway(broken));
+  t.false(isDatabaseUnavailable(broken));
   t.regex(errorKind(broken), /^PostgreSQL [0-9A-Z]{5}/);
   t.is(errorKind(new TypeError('person@secret.example')), 'TypeError');
 });

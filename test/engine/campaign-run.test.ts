@@ -1,6 +1,6 @@
 import test from 'ava';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
-import { HEARTBEAT_MS } from '../../activities/pulse.ts';
+import { HEARTBEAT_MS } from '../../activities/heartbeat.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
 import { eventually } from '../harness/eventually.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { StepSpec } from '../harness/factories.ts';
 import { updateStep } from '../../domain/campaigns/steps.ts';
-import { launchTurn } from '../../domain/sending/enrollment/launch.ts';
+import { launchDueLeads } from '../../domain/sending/enrollment/launch.ts';
 import { createLead, createMondayWorld, MONDAY } from '../harness/lead.ts';
 import { publishEvent } from '../../domain/audience/product-events/publish.ts';
 
@@ -21,7 +21,7 @@ async function waiting(steps: StepSpec[]) {
     first,
     /** Returns true if the run was signalled after an iteration of the launcher. */
     async isSignalled(): Promise<boolean> {
-      await launchTurn(ctx, campaignId);
+      await launchDueLeads(ctx, campaignId);
       return (await db('outbox').where({ workflow_id: `enrollment/${campaignId}/${contactId}` })).length > 0;
     },
   };

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createCampaign, createContact, createMailbox, enroll, type StepSpec } from '../harness/factories.ts';
 import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
-import { launchTurn } from '../../domain/sending/enrollment/launch.ts';
+import { launchDueLeads } from '../../domain/sending/enrollment/launch.ts';
 import { removeLead } from '../../domain/sending/leads/hold.ts';
 import { addCampaignLeads } from '../../domain/audience/leads/add.ts';
 import { createLead, createMondayWorld, MONDAY } from '../harness/lead.ts';
@@ -31,7 +31,7 @@ async function given(steps: StepSpec[], leads: number, campaign: Record<string, 
     /** Runs launcher iterations until it waits. Returns its wake-up time (epoch ms). */
     async launch(): Promise<number | null> {
       for (let turns = 0; turns < 200; turns += 1) {
-        const turn = await launchTurn(ctx, campaignId);
+        const turn = await launchDueLeads(ctx, campaignId);
         if ('report' in turn) return turn.report.kind === 'wait' ? turn.report.wakeAt : null;
         clock.advance(turn.inMs);
         for (const row of await db('enrollments').where({
@@ -135,7 +135,11 @@ test.serial('a contact that comes back is not sent a step that it has got, unles
   const comeBack = async (restart?: boolean) => {
     await removeLead(ctx, campaignId, contactId);
     await addCampaignLeads(ctx, campaignId, { contactIds: [contactId], segmentIds: [], restart });
-    for (let turn = await launchTurn(ctx, campaignId); 'again' in turn; turn = await launchTurn(ctx, campaignId));
+    for (
+      let turn = await launchDueLeads(ctx, campaignId);
+      'again' in turn;
+      turn = await launchDueLeads(ctx, campaignId)
+    );
     return advanceEnrollment(ctx, { campaignId, contactId });
   };
   const emails = () => db('sends').where({ contact_id: contactId }).orderBy('id').pluck('step_id');

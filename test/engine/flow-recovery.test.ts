@@ -12,7 +12,7 @@ import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { approve, createApplication } from '../harness/oauth.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
-import { inWords } from '../../lib/errors.ts';
+import { renderMessage } from '../../lib/errors.ts';
 import type { Message } from '../../messages/index.ts';
 
 /*
@@ -152,10 +152,10 @@ test.serial('a direct send without a slot or a claim is blocked, and leaves once
     noClaim = await breakWrites(world, 'sends', 'update', `new.id = '${id}' and new.state = 'sending'`);
   });
   t.is(letter.task_type, 'direct_send');
-  t.regex(inWords(letter.last_error), REASON);
+  t.regex(renderMessage(letter.last_error), REASON);
   // Now the worker that should send it cannot claim it.
   const second = await mendAndRetry(workflowId, noClaim);
-  t.regex(inWords(second.last_error), REASON);
+  t.regex(renderMessage(second.last_error), REASON);
   t.is(await handleOf(workflowId).result(), 'sent');
   t.is(receivedBy(to), 1);
   t.is((await row('direct_sends', id)).blocked_reason, null);
@@ -274,7 +274,7 @@ test.serial(
     const { id } = await world.deps.db('webhook_endpoints').where({ application_id: client.id }).first('id');
     const letter = await mendAndRetry(`webhook-verify/${id}`, async () => {
       t.regex(
-        inWords((await row('webhook_endpoints', id)).last_failure_reason),
+        renderMessage((await row('webhook_endpoints', id)).last_failure_reason),
         /blocked: it kept failing \(PostgreSQL P0001\)$/,
       );
       await repair();

@@ -9,7 +9,7 @@ import { previewReplay } from '../../domain/reporting/goals/replays.ts';
 import { freePort } from '../../local/servers.ts';
 import { TYPESCRIPT } from '../../local/typescript.ts';
 import { createTemporalClient } from '../../temporal/client.ts';
-import { openReplayDesk, REPLAYED, startFollowed } from '../harness/goal-replays.ts';
+import { openReplayDesk, REPLAYED, startFollowedReplay } from '../harness/goal-replays.ts';
 import { createWorld, type World } from '../harness/world.ts';
 import { awaitLockWaits } from '../harness/statements.ts';
 
@@ -67,7 +67,7 @@ test('a worker that is killed in the middle of a page: another does what the pre
   await db.raw(
     'create trigger wait_for_it before update on goal_replays for each row when (new.scanned > 5000) execute function wait_for_it()',
   );
-  const replay = await startFollowed(world, temporal, first.tenant, first.goalId);
+  const replay = await startFollowedReplay(world, temporal, first.tenant, first.goalId);
   const port = await freePort();
   await db.transaction(async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(4711)');

@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { UpdateCampaign } from '../../domain/campaigns/input.ts';
 import { updateCampaign } from '../../domain/campaigns/update.ts';
-import { launchTurn } from '../../domain/sending/enrollment/launch.ts';
+import { launchDueLeads } from '../../domain/sending/enrollment/launch.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { addCampaignLeads } from '../../domain/audience/leads/add.ts';
 import { DAY_MS } from '../../lib/clock.ts';
@@ -13,7 +13,7 @@ const { world, clock } = stage;
 
 /** Runs the iterations of a launcher until it waits. */
 async function launchAll(ctx: Ctx, campaignId: string): Promise<void> {
-  for (let turns = 0; turns < 50; turns += 1) if ('report' in (await launchTurn(ctx, campaignId))) return;
+  for (let turns = 0; turns < 50; turns += 1) if ('report' in (await launchDueLeads(ctx, campaignId))) return;
   throw new Error('the launcher never waits');
 }
 

@@ -6,7 +6,7 @@ import { updateCampaign } from '../../domain/campaigns/update.ts';
 import { deleteContact } from '../../domain/audience/contacts/remove.ts';
 import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
 import { finishEnrollment } from '../../domain/sending/control/finish.ts';
-import { launchTurn } from '../../domain/sending/enrollment/launch.ts';
+import { launchDueLeads } from '../../domain/sending/enrollment/launch.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
 import { clearHold, holdMailbox } from '../../domain/sending/control/mailbox-hold.ts';
 import { removeMailbox, updateMailbox } from '../../domain/mailboxes/update.ts';
@@ -18,7 +18,7 @@ import { AppError } from '../../lib/errors.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
 import { Crash, createFakeSmtp, type Attempt } from '../harness/fake-smtp.ts';
 import type { World } from '../harness/world.ts';
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 /** Random operation. `lead` is one of six leads, `which` one of two campaigns or mailboxes. */
 export type Operation =
@@ -153,7 +153,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
       }
       case 'reply':
         return transact(ctx, (tx) =>
-          finishEnrollment(tx, leads[operation.lead]!, 'replied', { reason: words('the contact replied') }),
+          finishEnrollment(tx, leads[operation.lead]!, 'replied', { reason: externalText('the contact replied') }),
         );
       case 'bounce': {
         const send = await db('sends')
@@ -190,7 +190,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
       case 'removeLead':
         return removeLead(ctx, campaignOf(operation.lead), contactOf(operation.lead));
       case 'launch':
-        return launchTurn(ctx, campaigns[operation.which]!.campaignId);
+        return launchDueLeads(ctx, campaigns[operation.which]!.campaignId);
       case 'pause':
         return stopCampaign(ctx, campaigns[operation.which]!.campaignId);
       case 'resume':
@@ -213,7 +213,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
         return transact(ctx, (tx) =>
           holdMailbox(tx, mailboxes[operation.which]!, {
             code: 'auth_failed',
-            reason: words('no'),
+            reason: externalText('no'),
             until: new Date(clock.now().getTime() + 900_000),
           }),
         );
@@ -286,7 +286,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
         .whereIn('state', ['reserved', 'sending']);
       if (left.length > 0) throw new Error(`emails that will never be settled: ${JSON.stringify(left)}`);
       for (const { campaignId } of campaigns) {
-        const turn = await launchTurn(ctx, campaignId);
+        const turn = await launchDueLeads(ctx, campaignId);
         if (!('report' in turn) || turn.report.kind !== 'done')
           throw new Error(`the launcher goes on: ${JSON.stringify(turn)}`);
       }

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { finishEnrollment } from '../../domain/sending/control/finish.ts';
-import { launchTurn } from '../../domain/sending/enrollment/launch.ts';
+import { launchDueLeads } from '../../domain/sending/enrollment/launch.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
 import { HOUR_MS } from '../../lib/clock.ts';
 import { createCampaign, createContact, createMailbox, enroll, type StepSpec } from '../harness/factories.ts';
@@ -32,7 +32,7 @@ async function scene(mode: string | null, first: StepSpec = EMAIL) {
   ];
   const ctx = world.system(org);
   const launch = async (campaignId: string) => {
-    for (let turns = 0; turns < 10; turns += 1) if ('report' in (await launchTurn(ctx, campaignId))) return;
+    for (let turns = 0; turns < 10; turns += 1) if ('report' in (await launchDueLeads(ctx, campaignId))) return;
   };
   const leads = (campaignId: string) =>
     world.deps.db('enrollments').where({ campaign_id: campaignId }).orderBy('contact_id');

@@ -15,7 +15,7 @@ import { pauseWarmup, resumeWarmup, startWarmup, stopWarmup } from '../../domain
 import { enqueueRedelivery } from '../../domain/connect/webhooks/enqueue-redelivery.ts';
 import { syncApplicationEndpoints } from '../../domain/connect/webhooks/managed.ts';
 import { newId } from '../../lib/ids.ts';
-import { startBacking } from '../../local/backing.ts';
+import { startBackingServices } from '../../local/backing.ts';
 import { maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
 import { webhookVerifyWorkflow } from '../../workflows/webhook-verify/contract.ts';
 import { createWorkflowGateway } from '../../temporal/client.ts';
@@ -32,7 +32,9 @@ import { saveHistory } from './save-history.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'heron-record-'));
 const only = process.argv.slice(2);
-const backing = process.env.HERON_TEST_PG ? undefined : await startBacking({ persistent: false, log: () => {} });
+const backing = process.env.HERON_TEST_PG
+  ? undefined
+  : await startBackingServices({ persistent: false, log: () => {} });
 if (backing)
   Object.assign(process.env, { HERON_TEST_PG: backing.databaseUrl, HERON_TEST_TEMPORAL: backing.temporalAddress });
 const world = await createWorld({ env: { WEBHOOK_RETRY_BASE_MS: '1000' } });

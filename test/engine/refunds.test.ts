@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import test from 'ava';
 import { requestRefund } from '../../domain/billing/payments/request-refund.ts';
-import { refundTurn } from '../../domain/billing/payments/refund.ts';
+import { advanceRefund } from '../../domain/billing/payments/refund.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
 import { reconcile } from '../../domain/operations/system/reconcile.ts';
 import { DAY_MS } from '../../lib/clock.ts';
@@ -9,7 +9,7 @@ import { startEngine, type Engine } from '../harness/engine.ts';
 import { eventually } from '../harness/eventually.ts';
 import { createOrderToPay, createPaymentWorld, type PaymentDesk, type PaymentWorld } from '../harness/payments.ts';
 import { call } from '../harness/world.ts';
-import { inWords } from '../../lib/errors.ts';
+import { renderMessage } from '../../lib/errors.ts';
 
 let paying: PaymentWorld;
 let engine: Engine;
@@ -83,9 +83,9 @@ test.serial(
       Object.assign(paying.stripe, fault);
       await request(desk);
       const ctx = paying.world.system(desk.tenant.organizationId);
-      let report = await refundTurn(ctx, desk);
+      let report = await advanceRefund(ctx, desk);
       t.is(report.kind, 'wait');
-      for (let turn = 0; report.kind === 'wait' && turn < 5; turn += 1) report = await refundTurn(ctx, desk);
+      for (let turn = 0; report.kind === 'wait' && turn < 5; turn += 1) report = await advanceRefund(ctx, desk);
       t.deepEqual(report, { kind: 'done', why: 'refunded' });
       t.deepEqual(await givenBack(desk), { cents: 1_900, parts: 1 });
     }
@@ -97,7 +97,7 @@ test.serial(
   async (t) => {
     const desk = await refundDue();
     const ctx = paying.world.system(desk.tenant.organizationId);
-    const reports = await Promise.all([1, 2, 3].map(() => refundTurn(ctx, desk)));
+    const reports = await Promise.all([1, 2, 3].map(() => advanceRefund(ctx, desk)));
     t.deepEqual(
       reports,
       reports.map(() => ({ kind: 'done', why: 'refunded' })),
@@ -127,7 +127,7 @@ test.serial('a refusal needs a person, is listed and told; replayed it is asked 
   const desk = await refundDue();
   const { error } = await inState(desk, 'needs_person');
   t.like(error, { code: 'refund_refused' });
-  t.regex(inWords(error!.fix), /dashboard/);
+  t.regex(renderMessage(error!.fix), /dashboard/);
   const { body } = await call(world, 'GET', '/v1/tasks/dlq?status=pending', { token: desk.tenant.apiKey });
   t.is(body.data.length, 1);
   t.like(body.data[0], { task_type: 'order_refund', task_id: desk.paymentId, next_retry_at: null });
@@ -157,7 +157,7 @@ test.serial('money that a person gave back at the provider is seen, and the task
   t.is((await desk.payment()).state, 'refunded');
   t.is((await world.deps.db('dead_letters').where({ task_id: desk.paymentId, status: 'pending' })).length, 0);
   // Repeating the request has no effect.
-  t.deepEqual(await refundTurn(world.system(desk.tenant.organizationId), desk), { kind: 'done', why: 'refunded' });
+  t.deepEqual(await advanceRefund(world.system(desk.tenant.organizationId), desk), { kind: 'done', why: 'refunded' });
   t.is(stripe.balance, balance - 1_900);
 });
 
@@ -187,7 +187,7 @@ test.serial('a refund that is not done in its time needs a person', async (t) =>
   await db('payments')
     .where({ id: desk.paymentId })
     .update({ refund_until: new Date(Date.now() - DAY_MS) });
-  const report = await refundTurn(paying.world.system(desk.tenant.organizationId), desk);
+  const report = await advanceRefund(paying.world.system(desk.tenant.organizationId), desk);
   t.deepEqual(report, { kind: 'done', why: 'needs_person' });
   t.like(await desk.payment(), { state: 'needs_person', error: { code: 'refund_late' } });
   // The provider's event still counts.

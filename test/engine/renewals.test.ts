@@ -1,10 +1,10 @@
 import test from 'ava';
 import { chargeCycle } from '../../domain/billing/domain-renewals/charge.ts';
-import { renewalTurn } from '../../domain/billing/domain-renewals/turn.ts';
+import { advanceRenewal } from '../../domain/billing/domain-renewals/advance.ts';
 import { priceOf } from '../../domain/billing/domain-renewals/states.ts';
 import { isBalanced, readBooks } from '../../domain/billing/mailbox-orders/books.ts';
 import { mailboxProvider } from '../../domain/billing/mailbox-orders/http-provider.ts';
-import { refundTurn } from '../../domain/billing/payments/refund.ts';
+import { advanceRefund } from '../../domain/billing/payments/refund.ts';
 import { reconcile } from '../../domain/operations/system/reconcile.ts';
 import { DAY_MS, HOUR_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
@@ -71,7 +71,7 @@ async function managedDomain() {
     expiresAt: registered.expiresAt,
     renewed: () => renewals().length,
     books: await differences(),
-    turn: () => renewalTurn(ctx, id),
+    turn: () => advanceRenewal(ctx, id),
     row: () => db('managed_domains').where({ id }).first(),
     cycle: () => db('domain_renewals').where({ domain_id: id }).orderBy('expires_at', 'desc').first(),
     payments: () => db('payments').where({ organization_id: organizationId, subject: 'renewal' }).orderBy('id'),
@@ -236,7 +236,7 @@ test.serial(
     const [first] = await desk.payments();
     t.is(first.state, 'refund_due');
     t.deepEqual(await desk.books(), { taken: AMOUNT, refunds: AMOUNT });
-    t.deepEqual(await refundTurn(desk.ctx, { paymentId: first.id }), { kind: 'done', why: 'refunded' });
+    t.deepEqual(await advanceRefund(desk.ctx, { paymentId: first.id }), { kind: 'done', why: 'refunded' });
     // It does not retry automatically, because every attempt would charge and refund.
     clock.advance(DAY_MS);
     t.like(await desk.turn(), { kind: 'wait', state: 'requires_action' });

@@ -2,7 +2,7 @@ import { newId } from '../../lib/ids.ts';
 import { BLOCKED } from '../../workflows/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import { CHORES, maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
-import { goalReplayWorkflow, type ReplayTurn } from '../../workflows/goal-replay/contract.ts';
+import { goalReplayWorkflow, type ReplayReport } from '../../workflows/goal-replay/contract.ts';
 import { warmupWorkflow, type WarmupReport } from '../../workflows/warmup/contract.ts';
 import { scripted, type Answer, type Scripted, type Sent } from './script.ts';
 
@@ -12,12 +12,12 @@ const SHOWN = 'EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES';
 const gaveUp: Answer['fails'] = { message: 'it kept failing', type: BLOCKED, nonRetryable: true };
 const tried: Sent = { signal: 'retry', says: [{ cause: 'operator' }] };
 
-const replaying = (gives: ReplayTurn, more: Partial<Answer> = {}): Answer => ({
+const replaying = (gives: ReplayReport, more: Partial<Answer> = {}): Answer => ({
   activity: 'replayPage',
   gives,
   ...more,
 });
-const page: ReplayTurn = { kind: 'more', why: '5000 events so far' };
+const page: ReplayReport = { kind: 'more', why: '5000 events so far' };
 const replays: Scripted[] = [
   replay('pages', [replaying(page), replaying(page), replaying({ kind: 'done', why: 'completed' })]),
   replay('goal-changed', [replaying(page), replaying({ kind: 'done', why: 'goal_changed' })]),

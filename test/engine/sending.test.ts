@@ -5,9 +5,9 @@ import { deleteContact } from '../../domain/audience/contacts/remove.ts';
 import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
 import { EVENT_PAYLOADS } from '../../domain/platform/kernel/event-payloads.ts';
 import { clearHold } from '../../domain/sending/control/mailbox-hold.ts';
-import { signedIn, signInRefused } from '../../domain/mailboxes/sync-state.ts';
+import { recordSignIn, recordRefusedSignIn } from '../../domain/mailboxes/sync-state.ts';
 import { finishEnrollment } from '../../domain/sending/control/finish.ts';
-import { launchTurn } from '../../domain/sending/enrollment/launch.ts';
+import { launchDueLeads } from '../../domain/sending/enrollment/launch.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
 import { removeMailbox } from '../../domain/mailboxes/update.ts';
 import { deliverSend } from '../../domain/sending/deliver.ts';
@@ -367,15 +367,15 @@ test.serial('the server is given less time than the claim lasts', async (t) => {
 
 test.serial('a lead whose run was lost between launch and its first word is woken', async (t) => {
   const { ctx, campaignId, contactId, readEnrollment } = await given();
-  await launchTurn(ctx, campaignId);
+  await launchDueLeads(ctx, campaignId);
   t.like(await readEnrollment(), { state: 'active', waiting_for: null });
   await world.deps.db('outbox').delete();
   clock.advance(11 * 60_000);
-  await launchTurn(ctx, campaignId);
+  await launchDueLeads(ctx, campaignId);
   const woken = () =>
     world.deps.db('outbox').where({ workflow_id: `enrollment/${campaignId}/${contactId}`, kind: 'signal' });
   t.is((await woken()).length, 1);
-  await launchTurn(ctx, campaignId);
+  await launchDueLeads(ctx, campaignId);
   t.is((await woken()).length, 1, 'once per while, not once per turn');
 });
 
@@ -391,9 +391,9 @@ test.serial('leads no mailbox may write to do not keep the others waiting', asyn
   };
   await add('gmail', 120);
   const others = await add('other', 3);
-  for (let n = 0; n < 4; n += 1) await launchTurn(ctx, campaignId);
+  for (let n = 0; n < 4; n += 1) await launchDueLeads(ctx, campaignId);
   t.is((await world.deps.db('enrollments').whereIn('id', others).where({ state: 'active' })).length, 3);
-  t.like(await launchTurn(ctx, campaignId), { report: { kind: 'wait', launched: 0 } });
+  t.like(await launchDueLeads(ctx, campaignId), { report: { kind: 'wait', launched: 0 } });
 });
 
 test.serial('a lead that was locked when the campaign resumed is signalled a moment later', async (t) => {
@@ -402,9 +402,9 @@ test.serial('a lead that was locked when the campaign resumed is signalled a mom
   await world.deps.db('campaigns').where({ id: campaignId }).update({ control_epoch: 2 });
   await world.deps.db.transaction(async (trx) => {
     await trx('enrollments').where({ id: enrollmentId }).forUpdate();
-    t.like(await launchTurn(ctx, campaignId), { again: true });
+    t.like(await launchDueLeads(ctx, campaignId), { again: true });
   });
-  await launchTurn(ctx, campaignId);
+  await launchDueLeads(ctx, campaignId);
   t.like(await world.deps.db('enrollments').where({ id: enrollmentId }).first(), { signalled_epoch: 2 });
 });
 
@@ -531,17 +531,17 @@ test.serial('what sending and what reading is held for are kept apart', async (t
   smtp.next = () => refusal('550 5.4.5 Daily user sending limit exceeded', 'data');
   t.deepEqual(await deliver(await reserve()), { outcome: 'mailbox_held' });
   const until = (await mailbox()).hold_until;
-  await signInRefused(ctx, mailboxId, 'no', 3600_000);
+  await recordRefusedSignIn(ctx, mailboxId, 'no', 3600_000);
   t.like(await mailbox(), { hold_code: 'sending_limit', hold_until: until, imap_hold_code: 'imap_auth_failed' });
   const asleep = await advance();
   t.true(asleep.kind === 'wait' && asleep.until >= until.getTime(), 'until both have passed');
-  await signedIn(ctx, mailboxId);
+  await recordSignIn(ctx, mailboxId);
   t.like(await mailbox(), { hold_code: 'sending_limit', hold_until: until, imap_hold_code: null });
   t.regex((await advance()).kind, /^wait$/);
   await transact(ctx, (tx) => clearHold(tx, mailboxId, 'sending_limit'));
-  await signInRefused(ctx, mailboxId, 'no', 3600_000);
+  await recordRefusedSignIn(ctx, mailboxId, 'no', 3600_000);
   t.like(await advance(), { kind: 'wait' }, 'nothing is sent while replies go unseen');
-  await signedIn(ctx, mailboxId);
+  await recordSignIn(ctx, mailboxId);
   smtp.next = () => 'accept';
   t.deepEqual(await deliver(await reserve()), { outcome: 'sent' });
 });

@@ -3,7 +3,7 @@ import { createContact, enroll } from '../harness/factories.ts';
 import { createLead, createMondayWorld, MONDAY, type Lead } from '../harness/lead.ts';
 import { deleteStep } from '../../domain/campaigns/steps.ts';
 import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
-import { launchTurn } from '../../domain/sending/enrollment/launch.ts';
+import { launchDueLeads } from '../../domain/sending/enrollment/launch.ts';
 import { finishEnrollment } from '../../domain/sending/control/finish.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
 import { newId } from '../../lib/ids.ts';
@@ -201,7 +201,7 @@ test.serial('a contact at a step that is removed moves on to where it led, whate
   await waiting.advance();
   await remove(waiting, 0);
   const { organizationId } = waiting.tenant;
-  await launchTurn(world.system(organizationId), waiting.campaignId);
+  await launchDueLeads(world.system(organizationId), waiting.campaignId);
   t.truthy(
     await row('outbox', { workflow_id: `enrollment/${waiting.campaignId}/${waiting.contactId}`, kind: 'signal' }),
     'its run is signalled',

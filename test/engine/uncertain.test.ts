@@ -9,7 +9,7 @@ import { eventually } from '../harness/eventually.ts';
 import type { StepSpec } from '../harness/factories.ts';
 import { createLead, createMondayWorld } from '../harness/lead.ts';
 import { Crash, type Attempt } from '../harness/fake-smtp.ts';
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 const TWO_STEPS: StepSpec[] = [
   { subject: 'Hello there', body_plain: 'one' },
@@ -193,7 +193,7 @@ test.serial('a lead whose way was ended gets an email again that a person asks f
   await lead.deliver(sendId);
   await lead.advance();
   await transact(lead.ctx, (tx) =>
-    finishEnrollment(tx, lead.enrollmentId, 'completed', { reason: words('a meeting was booked') }),
+    finishEnrollment(tx, lead.enrollmentId, 'completed', { reason: externalText('a meeting was booked') }),
   );
   await settleUncertain(world.deps, sendId, 'again');
   await lead.deliver(await lead.reserve());

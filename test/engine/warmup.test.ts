@@ -1,12 +1,12 @@
 import test from 'ava';
 import { singleStatement, transact } from '../../domain/platform/kernel/transact.ts';
 import { readSeats } from '../../domain/sending/seats.ts';
-import { claimWarmup, deliverWarmup, handOver } from '../../domain/mailboxes/warmup/deliver.ts';
+import { claimWarmup, deliverWarmup, submitWarmup } from '../../domain/mailboxes/warmup/deliver.ts';
 import { evaluateHealth, healthOf } from '../../domain/mailboxes/warmup/health.ts';
 import { planDay } from '../../domain/mailboxes/warmup/plan.ts';
 import { recordWarmup } from '../../domain/mailboxes/warmup/record.ts';
 import { reconciledFamilies } from '../../domain/operations/system/reconcile.ts';
-import { warmupTurn } from '../../domain/mailboxes/warmup/turn.ts';
+import { advanceWarmup } from '../../domain/mailboxes/warmup/advance.ts';
 import { DAY_MS, MINUTE_MS, utcDay } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createSmtpSender, type SmtpSender } from '../../lib/smtp/index.ts';
@@ -15,7 +15,7 @@ import { cutConnectionOnce } from '../harness/cut-connection.ts';
 import { startEngine } from '../harness/engine.ts';
 import { eventually } from '../harness/eventually.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
-import { awayFrom, bounceOf } from '../harness/inbound.ts';
+import { awayMessage, bounceOf } from '../harness/inbound.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { assertStatus, call, createWorld, type World } from '../harness/world.ts';
@@ -176,7 +176,7 @@ test('emails are exchanged over SMTP and IMAP: read, replied to, and no message 
   const sync = await startSync(world.deps, { sweepMs: 100 });
   t.teardown(() => sync.stop());
   const first = await due(tenant, ada.id, bob.id);
-  const report = await warmupTurn(world.system(tenant.organizationId), smtp, ada.id);
+  const report = await advanceWarmup(world.system(tenant.organizationId), smtp, ada.id);
   t.is(report.kind, 'wait');
   t.like(await mailRow(first), { state: 'sent' });
   await eventually(async () => (await mailRow(first)).landed === 'inbox');
@@ -212,7 +212,7 @@ test('an email whose answer was lost is never sent again; that it has landed set
   const id = await due(tenant, ada.id, bob.id);
   await deliver(tenant, id);
   t.like(await mailRow(id), { state: 'uncertain' });
-  await warmupTurn(world.system(tenant.organizationId), smtp, ada.id);
+  await advanceWarmup(world.system(tenant.organizationId), smtp, ada.id);
   const taken = () => mail.messages.filter(({ envelope }) => envelope.to[0] === bob.box.email);
   t.is(taken().length, 1);
   await recordWarmup(world.system(tenant.organizationId), bob, taken()[0]!.raw, {
@@ -284,18 +284,18 @@ test('an email whose worker died is settled though its mailbox was stopped or pa
         .mustBeOpen.only(world.deps.db, [id]);
       return looked.length;
     };
-    const waits = await warmupTurn(ctx, smtp, id);
+    const waits = await advanceWarmup(ctx, smtp, id);
     t.true(waits.kind === 'wait' && waits.wakeAt! > Date.now(), 'its worker may be alive');
     t.is(await missing(), 1);
     await db('warmup_mails')
       .where({ id: under })
       .update({ claimed_at: new Date(Date.now() - 10 * MINUTE_MS) });
-    const over = await warmupTurn(ctx, smtp, id);
+    const over = await advanceWarmup(ctx, smtp, id);
     t.deepEqual(over.kind === 'wait' ? over.wakeAt : over.why, 'warmup' in away ? 'warmup is off' : null);
     t.like(await mailRow(under), { state: 'failed', error: 'not_warming' });
     t.is((await db('daily_counters').where({ scope_id: id }).first()).count, 0, 'its place is free again');
     const begun = await leave('begun', 10 * MINUTE_MS);
-    await warmupTurn(ctx, smtp, id);
+    await advanceWarmup(ctx, smtp, id);
     t.like(await mailRow(begun), { state: 'uncertain' });
     t.is(await missing(), 'warmup' in away ? 0 : 1);
   }
@@ -468,7 +468,7 @@ test('reports about a warmup email are its own: it came back, and no message of 
   };
   const [back, away, forged] = [await about(), await about(), await about()];
   ada.box.deliver(bounceOf(forged, '5.1.1', 'somebody@else.test'));
-  ada.box.deliver(awayFrom(away, 'I am away until Monday.'));
+  ada.box.deliver(awayMessage(away, 'I am away until Monday.'));
   ada.box.deliver(bounceOf(back, '5.7.1'));
   await eventually(async () => (await mailRow(back.id)).landed === 'bounced');
   t.like(await mailRow(back.id), { state: 'sent', error: '5.7.1' });
@@ -509,7 +509,7 @@ test('workers that claim at once, and one that died, send an email once', async 
     .update({ claimed_at: new Date(Date.now() - DAY_MS) });
   await deliver(tenant, id);
   t.like(await mailRow(id), { state: 'reserved', handover: null });
-  const late = handOver(
+  const late = submitWarmup(
     ctx,
     smtp,
     { ...mail.smtp, username: ada.box.email, password: 'secret', security: 'none' },
@@ -529,7 +529,7 @@ test('workers that claim at once, and one that died, send an email once', async 
     .db('warmup_mails')
     .where({ id: begun })
     .update({ handover: 'begun', claimed_at: new Date(Date.now() - DAY_MS) });
-  for (let turns = 0; turns < 3; turns += 1) await warmupTurn(ctx, smtp, ada.id);
+  for (let turns = 0; turns < 3; turns += 1) await advanceWarmup(ctx, smtp, ada.id);
   t.like(await mailRow(begun), { state: 'uncertain', error: 'worker_died' });
   t.is(taken(), 1);
 });

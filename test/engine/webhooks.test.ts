@@ -8,7 +8,7 @@ import { plainText } from '../harness/plain-history.ts';
 import { startReceiver, type Receiver } from '../harness/receiver.ts';
 import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
 import { createWorld, type World } from '../harness/world.ts';
-import { assertNowhere, drawnSecret } from '../harness/secrets.ts';
+import { assertNowhere, randomSecret } from '../harness/secrets.ts';
 
 let world: World;
 let engine: Engine;
@@ -64,8 +64,8 @@ test.serial('events reach their endpoint once each, signed, as they are committe
 test.serial('a delivery that fails has a run of its own, which ends with the attempt that succeeds', async (t) => {
   t.timeout(PATIENCE_MS * 2);
   const { organizationId } = await world.tenant();
-  const url = `${receiver.url}/${drawnSecret('hook')}`;
-  const note = drawnSecret('note');
+  const url = `${receiver.url}/${randomSecret('hook')}`;
+  const note = randomSecret('note');
   const endpoint = await createEndpoint(world.deps, organizationId, url);
   receiver.respond(({ index }) => ({ status: index < 3 ? 503 : 200 }));
   await emitEvents(world.deps, organizationId, 1, 'team.member_joined', { note });

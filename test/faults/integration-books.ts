@@ -1,4 +1,4 @@
-import { inWords } from '../../lib/errors.ts';
+import { renderMessage } from '../../lib/errors.ts';
 import { verifySignature } from '../../lib/signature.ts';
 import type { Message } from '../../messages/index.ts';
 import type { RawDb } from '../harness/database.ts';
@@ -98,7 +98,7 @@ export async function compareIntegrations(stage: IntegrationStage): Promise<Chec
       faults: [
         ...runs
           .filter(({ status }) => status !== 'success')
-          .map((run) => `${run.id} is ${run.status}: ${run.error_detail ? inWords(run.error_detail) : ''}`),
+          .map((run) => `${run.id} is ${run.status}: ${run.error_detail ? renderMessage(run.error_detail) : ''}`),
         ...(runs.length === runsOf(stage) ? [] : [`${runs.length} in place of ${runsOf(stage)}`]),
       ],
     },

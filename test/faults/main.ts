@@ -15,7 +15,7 @@
  * part of `npm test`.
  */
 import { parseArgs } from 'node:util';
-import { startBacking } from '../../local/backing.ts';
+import { startBackingServices } from '../../local/backing.ts';
 import { runDirectFaults } from './direct-sends.ts';
 import type { FlowKill } from './flows/kills.ts';
 import { STATES, type Kind } from './flows/plan.ts';
@@ -151,7 +151,7 @@ if (values.restore) {
 if (values.rolling) {
   const backing = process.env.HERON_TEST_PG
     ? undefined
-    : await startBacking({ persistent: false, headless: true, log });
+    : await startBackingServices({ persistent: false, headless: true, log });
   if (backing)
     Object.assign(process.env, { HERON_TEST_PG: backing.databaseUrl, HERON_TEST_TEMPORAL: backing.temporalAddress });
   const { checks, folder } = await runRollingRestart({ contacts, mailboxes: 5, replicas: 2, from: values.from, log });
@@ -163,7 +163,7 @@ if (values.rolling) {
 
 if (values.orders) {
   const rounds = count('rounds', values.rounds);
-  const backing = process.env.HERON_TEST_PG ? undefined : await startBacking({ persistent: false, log });
+  const backing = process.env.HERON_TEST_PG ? undefined : await startBackingServices({ persistent: false, log });
   if (backing) process.env.HERON_TEST_PG = backing.databaseUrl;
   let isAllClean = true;
   for (let round = seed; round < seed + rounds; round += 1) {

@@ -4,7 +4,7 @@ import { closeOrderCheckout, openOrderCheckout } from '../../domain/billing/mail
 import { cancelOrder } from '../../domain/billing/mailbox-orders/end.ts';
 import { performOrderStep } from '../../domain/billing/mailbox-orders/perform.ts';
 import { undoOrderStep } from '../../domain/billing/mailbox-orders/undo.ts';
-import { refundTurn } from '../../domain/billing/payments/refund.ts';
+import { advanceRefund } from '../../domain/billing/payments/refund.ts';
 import { replayTask } from '../../domain/operations/dead-letters/dead-letters.ts';
 import type { Behaviour } from '../../local/provisioning.ts';
 import {
@@ -191,7 +191,7 @@ async function settle(orders: OrderWorld, all: readonly Played[], random: Random
 
 async function refund(desk: OrderDesk, id: string): Promise<void> {
   const { payment_id: paymentId } = await desk.row(id);
-  for (let turn = 0; turn < 6; turn += 1) if ((await refundTurn(desk.ctx, { paymentId })).kind === 'done') return;
+  for (let turn = 0; turn < 6; turn += 1) if ((await advanceRefund(desk.ctx, { paymentId })).kind === 'done') return;
 }
 
 /** A person replays every task that needs one. */

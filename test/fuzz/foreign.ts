@@ -10,7 +10,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startBacking } from '../../local/backing.ts';
+import { startBackingServices } from '../../local/backing.ts';
 import { createReachableWorld } from './attempt.ts';
 
 /**
@@ -39,7 +39,7 @@ const { values } = parseArgs({
 });
 const backing = process.env.HERON_TEST_PG
   ? undefined
-  : await startBacking({ persistent: false, log: (line) => console.error(line) });
+  : await startBackingServices({ persistent: false, log: (line) => console.error(line) });
 if (backing) process.env.HERON_TEST_PG = backing.databaseUrl;
 const world = await createReachableWorld();
 const folder = await mkdtemp(join(tmpdir(), 'heron-fuzz-'));

@@ -4,7 +4,7 @@
  * faults. Needs a PostgreSQL: uses the one in HERON_TEST_PG, otherwise starts one.
  */
 import { parseArgs } from 'node:util';
-import { startBacking } from '../../local/backing.ts';
+import { startBackingServices } from '../../local/backing.ts';
 import { fuzz } from './run.ts';
 import { reportText } from './text.ts';
 
@@ -13,7 +13,7 @@ const seed = Number(values.seed ?? Date.now() % 1_000_000);
 console.error(`seed ${seed}`);
 const backing = process.env.HERON_TEST_PG
   ? undefined
-  : await startBacking({ persistent: false, log: (line) => console.error(line) });
+  : await startBackingServices({ persistent: false, log: (line) => console.error(line) });
 if (backing) process.env.HERON_TEST_PG = backing.databaseUrl;
 try {
   const report = await fuzz({ seed, forMs: Number(values.minutes) * 60_000 });

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { newSigningSecret, sealFor } from '../../domain/connect/integrations/account.ts';
+import { newSigningSecret, sealCredentials } from '../../domain/connect/integrations/account.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { startClose } from '../doubles/index.ts';
 import { createConnectionRow } from '../harness/integrations.ts';
@@ -62,7 +62,7 @@ async function createCrm({ world, tenant }: Ground): Promise<string> {
     .update({
       provider: 'close',
       api_base: `${double.url}/api/v1`,
-      sealed: sealFor(world.deps.keyring, id, { api_key: [...double.keys][0]! }),
+      sealed: sealCredentials(world.deps.keyring, id, { api_key: [...double.keys][0]! }),
     });
   return id;
 }

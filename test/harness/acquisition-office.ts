@@ -8,7 +8,7 @@ import { deleteCampaign } from '../../domain/campaigns/remove.ts';
 import { recordReply } from '../../domain/sending/outcomes/reply.ts';
 import { lockSubject } from '../../domain/sending/outcomes/subject.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
-import { keepFacts } from '../../domain/reporting/aggregates/keep-facts.ts';
+import { updateFacts } from '../../domain/reporting/aggregates/update-facts.ts';
 import { recordOpen } from '../../domain/campaigns/tracking/opens.ts';
 import { newId } from '../../lib/ids.ts';
 import { announcePeople, announceSend, createEvent, createGoal, createPerson, type GoalKind } from './acquisition.ts';
@@ -23,7 +23,7 @@ import type { World } from './world.ts';
  * corrections and spend.
  */
 
-export const SUBSCRIBERS = [keepFacts];
+export const SUBSCRIBERS = [updateFacts];
 const HOUR_MS = 3600_000;
 const HUMAN = { method: 'GET', userAgent: 'Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 Mail', purpose: '' };
 const ADDRESSES = ['ann@acme.test', 'bo@acme.test', 'cy@gmail.com', 'di@beta.test', 'ed@acme.test', 'fo@gmail.com'];

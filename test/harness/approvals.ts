@@ -3,7 +3,7 @@ import type { ApprovalContent } from '../../db/json-columns.ts';
 import type { AgentPolicyRow, Capability } from '../../db/models/agent-policy.ts';
 import type { ApprovalRow } from '../../db/models/approval.ts';
 import { authorizeAction, type Requester } from '../../domain/approvals/authorize.ts';
-import { holdForApproval, type Held } from '../../domain/approvals/hold.ts';
+import { holdForApproval, type AwaitingApproval } from '../../domain/approvals/hold.ts';
 import { hashRecipients } from '../../domain/approvals/payload.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
@@ -93,7 +93,7 @@ export function approvalContent(changes: Partial<ApprovalContent> = {}): Approva
 export async function createApproval(
   ctx: Ctx,
   { apiKeyId }: Pick<Tenant, 'apiKeyId'>,
-  changes: Partial<Held> = {},
+  changes: Partial<AwaitingApproval> = {},
 ): Promise<ApprovalRow> {
   const requester: Requester = { kind: 'api_key', apiKeyId };
   return transact(ctx, (tx) =>

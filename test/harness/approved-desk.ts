@@ -1,4 +1,4 @@
-import { launchTurn } from '../../domain/sending/enrollment/launch.ts';
+import { launchDueLeads } from '../../domain/sending/enrollment/launch.ts';
 import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
 import { deliverSend } from '../../domain/sending/deliver.ts';
 import { advanceDirectSend } from '../../domain/inbox/compose/advance.ts';
@@ -163,7 +163,7 @@ export async function playCampaign(
 ): Promise<void> {
   const ctx = world.system(organizationId);
   for (let round = 0; round < ROUNDS; round += 1) {
-    await launchTurn(ctx, campaignId);
+    await launchDueLeads(ctx, campaignId);
     const leads = world.deps.db('enrollments').where({ campaign_id: campaignId, state: 'active' });
     for (const { id } of await leads.orderBy('id')) {
       const decision = await advanceEnrollment(ctx, id);

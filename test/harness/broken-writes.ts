@@ -1,8 +1,8 @@
-import { drawnSecret } from './secrets.ts';
+import { randomSecret } from './secrets.ts';
 import type { World } from './world.ts';
 
 /** Text quoted in the refusals, like personal data in an error of PostgreSQL. */
-export const QUOTED = `${drawnSecret('person')}@example.org`;
+export const QUOTED = `${randomSecret('person')}@example.org`;
 
 /**
  * Makes every write to a table fail whose new row meets a condition.

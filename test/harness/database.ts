@@ -6,7 +6,7 @@ import { knexOf } from '../../db/raw.ts';
 import { prepareTenantRole } from '../../db/row-security.ts';
 import type { Assembly } from '../../deploy/assemble.ts';
 import type { Deps } from '../../domain/platform/kernel/context.ts';
-import { noteSeen } from './seen.ts';
+import { recordRead } from './recorded-reads.ts';
 
 const MIGRATIONS = new URL('../../db/migrations/', import.meta.url);
 const TEMPLATE_LOCK = 7_201_946;
@@ -79,7 +79,7 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
 function openDatabase(adminUrl: string, name: string, rowSecurity = false): TestDatabase {
   const url = withDatabase(adminUrl, name);
   const db = connectRaw({ url, max: 20, name: 'heron-test', prepared: true, rowSecurity });
-  db.on('query-response', (answer: unknown, { sql }: { sql: string }) => noteSeen(sql, () => rowsIn(answer)));
+  db.on('query-response', (answer: unknown, { sql }: { sql: string }) => recordRead(sql, () => rowsIn(answer)));
   return {
     url,
     db,

@@ -1,4 +1,4 @@
-import { shortened, withNotes } from './seen.ts';
+import { shortened, withNotes } from './recorded-reads.ts';
 
 /**
  * Polls until `probe` returns something other than undefined or false. An error of the probe ends the wait.

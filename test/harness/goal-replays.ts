@@ -42,11 +42,11 @@ export async function openReplayDesk(world: World, temporal: Client, count = 12_
     default_currency: null,
   };
   const goal = await createGoal(ctx, { name: 'Signed up', kind: 'signup', isPrimary: true, definition });
-  return { ...(await startFollowed(world, temporal, tenant, goal.id)), definition };
+  return { ...(await startFollowedReplay(world, temporal, tenant, goal.id)), definition };
 }
 
 /** Starts a replay of a goal and waits for its end. */
-export async function startFollowed(world: World, temporal: Client, tenant: Tenant, goalId: string) {
+export async function startFollowedReplay(world: World, temporal: Client, tenant: Tenant, goalId: string) {
   const { db } = world.deps;
   const ctx = world.system(tenant.organizationId);
   const { id } = await startReplay(ctx, goalId, REPLAYED);

@@ -83,7 +83,7 @@ export function replyTo(
 }
 
 /** Returns an out-of-office reply. */
-export function awayFrom(original: Original, words: string): Buffer {
+export function awayMessage(original: Original, words: string): Buffer {
   return crlf([
     `From: Lea Lead <${original.to}>`,
     `To: ${original.from}`,

@@ -1,10 +1,10 @@
-import { newSigningSecret, sealFor } from '../../domain/connect/integrations/account.ts';
+import { newSigningSecret, sealCredentials } from '../../domain/connect/integrations/account.ts';
 import { insertConnection } from '../../domain/connect/integrations/connections.ts';
 import { findProvider } from '../../domain/connect/integrations/registry.ts';
 import { createSubscription } from '../../domain/connect/integrations/subscriptions.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
 import { newId } from '../../lib/ids.ts';
-import { deliverTurn } from '../../domain/connect/integrations/deliver.ts';
+import { makeDueDeliveries } from '../../domain/connect/integrations/deliver.ts';
 import { browserSession } from '../../domain/identity/browser-session.ts';
 import { SUBSCRIBERS } from '../../domain/operations/subscribers/index.ts';
 import { TargetLimits } from '../../lib/target-limits.ts';
@@ -16,7 +16,7 @@ import { call, type World } from './world.ts';
 /** Applies all events to subscribers and runs one iteration of deliveries, like a worker. */
 export async function deliverNow(world: World, organizationId: string, connectionId: string): Promise<DeliveryReport> {
   await react(world.deps, SUBSCRIBERS);
-  return deliverTurn(world.system(organizationId), connectionId, {
+  return makeDueDeliveries(world.system(organizationId), connectionId, {
     limits: new TargetLimits({ total: 20, perTarget: 20 }),
     signal: new AbortController().signal,
   });
@@ -72,7 +72,7 @@ export async function createConnectionRow(
       provider,
       label: 'Webhook',
       account: { id, name: 'n8n' },
-      sealed: sealFor(ctx.keyring, id, { webhook_url: 'http://127.0.0.1:9/webhook/none' }),
+      sealed: sealCredentials(ctx.keyring, id, { webhook_url: 'http://127.0.0.1:9/webhook/none' }),
       tokenEnds: null,
       scopes: [],
       apiBase: null,

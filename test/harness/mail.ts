@@ -1,6 +1,6 @@
 import { startImapBox, type Folder, type ImapBox, type StoredMessage } from './mail-imap.ts';
 import { startSmtpSink, type ReceivedMessage, type RecipientScript, type SmtpSink } from './mail-smtp.ts';
-import { noteSeen } from './seen.ts';
+import { recordRead } from './recorded-reads.ts';
 
 export type { ReceivedMessage } from './mail-smtp.ts';
 
@@ -96,7 +96,7 @@ export async function startMailWorld(
   return {
     smtp: endpoint,
     get messages() {
-      noteSeen('emails to', () => smtp.messages.map(({ envelope }) => envelope.to.join(', ')));
+      recordRead('emails to', () => smtp.messages.map(({ envelope }) => envelope.to.join(', ')));
       return smtp.messages;
     },
     script: smtp.script,

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { noteSeen } from './seen.ts';
+import { recordRead } from './recorded-reads.ts';
 
 /** Request as received, before parsing. */
 export interface ReceivedRequest {
@@ -101,7 +101,7 @@ export async function startReceiver(
     url: `http://127.0.0.1:${port}`,
     port,
     get requests() {
-      noteSeen('requests', () => arrivals.map(({ method, path }) => `${method} ${path}`));
+      recordRead('requests', () => arrivals.map(({ method, path }) => `${method} ${path}`));
       return arrivals;
     },
     get open() {

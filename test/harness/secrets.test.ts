@@ -1,5 +1,5 @@
 import test from 'ava';
-import { assertNowhere, drawnSecret } from './secrets.ts';
+import { assertNowhere, randomSecret } from './secrets.ts';
 
 /** Returns true if the assertion finds a secret. */
 function isFound(where: unknown, secret: string): boolean {
@@ -9,7 +9,7 @@ function isFound(where: unknown, secret: string): boolean {
 }
 
 test('a secret is found in texts, rows and bytes, as it is, in hexadecimal, and at any place of something in base64', (t) => {
-  const secret = drawnSecret('password');
+  const secret = randomSecret('password');
   for (const before of ['', 'a', 'ab', 'abc'])
     for (const after of ['', '?', '??']) {
       const around = Buffer.from(`${before}${secret}${after}`);
@@ -23,7 +23,7 @@ test('a secret is found in texts, rows and bytes, as it is, in hexadecimal, and 
       ])
         t.true(isFound(where, secret), `"${before}" and "${after}" around it`);
     }
-  for (const where of ['', [], drawnSecret('password'), { row: Buffer.alloc(3) }]) t.false(isFound(where, secret));
+  for (const where of ['', [], randomSecret('password'), { row: Buffer.alloc(3) }]) t.false(isFound(where, secret));
 });
 
 test('what a text can contain by chance is refused: a port, a prefix, a word', (t) => {

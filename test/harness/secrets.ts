@@ -9,7 +9,7 @@ const MIN_CHARACTERS = 12;
  * Returns a value that no other text contains by chance: 32 random hex digits behind a label that names the leak in a
  * failure.
  */
-export function drawnSecret(label = 'secret'): string {
+export function randomSecret(label = 'secret'): string {
   return `${label}-${randomBytes(16).toString('hex')}`;
 }
 

@@ -3,7 +3,7 @@ import { recordReply } from '../../domain/sending/outcomes/reply.ts';
 import { lockSubject } from '../../domain/sending/outcomes/subject.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
 import { registerSubscribers } from '../../domain/platform/events/register.ts';
-import { keepFacts } from '../../domain/reporting/aggregates/keep-facts.ts';
+import { updateFacts } from '../../domain/reporting/aggregates/update-facts.ts';
 import { recordOpen } from '../../domain/campaigns/tracking/opens.ts';
 import { createCampaign } from './factories.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -73,7 +73,7 @@ export async function createSentHistory(
         );
     }
   }
-  await registerSubscribers(world.deps, [keepFacts]);
-  await react(world.deps, [keepFacts]);
+  await registerSubscribers(world.deps, [updateFacts]);
+  await react(world.deps, [updateFacts]);
   return { campaignId, emails };
 }

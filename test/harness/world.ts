@@ -23,7 +23,7 @@ import type { WorkflowGateway } from '../../temporal/dispatch.ts';
 import { createTestDatabase, type TestDeps } from './database.ts';
 import { createTenant, type Tenant } from './factories.ts';
 import { recordCall } from './recorded-calls.ts';
-import { noteSeen } from './seen.ts';
+import { recordRead } from './recorded-reads.ts';
 
 /** Environment of one test file: its own database, its own API server, mail that is stored instead of sent. */
 export interface World {
@@ -178,7 +178,7 @@ export async function call(
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') ?? false;
   const body = isJson && text ? JSON.parse(text) : undefined;
-  noteSeen(`${method} ${path}`, () => `${response.status} ${text}`);
+  recordRead(`${method} ${path}`, () => `${response.status} ${text}`);
   const shown = options.headers !== undefined && 'x-heron-example' in options.headers;
   recordCall({ method, path, sent: options.body, status: response.status, answer: body, ...(shown && { shown }) });
   return { status: response.status, headers: response.headers, text, body };

@@ -8,7 +8,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startBacking } from '../../local/backing.ts';
+import { startBackingServices } from '../../local/backing.ts';
 
 interface Mutant {
   what: string;
@@ -52,7 +52,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MODULES = ['node_modules', 'client/node_modules', 'web/node_modules'];
 
 const folder = mkdtempSync(join(tmpdir(), 'heron-mutants-'));
-const backing = await startBacking({ persistent: false, inMemory: true, log: () => {} });
+const backing = await startBackingServices({ persistent: false, inMemory: true, log: () => {} });
 const env = { ...process.env, HERON_TEST_PG: backing.databaseUrl, HERON_TEST_TEMPORAL: backing.temporalAddress };
 let survived = 0;
 process.stdout.write('| edit | what the test says |\n|---|---|\n');

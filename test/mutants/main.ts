@@ -23,7 +23,7 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['question: asked by a normal activity', 'await question(local)', 'await question(patient)'],
   ['question: not asked patiently', 'await question(patient)', 'await question(local)'],
   ['slot: not waited for', 'waitUntil)(at,', 'waitUntil)(0,'],
-  ['clock: a time that is over is not waited for', 'isBehind ? Date.now() + BEHIND_MS : until', 'until'],
+  ['clock: a time that is over is not waited for', 'isBehind ? Date.now() + SLOW_CLOCK_MS : until', 'until'],
   ['slot: no look at hints after it', 'if (!sequence.hints.any()) await send', 'await send'],
   ['enrollment: an event is not waited for', "case 'waitForEvent':", "case 'neverWaitForEvent':"],
   ['enrollment: a hold is not waited out', "case 'hold':", "case 'neverHold':"],
@@ -47,7 +47,7 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['automation: decides without asking', 'activities.advanceAutomation(args)', "({ kind: 'done', outcome: 'x' })"],
   [
     'automation: does not wait',
-    'waitAsTold)(decision.until, hints.any, decision.where)',
+    'waitUntilWorkerTime)(decision.until, hints.any, decision.where)',
     'waitUntil)(0, hints.any, decision.where)',
   ],
   [
@@ -122,7 +122,7 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['order: a step is not undone', 'await undoOrderStep(_object', 'await ((_args) => undefined)(_object'],
   ['order: undone by the wrong activity', 'await undoOrderStep(_object', 'await performOrderStep(_object'],
   ['order: a cancellation at the end is ignored', 'if (!hints.any()) return decision.state;', 'return decision.state;'],
-  ['order: the payment is not waited for', 'waitAsTold)(decision.until, hints.any', 'waitUntil)(0, hints.any'],
+  ['order: the payment is not waited for', 'waitUntilWorkerTime)(decision.until, hints.any', 'waitUntil)(0, hints.any'],
   ['order: State is not shown', 'state !== shown) (0,', "state === 'x') (0,"],
   [
     'refund: activity renamed',

@@ -1,6 +1,6 @@
 import { createConnectionRow } from '../harness/integrations.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 /**
  * An automation with a condition and both its branches, one with pasted names, and connected accounts of other
@@ -51,7 +51,7 @@ export async function sceneOfAutomations({ world, tenant, post }: Stage): Promis
   await world.deps
     .db('integration_connections')
     .where({ id: connection })
-    .update({ label: HOSTILE.slice(0, 60), health: 'degraded', health_detail: words(HOSTILE) });
+    .update({ label: HOSTILE.slice(0, 60), health: 'degraded', health_detail: externalText(HOSTILE) });
   const lapsed = await createConnectionRow(world, tenant);
   await world.deps
     .db('integration_connections')

@@ -1,7 +1,7 @@
 import { newId } from '../../lib/ids.ts';
 import { createMailbox } from '../harness/factories.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 /** Number of leads for each path through the sequence, by the indexes of its steps, and their state. */
 const WAYS: readonly [count: number, state: string, steps: readonly number[], why?: Record<string, unknown>][] = [
@@ -10,13 +10,13 @@ const WAYS: readonly [count: number, state: string, steps: readonly number[], wh
     5,
     'active',
     [0, 1],
-    { waiting_for: words('the event trial.started'), waiting_until: new Date(Date.now() + 86_400_000) },
+    { waiting_for: externalText('the event trial.started'), waiting_until: new Date(Date.now() + 86_400_000) },
   ],
   [4, 'active', [0, 1, 2]],
   [3, 'replied', [0, 1, 2]],
-  [1, 'bounced', [0], { failure_reason: words('The address does not exist') }],
-  [1, 'failed', [0, 1, 3], { failure_reason: words(HOSTILE) }],
-  [1, 'active', [0, 1, 3], { hold_since: new Date(), hold_reason: words(WIDE), hold_source: 'manual' }],
+  [1, 'bounced', [0], { failure_reason: externalText('The address does not exist') }],
+  [1, 'failed', [0, 1, 3], { failure_reason: externalText(HOSTILE) }],
+  [1, 'active', [0, 1, 3], { hold_since: new Date(), hold_reason: externalText(WIDE), hold_source: 'manual' }],
   [4, 'completed', [0, 1, 3, 4]],
 ];
 

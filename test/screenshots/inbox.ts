@@ -1,10 +1,10 @@
 import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
 import { newId } from '../../lib/ids.ts';
 import { createCampaign, createMailbox } from '../harness/factories.ts';
-import { awayFrom, replyTo, type Original } from '../harness/inbound.ts';
+import { awayMessage, replyTo, type Original } from '../harness/inbound.ts';
 import { createSentLead } from '../harness/standing-leads.ts';
 import { ENDLESS, HOSTILE, STRANGER, WIDE, type PageToSee, type Stage } from './stage.ts';
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 /** Returns an HTML message, as mail programs and attackers write it. */
 export function htmlFrom(original: Original, html: string, subject = 'Re: Hello'): Buffer {
@@ -68,7 +68,7 @@ export async function sceneOfInbox({ world, tenant, post }: Stage): Promise<Page
     .db('sends')
     .where({ campaign_id: campaignId })
     .update({ sent_at: hoursAgo(48) });
-  await receive(awayFrom(away.original, 'I am back on the fourth of May.'));
+  await receive(awayMessage(away.original, 'I am back on the fourth of May.'));
   await receive(replyTo(amal.original, 'مرحبا، نحن مهتمون. كم السعر؟', { subject: 'Re: أضواء' }));
   await receive(htmlFrom(mallory.original, `${HOSTILE}<p>${ENDLESS}</p>`, `Re: ${WIDE}`));
   await receive(
@@ -89,7 +89,7 @@ export async function sceneOfInbox({ world, tenant, post }: Stage): Promise<Page
     .where({ id: katherine.enrollmentId })
     .update({
       current_step_id: stepIds[1],
-      waiting_for: words('step 2 of 2 (Follow-up): waiting'),
+      waiting_for: externalText('step 2 of 2 (Follow-up): waiting'),
       waiting_until: hoursAgo(-24),
     });
   for (const lead of [grace, mallory, katherine]) {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
-import { startBacking } from '../../local/backing.ts';
+import { startBackingServices } from '../../local/backing.ts';
 import { settle } from '../harness/dashboard.ts';
 import { createSceneWorld } from './catalogue.ts';
 import { furnish, type Scene } from './scene.ts';
@@ -51,7 +51,7 @@ const SETTLED_MS = 300;
 
 const backing = process.env.HERON_TEST_PG
   ? undefined
-  : await startBacking({ persistent: false, inMemory: true, headless: true, log: (line) => console.log(line) });
+  : await startBackingServices({ persistent: false, inMemory: true, headless: true, log: (line) => console.log(line) });
 if (backing) process.env.HERON_TEST_PG = backing.databaseUrl;
 try {
   const world = await createSceneWorld();

@@ -1,12 +1,12 @@
 import { transact } from '../../domain/platform/kernel/transact.ts';
-import { recordMeeting, type MeetingNews } from '../../domain/crm/meetings/record.ts';
+import { recordMeeting, type MeetingReport } from '../../domain/crm/meetings/record.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
 const HOUR_MS = 3_600_000;
 
 /** Future, past and cancelled meetings; their addresses are arbitrary text. */
 export async function sceneOfMeetings({ world, tenant, post }: Stage): Promise<PageToSee[]> {
-  const meeting = (id: string, inHours: number, more: Partial<MeetingNews>) => {
+  const meeting = (id: string, inHours: number, more: Partial<MeetingReport>) => {
     const scheduledFor = new Date(Math.ceil(Date.now() / HOUR_MS) * HOUR_MS + inHours * HOUR_MS);
     return transact(world.system(tenant.organizationId), (tx) =>
       recordMeeting(

@@ -4,7 +4,7 @@ import { newId } from '../../lib/ids.ts';
 import { createDelivery } from '../harness/webhook-rows.ts';
 import { createEndpoint } from '../harness/webhooks.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 /** An installation with findings, stuck work, and webhook endpoints that work, fail and are disabled. */
 export async function sceneOfOperator({ world, tenant }: Stage): Promise<PageToSee[]> {
@@ -17,14 +17,14 @@ export async function sceneOfOperator({ world, tenant }: Stage): Promise<PageToS
       ...letter,
       taskType: 'uncertain_email',
       payload: { campaign_id: newId() },
-      error: words('the email may have left: connection closed after the last line'),
+      error: externalText('the email may have left: connection closed after the last line'),
     });
     await addDeadLetter(tx, {
       ...letter,
       taskType: 'campaign_email',
       attempts: 5,
       maxAttempts: 5,
-      error: words(`450 4.2.1 ${HOSTILE} ${WIDE}`),
+      error: externalText(`450 4.2.1 ${HOSTILE} ${WIDE}`),
     });
   });
   const now = deps.clock.now();
@@ -36,8 +36,8 @@ export async function sceneOfOperator({ world, tenant }: Stage): Promise<PageToS
     description: HOSTILE,
     consecutive_failures: 4,
     last_failure_at: now,
-    last_failure_reason: words(WIDE),
-    disabled_reason: words('It failed for three days'),
+    last_failure_reason: externalText(WIDE),
+    disabled_reason: externalText('It failed for three days'),
     enabled: false,
   });
   await createDelivery(deps, organizationId, id);
@@ -46,7 +46,7 @@ export async function sceneOfOperator({ world, tenant }: Stage): Promise<PageToS
     attempt_count: 8,
     response_status: 500,
     response_body_excerpt: HOSTILE,
-    error_reason: words(`answered 500 ${WIDE}`),
+    error_reason: externalText(`answered 500 ${WIDE}`),
   });
   return [
     ['operations', '/operations'],

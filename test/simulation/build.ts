@@ -3,7 +3,7 @@ import type { TestDeps } from '../harness/database.ts';
 import { createTenant } from '../harness/factories.ts';
 import { seeded, type Random } from '../faults/random.ts';
 import type { CampaignSpec, StepSpec, WorldSpec } from './draw.ts';
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 /** Ids of the parts of a world, in the order of its specification. */
 export interface Built {
@@ -57,7 +57,11 @@ export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built
       campaign_limit: mailbox.cap,
       ...(mailbox.restsUntil === null
         ? {}
-        : { hold_code: 'sender_refused', hold_reason: words('too many'), hold_until: new Date(mailbox.restsUntil) }),
+        : {
+            hold_code: 'sender_refused',
+            hold_reason: externalText('too many'),
+            hold_until: new Date(mailbox.restsUntil),
+          }),
     })),
   );
   const app = await connectApp(deps, spec, common);

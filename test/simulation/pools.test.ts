@@ -1,5 +1,5 @@
 import test from 'ava';
-import { launchTurn } from '../../domain/sending/enrollment/launch.ts';
+import { launchDueLeads } from '../../domain/sending/enrollment/launch.ts';
 import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
 import { clearHold, holdMailbox } from '../../domain/sending/control/mailbox-hold.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
@@ -7,7 +7,7 @@ import { removeMailbox, updateMailbox } from '../../domain/mailboxes/update.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { createCampaign, createContact, createLabel, createMailbox, enroll } from '../harness/factories.ts';
 import { createWorld, type World } from '../harness/world.ts';
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 const clock = new ManualClock(new Date('2026-03-02T08:00:00Z'));
 let world: World;
@@ -32,7 +32,7 @@ async function given() {
   const contactId = await createContact(db, clock.now(), organizationId);
   await enroll(world.deps, organizationId, campaignId, [contactId]);
   const ctx = world.system(organizationId);
-  await launchTurn(ctx, campaignId);
+  await launchDueLeads(ctx, campaignId);
   await db('outbox').delete();
   const signalled = async (workflow: string) => (await db('outbox').where({ workflow_id: workflow })).length > 0;
   return { ctx, db, mailboxId, campaignId, contactId, signalled };
@@ -48,7 +48,7 @@ for (const [name, empty] of [
       const g = await given();
       await empty(g);
       t.true(await g.signalled(`campaign/${g.campaignId}`), 'the launcher is woken');
-      await launchTurn(g.ctx, g.campaignId);
+      await launchDueLeads(g.ctx, g.campaignId);
       t.is((await g.db('campaigns').where({ id: g.campaignId }).first()).status, 'paused_no_accounts');
     },
   );
@@ -62,7 +62,7 @@ test.serial(
     await transact(ctx, (tx) =>
       holdMailbox(tx, mailboxId, {
         code: 'auth_failed',
-        reason: words('no'),
+        reason: externalText('no'),
         until: new Date(clock.now().getTime() + 3600_000),
       }),
     );
@@ -90,7 +90,7 @@ for (const [name, worse, better] of [
     t.false(await signalled(`campaign/${campaignId}`), 'the other way round nobody gains');
     const organizationId = ctx.actor.organizationId!;
     await enroll(world.deps, organizationId, campaignId, [await createContact(db, clock.now(), organizationId)]);
-    const turn = await launchTurn(ctx, campaignId);
+    const turn = await launchDueLeads(ctx, campaignId);
     t.like(turn, { report: { kind: 'wait', launched: 0 } });
     await updateMailbox(ctx, mailboxId, better);
     t.true(await signalled(`campaign/${campaignId}`));

@@ -9,7 +9,7 @@ import { updateCampaign } from '../../domain/campaigns/update.ts';
 import { holdMailbox } from '../../domain/sending/control/mailbox-hold.ts';
 import { signalLauncher } from '../../domain/sending/control/signals.ts';
 import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
-import { launchTurn } from '../../domain/sending/enrollment/launch.ts';
+import { launchDueLeads } from '../../domain/sending/enrollment/launch.ts';
 import { recordSendUnsubscribe } from '../../domain/sending/outcomes/effects.ts';
 import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
 import { deliverSend } from '../../domain/sending/deliver.ts';
@@ -21,14 +21,14 @@ import { publishEvent } from '../../domain/audience/product-events/publish.ts';
 import { recordOpen } from '../../domain/campaigns/tracking/opens.ts';
 import { addSuppressions } from '../../domain/audience/suppressions/entries.ts';
 import type { TestDeps } from '../harness/database.ts';
-import { awayFrom, replyTo, type Original } from '../harness/inbound.ts';
+import { awayMessage, replyTo, type Original } from '../harness/inbound.ts';
 import { retryAfter, ScriptedApp } from './app.ts';
 import { buildWorld, type Built } from './build.ts';
 import { editCampaign, editMailbox, type Stage } from './edits.ts';
 import { HOLD_LEAD_MS, type Happening, type WorldSpec } from './draw.ts';
 import { checkHour, checkLeads } from './invariants.ts';
 import { Ledger, type Fault, type Letter, type MailboxState } from './ledger.ts';
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -275,7 +275,7 @@ class Simulation {
   }
 
   async #launch(key: string, campaignId: string, actor: Actor): Promise<void> {
-    const turn = await launchTurn(this.#ctx, campaignId);
+    const turn = await launchDueLeads(this.#ctx, campaignId);
     if ('again' in turn) actor.at = this.#now() + turn.inMs;
     else if (turn.report.kind === 'done') {
       this.#actors.delete(key);
@@ -425,7 +425,7 @@ class Simulation {
         return transact(ctx, (tx) =>
           holdMailbox(tx, mailboxes[happening.mailbox]!, {
             code: 'sender_refused',
-            reason: words('too many'),
+            reason: externalText('too many'),
             until: new Date(happening.until),
           }),
         );
@@ -458,7 +458,7 @@ class Simulation {
         return transact(ctx, (tx) =>
           holdMailbox(tx, mailboxes[happening.mailbox]!, {
             code: 'imap_auth_failed',
-            reason: words('refused'),
+            reason: externalText('refused'),
             until: new Date(happening.until),
           }),
         );
@@ -557,7 +557,7 @@ class Simulation {
     if (!letter || this.#spec.leads[index]!.gone || this.#isRemoved(letter.mailbox)) return;
     if (this.#now() >= this.#ledger.leftAt(index)) return;
     this.#ledger.setAway(index, this.#now(), returns);
-    await this.#receive(letter, (original) => awayFrom(original, `I am out of the office until ${returns}.`));
+    await this.#receive(letter, (original) => awayMessage(original, `I am out of the office until ${returns}.`));
   }
 
   /** Nobody reads emails to a removed mailbox. */

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { recordWarmup } from '../../domain/mailboxes/warmup/record.ts';
 import { startWarmup } from '../../domain/mailboxes/warmup/standing.ts';
-import { warmupTurn } from '../../domain/mailboxes/warmup/turn.ts';
+import { advanceWarmup } from '../../domain/mailboxes/warmup/advance.ts';
 import { AppError } from '../../lib/errors.ts';
 import { seeded, type Random } from '../faults/random.ts';
 import type { Company, Surroundings } from './run.ts';
@@ -71,7 +71,7 @@ export class WarmupCompany implements Company {
     }
     const { ctx, smtp } = this.#world!;
     const [id] = [...this.#wakes].find(([, at]) => at <= now)!;
-    const report = await warmupTurn(ctx, smtp, id);
+    const report = await advanceWarmup(ctx, smtp, id);
     this.#wakes.set(id, report.kind === 'done' ? Infinity : (report.wakeAt ?? Infinity));
   }
 

@@ -18,10 +18,10 @@ import {
   savedMethod,
 } from '../../domain/billing/payments/checkout.ts';
 import { openPayment } from '../../domain/billing/payments/open.ts';
-import { refundTurn } from '../../domain/billing/payments/refund.ts';
+import { advanceRefund } from '../../domain/billing/payments/refund.ts';
 import { requestRefund } from '../../domain/billing/payments/request-refund.ts';
 import { newId } from '../../lib/ids.ts';
-import { startBacking } from '../../local/backing.ts';
+import { startBackingServices } from '../../local/backing.ts';
 import { createWorld } from '../harness/world.ts';
 import { message } from '../../messages/index.ts';
 
@@ -58,7 +58,9 @@ while (!/Listening for HTTP at address: .*:(\d+)/.test(said)) await sleep(50);
 const mockUrl = `http://127.0.0.1:${/Listening for HTTP at address: .*:(\d+)/.exec(said)![1]}`;
 const proxy = createServer((request, response) => void pass(request, response));
 await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-const backing = process.env.HERON_TEST_PG ? undefined : await startBacking({ persistent: false, log: () => {} });
+const backing = process.env.HERON_TEST_PG
+  ? undefined
+  : await startBackingServices({ persistent: false, log: () => {} });
 if (backing) process.env.HERON_TEST_PG = backing.databaseUrl;
 const world = await createWorld({
   env: {
@@ -123,7 +125,7 @@ async function callEverything(ctx: Ctx): Promise<void> {
         .update({ state: 'paid', paid_at: tx.now, ...how });
       await requestRefund(tx, id, 'order_cancelled');
     });
-    await refundTurn(ctx, { paymentId: id });
+    await advanceRefund(ctx, { paymentId: id });
   }
   // Requests that the adapter makes only after a refusal that the mock never makes.
   const { stripeOf } = await import('../../domain/billing/payments/stripe.ts');

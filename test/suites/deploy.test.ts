@@ -17,8 +17,8 @@ import { eventually } from '../harness/eventually.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
 import { heron } from '../harness/heron.ts';
 import { createWorld } from '../harness/world.ts';
-import { assertNowhere, drawnSecret } from '../harness/secrets.ts';
-import { words } from '../../domain/platform/words.ts';
+import { assertNowhere, randomSecret } from '../harness/secrets.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 /** Creates an empty database, as on an operator's PostgreSQL. */
 async function emptyDatabase(t: ExecutionContext): Promise<string> {
@@ -96,14 +96,14 @@ test('bootstrap makes person and organization once, a session and a key each tim
 });
 
 test('config shows every setting and its source, and no secret', async (t) => {
-  const password = drawnSecret('password');
+  const password = randomSecret('password');
   const secrets = {
-    AUTH_SECRET: drawnSecret('signs'),
+    AUTH_SECRET: randomSecret('signs'),
     CREDENTIALS_ENCRYPTION_KEY: 'ab'.repeat(32),
     PRIMARY_DB: `postgres://heron:${password}@db.example.com/heron`,
-    SMTP_PASSWORD: drawnSecret('mail'),
-    TEMPORAL_API_KEY: drawnSecret('temporal'),
-    METRICS_TOKEN: drawnSecret('metrics'),
+    SMTP_PASSWORD: randomSecret('mail'),
+    TEMPORAL_API_KEY: randomSecret('temporal'),
+    METRICS_TOKEN: randomSecret('metrics'),
   };
   const [text, asJson] = await Promise.all([
     heron(['config'], { ...secrets, API_PORT: '8181' }),
@@ -156,7 +156,7 @@ test('openapi prints the document and nothing else, without a database', async (
 });
 
 test('a database that is away is one line without the password; wrong usage is exit code 2', async (t) => {
-  const password = drawnSecret('password');
+  const password = randomSecret('password');
   const PRIMARY_DB = `postgres://heron:${password}@127.0.0.1:1/heron`;
   const { code, stdout, stderr } = await heron(['migrate'], { PRIMARY_DB });
   t.is(code, 1);
@@ -316,7 +316,7 @@ test('heron enrollment tells the story from the database, by either id', async (
   await world.deps
     .db('enrollments')
     .where({ id: enrollmentId })
-    .update({ hold_since: now, hold_source: 'manual', hold_reason: words('asked to') });
+    .update({ hold_since: now, hold_source: 'manual', hold_reason: externalText('asked to') });
   const later = await heron(['enrollment', `enrollment/${campaignId}/${contactId}`], env);
   t.true(later.stdout.includes(`event ${eventId} at `));
   t.regex(later.stdout, /2\. step 2 of 2 \(Hello\), email\n.*\n +email: reserved, slot /);

@@ -6,7 +6,7 @@ import { createTestDatabase, testPostgresUrl } from '../harness/database.ts';
 import { heron } from '../harness/heron.ts';
 import { startMailWorld } from '../harness/mail.ts';
 import { createOrderToPay, createPaymentWorld } from '../harness/payments.ts';
-import { assertNowhere, drawnSecret } from '../harness/secrets.ts';
+import { assertNowhere, randomSecret } from '../harness/secrets.ts';
 
 interface Finding {
   part: string;
@@ -43,7 +43,7 @@ test('doctor finds nothing to mend where everything fits, and its test letter ar
     await mail.stop();
     await database.drop();
   });
-  const password = drawnSecret('password');
+  const password = randomSecret('password');
   await mail.addMailbox({ email: 'heron@example.com', password });
   const env = {
     ...SECRETS,
@@ -74,7 +74,7 @@ test('doctor finds nothing to mend where everything fits, and its test letter ar
 
   assertNowhere(t, text, [password]);
 
-  const wrong = drawnSecret('wrong');
+  const wrong = randomSecret('wrong');
   const refused = await doctor({ ...env, SMTP_PASSWORD: wrong }, '--json');
   t.is(refused.code, 1);
   t.regex(faults(refused.findings)[0]!.message, /535|credentials/i);
@@ -122,7 +122,7 @@ test('doctor names every fault at once, each with its fix, and exits with 1', as
     'published secrets',
   );
 
-  const password = drawnSecret('password');
+  const password = randomSecret('password');
   const { text, code: away } = await doctor({
     ...env,
     PRIMARY_DB: `postgres://heron:${password}@127.0.0.1:1/heron`,

@@ -10,7 +10,7 @@ import { createCampaign, createContact } from '../harness/factories.ts';
 import { createMondayWorld } from '../harness/lead.ts';
 import { call } from '../harness/world.ts';
 import { createSentLead } from '../harness/standing-leads.ts';
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 /** Data of the erased person. Each value occurs nowhere else. */
 const MARKS = {
@@ -151,7 +151,7 @@ async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; send
       subject: `Hello ${MARKS.name}`,
       conversation: JSON.stringify({ subject: `Hello ${MARKS.name}`, messageIds: [original.messageId] }),
       smtp_response: `250 ${MARKS.server}`,
-      error_detail: words(MARKS.server),
+      error_detail: externalText(MARKS.server),
     });
   const key = () => ({ 'idempotency-key': newId() });
   const post = async (path: string, body: object) => {
@@ -269,7 +269,7 @@ async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; send
       taskId: sendId,
       taskType: FAILED_EMAIL,
       payload: { campaign_id: campaignId },
-      error: words(MARKS.server),
+      error: externalText(MARKS.server),
       attempts: 1,
       maxAttempts: 3,
       nextRetryAt: null,

@@ -2,12 +2,12 @@ import test from 'ava';
 import { createSentLead } from '../harness/standing-leads.ts';
 import { updateContacts } from '../../domain/audience/contacts/bulk.ts';
 import { connectMailbox } from '../../domain/mailboxes/connect.ts';
-import { recordFolderRead, signedIn, signInRefused } from '../../domain/mailboxes/sync-state.ts';
+import { recordFolderRead, recordSignIn, recordRefusedSignIn } from '../../domain/mailboxes/sync-state.ts';
 import { completeCampaign } from '../../domain/sending/control/status.ts';
 import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
 import { runImport } from '../../domain/audience/imports/run.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
-import { recordMeeting, type MeetingNews } from '../../domain/crm/meetings/record.ts';
+import { recordMeeting, type MeetingReport } from '../../domain/crm/meetings/record.ts';
 import { EVENT_PAYLOADS } from '../../domain/platform/kernel/event-payloads.ts';
 import {
   EVENT_SCOPES,
@@ -36,7 +36,7 @@ import { createWorld, type World } from '../harness/world.ts';
 import { cancelOrder } from '../../domain/billing/mailbox-orders/end.ts';
 import { undoOrderStep } from '../../domain/billing/mailbox-orders/undo.ts';
 import { expireCheckout } from '../../domain/billing/payments/checkout.ts';
-import { renewalTurn } from '../../domain/billing/domain-renewals/turn.ts';
+import { advanceRenewal } from '../../domain/billing/domain-renewals/advance.ts';
 import { createManagedDomain } from '../harness/payments.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { openPayment } from '../../domain/billing/payments/open.ts';
@@ -301,12 +301,13 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'email_account.disconnected': async (s) =>
     s.ok('PATCH', `/emails/${(await connected(s)).mailbox.id}`, { status: 'inactive' }),
   'email_account.removed': async (s) => s.ok('DELETE', `/emails/${(await connected(s)).mailbox.id}`),
-  'email_account.error': async (s) => signInRefused(s.ctx, (await connected(s)).mailbox.id, 'LOGIN failed', 60_000),
+  'email_account.error': async (s) =>
+    recordRefusedSignIn(s.ctx, (await connected(s)).mailbox.id, 'LOGIN failed', 60_000),
   'email_account.synced': async (s) => recordFolderRead(s.ctx, (await connected(s)).mailbox.id, 'INBOX', 3),
   'email_account.health_changed': async (s) => {
     const { mailbox } = await connected(s);
-    await signInRefused(s.ctx, mailbox.id, 'LOGIN failed', 60_000);
-    await signedIn(s.ctx, mailbox.id);
+    await recordRefusedSignIn(s.ctx, mailbox.id, 'LOGIN failed', 60_000);
+    await recordSignIn(s.ctx, mailbox.id);
   },
   'contact.created': (s) => s.ok('POST', '/contacts', [{ email: 'ada@example.com', custom_fields: { city: 'Pest' } }]),
   'contact.updated': async (s) => s.ok('PATCH', `/contacts/${await s.desk.contact()}`, { company: 'Acme' }),
@@ -324,7 +325,7 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
     const own = s.desk.tenant.organizationId;
     const { domainId } = await createManagedDomain(world, own, { expiresAt });
     await world.deps.db('mailbox_orders').where({ organization_id: own }).update({ state: 'cancelled' });
-    await renewalTurn(s.ctx, domainId);
+    await advanceRenewal(s.ctx, domainId);
   },
   'payment.state_changed': async (s) => {
     const opened = await transact(s.ctx, (tx) =>
@@ -422,7 +423,7 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
 };
 
 /** Reports news of one meeting. */
-function meet(s: Stage, news: Partial<MeetingNews>) {
+function meet(s: Stage, news: Partial<MeetingReport>) {
   return transact(s.ctx, (tx) =>
     recordMeeting(
       tx,

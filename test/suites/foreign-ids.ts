@@ -1,6 +1,6 @@
 import type { ImportOptions } from '../../db/json-columns.ts';
 import { json } from '../../db/connection.ts';
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
@@ -332,7 +332,7 @@ export const ROWS: Record<string, Factory> = {
     return createDelivery(world.deps, tenant.organizationId, endpointId);
   },
   '/tasks/dlq/:id': async (place) =>
-    insert(place, 'dead_letters', { task_id: newId(), task_type: 'enrollment', last_error: words('it failed') }),
+    insert(place, 'dead_letters', { task_id: newId(), task_type: 'enrollment', last_error: externalText('it failed') }),
   '/suppressions/:id': async (place) =>
     insert(place, 'suppressions', { email: `${newId()}@example.com`, kind: 'email', source: 'manual' }),
 };

@@ -1,4 +1,4 @@
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 import { json } from '../../db/connection.ts';
 import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
 import { ALL_CAMPAIGNS } from '../../domain/reporting/aggregates/prospects.ts';
@@ -85,7 +85,7 @@ export const LISTS: Record<string, Factory> = {
     insert(
       place,
       'campaign_logs',
-      { campaign_id: place.parents.id, event_type: 'started', message: words('Started') },
+      { campaign_id: place.parents.id, event_type: 'started', message: externalText('Started') },
       ['created_at'],
     ),
   'campaigns.listSteps': async (place) => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { keepLocalSettings, localSettings, localState, waitForLocalStart } from '../../deploy/local-settings.ts';
+import { storeLocalSettings, localSettings, localState, waitForLocalStart } from '../../deploy/local-settings.ts';
 import { lockFolder } from '../../lib/folder-lock.ts';
 import { freePort } from '../../local/servers.ts';
 import { TYPESCRIPT } from '../../local/typescript.ts';
@@ -22,7 +22,7 @@ async function dataFolder(t: ExecutionContext): Promise<string> {
 
 /** Stores settings as by a start an hour ago, because file times are too coarse for the steps of a test. */
 async function keepEarlierSettings(dataDir: string): Promise<void> {
-  await keepLocalSettings(dataDir, { LOG_LEVEL: 'warn' });
+  await storeLocalSettings(dataDir, { LOG_LEVEL: 'warn' });
   const earlier = new Date(Date.now() - 3_600_000);
   await utimes(join(dataDir, 'settings.json'), earlier, earlier);
 }
@@ -36,7 +36,7 @@ test('an installation is stopped, coming up, and running', async (t) => {
   const release = await lockFolder(dataDir);
   t.teardown(release);
   t.like(await localState(dataDir), { state: 'starting', pid: String(process.pid) });
-  await keepLocalSettings(dataDir, { LOG_LEVEL: 'warn' });
+  await storeLocalSettings(dataDir, { LOG_LEVEL: 'warn' });
   t.is((await localState(dataDir)).state, 'running');
 });
 
@@ -57,7 +57,7 @@ test('a command waits for an installation that is coming up, and takes the setti
   await eventually(async () => stderr.includes(`(pid ${process.pid}) is coming up on ${dataDir}`));
   t.is(stdout, '');
   const ended = once(child, 'close');
-  await keepLocalSettings(dataDir, { LOG_LEVEL: 'error' });
+  await storeLocalSettings(dataDir, { LOG_LEVEL: 'error' });
   t.deepEqual(await ended, [0, null]);
   const settings = JSON.parse(stdout) as { name: string; value: unknown; source: string }[];
   t.like(
@@ -79,7 +79,7 @@ test('the wait is bounded, and says who is coming up', async (t) => {
 
 test('an installation that is stopped is said to be, when its database does not answer', async (t) => {
   const HERON_DATA_DIR = await dataFolder(t);
-  await keepLocalSettings(HERON_DATA_DIR, { PRIMARY_DB: `postgres://heron@127.0.0.1:${await freePort()}/heron` });
+  await storeLocalSettings(HERON_DATA_DIR, { PRIMARY_DB: `postgres://heron@127.0.0.1:${await freePort()}/heron` });
   const { code, stderr } = await heron(['outbox'], { ...NOT_GIVEN, HERON_DATA_DIR });
   t.is(code, 1);
   t.regex(stderr, /`npm start` is not running on .*: start it/);
@@ -87,7 +87,7 @@ test('an installation that is stopped is said to be, when its database does not 
 
 test('production, and another database, take nothing of a data folder and wait for nothing', async (t) => {
   const HERON_DATA_DIR = await dataFolder(t);
-  await keepLocalSettings(HERON_DATA_DIR, { PRIMARY_DB: 'postgres://local/heron', API_PORT: '8123' });
+  await storeLocalSettings(HERON_DATA_DIR, { PRIMARY_DB: 'postgres://local/heron', API_PORT: '8123' });
   t.teardown(await lockFolder(HERON_DATA_DIR));
   for (const given of [{ APP_ENV: 'prod' }, { PRIMARY_DB: 'postgres://other/heron' }]) {
     t.is(localSettings({ HERON_DATA_DIR, ...given }), undefined);
@@ -112,7 +112,7 @@ test('an api beside a running installation has its settings, and names the setti
   t.teardown(() => taken.close());
   const { port } = taken.address() as AddressInfo;
   t.teardown(await lockFolder(HERON_DATA_DIR));
-  await keepLocalSettings(HERON_DATA_DIR, {
+  await storeLocalSettings(HERON_DATA_DIR, {
     PRIMARY_DB: database.url,
     API_PORT: String(port),
     LISTEN_HOST: '127.0.0.1',
@@ -131,7 +131,7 @@ test('a second worker takes a free port for its metrics', async (t) => {
   await once(taken, 'listening');
   t.teardown(() => taken.close());
   t.teardown(await lockFolder(HERON_DATA_DIR));
-  await keepLocalSettings(HERON_DATA_DIR, {
+  await storeLocalSettings(HERON_DATA_DIR, {
     PRIMARY_DB: database.url,
     WORKER_PORT: String((taken.address() as AddressInfo).port),
     WORKER_ROLES: 'reactions',

@@ -40,7 +40,7 @@ export interface PlantedActivities {
   'workflows/planted/workflow.ts': `import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
-import { runTurns } from '../turns.ts';
+import { iterateUntilDone } from '../iterations.ts';
 import { plantedWorkflow, type PlantedActivities, type PlantedArgs, type PlantedSignals } from './contract.ts';
 
 const decided = defineSignal<[PlantedSignals['decided']]>('decided');
@@ -53,7 +53,7 @@ export async function planted(args: PlantedArgs): Promise<string> {
     startToCloseTimeout: '1m',
     retry: { initialInterval: '100ms', maximumInterval: '200ms' },
   });
-  return runTurns(plantedWorkflow, args, listenForHints(decided, retry), plantedTurn);
+  return iterateUntilDone(plantedWorkflow, args, listenForHints(decided, retry), plantedTurn);
 }
 `,
   'activities/planted.ts': `import { plantedApproval, plantedTurn } from '../domain/audience/planted/turn.ts';

@@ -19,7 +19,7 @@ import { createEndpoint } from '../harness/webhooks.ts';
 import { call, createWorld, type Answer, type World } from '../harness/world.ts';
 import { QUERIES, sampleBody } from './bodies.ts';
 import { makeRows, parametersOf } from './foreign-ids.ts';
-import { words } from '../../domain/platform/words.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 /*
  * Checks the effect of a key's `allowed_email_accounts` on every route; docs/explanation/security.md has the table. The mail,
@@ -129,10 +129,10 @@ async function plant(): Promise<Planted> {
   await db('email_drafts').insert({ id: draft, organization_id, mailbox_id: id, thread_id, ...written, ...stamps });
   const scheduled = await createDirectSend(deps, organization_id, { id, email }, { subject: MARK, body_plain: MARK });
   await createDirectSend(deps, organization_id, { id, email }, { subject: MARK, state: 'sent', finished_at: at });
-  const error = { error_code: 'auth_failed', severity: 'error', message: words(MARK) };
+  const error = { error_code: 'auth_failed', severity: 'error', message: externalText(MARK) };
   await db('mailbox_errors').insert({ id: newId(), organization_id, mailbox_id: id, ...error, created_at: at });
   const letter = newId();
-  const task = { task_id: scheduled, task_type: 'direct_email', last_error: words(MARK) };
+  const task = { task_id: scheduled, task_type: 'direct_email', last_error: externalText(MARK) };
   await db('dead_letters').insert({ id: letter, organization_id, ...task, ...stamps });
   const changes = json({ name: { from: null, to: MARK } });
   const entry = { actor_kind: 'session', action: 'update', entity_type: 'email_account', entity_id: id, changes };
@@ -278,7 +278,7 @@ test('a restricted key sets nothing going that mails from another mailbox', asyn
   const { campaignId, stepIds } = await createCampaign(deps, organization_id, [{ subject: 's', body_plain: 'b' }]);
   const contactId = await createContact(deps.db, at, organization_id, { email: 'held@lead.test' });
   const [enrollment_id] = await enroll(deps, organization_id, campaignId, [contactId]);
-  const held = { state: 'active', hold_since: at, hold_reason: words('asked'), hold_source: 'manual' };
+  const held = { state: 'active', hold_since: at, hold_reason: externalText('asked'), hold_source: 'manual' };
   await deps.db('enrollments').where({ id: enrollment_id }).update(held);
   const runId = newId();
   const ids = { organization_id, enrollment_id, campaign_id: campaignId, contact_id: contactId, step_id: stepIds[0] };
@@ -288,7 +288,7 @@ test('a restricted key sets nothing going that mails from another mailbox', asyn
     const stamps = { created_at: at, updated_at: at };
     await deps
       .db('dead_letters')
-      .insert({ id, organization_id, task_id, task_type, last_error: words(MARK), ...stamps });
+      .insert({ id, organization_id, task_id, task_type, last_error: externalText(MARK), ...stamps });
     return id;
   };
   const mailbox = planted.ids['/emails/:id'];

@@ -6,12 +6,12 @@ import { createMetrics } from '../../lib/metrics.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { createTemporalClient } from '../../temporal/client.ts';
 import { writeIntents, type Intent, type WorkflowGateway } from '../../temporal/dispatch.ts';
-import { carrier, startRelay } from '../../temporal/relay.ts';
-import { startPulse } from '../../workers/pulse.ts';
+import { createIntentSender, startRelay } from '../../temporal/relay.ts';
+import { startPresenceRecorder } from '../../workers/presence.ts';
 import { eventually } from '../harness/eventually.ts';
 import { heron } from '../harness/heron.ts';
 import { call, createWorld, noWorkflows, type World } from '../harness/world.ts';
-import { assertNowhere, drawnSecret } from '../harness/secrets.ts';
+import { assertNowhere, randomSecret } from '../harness/secrets.ts';
 
 /*
  * Runs the operator's commands about runs as processes, and checks PostgreSQL, Temporal, readiness and the gauge of
@@ -76,7 +76,7 @@ async function relayAll(): Promise<void> {
   const relay = await startRelay({
     db: world.deps.db,
     databaseUrl: world.databaseUrl,
-    carry: carrier(client, world.deps.config.TEMPORAL_TASK_QUEUE),
+    carry: createIntentSender(client, world.deps.config.TEMPORAL_TASK_QUEUE),
     log: silentLogger,
   });
   await eventually(async () => (await intents()).every(({ parked_at }) => parked_at !== null), 60_000);
@@ -201,7 +201,7 @@ test.serial('commands about runs: help, wrong usage, a database and a Temporal t
     [['outbox', '--help'], /retry .*[\s\S]*drop /],
   ];
   const commands = [['reconcile'], ['outbox'], ['retry', 'campaign/x'], ['reactions']];
-  const password = drawnSecret('password');
+  const password = randomSecret('password');
   const away = `postgres://heron:${password}@127.0.0.1:1/heron`;
   for (const [args, said] of usage) {
     const { code, stdout, stderr } = await cli(...args);
@@ -237,7 +237,7 @@ test.serial(
   async (t) => {
     const { apiKey, workflowId } = await importThatWaits();
     const metrics = createMetrics();
-    const pulse = await startPulse(world.deps, metrics);
+    const pulse = await startPresenceRecorder(world.deps, metrics);
     await pulse.stop();
     t.false((await metrics.registry.metrics()).includes('heron_runs_missing{'), 'no look yet');
     const runs = async () => {
@@ -246,7 +246,7 @@ test.serial(
     };
     const gauge = async () => {
       const fresh = createMetrics();
-      await (await startPulse(world.deps, fresh)).stop();
+      await (await startPresenceRecorder(world.deps, fresh)).stop();
       return /heron_runs_missing\{family="contact-import"\} (\d+)/.exec(await fresh.registry.metrics())?.[1];
     };
     t.like(await runs(), { ok: true, detail: 'The first check for missing runs is still to come' });

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { across } from '../../db/across.ts';
-import { isDatabaseAway } from '../../db/errors.ts';
+import { isDatabaseUnavailable } from '../../db/errors.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { assemble } from '../../deploy/assemble.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { startChild } from '../../local/child.ts';
 import { eventually } from '../harness/eventually.ts';
 import { assertStatus, call, createWorld, testConfig, type Answer, type World } from '../harness/world.ts';
-import { assertNowhere, drawnSecret } from '../harness/secrets.ts';
+import { assertNowhere, randomSecret } from '../harness/secrets.ts';
 
 let world: World;
 test.before(async () => {
@@ -78,7 +78,7 @@ test('a started process gives up a lock and a statement that take too long, and 
   await db.raw(`create function sleepy() returns trigger language plpgsql as
     $$ begin perform pg_sleep(60); return new; end $$`);
   await db.raw('create trigger sleepy before insert on labels for each row execute function sleepy()');
-  const title = drawnSecret('Sleeps');
+  const title = randomSecret('Sleeps');
   assertAskedAgain(t, await add(title));
   await db.raw('drop trigger sleepy on labels');
   assertStatus(t, await add('Goes on again'), 200);
@@ -103,7 +103,7 @@ test('a transaction that stands idle is ended, and what it had locked is free', 
       await sql('select 1');
     }),
   );
-  t.true(isDatabaseAway(ended), String(ended));
+  t.true(isDatabaseUnavailable(ended), String(ended));
   const [one] = await across(assembly.deps.db, 'operator').sql<{ one: number }>('select 1 as one');
   t.is(one!.one, 1, 'the pool goes on with another connection');
 });

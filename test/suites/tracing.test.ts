@@ -15,7 +15,7 @@ import { startRealtime } from '../../api/servers/realtime.ts';
 import { startTracking } from '../../api/servers/tracking.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { assertStatus, call, createWorld } from '../harness/world.ts';
-import { assertNowhere, drawnSecret } from '../harness/secrets.ts';
+import { assertNowhere, randomSecret } from '../harness/secrets.ts';
 
 interface Span {
   traceId: string;
@@ -61,7 +61,7 @@ test.serial(
     const { deps } = world;
     const tenant = await world.tenant();
     const [sender, recipient] = ['ann@sender.example.com', 'bob@lead.example.org'];
-    const [subject, text] = [drawnSecret('Hello'), drawnSecret('Hi')];
+    const [subject, text] = [randomSecret('Hello'), randomSecret('Hi')];
     const box = await mail.addMailbox({ email: sender, password: 'secret' });
     await createMailbox(deps, tenant.organizationId, box.email, { smtp: box.smtp, imap: box.imap });
     const steps = [{ name: 'Opening', subject, body_plain: text }];

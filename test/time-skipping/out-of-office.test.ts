@@ -1,6 +1,6 @@
 import test from 'ava';
 import { DateTime } from 'luxon';
-import { awayFrom } from '../harness/inbound.ts';
+import { awayMessage } from '../harness/inbound.ts';
 import { eventually } from '../harness/eventually.ts';
 import { skippingTests } from '../harness/skipped-time.ts';
 import { startCampaign } from './campaign.ts';
@@ -44,7 +44,7 @@ skipping(
     const back = monday.plus({ days: 6 });
     const { messageId } = await first!.message.parsed();
     lead.box.deliver(
-      awayFrom(
+      awayMessage(
         { messageId: messageId!, from: lead.box.email, to: lead.email },
         `I am out of the office until ${back.setLocale('en').toFormat('cccc, d LLLL yyyy')}.`,
       ),

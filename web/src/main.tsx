@@ -1,4 +1,4 @@
-import { textsCame } from './app/first.ts';
+import { textsLoaded } from './app/first.ts';
 import '@mantine/core/styles.css';
 import '@mantine/notifications/styles.css';
 import './app/style.css';
@@ -37,7 +37,7 @@ function App() {
 }
 
 // Until everything is loaded the page shows its skeleton (index.html). It is rendered once, so nothing jumps.
-void Promise.all([textsCame, router.load()]).then(() =>
+void Promise.all([textsLoaded, router.load()]).then(() =>
   createRoot(document.getElementById('root')!).render(
     <StrictMode>
       <App />

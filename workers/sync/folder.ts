@@ -11,10 +11,10 @@ import {
   type InboundKind,
   type MessageLocation,
 } from '../../domain/sending/outcomes/record-inbound.ts';
-import { onPath } from '../../lib/cost-paths.ts';
+import { withCostPath } from '../../lib/cost-paths.ts';
 import { errorSummary } from '../../lib/error-report.ts';
 import { AppError } from '../../lib/errors.ts';
-import { imapError, ImapError, isHanging, MAX_MESSAGE_BYTES } from '../../lib/imap/index.ts';
+import { imapError, ImapError, isUnanswered, MAX_MESSAGE_BYTES } from '../../lib/imap/index.ts';
 import type { TargetLimits } from '../../lib/target-limits.ts';
 
 /**
@@ -34,7 +34,7 @@ const MAX_BROKEN = 3;
 /** Maximum number of messages read in order before the other folder is read. */
 const BATCH = 100;
 /** Maximum number of unreadable messages retried at once. */
-const AGAIN = 10;
+const RETRY_COUNT = 10;
 
 export interface FolderParts {
   ctx: Ctx;
@@ -67,7 +67,7 @@ export interface FolderParts {
 export async function syncFolder(parts: FolderParts, folder: string): Promise<boolean> {
   parts.tend.length = 0;
   const more = await readFolder(parts, folder);
-  if (parts.tend.length > 0) await tendWarmup(parts, folder);
+  if (parts.tend.length > 0) await fileWarmup(parts, folder);
   return more;
 }
 
@@ -75,7 +75,7 @@ export async function syncFolder(parts: FolderParts, folder: string): Promise<bo
  * Handles warmup emails as a person would who wants them: marks them as read and moves them out of spam. A refusal of
  * the server is only logged, because the folder they arrived in is already recorded.
  */
-async function tendWarmup({ client, ask, tend, ctx, mailbox }: FolderParts, folder: string): Promise<void> {
+async function fileWarmup({ client, ask, tend, ctx, mailbox }: FolderParts, folder: string): Promise<void> {
   const uids = tend.join(',');
   try {
     await ask(async () => {
@@ -108,8 +108,8 @@ async function readFolder(parts: FolderParts, folder: string): Promise<boolean> 
     if (!(await inTurn(parts, () => readMessage(parts, { folder, uidValidity, uid })))) return false;
   if (uids.length > BATCH) return true;
   await recordFolderRead(ctx, mailbox.id, folder, uids.length);
-  for (const uid of await unreadableDue(ctx, mailbox.id, folder, uidValidity, AGAIN))
-    if (!(await inTurn(parts, () => readAgain(parts, { folder, uidValidity, uid })))) return false;
+  for (const uid of await unreadableDue(ctx, mailbox.id, folder, uidValidity, RETRY_COUNT))
+    if (!(await inTurn(parts, () => retryUnreadable(parts, { folder, uidValidity, uid })))) return false;
   return false;
 
   /**
@@ -123,7 +123,7 @@ async function readFolder(parts: FolderParts, folder: string): Promise<boolean> 
       turn.release('answered');
       return true;
     } catch (error) {
-      turn.release(error instanceof ImapError && isHanging(error) ? 'hung' : 'answered');
+      turn.release(error instanceof ImapError && isUnanswered(error) ? 'hung' : 'answered');
       throw error;
     }
   }
@@ -181,11 +181,11 @@ async function readMessage(parts: FolderParts, at: At): Promise<void> {
     throw known;
   }
   broken.delete(key);
-  await onPath('inbound', () => recordMessage(parts, at, message));
+  await withCostPath('inbound', () => recordMessage(parts, at, message));
 }
 
 /** Retries a message that could not be read. Records it, or schedules the next retry. */
-async function readAgain(parts: FolderParts, at: At): Promise<void> {
+async function retryUnreadable(parts: FolderParts, at: At): Promise<void> {
   let message;
   try {
     message = await fetchMessage(parts, at.uid);
@@ -195,7 +195,7 @@ async function readAgain(parts: FolderParts, at: At): Promise<void> {
     return postponeUnreadable(parts.ctx, parts.mailbox.id, at);
   }
   if (!message || !message.source) return postponeUnreadable(parts.ctx, parts.mailbox.id, at);
-  await onPath('inbound', () => recordMessage(parts, at, message));
+  await withCostPath('inbound', () => recordMessage(parts, at, message));
   // Has no effect if recording has removed the entry of the unreadable message.
   await postponeUnreadable(parts.ctx, parts.mailbox.id, at);
 }

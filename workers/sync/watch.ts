@@ -5,20 +5,20 @@ import type { Ctx, Deps } from '../../domain/platform/kernel/context.ts';
 import { systemCtx } from '../../domain/platform/kernel/context.ts';
 import { failLease, releaseLease, type SyncLease } from '../../domain/mailboxes/leases.ts';
 import { watchedMailbox } from '../../domain/mailboxes/read.ts';
-import { signedIn, signInRefused, syncFailures } from '../../domain/mailboxes/sync-state.ts';
+import { recordSignIn, recordRefusedSignIn, syncFailures } from '../../domain/mailboxes/sync-state.ts';
 import { readSignIn } from '../../domain/mailboxes/sign-in.ts';
 import {
-  answered,
+  withSilenceLimit,
   findFolder,
   imapError,
   ImapError,
-  isHanging,
+  isUnanswered,
   openImap,
   type ImapTarget,
 } from '../../lib/imap/index.ts';
 import type { TargetLimits } from '../../lib/target-limits.ts';
 import { syncFolder, type FolderParts } from './folder.ts';
-import { inWords } from '../../lib/errors.ts';
+import { renderMessage } from '../../lib/errors.ts';
 import { message } from '../../messages/index.ts';
 
 export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'record' | 'onMessage'> {
@@ -49,7 +49,7 @@ class ConsentEnded extends Error {}
  * Interval (ms) of reads even with IDLE, because servers forget. A mailbox with a Junk folder, for which IDLE reports
  * nothing, is read as often as one without IDLE.
  */
-const IDLE_LOOK_MS = 5 * 60_000;
+const IDLE_CHECK_MS = 5 * 60_000;
 const SOCKET_SLACK_MS = 60_000;
 /** Time (ms) that running commands have to finish when the watcher is stopped. */
 const FAREWELL_MS = 2_000;
@@ -68,7 +68,7 @@ export async function watchMailbox(parts: WatchParts, lease: SyncLease, signal: 
     await watch(parts, ctx, lease, signal);
     await releaseLease(deps.db, workerId, lease.mailboxId);
   } catch (error) {
-    await giveUp(parts, ctx, lease, error).catch((failure: unknown) => {
+    await recordSyncFailure(parts, ctx, lease, error).catch((failure: unknown) => {
       // The lease then expires by itself.
       ctx.log.warn({ err: failure, mailboxId: lease.mailboxId }, 'sync: a failure could not be noted');
     });
@@ -79,12 +79,12 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
   const mailbox = await watchedMailbox(ctx, lease.mailboxId);
   if (!mailbox) return;
   const signIn = await readSignIn(ctx, mailbox);
-  if (signIn.kind === 'refused') throw new ConsentEnded(inWords(signIn.reason));
+  if (signIn.kind === 'refused') throw new ConsentEnded(renderMessage(signIn.reason));
   if (signIn.kind === 'unavailable')
-    throw new ImapError('unreachable', 'auth', inWords(message('mailboxes.no_access_token')));
+    throw new ImapError('unreachable', 'auth', renderMessage(message('mailboxes.no_access_token')));
   const target = signIn.imap;
   if (!target) return;
-  const lookMs = Math.max(parts.pollMs, IDLE_LOOK_MS);
+  const lookMs = Math.max(parts.pollMs, IDLE_CHECK_MS);
   const host = `${target.host}:${target.port}`;
   const client = await dial(parts, lease, host, target, lookMs + SOCKET_SLACK_MS, signal);
   if (!client) return;
@@ -94,9 +94,9 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
     farewell = setTimeout(() => client.close(), FAREWELL_MS);
   };
   signal.addEventListener('abort', hurry);
-  const ask = <T>(work: () => Promise<T>) => answered(client, parts.commandMs, work);
+  const ask = <T>(work: () => Promise<T>) => withSilenceLimit(client, parts.commandMs, work);
   try {
-    await signedIn(ctx, lease.mailboxId);
+    await recordSignIn(ctx, lease.mailboxId);
     const news = new News(client, signal, ask);
     const junk = await ask(() => findFolder(client, '\\Junk'));
     const canIdle = client.capabilities.has('IDLE');
@@ -148,7 +148,7 @@ async function dial(
     permit.release('answered');
     return client;
   } catch (error) {
-    permit.release(signal.aborted ? 'unused' : isHanging(error) ? 'hung' : 'answered');
+    permit.release(signal.aborted ? 'unused' : isUnanswered(error) ? 'hung' : 'answered');
     if (signal.aborted) return undefined;
     throw error;
   }
@@ -212,7 +212,7 @@ function doubtfulWaitMs(failures: number): number {
   return failures > DOUBTFUL_TRIES ? AUTH_HOLD_MS : DOUBTFUL_WAIT_MS * 2 ** (failures - 1);
 }
 
-async function giveUp(parts: WatchParts, ctx: Ctx, lease: SyncLease, error: unknown): Promise<void> {
+async function recordSyncFailure(parts: WatchParts, ctx: Ctx, lease: SyncLease, error: unknown): Promise<void> {
   const { deps, workerId, retryMs } = parts;
   if (error instanceof ConsentEnded)
     return failLease(deps.db, workerId, lease.mailboxId, error.message, () => AUTH_HOLD_MS);
@@ -221,7 +221,7 @@ async function giveUp(parts: WatchParts, ctx: Ctx, lease: SyncLease, error: unkn
   if (known.kind === 'auth' && !(await expireAccess(ctx, lease.mailboxId))) {
     const waitOf = (failures: number): number => (known.doubtful ? doubtfulWaitMs(failures) : AUTH_HOLD_MS);
     const holdMs = waitOf((await syncFailures(ctx, lease.mailboxId)) + 1);
-    await signInRefused(ctx, lease.mailboxId, known.message, holdMs);
+    await recordRefusedSignIn(ctx, lease.mailboxId, known.message, holdMs);
     await failLease(deps.db, workerId, lease.mailboxId, known.message, waitOf);
     return;
   }

@@ -1,5 +1,5 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
-import type { Turn } from '../turns.ts';
+import type { Iteration } from '../iterations.ts';
 
 /** Signals of a run. They are only hints: PostgreSQL holds the recipients. */
 export type ApprovalMailSignals = {
@@ -24,5 +24,5 @@ export type ApprovalMailArgs = ArgsOf<typeof approvalMailWorkflow>;
 /** Activities of this family, as the workflow sees them. */
 export interface ApprovalMailActivities {
   /** Emails everyone who may decide and was not emailed yet, as long as the approval is pending. */
-  mailApprovers(args: ApprovalMailArgs): Promise<Extract<Turn, { kind: 'done' }>>;
+  mailApprovers(args: ApprovalMailArgs): Promise<Extract<Iteration, { kind: 'done' }>>;
 }

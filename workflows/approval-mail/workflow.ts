@@ -1,7 +1,7 @@
 import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
-import { runTurns } from '../turns.ts';
+import { iterateUntilDone } from '../iterations.ts';
 import {
   approvalMailWorkflow,
   type ApprovalMailActivities,
@@ -23,5 +23,5 @@ export async function approvalMail(args: ApprovalMailArgs): Promise<string> {
     heartbeatTimeout: '1m',
     retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
-  return runTurns(approvalMailWorkflow, args, listenForHints(retry), mailApprovers);
+  return iterateUntilDone(approvalMailWorkflow, args, listenForHints(retry), mailApprovers);
 }

@@ -1,10 +1,10 @@
 import { defineSignal } from '@temporalio/workflow';
-import { ask } from '../ask.ts';
+import { queryNextStep } from '../next-step.ts';
 import { restartAsNewWhenLong } from '../continue.ts';
 import { listenForHints } from '../hints.ts';
-import { waitAsTold, waitUntil } from '../interruptible.ts';
+import { waitUntilWorkerTime, waitUntil } from '../interruptible.ts';
 import { showDecisions } from '../show.ts';
-import { call } from '../steps.ts';
+import { performCall } from '../steps.ts';
 import {
   automationWorkflow,
   type AutomationActivities,
@@ -24,15 +24,17 @@ export async function automationRun(args: AutomationArgs): Promise<string> {
   const run = { hints, show: showDecisions(automationWorkflow) };
   for (;;) {
     hints.take();
-    const decision = await ask((activities: AutomationActivities) => activities.advanceAutomation(args));
+    const decision = await queryNextStep((activities: AutomationActivities) => activities.advanceAutomation(args));
     run.show(decision);
     switch (decision.kind) {
       case 'wait':
-        await waitAsTold(decision.until, hints.any, decision.where);
+        await waitUntilWorkerTime(decision.until, hints.any, decision.where);
         break;
       case 'call': {
         const { nodeId, where } = decision;
-        await call<AutomationActivities>(run, where, ({ callAutomationApp }) => callAutomationApp({ ...args, nodeId }));
+        await performCall<AutomationActivities>(run, where, ({ callAutomationApp }) =>
+          callAutomationApp({ ...args, nodeId }),
+        );
         break;
       }
       case 'blocked':

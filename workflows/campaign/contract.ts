@@ -40,14 +40,14 @@ export type LaunchReport =
   | { kind: 'done'; why: string };
 
 /** Result of a launcher's first attempt: a report if nothing more is due, or `more` if its limit was reached. */
-export type FirstLook = LaunchReport | { kind: 'more' };
+export type FirstLaunch = LaunchReport | { kind: 'more' };
 
 /** Activities of this family, as the workflow sees them. */
 export interface CampaignActivities {
   /**
    * Short form of {@link runLauncher}: launches a few leads without waiting. It suffices for most runs of a launcher.
    */
-  beginLauncher(args: CampaignArgs): Promise<FirstLook>;
+  beginLauncher(args: CampaignArgs): Promise<FirstLaunch>;
   /** Launches due leads and signals runs after edits, until nothing is due. */
   runLauncher(args: CampaignArgs): Promise<LaunchReport>;
 }

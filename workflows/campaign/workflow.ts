@@ -1,7 +1,7 @@
 import { defineSignal, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
-import { runTurns } from '../turns.ts';
+import { iterateUntilDone } from '../iterations.ts';
 import { campaignWorkflow, type CampaignActivities, type CampaignArgs, type CampaignSignals } from './contract.ts';
 
 const control = defineSignal<[CampaignSignals['control']]>('control');
@@ -28,5 +28,5 @@ export async function campaign(args: CampaignArgs): Promise<string> {
   let looks = 1;
   const takeTurn = (turn: CampaignArgs) =>
     looks-- > 0 ? beginLauncher(turn).catch(() => runLauncher(turn)) : runLauncher(turn);
-  return runTurns(campaignWorkflow, args, listenForHints(control, retry), takeTurn);
+  return iterateUntilDone(campaignWorkflow, args, listenForHints(control, retry), takeTurn);
 }

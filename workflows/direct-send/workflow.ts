@@ -1,8 +1,8 @@
 import { defineSignal } from '@temporalio/workflow';
-import { ask } from '../ask.ts';
+import { queryNextStep } from '../next-step.ts';
 import { restartAsNewWhenLong } from '../continue.ts';
 import { listenForHints } from '../hints.ts';
-import { waitAsTold, waitUntil } from '../interruptible.ts';
+import { waitUntilWorkerTime, waitUntil } from '../interruptible.ts';
 import { showDecisions } from '../show.ts';
 import { sendAt } from '../steps.ts';
 import {
@@ -25,11 +25,11 @@ export async function directSend(args: DirectSendArgs): Promise<string> {
   const run = { hints, show: showDecisions(directSendWorkflow) };
   for (;;) {
     hints.take();
-    const decision = await ask((activities: DirectSendActivities) => activities.advanceDirectSend(args));
+    const decision = await queryNextStep((activities: DirectSendActivities) => activities.advanceDirectSend(args));
     run.show(decision);
     switch (decision.kind) {
       case 'wait':
-        await waitAsTold(decision.until, hints.any, decision.where);
+        await waitUntilWorkerTime(decision.until, hints.any, decision.where);
         break;
       case 'send':
         await sendAt(run, { organizationId: args.organizationId, sendId: args.directSendId }, decision);

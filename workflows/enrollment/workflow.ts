@@ -1,7 +1,7 @@
-import { ask } from '../ask.ts';
+import { queryNextStep } from '../next-step.ts';
 import { restartAsNewWhenLong } from '../continue.ts';
-import { waitAsTold, waitUntil } from '../interruptible.ts';
-import { call, send, sendAt } from '../steps.ts';
+import { waitUntilWorkerTime, waitUntil } from '../interruptible.ts';
+import { performCall, send, sendAt } from '../steps.ts';
 import type { EnrollmentActivities, EnrollmentArgs } from './contract.ts';
 import { listenForHints } from './hints.ts';
 import { showDecisions } from './show.ts';
@@ -17,7 +17,7 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
   const run = { hints, show: showDecisions(hints) };
   for (;;) {
     hints.take();
-    const decision = await ask((activities: EnrollmentActivities) => activities.advanceEnrollment(args));
+    const decision = await queryNextStep((activities: EnrollmentActivities) => activities.advanceEnrollment(args));
     run.show(decision);
     switch (decision.kind) {
       // The time may pass, a product event may come, or a person or the campaign may change something. PostgreSQL
@@ -25,7 +25,7 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
       case 'wait':
       case 'waitForEvent':
       case 'hold':
-        await waitAsTold(decision.until, hints.any, decision.where);
+        await waitUntilWorkerTime(decision.until, hints.any, decision.where);
         break;
       case 'slot':
         await sendAt(run, { organizationId, sendId: decision.sendId }, decision);
@@ -35,7 +35,7 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
         break;
       case 'call': {
         const { stepRunId, where } = decision;
-        await call<EnrollmentActivities>(run, where, ({ callApp }) => callApp({ organizationId, stepRunId }));
+        await performCall<EnrollmentActivities>(run, where, ({ callApp }) => callApp({ organizationId, stepRunId }));
         break;
       }
       case 'blocked':

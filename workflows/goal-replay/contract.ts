@@ -19,10 +19,10 @@ export const goalReplayWorkflow = defineWorkflow<GoalReplaySignals>()({
 export type GoalReplayArgs = ArgsOf<typeof goalReplayWorkflow>;
 
 /** Result of one page: progress of the replay, or the reason why it ended. */
-export type ReplayTurn = { kind: 'more' | 'done'; why: string };
+export type ReplayReport = { kind: 'more' | 'done'; why: string };
 
 /** Activities of this family, as the workflow sees them. */
 export interface GoalReplayActivities {
   /** Matches the next page of events against the definition, and stores the result and the progress. */
-  replayPage(args: GoalReplayArgs): Promise<ReplayTurn>;
+  replayPage(args: GoalReplayArgs): Promise<ReplayReport>;
 }

@@ -2,7 +2,7 @@ import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflo
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
 import { showOpen } from '../show.ts';
-import { runTurns } from '../turns.ts';
+import { iterateUntilDone } from '../iterations.ts';
 import {
   goalReplayWorkflow,
   type GoalReplayActivities,
@@ -25,5 +25,5 @@ export async function goalReplay(args: GoalReplayArgs): Promise<string> {
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
   showOpen(goalReplayWorkflow, 'beginning');
-  return runTurns(goalReplayWorkflow, args, listenForHints(retry), replayPage);
+  return iterateUntilDone(goalReplayWorkflow, args, listenForHints(retry), replayPage);
 }

@@ -1,5 +1,5 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
-import type { Turn } from '../turns.ts';
+import type { Iteration } from '../iterations.ts';
 
 /** Signals of a connection's deliveries. They are only hints: the state is in PostgreSQL. */
 export type IntegrationDeliverySignals = {
@@ -22,7 +22,7 @@ export const integrationDeliveryWorkflow = defineWorkflow<IntegrationDeliverySig
 export type IntegrationDeliveryArgs = ArgsOf<typeof integrationDeliveryWorkflow>;
 
 /** Result of one iteration: when the next delivery is due. */
-export type DeliveryReport = Turn;
+export type DeliveryReport = Iteration;
 
 /** Activities of this family, as the workflow sees them. */
 export interface IntegrationDeliveryActivities {

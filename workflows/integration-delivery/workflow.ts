@@ -1,7 +1,7 @@
 import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
-import { runTurns } from '../turns.ts';
+import { iterateUntilDone } from '../iterations.ts';
 import {
   integrationDeliveryWorkflow,
   type IntegrationDeliveryActivities,
@@ -24,5 +24,5 @@ export async function integrationDelivery(args: IntegrationDeliveryArgs): Promis
     heartbeatTimeout: '15s',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
-  return runTurns(integrationDeliveryWorkflow, args, listenForHints(more, retry), deliverToProvider);
+  return iterateUntilDone(integrationDeliveryWorkflow, args, listenForHints(more, retry), deliverToProvider);
 }

@@ -1,9 +1,9 @@
 import { CancellationScope, defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
-import { ask } from '../ask.ts';
-import { orBlocked, type Blocked } from '../blocked.ts';
+import { queryNextStep } from '../next-step.ts';
+import { runOrShowBlocked, type Blocked } from '../blocked.ts';
 import { restartAsNewWhenLong } from '../continue.ts';
 import { listenForHints } from '../hints.ts';
-import { waitAsTold, waitUntil } from '../interruptible.ts';
+import { waitUntilWorkerTime, waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
 import { showOpen, showState } from '../show.ts';
 import {
@@ -28,11 +28,11 @@ export async function mailboxOrder(args: MailboxOrderArgs): Promise<string> {
   const show = showStates();
   for (;;) {
     hints.take();
-    const decision = await ask((activities: MailboxOrderActivities) => activities.advanceMailboxOrder(args));
+    const decision = await queryNextStep((activities: MailboxOrderActivities) => activities.advanceMailboxOrder(args));
     show(decision);
     switch (decision.kind) {
       case 'wait':
-        await waitAsTold(decision.until, hints.any, decision.where);
+        await waitUntilWorkerTime(decision.until, hints.any, decision.where);
         break;
       case 'blocked':
         await waitUntil(null, hints.any, decision.where);
@@ -43,10 +43,10 @@ export async function mailboxOrder(args: MailboxOrderArgs): Promise<string> {
         break;
       case 'undo':
         // Cancelling the run must not leave the order's completed steps behind.
-        await CancellationScope.nonCancellable(() => orBlocked(() => act(args, decision), hints, show));
+        await CancellationScope.nonCancellable(() => runOrShowBlocked(() => act(args, decision), hints, show));
         break;
       default:
-        await orBlocked(() => act(args, decision), hints, show);
+        await runOrShowBlocked(() => act(args, decision), hints, show);
     }
     await restartAsNewWhenLong(args);
   }

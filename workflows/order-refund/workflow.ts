@@ -1,7 +1,7 @@
 import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
-import { runTurns } from '../turns.ts';
+import { iterateUntilDone } from '../iterations.ts';
 import {
   orderRefundWorkflow,
   type OrderRefundActivities,
@@ -24,5 +24,5 @@ export async function orderRefund(args: OrderRefundArgs): Promise<string> {
     heartbeatTimeout: '15s',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
-  return runTurns(orderRefundWorkflow, args, listenForHints(changed, retry), refundTurn);
+  return iterateUntilDone(orderRefundWorkflow, args, listenForHints(changed, retry), refundTurn);
 }

@@ -1,9 +1,9 @@
 import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
-import { ask } from '../ask.ts';
+import { queryNextStep } from '../next-step.ts';
 import type { Blocked } from '../blocked.ts';
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
-import { runTurns, type Turn } from '../turns.ts';
+import { iterateUntilDone, type Iteration } from '../iterations.ts';
 import { runWorkflow, type RunActivities, type RunArgs, type RunReport, type RunSignals } from './contract.ts';
 
 const decided = defineSignal<[RunSignals['decided']]>('decided');
@@ -11,7 +11,7 @@ const cancelled = defineSignal<[RunSignals['cancelled']]>('cancelled');
 const retry = defineSignal<[RunSignals['retry']]>('retry');
 
 /** Pause (ms) before asking again when the run's deadline has passed, but not yet by PostgreSQL's clock. */
-const ASK_AGAIN_MS = 1_000;
+const QUERY_AGAIN_MS = 1_000;
 
 /**
  * Run of an agent: checks, a person's approval if the policy requires it, checks again, launch. It ends when its
@@ -20,13 +20,13 @@ const ASK_AGAIN_MS = 1_000;
  */
 export async function run(args: RunArgs): Promise<string> {
   let state: RunReport['state'] = 'queued';
-  const takeTurn = async (): Promise<Turn | Blocked> => {
+  const takeTurn = async (): Promise<Iteration | Blocked> => {
     const report = await stepOf(state)(args);
     if ('kind' in report) return report;
     state = report.state;
-    return toTurn(report);
+    return toIteration(report);
   };
-  await runTurns(runWorkflow, args, listenForHints(decided, cancelled, retry), takeTurn);
+  await iterateUntilDone(runWorkflow, args, listenForHints(decided, cancelled, retry), takeTurn);
   return state;
 }
 
@@ -47,11 +47,11 @@ function stepOf(state: RunReport['state']): (args: RunArgs) => Promise<RunReport
     case 'launching':
       return proxyActivities<RunActivities>({ ...common, summary: 'check again and start the campaign' }).launchRun;
     default:
-      return (args) => ask((activities: RunActivities) => activities.advanceRun(args));
+      return (args) => queryNextStep((activities: RunActivities) => activities.advanceRun(args));
   }
 }
 
-function toTurn({ state, decideBy, why, campaignId }: RunReport): Turn {
+function toIteration({ state, decideBy, why, campaignId }: RunReport): Iteration {
   const shown = { why: `${state.replace('_', ' ')}${why ? `: ${why}` : ''}; campaign/${campaignId}`, campaignId };
   switch (state) {
     case 'preflighting':
@@ -59,7 +59,7 @@ function toTurn({ state, decideBy, why, campaignId }: RunReport): Turn {
     case 'queued':
       return { kind: 'more', ...shown };
     case 'awaiting_approval':
-      return { kind: 'wait', wakeAt: Math.max(decideBy!, Date.now() + ASK_AGAIN_MS), state, ...shown };
+      return { kind: 'wait', wakeAt: Math.max(decideBy!, Date.now() + QUERY_AGAIN_MS), state, ...shown };
     default:
       return { kind: 'done', state, ...shown };
   }

@@ -1,10 +1,10 @@
 import { defineSignal } from '@temporalio/workflow';
-import { ask } from '../ask.ts';
+import { queryNextStep } from '../next-step.ts';
 import { restartAsNewWhenLong } from '../continue.ts';
 import { listenForHints } from '../hints.ts';
-import { waitAsTold, waitUntil } from '../interruptible.ts';
+import { waitUntilWorkerTime, waitUntil } from '../interruptible.ts';
 import { showDecisions } from '../show.ts';
-import { call, sendAt } from '../steps.ts';
+import { performCall, sendAt } from '../steps.ts';
 import { testRunWorkflow, type TestRunActivities, type TestRunArgs, type TestRunSignals } from './contract.ts';
 
 const event = defineSignal<[TestRunSignals['event']]>('event');
@@ -21,18 +21,18 @@ export async function testRun(args: TestRunArgs): Promise<string> {
   const run = { hints, show: showDecisions(testRunWorkflow) };
   for (;;) {
     hints.take();
-    const decision = await ask((activities: TestRunActivities) => activities.advanceTestRun(args));
+    const decision = await queryNextStep((activities: TestRunActivities) => activities.advanceTestRun(args));
     run.show(decision);
     switch (decision.kind) {
       case 'wait':
-        await waitAsTold(decision.until, hints.any, decision.where);
+        await waitUntilWorkerTime(decision.until, hints.any, decision.where);
         break;
       case 'send':
         await sendAt(run, { organizationId, sendId: decision.sendId }, decision);
         break;
       case 'call': {
         const { stepRunId, where } = decision;
-        await call<TestRunActivities>(run, where, ({ callAppForTest }) =>
+        await performCall<TestRunActivities>(run, where, ({ callAppForTest }) =>
           callAppForTest({ organizationId, stepRunId }),
         );
         break;

@@ -1,7 +1,7 @@
 import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
-import { runTurns } from '../turns.ts';
+import { iterateUntilDone } from '../iterations.ts';
 import { warmupWorkflow, type WarmupActivities, type WarmupArgs, type WarmupSignals } from './contract.ts';
 
 const changed = defineSignal<[WarmupSignals['changed']]>('changed');
@@ -19,5 +19,5 @@ export async function warmup(args: WarmupArgs): Promise<string> {
     heartbeatTimeout: '15s',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
-  return runTurns(warmupWorkflow, args, listenForHints(changed, retry), warmupTurn);
+  return iterateUntilDone(warmupWorkflow, args, listenForHints(changed, retry), warmupTurn);
 }

@@ -7,7 +7,7 @@ import type { BatchReport } from './contract.ts';
 /**
  * Attempts the deliveries of a batch repeatedly until none is left and no signal announces more.
  * @param args arguments of the run
- * @param takeTurn attempts the deliveries that wait now
+ * @param limitThreads attempts the deliveries that wait now
  * @param more the signal, in families that have one
  * @returns the sum over all iterations of this run
  */

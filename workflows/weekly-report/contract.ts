@@ -1,5 +1,5 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
-import type { Turn } from '../turns.ts';
+import type { Iteration } from '../iterations.ts';
 
 /** Signals of a run. They are only hints: PostgreSQL holds the recipients. */
 export type WeeklyReportSignals = {
@@ -23,5 +23,5 @@ export type WeeklyReportArgs = ArgsOf<typeof weeklyReportWorkflow>;
 /** Activities of this family, as the workflow sees them. */
 export interface WeeklyReportActivities {
   /** Emails everyone who wants the report and was not emailed yet, as long as the week is the latest. */
-  mailWeeklyReport(args: WeeklyReportArgs): Promise<Extract<Turn, { kind: 'done' }>>;
+  mailWeeklyReport(args: WeeklyReportArgs): Promise<Extract<Iteration, { kind: 'done' }>>;
 }

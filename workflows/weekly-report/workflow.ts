@@ -1,7 +1,7 @@
 import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
-import { runTurns } from '../turns.ts';
+import { iterateUntilDone } from '../iterations.ts';
 import {
   weeklyReportWorkflow,
   type WeeklyReportActivities,
@@ -23,5 +23,5 @@ export async function weeklyReport(args: WeeklyReportArgs): Promise<string> {
     heartbeatTimeout: '1m',
     retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: '5m' },
   });
-  return runTurns(weeklyReportWorkflow, args, listenForHints(retry), mailWeeklyReport);
+  return iterateUntilDone(weeklyReportWorkflow, args, listenForHints(retry), mailWeeklyReport);
 }

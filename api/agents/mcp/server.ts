@@ -83,7 +83,7 @@ function makeServer(ctx: Ctx, invoke: Invoke, refusal: { error?: AppError }): Se
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: toolsFor(ctx.actor).map(describe) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-    const tool = lookUp(params.name);
+    const tool = requireTool(params.name);
     try {
       return result(await callTool(ctx, invoke, tool, params.arguments ?? {}, 'arguments.'));
     } catch (thrown) {
@@ -97,7 +97,7 @@ function makeServer(ctx: Ctx, invoke: Invoke, refusal: { error?: AppError }): Se
 }
 
 /** @throws McpError invalid params for an unknown tool name: a protocol error, not a failed call */
-function lookUp(name: string): AgentTool {
+function requireTool(name: string): AgentTool {
   try {
     return findTool(name);
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { AppError, type Problem } from '../../../lib/errors.ts';
 import { toSchema } from '../../http/openapi-schema.ts';
-import { MAX_KEY_LENGTH } from '../../http/once.ts';
+import { MAX_KEY_LENGTH } from '../../http/idempotency.ts';
 import { idempotencyOf, isWrite, type AnyRoute, type RouteRequest } from '../../http/route.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
@@ -84,7 +84,7 @@ function deriveInputSchema(spec: ToolSpec): AgentTool['inputSchema'] {
   const required: string[] = [];
   for (const [name, argument] of Object.entries(spec.arguments)) {
     const { at, description, schema, fallback, required: demanded } = toArgumentSpec(argument);
-    const found = lookUp(spec.route, at);
+    const found = findField(spec.route, at);
     if (!found) throw new Error(`${spec.name}: ${spec.route.operationId} has no ${at}`);
     properties[name] = {
       ...forModels(schema ?? found.schema),
@@ -119,7 +119,7 @@ export function toRequest(tool: AgentTool, args: Record<string, unknown>): Route
   for (const [name, argument] of Object.entries(tool.arguments)) {
     const { at, fallback } = toArgumentSpec(argument);
     const value = args[name] ?? fallback;
-    if (value !== undefined) put(request, at.split('.'), value);
+    if (value !== undefined) writeValue(request, at.split('.'), value);
   }
   return request;
 }
@@ -192,7 +192,7 @@ function toArgumentSpec(argument: string | ArgumentSpec): ArgumentSpec {
   return typeof argument === 'string' ? { at: argument } : argument;
 }
 
-function lookUp(spec: AnyRoute, at: string): { schema: JsonSchema; required: boolean } | undefined {
+function findField(spec: AnyRoute, at: string): { schema: JsonSchema; required: boolean } | undefined {
   const [part, ...path] = at.split('.') as ['params' | 'query' | 'body', ...string[]];
   const type: z.ZodType | undefined = spec[part];
   if (!type) return undefined;
@@ -214,7 +214,7 @@ function lookUp(spec: AnyRoute, at: string): { schema: JsonSchema; required: boo
 /**
  * Writes a value into a request and creates missing objects and lists. Query values are converted to text, as in a URL.
  */
-function put(request: RouteRequest, path: readonly string[], value: unknown): void {
+function writeValue(request: RouteRequest, path: readonly string[], value: unknown): void {
   const text = path[0] === 'query' && (typeof value === 'number' || typeof value === 'boolean');
   let target = request as unknown as Record<string, unknown>;
   for (const [depth, name] of path.slice(0, -1).entries()) {

@@ -2,7 +2,7 @@ import test from 'ava';
 import { DAY_MS, utcDay } from '../../../lib/clock.ts';
 import { maskOf } from '../../../lib/permissions.ts';
 import { newId } from '../../../lib/ids.ts';
-import { refusesTheUnseen } from '../../../test/harness/as-seen.ts';
+import { assertConcurrentChangeRefused } from '../../../test/harness/concurrent-change.ts';
 import { policyBody } from '../../../test/harness/approvals.ts';
 import { openDesk, problemPaths, type Desk } from '../../../test/harness/campaign-desk.ts';
 import { createApiKey, createMember } from '../../../test/harness/factories.ts';
@@ -227,7 +227,7 @@ test('of two replacements of a policy that name the state they have read, the se
   const desk = await openDesk(world);
   const body = policyBody(desk.tenant.apiKeyId, await desk.mailbox());
   const { id, updated_at: seen } = (await asPerson(desk, 'POST', '/agent-policies', body)).body;
-  await refusesTheUnseen(t, seen, (more, attempt) =>
+  await assertConcurrentChangeRefused(t, seen, (more, attempt) =>
     asPerson(desk, 'PUT', `/agent-policies/${id}`, { ...body, name: `Name ${attempt}`, ...more }),
   );
 });

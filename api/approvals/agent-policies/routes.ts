@@ -11,7 +11,7 @@ import {
 } from '../../../domain/approvals/agent-policies/policies.ts';
 import { reader } from '../../../domain/platform/kernel/transact.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
-import { asSeen, idParams, iso, paged, pageQuery, presentPage } from '../../http/schemas.ts';
+import { expectedVersion, idParams, iso, paged, pageQuery, presentPage } from '../../http/schemas.ts';
 import * as schemas from './schemas.ts';
 
 const people = {
@@ -91,7 +91,7 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
     description:
       'Omitted fields get their defaults: `enabled` becomes true, the spend limit none. The policy applies at once; actions of today stay counted. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
-    body: schemas.policyBody.safeExtend(asSeen),
+    body: schemas.policyBody.safeExtend(expectedVersion),
     furtherProblems: (ctx, { expected_updated_at: _seen, ...body }) =>
       policyProblems(reader(ctx), body, ctx.clock.now()),
     success: { status: 200, body: schemas.policy },

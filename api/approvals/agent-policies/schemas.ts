@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { besideFaults, inputTimestamp, resource, timestamp, uuid } from '../../http/schemas.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 /** Largest value of PostgreSQL's integer type. */
 const MAX_INT = 2_147_483_647;
@@ -38,12 +38,12 @@ export const policyBody = z
   })
   .refine(({ api_key_id: key, oauth_grant_id: grant }) => (key ?? null) === null || (grant ?? null) === null, {
     path: ['oauth_grant_id'],
-    message: says('field.key_and_grant'),
+    message: ruleMessage('field.key_and_grant'),
     ...besideFaults,
   })
   .refine(({ api_key_id: key, oauth_grant_id: grant }) => (key ?? null) !== null || (grant ?? null) !== null, {
     path: ['api_key_id'],
-    message: says('field.key_or_grant'),
+    message: ruleMessage('field.key_or_grant'),
     ...besideFaults,
   });
 

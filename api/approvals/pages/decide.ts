@@ -16,7 +16,7 @@ import type { Visit } from '../../pages/visit.ts';
 import type { PageTexts } from '../../pages/texts.ts';
 import { presentApproval } from '../present.ts';
 import { contentView } from './content.ts';
-import { letterReply } from './letter.ts';
+import { emailPage } from './email.ts';
 
 const path = (id: string) => `${APPROVAL_PATH}/${encodeURIComponent(id)}`;
 
@@ -46,7 +46,7 @@ export const approvalPageRoutes: readonly AnyRoute[] = [
       withApproval(visit, id, async ({ payload }) => {
         const sample = /^\d$/.test(String(n)) ? payload.samples[Number(n)] : undefined;
         if (!sample) throw notFound('sample');
-        return letterReply(sample.html);
+        return emailPage(sample.html);
       }),
   }),
   sentForm({

@@ -14,7 +14,7 @@ import { PASSWORD } from '../../../test/harness/people.ts';
 import type { ApprovalRow } from '../../../domain/approvals/view.ts';
 import { textsFor } from '../../pages/texts.ts';
 import { contentView } from './content.ts';
-import { letterReply } from './letter.ts';
+import { emailPage } from './email.ts';
 import { message } from '../../../messages/index.ts';
 
 const en = textsFor('en');
@@ -298,7 +298,7 @@ browserTest('an email cannot run a script, load anything from elsewhere, or lead
 });
 
 test('a letter of a half a million spaces costs no more than its length', (t) => {
-  t.is(typeof letterReply(`<${' '.repeat(499_999)}`).stream, 'string');
+  t.is(typeof emailPage(`<${' '.repeat(499_999)}`).stream, 'string');
 });
 
 browserTest('deny; a decision that comes too late says so; other workspaces and other roles', async (t) => {

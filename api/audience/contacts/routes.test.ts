@@ -1,9 +1,9 @@
 import test from 'ava';
-import { refusesTheUnseen } from '../../../test/harness/as-seen.ts';
+import { assertConcurrentChangeRefused } from '../../../test/harness/concurrent-change.ts';
 import { createContact } from '../../../test/harness/factories.ts';
 import { assertStatus, call, createWorld, type Answer, type World } from '../../../test/harness/world.ts';
 import { newId } from '../../../lib/ids.ts';
-import { words } from '../../../domain/platform/words.ts';
+import { externalText } from '../../../domain/platform/external-text.ts';
 
 let world: World;
 test.before(async () => {
@@ -178,7 +178,7 @@ test('of two changes of a contact that name the state they have read, the second
   const made = await call(world, 'POST', '/v1/contacts', { token, body: [{ email: 'ada@example.com' }] });
   const [{ id }] = made.body;
   const { updated_at: seen } = (await call(world, 'GET', `/v1/contacts/${id}`, { token })).body;
-  await refusesTheUnseen(t, seen, (more) =>
+  await assertConcurrentChangeRefused(t, seen, (more) =>
     call(world, 'PATCH', `/v1/contacts/${id}`, { token, body: { first_name: 'Ada', ...more } }),
   );
 });
@@ -380,7 +380,7 @@ test('campaigns enroll and leave; deleting a contact tells its run', async (t) =
   await world.deps
     .db('enrollments')
     .where({ campaign_id: second })
-    .update({ hold_since: now, hold_reason: words('away'), hold_source: 'manual' });
+    .update({ hold_since: now, hold_reason: externalText('away'), hold_source: 'manual' });
   const held = await call(world, 'POST', '/v1/contacts/search', {
     token,
     body: { campaign_ids: [second], lead_status: 'paused', engagement: 'not_opened' },

@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { namedByBulkEdit, updateContacts } from '../../../domain/audience/contacts/bulk.ts';
-import { createContacts, namedByContacts } from '../../../domain/audience/contacts/create.ts';
+import { recordsOfBulkEdit, updateContacts } from '../../../domain/audience/contacts/bulk.ts';
+import { createContacts, recordsOfContacts } from '../../../domain/audience/contacts/create.ts';
 import { getContact, lookupContact } from '../../../domain/audience/contacts/read.ts';
 import { createReferredContact } from '../../../domain/audience/contacts/refer.ts';
 import { deleteContact, deleteContacts } from '../../../domain/audience/contacts/remove.ts';
 import { listContacts, searchContacts } from '../../../domain/audience/contacts/search.ts';
-import { namedByEdit, updateContact } from '../../../domain/audience/contacts/update.ts';
+import { recordsOfEdit, updateContact } from '../../../domain/audience/contacts/update.ts';
 import { reader } from '../../../domain/platform/kernel/transact.ts';
 import { unknownProblems } from '../../../domain/sending/leads/membership.ts';
 import { filterProblems } from '../../../domain/directory/contact-filters.ts';
-import { answerOrAwait, heldAnswer } from '../../approvals/held.ts';
+import { answerOrAwait, awaitingApproval } from '../../approvals/awaiting-approval.ts';
 import { route } from '../../http/route.ts';
-import { asSeen, idParams, pageQuery, presentPage } from '../../http/schemas.ts';
+import { expectedVersion, idParams, pageQuery, presentPage } from '../../http/schemas.ts';
 import { presentContact, presentDetail, presentFound } from './present.ts';
 import {
   bulkDelete,
@@ -80,11 +80,11 @@ export const contactRoutes = [
       'The body is always an array of 1 to 1000. A known address is updated with the sent non-empty fields, never duplicated. More than 100 contacts count as a bulk import, which emits no contact.created. ' +
       'Leads that a key or application adds beyond its policy to a campaign that sends are held until a person approves them: the answer is 202, and the contacts are stored.',
     body: z.array(contactCreate),
-    furtherProblems: (ctx, body) => unknownProblems(reader(ctx), namedByContacts(body)),
+    furtherProblems: (ctx, body) => unknownProblems(reader(ctx), recordsOfContacts(body)),
     bodyLimit: 8 * 1024 * 1024,
     success: { status: 200, body: z.array(contact), description: 'Each distinct contact once, in the order sent' },
     errors: ['too_many_contacts'],
-    awaiting: heldAnswer,
+    awaiting: awaitingApproval,
     handler: (ctx, { body }) =>
       answerOrAwait(ctx, async (held) => (await createContacts(ctx, body, held)).map(presentContact)),
   }),
@@ -111,7 +111,7 @@ export const contactRoutes = [
     description:
       'Select contacts with `contacts` (at most 1000 ids) or with `all` and `filters` (at most 50000 matches), minus `exclude`. `verify` queues the addresses for verification, at most EMAIL_VERIFICATIONS_PER_MINUTE per minute; it changes no other field.',
     body: bulkUpdate,
-    furtherProblems: (ctx, body) => unknownProblems(reader(ctx), namedByBulkEdit(body)),
+    furtherProblems: (ctx, body) => unknownProblems(reader(ctx), recordsOfBulkEdit(body)),
     bodyLimit: SELECTION_BODY,
     success: { status: 200, body: z.array(contact) },
     errors: [
@@ -121,7 +121,7 @@ export const contactRoutes = [
       'invalid_engagement',
       'lead_filter_requires_campaign',
     ],
-    awaiting: heldAnswer,
+    awaiting: awaitingApproval,
     handler: (ctx, { body }) =>
       answerOrAwait(ctx, async (held) => (await updateContacts(ctx, body, held)).map(presentContact)),
   }),
@@ -179,11 +179,12 @@ export const contactRoutes = [
     description:
       'Omitted fields keep their values. A new address resets the verification verdict. add_categories and remove_categories are ignored if categories is given. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
-    body: contactUpdate.extend(asSeen),
-    furtherProblems: (ctx, { expected_updated_at: _seen, ...body }) => unknownProblems(reader(ctx), namedByEdit(body)),
+    body: contactUpdate.extend(expectedVersion),
+    furtherProblems: (ctx, { expected_updated_at: _seen, ...body }) =>
+      unknownProblems(reader(ctx), recordsOfEdit(body)),
     success: { status: 200, body: contact },
     errors: ['contact_email_taken', 'conflict'],
-    awaiting: heldAnswer,
+    awaiting: awaitingApproval,
     handler: (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) =>
       answerOrAwait(ctx, async (held) =>
         presentContact(await updateContact(ctx, params.id, edit, { ...held, expectedUpdatedAt })),

@@ -1,15 +1,20 @@
 import { z } from 'zod';
 import { parseAddress } from '../../../lib/address.ts';
-import { CONTACT_LIMITS, fitCustomFields, isCustomKey, MOST_FIELDS } from '../../../domain/directory/contact-fields.ts';
+import {
+  CONTACT_LIMITS,
+  customFieldsFit,
+  isCustomKey,
+  CUSTOM_FIELD_LIMITS,
+} from '../../../domain/directory/contact-fields.ts';
 import { ENGAGEMENTS, LEAD_STATUSES } from '../../../domain/directory/contact-filters.ts';
 import { inputTimestamp, paged, resource, timestamp, uuid } from '../../http/schemas.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 /** Email address as people paste it: trimmed, lower-cased, extracted from `Name <addr>`. */
 const address = z.string().transform((value, ctx) => {
   const email = parseAddress(value);
   if (email) return email;
-  ctx.addIssue({ code: 'custom', message: says('directory.not_email') });
+  ctx.addIssue({ code: 'custom', message: ruleMessage('directory.not_email') });
   return z.NEVER;
 });
 
@@ -21,15 +26,15 @@ const customKey = z
   .trim()
   .min(1)
   .max(CONTACT_LIMITS.customKey)
-  .refine(isCustomKey, says('directory.custom_key'));
+  .refine(isCustomKey, ruleMessage('directory.custom_key'));
 const customValue = z.string().max(CONTACT_LIMITS.customValue);
 const customFields = z
   .record(customKey, customValue)
-  .refine(fitCustomFields, says('directory.too_many_fields', MOST_FIELDS));
+  .refine(customFieldsFit, ruleMessage('directory.too_many_fields', CUSTOM_FIELD_LIMITS));
 const ids = z.array(z.string()).max(100);
 
 /** Contact fields that templates can use, with the limits of stored contacts. */
-export const letterFields = z.strictObject({
+export const mergeFields = z.strictObject({
   first_name: name,
   last_name: name,
   email: z.string().max(254),

@@ -12,7 +12,7 @@ import {
   problemsCsv,
   type ContactImportRow,
 } from '../../../domain/audience/imports/read.ts';
-import { cancelImport, namedByImport, startImport } from '../../../domain/audience/imports/start.ts';
+import { cancelImport, recordsOfImport, startImport } from '../../../domain/audience/imports/start.ts';
 import { reader } from '../../../domain/platform/kernel/transact.ts';
 import { unknownProblems } from '../../../domain/sending/leads/membership.ts';
 import { contactImportWorkflow } from '../../../workflows/contact-import/contract.ts';
@@ -65,7 +65,7 @@ export const contactImportRoutes = [
     furtherProblems: (ctx, { options }) =>
       unknownProblems(
         reader(ctx),
-        namedByImport({ categories: options?.categories, campaignId: options?.campaign_id }),
+        recordsOfImport({ categories: options?.categories, campaignId: options?.campaign_id }),
       ),
     success: { status: 202, body: contactImport },
     handler: async (ctx, { files, body }) => {

@@ -3,8 +3,8 @@ import { encodingNamed } from '../../../domain/audience/imports/encoding.ts';
 import { DELIMITERS } from '../../../domain/audience/imports/layout.ts';
 import { ROW_REASONS } from '../../../domain/audience/imports/rows.ts';
 import { ENCODINGS } from '../../../lib/encodings.ts';
-import { says } from '../../../lib/issue-message.ts';
-import { CONTACT_LIMITS, isCustomKey, LOST_NAME } from '../../../domain/directory/contact-fields.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
+import { CONTACT_LIMITS, isCustomKey, FORBIDDEN_KEY } from '../../../domain/directory/contact-fields.ts';
 import { paged, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
 
 /** Uploaded file of a multipart body. The handler gets it on disk, outside the body. */
@@ -41,10 +41,10 @@ const columnMapping = z
       ctx.addIssue({
         code: 'custom',
         path: ['target'],
-        message: says('imports.unknown_target', {
+        message: ruleMessage('imports.unknown_target', {
           targets: BUILT_IN,
           max: CONTACT_LIMITS.customKey,
-          reserved: LOST_NAME,
+          reserved: FORBIDDEN_KEY,
         }),
       });
     return { index, target: key === undefined ? full : `custom:${key}` };
@@ -53,7 +53,7 @@ const columnMapping = z
 const encoding = z.string().transform((label, ctx) => {
   const name = encodingNamed(label);
   if (name) return name;
-  ctx.addIssue({ code: 'custom', message: says('field.choice', { choices: ENCODINGS }) });
+  ctx.addIssue({ code: 'custom', message: ruleMessage('field.choice', { choices: ENCODINGS }) });
   return z.NEVER;
 });
 
@@ -81,7 +81,7 @@ const jsonText = z.string().transform((text, ctx): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    ctx.addIssue({ code: 'custom', message: says('field.not_json') });
+    ctx.addIssue({ code: 'custom', message: ruleMessage('field.not_json') });
     return z.NEVER;
   }
 });

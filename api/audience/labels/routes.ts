@@ -10,14 +10,14 @@ import {
   type LabelRow,
 } from '../../../domain/audience/labels/labels.ts';
 import type { OrgPermission, Permission } from '../../../lib/permissions.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const title = z.string().trim().min(1).max(50);
 const color = z
   .string()
-  .regex(/^#[0-9a-f]{6}$/i, says('directory.color'))
+  .regex(/^#[0-9a-f]{6}$/i, ruleMessage('directory.color'))
   .toLowerCase();
 const label = resource('Label', {
   id: uuid,

@@ -8,7 +8,7 @@ import { lockSubject } from '../../../domain/sending/outcomes/subject.ts';
 import { recordSendUnsubscribe } from '../../../domain/sending/outcomes/effects.ts';
 import { transact } from '../../../domain/platform/kernel/transact.ts';
 import { registerSubscribers } from '../../../domain/platform/events/register.ts';
-import { keepFacts } from '../../../domain/reporting/aggregates/keep-facts.ts';
+import { updateFacts } from '../../../domain/reporting/aggregates/update-facts.ts';
 import { newId } from '../../../lib/ids.ts';
 import { announceSend } from '../../../test/harness/acquisition.ts';
 import { rawDb } from '../../../test/harness/database.ts';
@@ -31,7 +31,7 @@ const clock = new ManualClock(new Date('2026-06-30T12:00:00Z'));
 let world: World;
 test.before(async () => {
   world = await createWorld({ clock });
-  await registerSubscribers(world.deps, [keepFacts]);
+  await registerSubscribers(world.deps, [updateFacts]);
 });
 test.after.always(() => world?.close());
 
@@ -90,7 +90,7 @@ async function scene() {
   const enrolled = await createContact(deps.db, clock.now(), org, { email: 'enrolled@other.test' });
   await enroll(deps, org, campaignId, [enrolled]);
   await createContact(deps.db, clock.now(), org, { email: 'fresh@gmail.com' });
-  await react(deps, [keepFacts]);
+  await react(deps, [updateFacts]);
   return { tenant, campaignId };
 }
 

@@ -4,7 +4,7 @@ import { FACETS } from '../../../domain/audience/lead-database/facets.ts';
 import { PEOPLE_SORTS } from '../../../domain/audience/lead-database/people.ts';
 import { OUTREACH_STATUSES } from '../../../domain/directory/segments/fields.ts';
 import { conditions, match } from '../segments/schemas.ts';
-import { paged, pageWords, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { paged, pageDescriptions, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const question = {
   conditions: conditions.default([]),
@@ -13,8 +13,8 @@ const question = {
   q: z.string().max(200).optional().meta({ description: 'Part of name, email or company' }),
 };
 const page = {
-  limit: z.int().min(1).max(200).default(50).meta({ description: pageWords.limit }),
-  cursor: z.string().optional().meta({ description: pageWords.cursor }),
+  limit: z.int().min(1).max(200).default(50).meta({ description: pageDescriptions.limit }),
+  cursor: z.string().optional().meta({ description: pageDescriptions.cursor }),
 };
 const peopleSort = z.enum(PEOPLE_SORTS).default('last_contacted');
 

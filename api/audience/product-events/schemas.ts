@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isNobody } from '../../../domain/audience/product-events/nobody.ts';
+import { isPlaceholderId } from '../../../domain/audience/product-events/placeholder-id.ts';
 import {
   besideFaults,
   emailAddress,
@@ -9,12 +9,12 @@ import {
   timestamp,
   uuid,
 } from '../../http/schemas.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 const eventName = z
   .string()
   .max(120)
-  .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, says('directory.event_name'));
+  .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, ruleMessage('directory.event_name'));
 
 /**
  * Identifier, kept unchanged: case and inner spaces count. Placeholders that clients send for an unknown id are
@@ -25,7 +25,7 @@ const identifier = z
   .trim()
   .min(1)
   .max(255)
-  .refine((text) => text === '' || !isNobody(text), says('events.nobody'));
+  .refine((text) => text === '' || !isPlaceholderId(text), ruleMessage('events.nobody'));
 
 export const publishBody = z
   .strictObject({
@@ -44,7 +44,7 @@ export const publishBody = z
   })
   .superRefine((body, context) => {
     if ((body.email === undefined) !== (body.contact_id === undefined)) return;
-    const fault = says('audience.event_owner');
+    const fault = ruleMessage('audience.event_owner');
     context.addIssue({ code: 'custom', path: ['email'], message: fault });
     context.addIssue({ code: 'custom', path: ['contact_id'], message: fault });
   }, besideFaults);

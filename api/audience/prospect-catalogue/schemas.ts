@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { MAX_SELECTED } from '../../../domain/audience/prospect-catalogue/import.ts';
 import { CATALOGUE_ID, MAX_TEXT_BYTES, searchKey } from '../../../domain/audience/prospect-catalogue/records.ts';
 import { contact } from '../contacts/schemas.ts';
-import { paged, pageWords, resource, uuid } from '../../http/schemas.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { paged, pageDescriptions, resource, uuid } from '../../http/schemas.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 /** Trimmed and lower-cased text, matching the form of the catalogue's columns. */
 const text = (description: string) =>
@@ -15,7 +15,7 @@ const text = (description: string) =>
         .string()
         .refine(
           (value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES,
-          says('audience.too_many_bytes', { max: MAX_TEXT_BYTES }),
+          ruleMessage('audience.too_many_bytes', { max: MAX_TEXT_BYTES }),
         ),
     )
     .optional()
@@ -32,11 +32,11 @@ const companyFilters = {
   technology: text('One of the technologies of the company'),
   min_employees: size('At least so many; companies of unknown size are left out'),
   max_employees: size('At most so many; companies of unknown size are left out'),
-  company_id: z.string().regex(CATALOGUE_ID, says('audience.not_catalogue_id')).optional(),
+  company_id: z.string().regex(CATALOGUE_ID, ruleMessage('audience.not_catalogue_id')).optional(),
 };
 const page = {
-  limit: z.int().min(1).max(100).default(50).meta({ description: pageWords.limit }),
-  cursor: z.string().optional().meta({ description: pageWords.cursor }),
+  limit: z.int().min(1).max(100).default(50).meta({ description: pageDescriptions.limit }),
+  cursor: z.string().optional().meta({ description: pageDescriptions.cursor }),
 };
 
 export const companiesSearch = z.strictObject({ ...companyFilters, ...page });

@@ -10,7 +10,17 @@ import {
 } from '../../../domain/audience/segments/segments.ts';
 import { conditionProblems } from '../../../domain/directory/segments/compile.ts';
 import { route } from '../../http/route.ts';
-import { asSeen, idParams, iso, paged, pageQuery, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
+import {
+  expectedVersion,
+  idParams,
+  iso,
+  paged,
+  pageQuery,
+  presentPage,
+  resource,
+  timestamp,
+  uuid,
+} from '../../http/schemas.ts';
 import { conditions, match } from './schemas.ts';
 
 const area = 'segments';
@@ -117,7 +127,7 @@ export const segmentRoutes = [
       name: name.optional(),
       match: match.optional(),
       conditions: conditions.optional(),
-      ...asSeen,
+      ...expectedVersion,
     }),
     furtherProblems: async (_ctx, { conditions: given = [] }) => conditionProblems(given, 'body.conditions'),
     success: { status: 200, body: segment },

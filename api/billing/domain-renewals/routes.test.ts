@@ -1,5 +1,5 @@
 import test from 'ava';
-import { renewalTurn } from '../../../domain/billing/domain-renewals/turn.ts';
+import { advanceRenewal } from '../../../domain/billing/domain-renewals/advance.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import { createManagedDomain } from '../../../test/harness/payments.ts';
 import { call, createWorld, type World } from '../../../test/harness/world.ts';
@@ -23,7 +23,7 @@ test('every managed domain is listed with its cycle, whether a person is needed,
     .db('mailbox_orders')
     .where({ id: due.orderId })
     .update({ error: JSON.stringify({ code: 'payment_failed' }) });
-  for (const { domainId } of [later, due, released]) await renewalTurn(world.system(organizationId), domainId);
+  for (const { domainId } of [later, due, released]) await advanceRenewal(world.system(organizationId), domainId);
   const { status, body } = await call(world, 'GET', PATH, { token });
   t.is(status, 200);
   t.deepEqual(

@@ -3,7 +3,7 @@ import { listRenewals, type RenewalView } from '../../../domain/billing/domain-r
 import { OPEN_RENEWAL, RENEW_AHEAD_MS } from '../../../domain/billing/domain-renewals/states.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { iso, paged, pageQuery, presentPage, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
-import { issue, presentIssue } from '../../http/said.ts';
+import { issue, presentIssue } from '../../http/stored-message.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 
 const cents = z.int().nullable();

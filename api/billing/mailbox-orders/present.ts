@@ -11,7 +11,7 @@ import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 import type { Language } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
-import { presentIssue } from '../../http/said.ts';
+import { presentIssue } from '../../http/stored-message.ts';
 
 /** Returns the provider's offers, with prices in cents per month. */
 export function presentOffers(offers: readonly Offer[]): z.input<typeof schemas.providers> {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_DOMAINS } from '../../../domain/billing/mailbox-orders/quote.ts';
 import { ORDER_STATES } from '../../../domain/billing/mailbox-orders/states.ts';
 import { paged, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
-import { issue } from '../../http/said.ts';
+import { issue } from '../../http/stored-message.ts';
 
 const cents = z.int().min(0);
 const name = z.string().trim().max(100);

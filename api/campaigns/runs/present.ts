@@ -7,9 +7,9 @@ import { runWorkflow } from '../../../workflows/run/contract.ts';
 import { presentReport } from '../../http/findings.ts';
 import { iso } from '../../http/schemas.ts';
 import type { run, runEvent } from './schemas.ts';
-import { presentIssue } from '../../http/said.ts';
+import { presentIssue } from '../../http/stored-message.ts';
 import type { Language } from '../../../messages/index.ts';
-import { presentReasons } from '../../approvals/held.ts';
+import { presentReasons } from '../../approvals/awaiting-approval.ts';
 import type { ApprovalRow } from '../../../domain/approvals/view.ts';
 
 /** Returns an agent's run with its state, its Temporal link, and the decision page while it waits for a person. */

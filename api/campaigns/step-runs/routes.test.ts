@@ -1,5 +1,5 @@
 import test from 'ava';
-import { words } from '../../../domain/platform/words.ts';
+import { externalText } from '../../../domain/platform/external-text.ts';
 import { newId } from '../../../lib/ids.ts';
 import { createCampaign, createContact, createMember, enroll, type Tenant } from '../../../test/harness/factories.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
@@ -42,8 +42,8 @@ async function campaignWith(tenant: Tenant, states: string[]): Promise<{ campaig
         state === 'blocked'
           ? JSON.stringify({
               code: 'app_action_failed',
-              message: words('The app answered 500'),
-              fix: words('Check the log.'),
+              message: externalText('The app answered 500'),
+              fix: externalText('Check the log.'),
             })
           : null,
     });

@@ -3,7 +3,7 @@ import { listBlockedRuns, retryStepRun, type StepRunView } from '../../../domain
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso, pageQuery, paged, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
-import { issue, presentIssue, reasonIn } from '../../http/said.ts';
+import { issue, presentIssue, reasonIn } from '../../http/stored-message.ts';
 
 const stepRun = resource('StepRun', {
   id: uuid,

@@ -14,9 +14,9 @@ import {
   type ReplyTemplateRow,
 } from '../../../domain/campaigns/templates/templates.ts';
 import { route } from '../../http/route.ts';
-import { asSeen, idParams, iso, resource, timestamp, uuid } from '../../http/schemas.ts';
-import { besideFinding, findingCode } from '../../../lib/finding.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { expectedVersion, idParams, iso, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { findingMessage, findingCode } from '../../../lib/finding.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 import type { Language } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
@@ -173,7 +173,7 @@ export const templateRoutes = [
       subject: subject.optional(),
       body_html: copy.optional(),
       body_plain: copy.optional(),
-      ...asSeen,
+      ...expectedVersion,
     }),
     success: { status: 200, body: template },
     errors: ['conflict'],
@@ -217,7 +217,7 @@ export const templateRoutes = [
           .record(z.string().max(100), z.string().max(10_000))
           .refine(
             (given) => Object.keys(given).length <= MAX_VARIABLES,
-            says('templates.too_many_variables', { max: MAX_VARIABLES }),
+            ruleMessage('templates.too_many_variables', { max: MAX_VARIABLES }),
           )
           .default({}),
       })
@@ -247,7 +247,7 @@ function presentAnalysis(found: Analysis, language: Language | undefined): z.inp
         values: said.values,
         ...(field ? { field } : {}),
         spans: [...spans],
-        suggestion: render(besideFinding(said, 'fix')!, language),
+        suggestion: render(findingMessage(said, 'fix')!, language),
       })),
     },
     model: found.model,

@@ -18,7 +18,7 @@ import {
 } from '../../http/schemas.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import type { Language } from '../../../messages/index.ts';
-import { issue, presentIssue, reasonIn } from '../../http/said.ts';
+import { issue, presentIssue, reasonIn } from '../../http/stored-message.ts';
 
 const testStep = resource('TestStep', {
   step_id: uuid,

@@ -13,7 +13,7 @@ import { newId } from '../../../lib/ids.ts';
 import type { Metrics } from '../../../lib/metrics.ts';
 import { readMultipart } from '../../../lib/multipart.ts';
 import { createRateLimiter } from '../../../lib/rate-limit.ts';
-import { inRequest } from '../../../lib/request-span.ts';
+import { withRequestSpan } from '../../../lib/request-span.ts';
 import { strictTransport } from '../../../lib/strict-transport.ts';
 import { traceIds } from '../../../lib/trace.ts';
 import { textsFor, type PageTexts } from '../../pages/texts.ts';
@@ -42,7 +42,7 @@ export function createTrackingApp(deps: Deps, metrics: Metrics, onClick: () => v
 
   const app = new Koa();
   app.use((koa, next) =>
-    inRequest(deps.config, { method: koa.method, traceparent: koa.get('traceparent') }, () => next()),
+    withRequestSpan(deps.config, { method: koa.method, traceparent: koa.get('traceparent') }, () => next()),
   );
   app.use(frame(deps, metrics));
   app.use(metricsEndpoint(metrics, deps.config));

@@ -10,7 +10,7 @@ import {
 } from '../../../domain/connect/app-connections/connections.ts';
 import { testAppConnection } from '../../../domain/connect/app-connections/ping.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 import { idParams, iso } from '../../http/schemas.ts';
 import * as schemas from './schemas.ts';
 
@@ -110,8 +110,8 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
       ...(error && {
         error: {
           code: 'app_connection_failed' as const,
-          message: inWords(error.said, language),
-          fix: inWords(error.fix, language),
+          message: renderMessage(error.said, language),
+          fix: renderMessage(error.fix, language),
         },
       }),
     }),

@@ -9,7 +9,7 @@ import {
   createMember,
   type Tenant,
 } from '../../../test/harness/factories.ts';
-import { refusesTheUnseen } from '../../../test/harness/as-seen.ts';
+import { assertConcurrentChangeRefused } from '../../../test/harness/concurrent-change.ts';
 import { chain, createAutomation } from '../../../test/harness/automations.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
 
@@ -210,7 +210,7 @@ test.serial('an automation is kept as it is drawn, replaced as a whole, and dele
 
   const replaced = (await ask(tenant, 'PATCH', `/${automation.id}`, SIMPLE)).body.automation;
   t.like(replaced, { ...SIMPLE, filter: {}, enabled: true, created_at: automation.created_at });
-  await refusesTheUnseen(t, replaced.updated_at, (more) =>
+  await assertConcurrentChangeRefused(t, replaced.updated_at, (more) =>
     ask(tenant, 'PATCH', `/${automation.id}`, { ...SIMPLE, ...more }),
   );
   await world.deps.db('automation_runs').insert({

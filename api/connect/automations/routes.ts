@@ -15,11 +15,11 @@ import { reader } from '../../../domain/platform/kernel/transact.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import { automationWorkflow } from '../../../workflows/automation/contract.ts';
 import type { AutomationNodeResult } from '../../../domain/connect/automations/graph.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 import type { Language } from '../../../messages/index.ts';
-import { reasonIn } from '../../http/said.ts';
+import { reasonIn } from '../../http/stored-message.ts';
 import { route } from '../../http/route.ts';
-import { asSeen, idParams, iso } from '../../http/schemas.ts';
+import { expectedVersion, idParams, iso } from '../../http/schemas.ts';
 import * as schemas from './schemas.ts';
 
 const automations = {
@@ -76,7 +76,7 @@ export const automationRoutes = [
     summary: 'Replace an automation',
     description: `Replaces everything: omitted fields get their defaults, so an automation without \`enabled\` is switched on. Open runs continue with the graph that they started with; switching it off ends them. With \`expected_updated_at\`, a concurrent change is not overwritten: the answer is 409. ${WORDS}`,
     params: idParams,
-    body: schemas.automationBody.extend(asSeen),
+    body: schemas.automationBody.extend(expectedVersion),
     furtherProblems: (ctx, { expected_updated_at: _seen, ...body }, { id }) =>
       automationProblems(reader(ctx), body as Partial<AutomationWrite>, id),
     success: { status: 200, body: schemas.automation },
@@ -169,5 +169,5 @@ function presentRun({ config, language }: Ctx, run: AutomationRun): z.input<type
 
 /** Returns the result of a node with texts in the language of the request. */
 function presentResult({ label, error, ...result }: AutomationNodeResult, language: Language | undefined) {
-  return { ...result, label: inWords(label, language), error: error ? inWords(error, language) : '' };
+  return { ...result, label: renderMessage(label, language), error: error ? renderMessage(error, language) : '' };
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { MAX_EDGES, MAX_NODES } from '../../../domain/connect/automations/graph.ts';
 import { resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
-const nodeId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, says('connect.node_id'));
+const nodeId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, ruleMessage('connect.node_id'));
 const openObject = z.record(z.string(), z.unknown());
 const position = z.number().min(-1e9).max(1e9);
 const nodeType = z.enum(['trigger', 'condition', 'action']);

@@ -8,7 +8,7 @@ import { readBytes } from '../../http/raw-body.ts';
 import { shownPage } from '../../pages/declare.ts';
 import { html } from '../../http/html.ts';
 import { messagePage } from '../../pages/layout.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 const MAX_WEBHOOK_BYTES = 512 * 1024;
 /**
@@ -19,7 +19,7 @@ const visible = (most: number, description: string) =>
   z
     .string()
     .max(most)
-    .regex(/^[\x20-\x7e]*$/, says('connect.visible_ascii'))
+    .regex(/^[\x20-\x7e]*$/, ruleMessage('connect.visible_ascii'))
     .default('')
     .meta({ description });
 

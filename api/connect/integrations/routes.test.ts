@@ -2,7 +2,7 @@ import test from 'ava';
 import { createApiKey, createContact, createLabel } from '../../../test/harness/factories.ts';
 import { cutConnectionOnce } from '../../../test/harness/cut-connection.ts';
 import { browserCookie, connect, deliverNow, subscribe } from '../../../test/harness/integrations.ts';
-import { refusesTheUnseen } from '../../../test/harness/as-seen.ts';
+import { assertConcurrentChangeRefused } from '../../../test/harness/concurrent-change.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
 import {
   startClose,
@@ -12,7 +12,7 @@ import {
   type HubSpotDouble,
   type N8nDouble,
 } from '../../../test/doubles/index.ts';
-import { callFor, noteReauth } from '../../../domain/connect/integrations/account.ts';
+import { openAccount, recordReauth } from '../../../domain/connect/integrations/account.ts';
 import { ReauthRequired } from '../../../domain/connect/integrations/providers/provider.ts';
 import { checkHealth, revokeConnections } from '../../../domain/connect/integrations/upkeep.ts';
 import { SUBSCRIBERS } from '../../../domain/operations/subscribers/index.ts';
@@ -20,7 +20,7 @@ import { registerSubscribers } from '../../../domain/platform/events/register.ts
 import { verifySignature } from '../../../lib/signature.ts';
 import { newId } from '../../../lib/ids.ts';
 import { maskOf } from '../../../lib/permissions.ts';
-import { assertNowhere, drawnSecret } from '../../../test/harness/secrets.ts';
+import { assertNowhere, randomSecret } from '../../../test/harness/secrets.ts';
 import { message } from '../../../messages/index.ts';
 
 let world: World;
@@ -219,14 +219,14 @@ test.serial(
     t.like((await connections(tenant.apiKey))[0], { status: 'reauth_required', health: 'down' });
     assertStatus(t, await push(ids), 409);
     const ctx = world.system(tenant.organizationId);
-    const conversation = callFor(ctx, await db('integration_connections').where({ id }).first());
+    const conversation = openAccount(ctx, await db('integration_connections').where({ id }).first());
     const ask = () => conversation.call.request({ method: 'GET', path: '/crm/v3/properties/contacts' });
     const refusal = await t.throwsAsync(ask(), { instanceOf: ReauthRequired });
     const again = await connectHubSpot(tenant, { connection_id: id });
     t.is((await again.page()).status, 200);
     await ask();
     t.false(
-      await noteReauth(ctx, conversation.refused(refusal), message('connect.slow_down')),
+      await recordReauth(ctx, conversation.refused(refusal), message('connect.slow_down')),
       'it is about the tokens from before',
     );
     assertStatus(t, await push(ids), 200);
@@ -299,7 +299,7 @@ test.serial('fields are mapped with transforms, and compared with the schema of 
     jobtitle: 'Head of tests',
     lifecyclestage: 'lead',
   });
-  await refusesTheUnseen(t, put.body.updated_at, (more) =>
+  await assertConcurrentChangeRefused(t, put.body.updated_at, (more) =>
     call(world, 'PUT', path, {
       token,
       body: { mappings: [{ external_field: 'website', sendsets_field: 'custom.site' }], ...more },
@@ -398,7 +398,7 @@ test.serial('a tag is added by an action of Heron itself', async (t) => {
 
 test('what could never be sent is refused before it is stored: addresses that are not called, keys that no header takes', async (t) => {
   const { apiKey: token } = await world.tenant();
-  const secret = drawnSecret();
+  const secret = randomSecret();
   for (const [provider, config, at] of [
     ['n8n', { webhook_url: n8n.hookUrl.replace('://', `://user:${secret}@`) }, 'body.config.webhook_url'],
     ['calendly', { api_key: `${secret}\r\nx-more: 1` }, 'body.config.api_key'],

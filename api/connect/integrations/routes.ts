@@ -27,9 +27,9 @@ import {
 } from '../../../domain/connect/integrations/subscriptions.ts';
 import { fireTest } from '../../../domain/connect/integrations/test-notice.ts';
 import { listBookings } from '../../../domain/crm/meetings/read.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
-import { asSeen, idParams, timestamp } from '../../http/schemas.ts';
+import { expectedVersion, idParams, timestamp } from '../../http/schemas.ts';
 import { presentConnection, presentMappings, presentProvider, presentRun, presentSubscription } from './present.ts';
 import { presentBooking } from '../../crm/meetings/present.ts';
 import { booking } from '../../crm/meetings/schemas.ts';
@@ -232,7 +232,7 @@ const useRoutes = [
     description:
       "Mappings are checked against the provider's own schema if it can be queried. Empty contact fields are omitted, so nothing at the provider is cleared. An empty list restores the provider's defaults. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.",
     params: idParams,
-    body: schemas.mappingsBody.extend(asSeen),
+    body: schemas.mappingsBody.extend(expectedVersion),
     furtherProblems: async (_ctx, body) => mappingProblems(Array.isArray(body.mappings) ? body.mappings : []),
     success: { status: 200, body: schemas.mappings },
     errors: ['conflict', 'service_unavailable'],
@@ -309,7 +309,7 @@ const useRoutes = [
       ...pushed,
       results: results.map(({ error, ...result }) => ({
         ...result,
-        ...(error === undefined ? {} : { error: inWords(error, language) }),
+        ...(error === undefined ? {} : { error: renderMessage(error, language) }),
       })),
     }),
   }),

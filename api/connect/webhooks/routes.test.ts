@@ -3,7 +3,7 @@ import { EVENT_TYPES } from '../../../domain/platform/kernel/events.ts';
 import { createEgress } from '../../../lib/egress/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { maskOf } from '../../../lib/permissions.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 import { createApiKey, createMember, type Tenant } from '../../../test/harness/factories.ts';
 import { createApplication } from '../../../test/harness/oauth.ts';
@@ -250,7 +250,7 @@ test('switching on what the installation switched off starts the failure count a
   await world.deps.db('webhook_endpoints').where({ id }).update(off);
   t.like((await call(world, 'GET', '/v1/webhooks', { token: tenant.apiKey })).body.endpoints[0], {
     enabled: false,
-    disabled_reason: inWords(off.disabled_reason),
+    disabled_reason: renderMessage(off.disabled_reason),
     consecutive_failures: 40,
   });
   const on = await call(world, 'PATCH', `/v1/webhooks/${id}`, {

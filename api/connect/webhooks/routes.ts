@@ -16,9 +16,9 @@ import { redeliver } from '../../../domain/connect/webhooks/redeliver.ts';
 import { listThrottleDrops } from '../../../domain/connect/webhooks/throttle-drops.ts';
 import { challengeEndpoint, recordChallenge } from '../../../domain/connect/webhooks/verify.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
-import { asSeen, idParams, paged, presentPage } from '../../http/schemas.ts';
+import { expectedVersion, idParams, paged, presentPage } from '../../http/schemas.ts';
 import { presentAttempt, presentDelivery, presentDrop, presentEndpoint, presentVerification } from './present.ts';
 import * as schemas from './schemas.ts';
 
@@ -65,7 +65,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
       event_types: CATALOGUE.map(({ type, category, firehose }) => ({
         type,
         category,
-        description: inWords(message(`event.${type}`), language),
+        description: renderMessage(message(`event.${type}`), language),
         firehose,
       })),
     }),
@@ -97,7 +97,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     description:
       'Replaces everything: omitted `event_types` and `description` become empty, omitted `enabled` becomes true. A new host must be verified again. Enabling it resets its failure count. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
-    body: schemas.endpointBody.extend(asSeen),
+    body: schemas.endpointBody.extend(expectedVersion),
     furtherProblems: async (ctx, { url }) => (url === undefined ? [] : checkWebhookUrl(ctx, url)),
     success: { status: 200, body: schemas.endpoint },
     errors: ['no_organization', 'conflict'],

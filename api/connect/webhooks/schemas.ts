@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../../domain/connect/webhooks/deliveries.ts';
 import { EVENT_TYPES, type EventType } from '../../../domain/platform/kernel/events.ts';
 import { outboundUrl, pageQuery, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 const MAX_DESCRIPTION = 1000;
 
 const eventType = z.enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]], {
-  error: ({ input }) => (typeof input === 'string' ? says('field.unknown_event') : undefined),
+  error: ({ input }) => (typeof input === 'string' ? ruleMessage('field.unknown_event') : undefined),
 });
 
 const url = outboundUrl('HTTPS on the standard port; its host must resolve to public addresses only');
@@ -18,7 +18,7 @@ export const endpointBody = z.strictObject({
     .string()
     .trim()
     .max(MAX_DESCRIPTION)
-    .refine((text) => !text.includes('\0'), says('field.nul'))
+    .refine((text) => !text.includes('\0'), ruleMessage('field.nul'))
     .default(''),
   event_types: z
     .array(eventType)

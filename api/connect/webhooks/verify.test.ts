@@ -6,7 +6,7 @@ import type { Tenant } from '../../../test/harness/factories.ts';
 import { startReceiver, type Receiver, type ReceiverAnswer, type Responder } from '../../../test/harness/receiver.ts';
 import { createEndpoint } from '../../../test/harness/webhooks.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
-import { assertNowhere, drawnSecret } from '../../../test/harness/secrets.ts';
+import { assertNowhere, randomSecret } from '../../../test/harness/secrets.ts';
 
 let world: World;
 test.before(async () => {
@@ -203,7 +203,7 @@ test('no secret, challenge or address of a receiver reaches a log line or anothe
   const receiver = await startReceiver();
   t.teardown(() => receiver.stop());
   const { apiKey: token } = await loud.tenant();
-  const word = drawnSecret('token');
+  const word = randomSecret('token');
   const url = `${receiver.url}/hook?token=${word}`;
   const ask = (method: string, path: string, body?: object) =>
     call(loud, method, `/v1/webhooks${path}`, { token, ...(body ? { body } : {}) });

@@ -9,7 +9,7 @@ import {
 import { listMeetings } from '../../../domain/crm/meetings/read.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import {
-  asSeen,
+  expectedVersion,
   besideFaults,
   emailAddress,
   idParams,
@@ -21,7 +21,7 @@ import {
 } from '../../http/schemas.ts';
 import { presentBooking } from './present.ts';
 import { booking } from './schemas.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 const write = { area: 'meetings', scope: ['WRITE_CONTACTS'], permission: 'manage_contacts' } as const;
 const text = z.string().trim().max(500);
@@ -61,10 +61,10 @@ const createBody = z
       context.addIssue({
         code: 'custom',
         path: ['contact_id'],
-        message: says('crm.meeting_with_whom'),
+        message: ruleMessage('crm.meeting_with_whom'),
       });
     if (endsEarly(given))
-      context.addIssue({ code: 'custom', path: ['end_time'], message: says('crm.meeting_ends_early') });
+      context.addIssue({ code: 'custom', path: ['end_time'], message: ruleMessage('crm.meeting_ends_early') });
   }, besideFaults);
 
 const updateBody = z
@@ -75,7 +75,7 @@ const updateBody = z
   })
   .refine((given) => !endsEarly(given), {
     path: ['end_time'],
-    message: says('crm.meeting_ends_early'),
+    message: ruleMessage('crm.meeting_ends_early'),
     ...besideFaults,
   });
 
@@ -127,7 +127,7 @@ export const meetingRoutes: readonly AnyRoute[] = [
     description:
       'A new `scheduled_for` moves it: `meeting.rescheduled` is emitted. Answers 409 for a meeting booked at a provider, which is moved there, and for a cancelled one, which must be logged again. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
-    body: updateBody.safeExtend(asSeen),
+    body: updateBody.safeExtend(expectedVersion),
     furtherProblems: (ctx, body, { id }) => meetingChangeProblems(ctx, id!, body),
     success: { status: 200, body: booking },
     errors: ['conflict'],

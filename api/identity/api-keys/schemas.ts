@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inputTimestamp, pageWords, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { inputTimestamp, pageDescriptions, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const MAX_LIST = 100;
 
@@ -34,7 +34,7 @@ export const updateBody = z.strictObject({
 
 /** A bad limit is replaced by the default here, unlike in other lists. */
 const lenientPage = (max: number) => ({
-  cursor: z.string().optional().meta({ description: pageWords.cursor }),
+  cursor: z.string().optional().meta({ description: pageDescriptions.cursor }),
   limit: z.coerce
     .number()
     .int()
@@ -42,7 +42,7 @@ const lenientPage = (max: number) => ({
     .max(max)
     .default(50)
     .catch(50)
-    .meta({ description: `${pageWords.limit}; the default if it is out of range` }),
+    .meta({ description: `${pageDescriptions.limit}; the default if it is out of range` }),
 });
 
 export const listQuery = z.strictObject({

@@ -9,7 +9,7 @@ import { createApiKey, createMailbox, type KeyOptions, type Tenant } from '../..
 import { assertStatus, call, createWorld, type Answer, type World } from '../../../test/harness/world.ts';
 import { createRateLimiter } from '../../../lib/rate-limit.ts';
 import { startApi } from '../../servers/api.ts';
-import { assertNowhere, drawnSecret } from '../../../test/harness/secrets.ts';
+import { assertNowhere, randomSecret } from '../../../test/harness/secrets.ts';
 
 const KEYS = '/v1/api-keys';
 /** A process believes a key for a second at most; a loaded machine may take longer to say so (ms). */
@@ -202,7 +202,7 @@ test('every request of a known key is recorded, whatever becomes of it', async (
   });
   t.teardown(() => limited.close());
   const statuses: number[] = [];
-  const secret = drawnSecret();
+  const secret = randomSecret();
   for (const [method, path, body, address] of [
     ['GET', `${KEYS}/${apiKeyId}?x=${secret}`, undefined, '203.0.113.7'],
     ['GET', `${KEYS}/nothing`, undefined, '203.0.113.7'],

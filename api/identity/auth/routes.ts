@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readProfile, updateProfile } from '../../../domain/identity/auth/profile.ts';
-import { askReset, changePassword, confirmReset } from '../../../domain/identity/auth/reset-password.ts';
+import { requestPasswordReset, changePassword, confirmReset } from '../../../domain/identity/auth/reset-password.ts';
 import { passwordProblems } from '../../../domain/identity/passwords.ts';
 import {
   listSessions,
@@ -134,7 +134,7 @@ const publicRoutes = [
     body: schemas.resetBody,
     success: { status: 200 },
     errors: ['rate_limit_exceeded'],
-    handler: (ctx, { body }) => askReset(ctx, body.email),
+    handler: (ctx, { body }) => requestPasswordReset(ctx, body.email),
   }),
   route({
     ...publicly,

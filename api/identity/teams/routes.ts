@@ -14,7 +14,7 @@ import {
 import { color } from '../../crm/schemas.ts';
 import { route } from '../../http/route.ts';
 import { besideFaults, idParams, iso, resource, timestamp, uuid } from '../../http/schemas.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 const area = 'teams';
 const read = { area, scope: ['READ_CRM'], permission: 'view_contacts' } as const;
@@ -78,7 +78,7 @@ export const teamRoutes = [
       .strictObject({ name: name.optional(), color: color.optional() })
       .refine((edit) => Object.keys(edit).length > 0, {
         path: [],
-        error: says('field.one_of_fields'),
+        error: ruleMessage('field.one_of_fields'),
         ...besideFaults,
       }),
     success: { status: 200, body: team },

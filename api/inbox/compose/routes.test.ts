@@ -1,5 +1,5 @@
 import test from 'ava';
-import { refusesTheUnseen } from '../../../test/harness/as-seen.ts';
+import { assertConcurrentChangeRefused } from '../../../test/harness/concurrent-change.ts';
 import { createPolicy } from '../../../test/harness/approvals.ts';
 import { createDirectSend, createWritingDesk } from '../../../test/harness/direct-sends.ts';
 import { createApiKey, createMailbox } from '../../../test/harness/factories.ts';
@@ -315,7 +315,7 @@ test.serial('a draft is kept, changed, sent once and then gone', async (t) => {
 test.serial('two who write one draft do not overwrite each other unseen', async (t) => {
   const desk = await createWritingDesk(stage);
   const { body: draft } = await desk.post('/unibox/drafts', { body_plain: 'Ten euros.' });
-  await refusesTheUnseen(t, draft.updated_at, (more, attempt) => {
+  await assertConcurrentChangeRefused(t, draft.updated_at, (more, attempt) => {
     clock.advance(1);
     const body = { body_plain: `Attempt ${attempt}`, ...more };
     return call(world, 'PUT', `/v1/unibox/drafts/${draft.id}`, { token: desk.tenant.apiKey, body });

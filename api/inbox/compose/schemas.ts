@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_ATTACHMENTS, MAX_RECIPIENTS } from '../../../domain/inbox/compose/input.ts';
 import {
-  asSeen,
+  expectedVersion,
   emailAddress,
   inputTimestamp,
   paged,
@@ -10,7 +10,7 @@ import {
   timestamp,
   uuid,
 } from '../../http/schemas.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 /** Maximum size (bytes) of a request: attachments in base64 and two bodies. */
 export const MAX_REQUEST_BYTES = 12 * 1024 * 1024;
@@ -25,11 +25,11 @@ const attachment = resource('Attachment', {
     .string()
     .min(1)
     .max(255)
-    .refine((text) => !/[\p{Cc}/\\]/u.test(text), says('compose.file_name')),
+    .refine((text) => !/[\p{Cc}/\\]/u.test(text), ruleMessage('compose.file_name')),
   content_type: z
     .string()
     .max(127)
-    .regex(/^[\w.+-]+\/[\w.+-]+$/, says('compose.media_type')),
+    .regex(/^[\w.+-]+\/[\w.+-]+$/, ruleMessage('compose.media_type')),
   content: z.string().min(1).max(MAX_REQUEST_BYTES).meta({ description: 'File content in base64' }),
 });
 
@@ -153,7 +153,7 @@ export const draftReplaceBody = draftBody.extend({
   kept_attachments: z.array(z.uuid()).max(MAX_ATTACHMENTS).optional().meta({
     description: 'File ids of the draft to keep; the others are deleted',
   }),
-  ...asSeen,
+  ...expectedVersion,
 });
 
 export const draft = resource('Draft', {

@@ -12,7 +12,7 @@ import { maskOf } from '../../../lib/permissions.ts';
 import { createApiKey, createContact, createMailbox } from '../../../test/harness/factories.ts';
 import { filePart, multipartMessage, openInbox } from '../../../test/harness/inbox-desk.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
-import { words } from '../../../domain/platform/words.ts';
+import { externalText } from '../../../domain/platform/external-text.ts';
 
 let world: World;
 test.before(async () => {
@@ -211,7 +211,7 @@ test.serial('an email whose files were deleted is not sent again without them', 
         taskId: id,
         taskType: type === 'direct_email' ? FAILED_DIRECT_EMAIL : UNCERTAIN_EMAIL,
         payload: {},
-        error: words('no answer'),
+        error: externalText('no answer'),
         attempts: 1,
         maxAttempts: 5,
         nextRetryAt: null,

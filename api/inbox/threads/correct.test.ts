@@ -3,7 +3,7 @@ import { SUBSCRIBERS } from '../../../domain/operations/subscribers/index.ts';
 import { mailLegalThreats } from '../../../domain/inbox/threads/legal-threats.ts';
 import { registerSubscribers } from '../../../domain/platform/events/register.ts';
 import { createAutomation } from '../../../domain/connect/automations/automations.ts';
-import { awayFrom, bounceOf, replyTo } from '../../../test/harness/inbound.ts';
+import { awayMessage, bounceOf, replyTo } from '../../../test/harness/inbound.ts';
 import { openCampaignInbox } from '../../../test/harness/inbox-desk.ts';
 import { react } from '../../../test/harness/reactions.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
@@ -55,7 +55,9 @@ test('the reading of a reply stands with its message, its conversation and in th
   t.deepEqual(body.data.find(({ id }: { id: string }) => id === messageId).answer, answer);
   t.is(body.data[0].answer, null, 'our own email has none');
   t.like((await get('')).body.data[0], { answer, intent: 'negative', asks_to_stop: false });
-  const away = await receive(awayFrom(lead.original, 'I am back on 4 January. In urgent cases: Ann Bell, ann@x.test.'));
+  const away = await receive(
+    awayMessage(lead.original, 'I am back on 4 January. In urgent cases: Ann Bell, ann@x.test.'),
+  );
   t.like((await get(`/${away}`)).body.answer, { kind: 'out_of_office', person: { email: 'ann@x.test' } });
 });
 
@@ -145,7 +147,7 @@ test('counts and tasks follow a correction, and one of a correction', async (t) 
 test('an away note that a person wrote after all counts as a reply and ends the sequence', async (t) => {
   const s = await scene('Hello');
   const max = await s.mailed('max@company.test');
-  const id = await s.receive(awayFrom(max.original, 'I am out of office.'));
+  const id = await s.receive(awayMessage(max.original, 'I am out of office.'));
   const lead = () => world.deps.db('enrollments').where({ id: max.enrollmentId }).first();
   t.is((await lead()).hold_source, 'out_of_office');
   const token = s.tenant.apiKey;

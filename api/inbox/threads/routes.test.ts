@@ -3,7 +3,7 @@ import { newId } from '../../../lib/ids.ts';
 import { maskOf } from '../../../lib/permissions.ts';
 import { createApiKey, createMailbox, type Tenant } from '../../../test/harness/factories.ts';
 import { seeded } from '../../../test/faults/random.ts';
-import { awayFrom, createSend, replyTo, type Original } from '../../../test/harness/inbound.ts';
+import { awayMessage, createSend, replyTo, type Original } from '../../../test/harness/inbound.ts';
 import { openCampaignInbox } from '../../../test/harness/inbox-desk.ts';
 import { assertStatus, call, createWorld, type Answer, type World } from '../../../test/harness/world.ts';
 
@@ -25,7 +25,7 @@ test('a conversation is one row, shown by its newest arrival; unanswered emails 
   const [lea, max] = [await mailed('lea@lead.test'), await mailed('max@lead.test')];
   await mailed('silent@lead.test');
   await receive(replyTo(lea.original, 'Sounds interesting, tell me more.'));
-  await receive(awayFrom(max.original, 'I am away until Monday.'));
+  await receive(awayMessage(max.original, 'I am away until Monday.'));
   await receive(replyTo(lea.original, 'And what does it cost?', { subject: 'Re: Hello again' }));
   const { status, body } = await get('');
   t.is(status, 200);
@@ -51,7 +51,7 @@ test('a conversation is one row, shown by its newest arrival; unanswered emails 
 test('a conversation is read oldest first, with the text of both', async (t) => {
   const { get, mailed, receive, mailboxId, campaignId, stepIds, tenant, email } = await openCampaignInbox(world);
   const lea = await mailed('lea@lead.test');
-  await receive(awayFrom(lea.original, 'Away.'));
+  await receive(awayMessage(lea.original, 'Away.'));
   const later = new Date(world.deps.clock.now().getTime() + 60_000);
   const follow = await createSend(
     world.deps,

@@ -3,7 +3,7 @@ import { REPLY_KINDS } from '../../../domain/mail/inbound/intent.ts';
 import { INBOUND_KINDS } from '../../../domain/sending/outcomes/record-inbound.ts';
 import { FOLDERS, TARGET_FOLDERS } from '../../../domain/inbox/threads/folder.ts';
 import { inputDay, inputTimestamp, paged, pageQuery, resource, timestamp, uuid } from '../../http/schemas.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 const MAX_MAILBOXES = 100;
 const text = z.string().min(1).max(200);
@@ -154,7 +154,7 @@ export const threadQuery = z
   })
   .superRefine((query, context) => {
     if (query.thread_id === undefined && query.id === undefined)
-      context.addIssue({ code: 'custom', path: ['thread_id'], message: says('threads.at_least_one') });
+      context.addIssue({ code: 'custom', path: ['thread_id'], message: ruleMessage('threads.at_least_one') });
   });
 
 const files = z
@@ -213,9 +213,9 @@ export const correctionBody = z
   })
   .superRefine((body, context) => {
     if (body.intent === undefined && body.asks_to_stop === undefined)
-      context.addIssue({ code: 'custom', path: ['intent'], message: says('field.required') });
+      context.addIssue({ code: 'custom', path: ['intent'], message: ruleMessage('field.required') });
     if (body.intent !== undefined && body.asks_to_stop !== undefined)
-      context.addIssue({ code: 'custom', path: ['asks_to_stop'], message: says('threads.one_decision') });
+      context.addIssue({ code: 'custom', path: ['asks_to_stop'], message: ruleMessage('threads.one_decision') });
   });
 
 /** Answer of GET /unibox/:id/images. */
@@ -273,7 +273,7 @@ export const threadIdQuery = z
   })
   .superRefine((query, context) => {
     if (query.thread_id === undefined && query.id === undefined)
-      context.addIssue({ code: 'custom', path: ['thread_id'], message: says('threads.at_least_one') });
+      context.addIssue({ code: 'custom', path: ['thread_id'], message: ruleMessage('threads.at_least_one') });
   });
 
 export const snoozedQuery = z.strictObject({ thread_id: threadId });

@@ -4,7 +4,7 @@ import { createApiKey, createMailbox, type Tenant } from '../../../test/harness/
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
 import { newId } from '../../../lib/ids.ts';
-import { words } from '../../../domain/platform/words.ts';
+import { externalText } from '../../../domain/platform/external-text.ts';
 
 const SERVER = { host: '127.0.0.1', port: 1 };
 const START = new Date('2026-05-04T10:00:00Z');
@@ -80,7 +80,10 @@ test.serial('warmup is refused with the reason where a mailbox cannot send or be
   const refusals: [Record<string, unknown>, RegExp][] = [
     [{ status: 'inactive' }, /is switched off/],
     [{ imap: null }, /no IMAP/],
-    [{ hold_code: 'auth_failed', hold_reason: words('wrong password'), hold_until: later }, /held: wrong password/],
+    [
+      { hold_code: 'auth_failed', hold_reason: externalText('wrong password'), hold_until: later },
+      /held: wrong password/,
+    ],
   ];
   for (const [fields, said] of refusals) {
     const id = await mailbox(tenant, undefined, fields);
@@ -94,7 +97,7 @@ test.serial('warmup is refused with the reason where a mailbox cannot send or be
   await world.deps
     .db('warmup_standings')
     .where({ mailbox_id: id })
-    .update({ health_state: 'blocked', blocked_until: later, reason: words('70 % in spam') });
+    .update({ health_state: 'blocked', blocked_until: later, reason: externalText('70 % in spam') });
   t.like(await standing(tenant, id), {
     status: 'blocked',
     daily_target: 0,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MATCH_TYPES, PROVIDER_BUCKETS } from '../../../domain/mailboxes/warmup/routing.ts';
 import { resource, timestamp, uuid } from '../../http/schemas.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 const matchType = z.enum(MATCH_TYPES);
 const matchValue = z
@@ -49,13 +49,13 @@ export const ruleInput = z
 
 function faultOf(type: (typeof MATCH_TYPES)[number], value: string): string | undefined {
   if (type === 'any') return undefined;
-  if (value === '') return says('warmup.value_required');
+  if (value === '') return ruleMessage('warmup.value_required');
   if (type === 'provider')
     return (PROVIDER_BUCKETS as readonly string[]).includes(value)
       ? undefined
-      : says('field.choice', { choices: PROVIDER_BUCKETS });
-  if (type === 'domain') return /^[^\s@.]+(\.[^\s@.]+)+$/.test(value) ? undefined : says('warmup.not_a_domain');
-  return /^\.?[^\s@.]+(\.[^\s@.]+)*$/.test(value) ? undefined : says('warmup.not_a_tld');
+      : ruleMessage('field.choice', { choices: PROVIDER_BUCKETS });
+  if (type === 'domain') return /^[^\s@.]+(\.[^\s@.]+)+$/.test(value) ? undefined : ruleMessage('warmup.not_a_domain');
+  return /^\.?[^\s@.]+(\.[^\s@.]+)*$/.test(value) ? undefined : ruleMessage('warmup.not_a_tld');
 }
 
 export const rule = resource('WarmupRule', {

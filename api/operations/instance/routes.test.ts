@@ -6,11 +6,11 @@ import { bootstrap } from '../../../domain/identity/auth/setup.ts';
 import { changePassword } from '../../../domain/identity/auth/reset-password.ts';
 import { setPlatformAdmin } from '../../../domain/operations/instance/admins.ts';
 import { FINDINGS, type FindingCode } from '../../../domain/operations/instance/findings.ts';
-import { lookAtFleet } from '../../../domain/operations/instance/fleet.ts';
-import { lookAtParts } from '../../../domain/operations/instance/reach.ts';
-import { lookAtSettings } from '../../../domain/operations/instance/settings.ts';
+import { fleetFindings } from '../../../domain/operations/instance/fleet.ts';
+import { partFindings } from '../../../domain/operations/instance/parts.ts';
+import { settingFindings } from '../../../domain/operations/instance/settings.ts';
 import { rebuildFacts } from '../../../domain/reporting/aggregates/rebuild.ts';
-import { lookAtStored } from '../../../domain/operations/instance/stored.ts';
+import { databaseFindings } from '../../../domain/operations/instance/database.ts';
 import { readUpdate } from '../../../domain/operations/instance/update.ts';
 import { openBlobStores } from '../../../lib/blobs/index.ts';
 import { newId } from '../../../lib/ids.ts';
@@ -21,7 +21,7 @@ import { createMailbox, createMember } from '../../../test/harness/factories.ts'
 import { startMailWorld } from '../../../test/harness/mail.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { startReceiver, type Receiver } from '../../../test/harness/receiver.ts';
-import { startPulse } from '../../../workers/pulse.ts';
+import { startPresenceRecorder } from '../../../workers/presence.ts';
 import { assertStatus, call, createWorld, noWorkflows, testConfig, type World } from '../../../test/harness/world.ts';
 
 const clock = new ManualClock(new Date('2026-11-22T12:00:00Z'));
@@ -68,7 +68,7 @@ async function appearsAndGoes(
 
 test.serial('what the database says: accounts, invitations, warmup', async (t) => {
   const { deps } = world;
-  const ask = () => lookAtStored(deps);
+  const ask = () => databaseFindings(deps);
   const { db } = deps;
   await db('setup_links').insert({
     id: newId(),
@@ -162,7 +162,7 @@ test.serial('what other parts answer when they are asked', async (t) => {
   let workers = 0;
   let isTemporalThere = false;
   const ask = () =>
-    lookAtParts({
+    partFindings({
       ...world.deps,
       config: testConfig(world.databaseUrl, env),
       workflows: {
@@ -215,7 +215,7 @@ test.serial('the newest release is looked up where the setting says, and seldom'
   feed.respond(500);
   t.like(await at('/down'), { state: 'unreachable' });
   const ask = (path: string) =>
-    lookAtParts({ ...world.deps, config: testConfig(world.databaseUrl, { UPDATE_FEED_URL: `${feed.url}${path}` }) });
+    partFindings({ ...world.deps, config: testConfig(world.databaseUrl, { UPDATE_FEED_URL: `${feed.url}${path}` }) });
   t.truthy((await ask('/next')).update_available);
   t.truthy((await ask('/down')).updater_unreachable);
   t.deepEqual(
@@ -235,12 +235,12 @@ test.serial('processes that do not fit together, and a place of files that is no
   };
   const disk = (path: string) => at({ BLOB_PROVIDER: 'disk', BLOB_ROOT: path });
   const alive = async (parts: ReturnType<typeof at>) => {
-    const pulse = await startPulse(parts, createMetrics());
+    const pulse = await startPresenceRecorder(parts, createMetrics());
     t.teardown(() => pulse.stop());
     return pulse;
   };
   let ours = disk(join(root, 'later'));
-  const ask = () => lookAtFleet(ours);
+  const ask = () => fleetFindings(ours);
   t.regex(render((await ask()).blob_root_missing!), /BLOB_ROOT\) is not there/);
   await appearsAndGoes(t, 'blob_root_missing', ask, () => mkdir(join(root, 'later')));
   const other = await mkdtemp(join(root, 'other-'));
@@ -260,7 +260,7 @@ test.serial('processes that do not fit together, and a place of files that is no
 });
 
 test.serial('every finding has a case that makes it appear and one that makes it go', (t) => {
-  const bySettings = Object.keys(lookAtSettings(world.deps.config, {}));
+  const bySettings = Object.keys(settingFindings(world.deps.config, {}));
   // Cases of domain/operations/instance/settings.test.ts.
   const mails = ['mail_identity_unset', 'mail_from_domain_mismatch', 'mail_transport_log'];
   const codes = new Set([...covered, ...bySettings, ...mails, 'login_code_demoted', 'no_sign_in_method']);

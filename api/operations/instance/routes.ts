@@ -4,16 +4,16 @@ import { examineInstance } from '../../../domain/operations/instance/health.ts';
 import { readLimits } from '../../../domain/operations/instance/limits.ts';
 import { readUpdate } from '../../../domain/operations/instance/update.ts';
 import { describeConfig } from '../../../lib/config/index.ts';
-import { besideFinding, findingCode, sayFinding } from '../../../lib/finding.ts';
+import { findingMessage, findingCode, renderFinding } from '../../../lib/finding.ts';
 import { render } from '../../../messages/render.ts';
-import { saidFinding } from '../../http/findings.ts';
+import { findingFields } from '../../http/findings.ts';
 import { route } from '../../http/route.ts';
 import { resource, timestamp } from '../../http/schemas.ts';
 
 const administrators = { area: 'operations', scope: 'session', platformAdmin: true } as const;
 
 const finding = resource('Finding', {
-  ...saidFinding,
+  ...findingFields,
   code: z.enum(Object.keys(FINDINGS) as [FindingCode, ...FindingCode[]]),
   title: z.string(),
   docs: z.string().meta({ description: 'Documentation, as a path in the sources' }),
@@ -44,9 +44,9 @@ export const instanceRoutes = [
     success: { status: 200, body: z.strictObject({ findings: z.array(finding) }) },
     handler: async (ctx) => ({
       findings: (await examineInstance(ctx)).map((found) => ({
-        ...sayFinding(found, ctx.language),
+        ...renderFinding(found, ctx.language),
         code: findingCode(found) as FindingCode,
-        title: render(besideFinding(found, 'title')!, ctx.language),
+        title: render(findingMessage(found, 'title')!, ctx.language),
         docs: found.docs,
       })),
     }),

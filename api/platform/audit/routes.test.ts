@@ -13,7 +13,7 @@ import { assertStatus, call, createWorld, type World } from '../../../test/harne
 import { exportAuditLogs } from '../../../domain/platform/audit/export.ts';
 import { newId } from '../../../lib/ids.ts';
 import { TYPESCRIPT } from '../../../local/typescript.ts';
-import { words } from '../../../domain/platform/words.ts';
+import { externalText } from '../../../domain/platform/external-text.ts';
 
 const clock = new ManualClock(new Date('2026-11-18T23:59:00Z'));
 let world: World;
@@ -218,7 +218,7 @@ const FIRST: Record<string, (world: World, params: Record<string, string>) => Pr
     deps
       .db('enrollments')
       .where({ campaign_id: id, contact_id: contactId })
-      .update({ hold_since: deps.clock.now(), hold_source: 'manual', hold_reason: words('by hand') }),
+      .update({ hold_since: deps.clock.now(), hold_source: 'manual', hold_reason: externalText('by hand') }),
   'warmup.resume': ({ deps }, { id }) =>
     deps.db('mailboxes').where({ id }).update({ warmup: deps.clock.now(), warmup_paused_at: deps.clock.now() }),
   'warmup.stop': ({ deps }, { id }) => deps.db('mailboxes').where({ id }).update({ warmup: deps.clock.now() }),

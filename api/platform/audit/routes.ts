@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { beginOf, endOf, listAuditLogs, type AuditEntryRow } from '../../../domain/platform/audit/read.ts';
 import { route } from '../../http/route.ts';
-import { iso, paged, pageWords, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { iso, paged, pageDescriptions, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })], 'Is neither a day nor a moment of RFC 3339');
 
 const query = z.object({
-  limit: z.coerce.number().int().min(10).max(200).default(50).meta({ description: pageWords.limit }),
+  limit: z.coerce.number().int().min(10).max(200).default(50).meta({ description: pageDescriptions.limit }),
   cursor: z
     .union([z.literal(''), z.uuid()])
     .optional()
-    .meta({ description: pageWords.cursor }),
+    .meta({ description: pageDescriptions.cursor }),
   actor_id: z.uuid().optional().meta({ description: 'Only actions of this person' }),
   entity_id: z.uuid().optional().meta({ description: 'Id of the affected record' }),
   entity_type: z

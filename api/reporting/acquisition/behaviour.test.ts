@@ -1,6 +1,6 @@
 import test from 'ava';
 import { json } from '../../../db/connection.ts';
-import { keepFacts } from '../../../domain/reporting/aggregates/keep-facts.ts';
+import { updateFacts } from '../../../domain/reporting/aggregates/update-facts.ts';
 import { registerSubscribers } from '../../../domain/platform/events/register.ts';
 import { recordReply } from '../../../domain/sending/outcomes/reply.ts';
 import { lockSubject } from '../../../domain/sending/outcomes/subject.ts';
@@ -22,7 +22,7 @@ const clock = new ManualClock(START);
 let world: World;
 test.before(async () => {
   world = await createWorld({ clock });
-  await registerSubscribers(world.deps, [keepFacts]);
+  await registerSubscribers(world.deps, [updateFacts]);
 });
 test.after.always(() => world?.close());
 
@@ -80,7 +80,7 @@ async function scene() {
     });
   const ask = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     call(world, method, `/v1/acquisition${path}`, { token: tenant.apiKey, headers, ...(body ? { body } : {}) });
-  const settle = () => react(world.deps, [keepFacts]);
+  const settle = () => react(world.deps, [updateFacts]);
   await settle();
   return { org, goals, campaignId, contacts, sends, event, ask, settle };
 }

@@ -4,7 +4,7 @@ import { recordReply } from '../../../domain/sending/outcomes/reply.ts';
 import { lockSubject } from '../../../domain/sending/outcomes/subject.ts';
 import { transact } from '../../../domain/platform/kernel/transact.ts';
 import { registerSubscribers } from '../../../domain/platform/events/register.ts';
-import { keepFacts } from '../../../domain/reporting/aggregates/keep-facts.ts';
+import { updateFacts } from '../../../domain/reporting/aggregates/update-facts.ts';
 import { deleteCampaign } from '../../../domain/campaigns/remove.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
@@ -28,7 +28,7 @@ const clock = new ManualClock(START);
 let world: World;
 test.before(async () => {
   world = await createWorld({ clock });
-  await registerSubscribers(world.deps, [keepFacts]);
+  await registerSubscribers(world.deps, [updateFacts]);
 });
 test.after.always(() => world?.close());
 test.beforeEach(() => clock.set(START));
@@ -111,7 +111,7 @@ async function scene() {
     convert,
     reply,
     mailboxId,
-    settle: () => react(world.deps, [keepFacts]),
+    settle: () => react(world.deps, [updateFacts]),
   };
 }
 

@@ -10,7 +10,7 @@ import { predicatesSchema } from '../../../domain/directory/predicates/predicate
 import { DAY_MS } from '../../../lib/clock.ts';
 import { currencyCode } from '../../../lib/money.ts';
 import { message, type Message } from '../../../messages/index.ts';
-import { asIssue, says } from '../../../lib/issue-message.ts';
+import { asIssue, ruleMessage } from '../../../lib/issue-message.ts';
 import { besideFaults, inputTimestamp, paged, pageQuery, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const MAX_RANGE_DAYS = 366;
@@ -110,7 +110,7 @@ export const personParams = z.object({ personId: z.string() });
 const currency = z
   .string()
   .trim()
-  .refine((text) => currencyCode(text) !== undefined, says('directory.currency'))
+  .refine((text) => currencyCode(text) !== undefined, ruleMessage('directory.currency'))
   .transform((text) => currencyCode(text)!)
   .meta({ description: 'ISO 4217' });
 
@@ -356,7 +356,7 @@ export const restoreQuery = z.object({
 const eventName = z
   .string()
   .max(120)
-  .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, says('directory.event_name'))
+  .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, ruleMessage('directory.event_name'))
   .meta({ description: 'Name of the event, as in POST /events' });
 
 export const trendBody = ranged(

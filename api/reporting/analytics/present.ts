@@ -3,13 +3,13 @@ import type { AccountDetail, AccountStatus } from '../../../domain/reporting/ana
 import type { CampaignReport } from '../../../domain/reporting/analytics/campaigns.ts';
 import type { Dashboard } from '../../../domain/reporting/analytics/dashboard.ts';
 import type { DeliverabilityReport } from '../../../domain/reporting/analytics/deliverability.ts';
-import type { CountedThing } from '../../../domain/reporting/analytics/explain.ts';
+import type { CountedRecord } from '../../../domain/reporting/analytics/explain.ts';
 import { hoursOf, percent, type DayRange } from '../../../domain/reporting/analytics/period.ts';
 import { ratesOf, trendPoint } from '../../../domain/reporting/analytics/rates.ts';
 import type { Usage } from '../../../domain/reporting/analytics/usage.ts';
 import type { WarmupReport } from '../../../domain/reporting/analytics/warmup.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 import { mailboxErrorTitle } from '../../../domain/sending/control/mailbox-hold.ts';
@@ -193,11 +193,11 @@ export function presentAccount(
     provider: mailbox.provider,
     status: mailbox.status,
     last_synced_at: iso(status.lastSyncedAt),
-    health: { ...status.health, issues: status.health.issues.map((issue) => inWords(issue, language)) },
+    health: { ...status.health, issues: status.health.issues.map((issue) => renderMessage(issue, language)) },
     errors: status.errors.map((error) => ({
       ...error,
-      title: inWords(mailboxErrorTitle(error.error_code), language),
-      message: inWords(error.message, language),
+      title: renderMessage(mailboxErrorTitle(error.error_code), language),
+      message: renderMessage(error.message, language),
       created_at: iso(error.created_at),
     })),
     daily_usage: status.usage,
@@ -253,7 +253,7 @@ export function presentUsage(report: Usage, userId: string | null): z.input<type
 }
 
 /** Returns one email, contact or report that a figure counts (GET /analytics/explain), with the time of its count. */
-export function presentCountedThing(row: CountedThing): z.input<typeof schemas.counted>['data'][number] {
+export function presentCountedRecord(row: CountedRecord): z.input<typeof schemas.counted>['data'][number] {
   const { id, kind, contact_id, contact_email, campaign_id, mailbox_id, at } = row;
   return { id, kind, contact_id, contact_email, campaign_id, email_account_id: mailbox_id, at: iso(at) };
 }

@@ -13,16 +13,16 @@ import { lockSubject } from '../../../domain/sending/outcomes/subject.ts';
 import { recordSendBounce } from '../../../domain/sending/outcomes/effects.ts';
 import { transact } from '../../../domain/platform/kernel/transact.ts';
 import { registerSubscribers } from '../../../domain/platform/events/register.ts';
-import { keepFacts } from '../../../domain/reporting/aggregates/keep-facts.ts';
+import { updateFacts } from '../../../domain/reporting/aggregates/update-facts.ts';
 import { recordOpen } from '../../../domain/campaigns/tracking/opens.ts';
-import { words } from '../../../domain/platform/words.ts';
+import { externalText } from '../../../domain/platform/external-text.ts';
 
 const START = new Date('2026-11-18T23:30:00Z');
 const clock = new ManualClock(START);
 let world: World;
 test.before(async () => {
   world = await createWorld({ clock });
-  await registerSubscribers(world.deps, [keepFacts]);
+  await registerSubscribers(world.deps, [updateFacts]);
 });
 test.after.always(() => world?.close());
 
@@ -82,7 +82,7 @@ async function scene(at = START) {
   await transact(world.system(org), (tx) =>
     recordSendBounce(tx, { id: ids[3]! }, { hard: true, reason: '550 5.1.1', source: 'dsn' }),
   );
-  await react(deps, [keepFacts]);
+  await react(deps, [updateFacts]);
   return { tenant, org, mailbox, campaignId, stepIds, ids };
 }
 
@@ -208,7 +208,7 @@ test.serial('the dashboard adds up; a deleted campaign stays in the totals', asy
   await world.deps
     .db('mailboxes')
     .where({ id: mailbox.id })
-    .update({ hold_code: 'auth', hold_reason: words('refused') });
+    .update({ hold_code: 'auth', hold_reason: externalText('refused') });
   await world.deps.db('campaigns').where({ id: campaignId }).update({ status: 'draft' });
   assertStatus(t, await call(world, 'DELETE', `/v1/campaigns/${campaignId}`, { token: tenant.apiKey }), 204);
   const after = (await get(tenant, '/dashboard?period=30d')).body;
@@ -238,7 +238,7 @@ test.serial('deliverability: whole hours, scores and bands', async (t) => {
     token: tenant.apiKey,
     body: { event_type: 'complaint', recipient_email: 'stranger@lead.test' },
   });
-  await react(world.deps, [keepFacts]);
+  await react(world.deps, [updateFacts]);
   const later = (await get(tenant, '/deliverability')).body;
   t.like(later, { complaint_count: 1, complaint_rate: 25, suppressed_recipients: 2, score: 30, band: 'quarantined' });
   t.is((await world.deps.db('send_facts').where({ organization_id: org })).length, 4);
@@ -260,7 +260,7 @@ test.serial('mailboxes: health, problems, and what they sent today', async (t) =
     mailbox_id: mailbox.id,
     error_code: 'content_refused',
     severity: 'warning',
-    message: words('554'),
+    message: externalText('554'),
     created_at: clock.now(),
   });
   const one = (await get(tenant, `/accounts/${mailbox.id}`)).body;

@@ -20,7 +20,7 @@ import {
   presentAccount,
   presentAccountDetail,
   presentCampaignReport,
-  presentCountedThing,
+  presentCountedRecord,
   presentDashboard,
   presentDeliverability,
   presentRange,
@@ -193,7 +193,7 @@ export const analyticsRoutes = [
         },
         { limit: query.limit, cursor: query.cursor },
       );
-      return presentPage(page, presentCountedThing);
+      return presentPage(page, presentCountedRecord);
     },
   }),
 ];

@@ -5,7 +5,7 @@ import { MAX_DAYS } from '../../../domain/reporting/analytics/period.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { message, type Message } from '../../../messages/index.ts';
-import { asIssue, says } from '../../../lib/issue-message.ts';
+import { asIssue, ruleMessage } from '../../../lib/issue-message.ts';
 import {
   besideFaults,
   inputDay,
@@ -65,7 +65,7 @@ export const compareQuery = dayRangeQuery.safeExtend({
   ids: z
     .string()
     .transform((named) => [...new Set(named.split(',').map((id) => id.trim().toLowerCase()))].filter(isUuid))
-    .refine((ids) => ids.length > 0, says('reporting.no_valid_id'))
+    .refine((ids) => ids.length > 0, ruleMessage('reporting.no_valid_id'))
     .meta({ description: 'Campaign ids, separated by commas: the first ten valid ones' }),
 });
 export const hourlyQuery = z.object({ date: dayQuery.optional().meta({ description: 'Default: today' }) });

@@ -9,7 +9,7 @@ import {
   startReplay,
 } from '../../../domain/reporting/goals/replays.ts';
 import { route } from '../../http/route.ts';
-import { asSeen, idParams } from '../../http/schemas.ts';
+import { expectedVersion, idParams } from '../../http/schemas.ts';
 import { presentGoal, presentGoalDetail, presentGoalPreview, presentReplay, presentReplayPreview } from './present.ts';
 import * as schemas from './schemas.ts';
 
@@ -80,7 +80,7 @@ export const goalRoutes = [
     description:
       'A new definition creates a revision, which counts for events received from then on; a new name or primary flag does not. The stage cannot change. Changing the definition ends an open replay with `goal_changed`. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
-    body: schemas.updateBody.extend(asSeen),
+    body: schemas.updateBody.extend(expectedVersion),
     success: { status: 200, body: schemas.goal },
     errors: ['conflict'],
     handler: async (ctx, { params, body }) => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { definitionFields, GOAL_KINDS, lacksCurrency } from '../../../domain/reporting/goals/definition.ts';
 import { predicateSchema } from '../../../domain/directory/predicates/predicate.ts';
 import { besideFaults, inputTimestamp, named, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 const name = z.string().trim().min(1).max(255);
 const kind = z.enum(GOAL_KINDS);
@@ -10,7 +10,7 @@ named('Predicate', predicateSchema);
 
 const definition = z.strictObject(definitionFields).superRefine((given, context) => {
   if (lacksCurrency(given))
-    context.addIssue({ code: 'custom', path: ['value_path'], message: says('reporting.needs_currency') });
+    context.addIssue({ code: 'custom', path: ['value_path'], message: ruleMessage('reporting.needs_currency') });
 }, besideFaults);
 
 export const createBody = z.strictObject({

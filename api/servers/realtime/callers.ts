@@ -1,4 +1,4 @@
-import type { HeldCredential } from '../../../domain/identity/credential-state.ts';
+import type { OpenCredential } from '../../../domain/identity/credential-state.ts';
 import type { Caller } from '../../../domain/identity/resolve-actor.ts';
 import { may } from '../../../domain/platform/kernel/actor.ts';
 import type { Config } from '../../../lib/config/index.ts';
@@ -39,7 +39,7 @@ export async function admitCaller(
 }
 
 /** Returns the part of a caller's credential that is kept to check it again while the socket is open. */
-export function heldCredential(token: string, { actor }: Caller): HeldCredential {
+export function credentialToRecheck(token: string, { actor }: Caller): OpenCredential {
   if (actor.apiKeyId) return { kind: 'api_key', id: actor.apiKeyId };
   if (actor.sessionId) return { kind: 'session', id: actor.sessionId };
   return { kind: 'oauth', id: sha256(token) };

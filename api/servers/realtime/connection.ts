@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { HeldCredential } from '../../../domain/identity/credential-state.ts';
+import type { OpenCredential } from '../../../domain/identity/credential-state.ts';
 import type { Actor } from '../../../domain/platform/kernel/actor.ts';
 import type { AppError } from '../../../lib/errors.ts';
 import { CLOSE, errorMessage, type CloseCode, type ServerMessage } from './protocol.ts';
@@ -15,7 +15,7 @@ const MESSAGE_WINDOW_MS = 10_000;
 interface Identity {
   actor: Actor;
   organizationId: string;
-  credential: HeldCredential;
+  credential: OpenCredential;
   /** Fingerprint of the credential's rights (credential-state.ts). */
   rights: string;
   subscriber: Subscriber;

@@ -5,7 +5,7 @@ import proxyAddr from 'proxy-addr';
 import { WebSocketServer } from 'ws';
 import { MAX_USER_AGENT } from '../../../domain/platform/kernel/actor.ts';
 import { AppError } from '../../../lib/errors.ts';
-import { inRequest } from '../../../lib/request-span.ts';
+import { withRequestSpan } from '../../../lib/request-span.ts';
 import { asAppError } from '../../http/errors.ts';
 import { admitUpgrade, refuseUpgrade } from './admission.ts';
 import { admitCaller } from './callers.ts';
@@ -81,7 +81,7 @@ export function createGateway(parts: GatewayParts): Gateway {
             refuseUpgrade(socket, known);
           });
         const { method, headers } = request;
-        void inRequest(config, { method, traceparent: String(headers.traceparent ?? '') }, answer);
+        void withRequestSpan(config, { method, traceparent: String(headers.traceparent ?? '') }, answer);
       });
     },
     wake: (organizationIds) => tails.wake(organizationIds),

@@ -3,7 +3,7 @@ import type { StreamEvent } from '../../../domain/platform/realtime/read.ts';
 import { shownProblem, traceOf, type ShownProblem } from '../../http/errors.ts';
 import { issueMessage } from '../../../lib/issue-message.ts';
 import { message } from '../../../messages/index.ts';
-import { AppError, inWords, type ErrorCode } from '../../../lib/errors.ts';
+import { AppError, renderMessage, type ErrorCode } from '../../../lib/errors.ts';
 
 /** Subprotocol that a client may offer (Sec-WebSocket-Protocol). The gateway accepts no other. */
 export const SUBPROTOCOL = 'realtime.v1';
@@ -86,9 +86,9 @@ export function errorMessage(error: AppError): ServerMessage {
   return {
     type: 'error',
     code,
-    message: inWords(said),
+    message: renderMessage(said),
     ...traceOf(),
-    ...(fix ? { fix: inWords(fix) } : {}),
+    ...(fix ? { fix: renderMessage(fix) } : {}),
     ...(problems ? { problems: problems.map((problem) => shownProblem(problem)) } : {}),
   };
 }
@@ -97,8 +97,8 @@ export function errorMessage(error: AppError): ServerMessage {
 export const RESUME_EXPIRED: ServerMessage = {
   type: 'error',
   code: 'resume_expired',
-  message: inWords(message('realtime.resume_expired')),
-  fix: inWords(message('realtime.resume_expired.fix')),
+  message: renderMessage(message('realtime.resume_expired')),
+  fix: renderMessage(message('realtime.resume_expired.fix')),
 };
 
 /** Encodes an event as a WebSocket frame. Its payload is the JSON text of PostgreSQL, unchanged. */

@@ -6,12 +6,12 @@ import { findCursor, streamBegin } from '../../../domain/platform/realtime/read.
 import { AppError } from '../../../lib/errors.ts';
 import { inSpan } from '../../../lib/trace.ts';
 import { asAppError } from '../../http/errors.ts';
-import { admitCaller, heldCredential, PendingCounts, SocketCounts, type SocketOrigin } from './callers.ts';
+import { admitCaller, credentialToRecheck, PendingCounts, SocketCounts, type SocketOrigin } from './callers.ts';
 import { createConnection, endFor, type Connection } from './connection.ts';
 import { chosenEvents } from './filter.ts';
 import type { GatewayParts, QueryLimit } from './gateway-parts.ts';
 import { CLOSE, errorMessage, readMessage, RESUME_EXPIRED, type ClientMessage } from './protocol.ts';
-import { StreamGone, Subscriber } from './subscriber.ts';
+import { StreamExpired, Subscriber } from './subscriber.ts';
 import type { Tails } from './tails.ts';
 import { message } from '../../../messages/index.ts';
 
@@ -103,7 +103,7 @@ export class Sessions {
       now: () => deps.clock.now(),
       onFailure: (error) => {
         if (connection.isClosing || !this.connections.has(connection)) return;
-        if (error instanceof StreamGone) return connection.end(CLOSE.slowConsumer, RESUME_EXPIRED);
+        if (error instanceof StreamExpired) return connection.end(CLOSE.slowConsumer, RESUME_EXPIRED);
         deps.log.warn({ err: error, organizationId }, 'a stream broke off');
         endFor(connection, asAppError(error));
       },
@@ -111,7 +111,7 @@ export class Sessions {
     connection.identity = {
       actor,
       organizationId,
-      credential: heldCredential(token, caller),
+      credential: credentialToRecheck(token, caller),
       rights: rightsOf(caller),
       subscriber,
     };

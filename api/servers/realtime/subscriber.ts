@@ -12,7 +12,7 @@ const HIGH_BYTES = 1024 * 1024;
 const LOW_BYTES = 64 * 1024;
 
 /** Thrown when the next events for a slow reader have been deleted. */
-export class StreamGone extends Error {}
+export class StreamExpired extends Error {}
 
 /** Encoded frames. They are the same for all sockets, so each is created once. */
 const frames = new WeakMap<StreamEvent, Buffer>();
@@ -157,7 +157,7 @@ export class Subscriber implements Follower {
     const subscription = this.#subscription;
     const { head } = tail;
     const began = this.#parts.now();
-    if (this.cursor.at < this.#parts.streamBegin()) throw new StreamGone();
+    if (this.cursor.at < this.#parts.streamBegin()) throw new StreamExpired();
     const page = await tail.read(this.cursor.position, [...this.types]);
     if (subscription !== this.#subscription || this.#state !== 'behind') return;
     for (const event of page.events) {

@@ -1,6 +1,6 @@
 import { credentialKey, credentialStates } from '../../../domain/identity/credential-state.ts';
 import type { Deps } from '../../../domain/platform/kernel/context.ts';
-import { AppError, inWords } from '../../../lib/errors.ts';
+import { AppError, renderMessage } from '../../../lib/errors.ts';
 import { every } from '../../../lib/every.ts';
 import { endFor, type Connection } from './connection.ts';
 import type { GatewayParts, GatewayTimes, QueryLimit } from './gateway-parts.ts';
@@ -44,7 +44,7 @@ function endLaggards(connections: Iterable<Connection>, times: GatewayTimes): vo
       connection.end(CLOSE.slowConsumer, {
         type: 'error',
         code: 'slow_consumer',
-        message: inWords(message('realtime.slow')),
+        message: renderMessage(message('realtime.slow')),
       });
     }
   }

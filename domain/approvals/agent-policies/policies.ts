@@ -6,7 +6,7 @@ import { notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
-import { assertAsSeen } from '../../platform/as-seen.ts';
+import { assertUnchanged } from '../../platform/assert-unchanged.ts';
 import { idProblems } from '../../platform/references.ts';
 import { message } from '../../../messages/index.ts';
 
@@ -111,7 +111,7 @@ export async function replacePolicy(
   return transact(ctx, async (tx) => {
     const before = await tx.org.query(AgentPolicies).findById(id).forUpdate();
     if (!before) throw notFound('policy');
-    assertAsSeen('policy', before.updated_at, expectedUpdatedAt);
+    assertUnchanged('policy', before.updated_at, expectedUpdatedAt);
     refuseProblems(await policyProblems(tx.org, input, tx.now));
     const columns = toColumns(input);
     const changes = changed(before, columns);

@@ -3,16 +3,16 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError, refuseProblems } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { message } from '../../../messages/index.ts';
-import { refuseWhileNamed } from '../named-by.ts';
+import { assertNotReferenced } from '../references.ts';
 import { addLeads, type HeldLeads } from '../leads/add.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { suppressedAmong } from '../../directory/suppression-check.ts';
 import { announceUpdates } from '../../directory/announce-contact.ts';
-import { cleanText, fieldsFit, MOST_FIELDS } from '../../directory/contact-fields.ts';
+import { cleanText, customFieldsFitSql, CUSTOM_FIELD_LIMITS } from '../../directory/contact-fields.ts';
 import { assertKnown, leaveCampaigns, type NamedRecords } from '../../sending/leads/membership.ts';
 import { resolveSelection, type Selection } from './selection.ts';
-import { fileContacts } from './upsert.ts';
+import { addToCategories } from './upsert.ts';
 import { scheduleVerification } from '../verification/schedule.ts';
 import { viewContacts, type ContactView } from '../../directory/contact-view.ts';
 
@@ -74,7 +74,7 @@ export async function updateContacts(ctx: Ctx, edit: BulkEdit, { onHeld }: HeldL
       fix: message('audience.no_verification.fix'),
     });
   return transact(ctx, async (tx) => {
-    await assertKnown(tx.org, namedByBulkEdit(edit));
+    await assertKnown(tx.org, recordsOfBulkEdit(edit));
     const ids = await resolveSelection(tx.org, edit, tx.now);
     if (edit.verify) {
       await scheduleVerification(tx, ids);
@@ -86,7 +86,7 @@ export async function updateContacts(ctx: Ctx, edit: BulkEdit, { onHeld }: HeldL
     }
     for (const [index, operation] of (edit.fields ?? []).entries()) await changeField(tx, ids, operation, index);
     await setSubscribed(tx, ids, edit.subscribe);
-    await fileContacts(tx.org, ids, edit.add_categories ?? []);
+    await addToCategories(tx.org, ids, edit.add_categories ?? []);
     const unfile = (edit.remove_categories ?? []).filter(isUuid);
     if (unfile.length > 0) {
       await tx.org.sql(
@@ -113,7 +113,7 @@ export async function updateContacts(ctx: Ctx, edit: BulkEdit, { onHeld }: HeldL
 }
 
 /** Lists the categories and campaigns named by a bulk edit. */
-export function namedByBulkEdit(edit: BulkEdit): NamedRecords {
+export function recordsOfBulkEdit(edit: BulkEdit): NamedRecords {
   return {
     categories: [{ path: 'body.add_categories', ids: edit.add_categories ?? [] }],
     campaigns: [{ path: 'body.add_campaigns', ids: edit.add_campaigns ?? [] }],
@@ -122,7 +122,8 @@ export function namedByBulkEdit(edit: BulkEdit): NamedRecords {
 
 async function changeField(tx: Tx, ids: readonly string[], operation: FieldOperation, index: number): Promise<void> {
   const bindings = { ids, key: cleanText(operation.key), value: cleanText(operation.value ?? '') };
-  if (operation.type === 'DELETE' || operation.type === 'RENAME') await refuseWhileNamed(tx, { field: bindings.key });
+  if (operation.type === 'DELETE' || operation.type === 'RENAME')
+    await assertNotReferenced(tx, { field: bindings.key });
   if (operation.type === 'RENAME') await refuseOverwriting(tx, bindings, index);
   const changed = FIELD_SQL[operation.type];
   const chosen = 'organization_id = :org and id = any(cast(:ids as uuid[]))' as const;
@@ -130,14 +131,14 @@ async function changeField(tx: Tx, ids: readonly string[], operation: FieldOpera
     operation.type === 'DELETE'
       ? []
       : await tx.org.sql<{ contacts: number }>(
-          `select count(*)::int as contacts from contacts where ${chosen} and not ${fieldsFit('custom_fields', `(${changed})`)}`,
+          `select count(*)::int as contacts from contacts where ${chosen} and not ${customFieldsFitSql('custom_fields', `(${changed})`)}`,
           bindings,
         );
   if (full && full.contacts > 0)
     refuseProblems([
       {
         path: `body.fields.${index}`,
-        message: message('directory.contacts_too_many_fields', { contacts: full.contacts, ...MOST_FIELDS }),
+        message: message('directory.contacts_too_many_fields', { contacts: full.contacts, ...CUSTOM_FIELD_LIMITS }),
       },
     ]);
   await tx.org.sql(`update contacts set custom_fields = ${changed} where ${chosen}`, bindings);

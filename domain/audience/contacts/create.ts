@@ -8,12 +8,12 @@ import { announceUpdates } from '../../directory/announce-contact.ts';
 import {
   cleanCustomFields,
   cleanText,
-  fitCustomFields,
-  MOST_FIELDS,
+  customFieldsFit,
+  CUSTOM_FIELD_LIMITS,
   type ContactDraft,
 } from '../../directory/contact-fields.ts';
 import { assertKnown, type NamedRecords } from '../../sending/leads/membership.ts';
-import { fileContacts, upsertContacts, type UpsertOptions } from './upsert.ts';
+import { addToCategories, upsertContacts, type UpsertOptions } from './upsert.ts';
 import { contactPayload, contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
 
 /** Maximum contacts of one request; larger numbers need an import. */
@@ -33,7 +33,7 @@ interface ContactInput {
 }
 
 /** Lists the categories and campaigns named by new contacts. */
-export function namedByContacts(
+export function recordsOfContacts(
   inputs: readonly Partial<Pick<ContactInput, 'categories' | 'campaigns'>>[],
 ): NamedRecords {
   return {
@@ -63,24 +63,29 @@ export async function createContacts(
     });
   }
   return transact(ctx, async (tx) => {
-    await assertKnown(tx.org, namedByContacts(inputs));
+    await assertKnown(tx.org, recordsOfContacts(inputs));
     const drafts = mergeByAddress(inputs);
     const suppressed = await suppressedAmong(tx.org, [...drafts.keys()], tx.now);
     for (const [email, hit] of suppressed)
       Object.assign(drafts.get(email)!, { subscribed: false, unsubscribedBy: soleCause(hit) });
     const stored = await upsertContacts(tx, [...drafts.values()], origin);
     const idOf = new Map(stored.map((row) => [row.email, row.id]));
-    const isFull = (email: string) => !idOf.has(email) || !fitCustomFields(drafts.get(email)!.customFields);
+    const isFull = (email: string) => !idOf.has(email) || !customFieldsFit(drafts.get(email)!.customFields);
     refuseProblems(
       inputs.flatMap(({ email }, index) =>
         isFull(email)
-          ? [{ path: `body.${index}.custom_fields`, message: message('directory.too_many_fields', MOST_FIELDS) }]
+          ? [
+              {
+                path: `body.${index}.custom_fields`,
+                message: message('directory.too_many_fields', CUSTOM_FIELD_LIMITS),
+              },
+            ]
           : [],
       ),
     );
 
     for (const [categoryId, ids] of idsBy(inputs, (input) => input.categories, idOf))
-      await fileContacts(tx.org, ids, [categoryId]);
+      await addToCategories(tx.org, ids, [categoryId]);
     for (const [campaignId, ids] of idsBy(inputs, (input) => input.campaigns, idOf)) {
       const { held } = await addLeads(tx, ctx.config, campaignId, ids);
       if (held) onHeld?.(held);

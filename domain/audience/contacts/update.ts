@@ -7,11 +7,11 @@ import { addLeads, type HeldLeads } from '../leads/add.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { identifyPerson } from '../identities/identify.ts';
-import { assertAsSeen } from '../../platform/as-seen.ts';
+import { assertUnchanged } from '../../platform/assert-unchanged.ts';
 import { soleCause, suppressedAmong } from '../../directory/suppression-check.ts';
 import { cleanCustomFields, cleanText } from '../../directory/contact-fields.ts';
 import { assertKnown, leaveCampaigns, type NamedRecords } from '../../sending/leads/membership.ts';
-import { fileContacts } from './upsert.ts';
+import { addToCategories } from './upsert.ts';
 import { contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
 
 /** An edit of one contact; missing fields stay unchanged. */
@@ -47,8 +47,8 @@ export async function updateContact(
   return transact(ctx, async (tx) => {
     const before = await tx.org.query(Contacts).findById(id).forUpdate();
     if (!before) throw notFound('contact');
-    assertAsSeen('contact', before.updated_at, expectedUpdatedAt);
-    await assertKnown(tx.org, namedByEdit(edit));
+    assertUnchanged('contact', before.updated_at, expectedUpdatedAt);
+    await assertKnown(tx.org, recordsOfEdit(edit));
     const columns = changedColumns(edit, before.email);
     const email = edit.email ?? before.email;
     if (edit.email !== undefined || edit.subscribed) {
@@ -66,7 +66,7 @@ export async function updateContact(
       .findById(id)
       .patch({ ...columns, updated_at: tx.now });
     if (email !== before.email) await identifyPerson(tx, { contactId: id, formerEmail: before.email });
-    await refile(tx, id, edit);
+    await updateCategories(tx, id, edit);
     if (edit.campaigns) for (const held of await setCampaigns(ctx, tx, id, edit.campaigns)) onHeld?.(held);
 
     const [after] = await viewContacts(tx.org, [id]);
@@ -78,7 +78,7 @@ export async function updateContact(
 }
 
 /** Lists the categories and campaigns named by an edit of a contact. */
-export function namedByEdit(edit: ContactEdit): NamedRecords {
+export function recordsOfEdit(edit: ContactEdit): NamedRecords {
   return {
     categories: [
       { path: 'body.categories', ids: edit.categories ?? [] },
@@ -109,16 +109,16 @@ function changedColumns(edit: ContactEdit, oldEmail: string): Record<string, unk
   return columns;
 }
 
-async function refile(tx: Tx, id: string, edit: ContactEdit): Promise<void> {
+async function updateCategories(tx: Tx, id: string, edit: ContactEdit): Promise<void> {
   const filed = tx.org.table('contact_categories').where({ contact_id: id });
   if (edit.categories) {
     await filed.delete();
-    await fileContacts(tx.org, [id], edit.categories);
+    await addToCategories(tx.org, [id], edit.categories);
     return;
   }
   const remove = (edit.remove_categories ?? []).filter(isUuid);
   if (remove.length > 0) await filed.whereIn('label_id', remove).delete();
-  await fileContacts(tx.org, [id], edit.add_categories ?? []);
+  await addToCategories(tx.org, [id], edit.add_categories ?? []);
 }
 
 /** @returns the approvals that the contact waits for as a lead */

@@ -3,7 +3,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { adoptPeople } from '../identities/contacts.ts';
-import { fieldsFit, type ContactDraft } from '../../directory/contact-fields.ts';
+import { customFieldsFitSql, type ContactDraft } from '../../directory/contact-fields.ts';
 
 /** Handling of contacts by {@link upsertContacts}, and their source. */
 export interface UpsertOptions {
@@ -34,7 +34,7 @@ const merge = (first: 'contacts' | 'excluded', second: 'contacts' | 'excluded'):
   unsubscribed_by = case when excluded.subscribed then contacts.unsubscribed_by
     when contacts.subscribed or excluded.unsubscribed_by is null then excluded.unsubscribed_by else contacts.unsubscribed_by end,
   updated_at = excluded.updated_at
-  where ${fieldsFit('contacts.custom_fields', `(${second}.custom_fields || ${first}.custom_fields)`)}`;
+  where ${customFieldsFitSql('contacts.custom_fields', `(${second}.custom_fields || ${first}.custom_fields)`)}`;
 
 const ON_CONFLICT = {
   update: merge('excluded', 'contacts'),
@@ -89,7 +89,7 @@ export async function upsertContacts(
 }
 
 /** Adds contacts to categories. Existing memberships stay. */
-export async function fileContacts(
+export async function addToCategories(
   org: OrgScope,
   contactIds: readonly string[],
   categoryIds: readonly string[],

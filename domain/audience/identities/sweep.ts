@@ -1,5 +1,5 @@
 import { across } from '../../../db/across.ts';
-import { isDatabaseAway } from '../../../db/errors.ts';
+import { isDatabaseUnavailable } from '../../../db/errors.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { ZERO_UUID } from '../../../lib/ids.ts';
@@ -22,7 +22,7 @@ type Due = Columns<'contacts', 'id' | 'organization_id'>;
  * @throws AggregateError when some contacts could not be settled, after all others were
  */
 export async function settlePeople(deps: Deps): Promise<number> {
-  let done = await followInBulk(deps);
+  let done = await assignEventsInBulk(deps);
   let contacts = 0;
   const isEnough = () => contacts >= MAX_CONTACTS;
   await forEachIsolated(deps, contactsDue(deps, isEnough), async ({ id, organization_id: organizationId }) => {
@@ -39,7 +39,7 @@ export async function settlePeople(deps: Deps): Promise<number> {
  * Assigns events to the existing people of their contacts, in pages. If a page fails, its contacts are settled one by
  * one afterwards.
  */
-async function followInBulk({ db, log }: Deps): Promise<number> {
+async function assignEventsInBulk({ db, log }: Deps): Promise<number> {
   let done = 0;
   try {
     for (;;) {
@@ -48,7 +48,7 @@ async function followInBulk({ db, log }: Deps): Promise<number> {
       if (rowCount < EVENTS_PER_PAGE) return done;
     }
   } catch (error) {
-    if (isDatabaseAway(error)) throw error;
+    if (isDatabaseUnavailable(error)) throw error;
     log.warn({ err: error }, 'product events could not follow their people together; each contact has its turn');
     return done;
   }

@@ -4,11 +4,11 @@ import { lockCampaign } from '../../sending/control/status.ts';
 import { addLeads } from '../leads/add.ts';
 import { assertMayImportInto } from '../../approvals/may-change-leads.ts';
 import type { ContactDraft } from '../../directory/contact-fields.ts';
-import { fileContacts, upsertContacts } from '../contacts/upsert.ts';
+import { addToCategories, upsertContacts } from '../contacts/upsert.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { suppressedAmong } from '../../directory/suppression-check.ts';
-import { takeOverOptOuts, unsubscribeNamed } from './opt-outs.ts';
+import { importOptOuts, unsubscribeNamed } from './opt-outs.ts';
 import type { OptOut, RowReason } from './rows.ts';
 
 /** A row that passed the file's own checks. */
@@ -74,7 +74,7 @@ export async function applyBatch(
   const optOuts = [...batch.rows, ...batch.problems].flatMap(({ optOut }) => optOut ?? []);
   // Suppressions are written before contacts everywhere. The opposite order could deadlock with a person who suppresses
   // an address.
-  await takeOverOptOuts(tx, job, optOuts);
+  await importOptOuts(tx, job, optOuts);
   const stored = await upsertContacts(
     tx,
     rows.map((row) => row.draft),
@@ -88,7 +88,7 @@ export async function applyBatch(
   const imported = stored.filter((row) => row.inserted).length;
 
   await unsubscribeNamed(tx, optOuts);
-  await fileContacts(tx.org, [...idOf.values()], job.options.categories);
+  await addToCategories(tx.org, [...idOf.values()], job.options.categories);
   await fileByTitle(tx, rows, idOf);
   await addToCampaign(ctx, tx, job.options, [...idOf.values()]);
 
@@ -155,7 +155,7 @@ async function fileByTitle(tx: Tx, rows: readonly ImportRow[], idOf: Map<string,
   );
   for (const label of labels) {
     const ids = rows.filter((row) => row.categories.includes(label.title)).map((row) => idOf.get(row.draft.email));
-    await fileContacts(
+    await addToCategories(
       tx.org,
       ids.filter((id) => id !== undefined),
       [label.id],

@@ -2,7 +2,7 @@ import type { ColumnMapping } from '../../../db/models/contact-import.ts';
 import { parseAddresses } from '../../../lib/address.ts';
 import { CONTACT_LIMITS, isCustomKey } from '../../directory/contact-fields.ts';
 import { consentTarget } from './consent.ts';
-import { plainWords, signs, wordList } from './header-words.ts';
+import { normalizedWords, signs, normalizedWordSet } from './header-words.ts';
 import { CUSTOM } from './rows.ts';
 
 /** Usual header names of the standard contact fields, including those exported by other tools. */
@@ -19,7 +19,7 @@ const SYNONYMS: readonly (readonly [target: string, names: ReadonlySet<string>])
     'phone|phone number|phonenumber|mobile|mobile phone|mobile number|telephone|tel|cell|cell phone|cellphone|work phone|business phone|primary phone|contact phone|phone 1 value|person phone|person phone work|telefon|telefonnummer|rufnummer|handy|handynummer|mobil|mobilnummer|téléphone|portable|numéro de téléphone|teléfono|móvil|celular|telefono|cellulare|numero di telefono|telefone|telemóvel|número de telefone|telefoon|telefoonnummer|mobiel|telefonnumber|puhelin|puhelinnumero|numer telefonu|telefonní číslo|telefónne číslo|telefonszám|număr de telefon|broj telefona|телефон|номер телефона|номер телефону|мобильный|τηλέφωνο|κινητό|telefon numarası|cep telefonu|الهاتف|رقم الهاتف|جوال|טלפון|נייד|फ़ोन|फोन|फ़ोन नंबर|मोबाइल|telepon|nomor telepon|điện thoại|số điện thoại|โทรศัพท์|เบอร์โทร|เบอร์โทรศัพท์|電話|電話番号|携帯電話|전화|전화번호|휴대폰|휴대전화|电话|电话号码|手机|手机号|電話號碼|手機',
   categories:
     'categories|category|tags|tag|labels|label|group membership|groups|lists|kategorien|kategorie|schlagwörter|catégories|étiquettes|categorías|etiquetas|categorie|etichette|categorias|categorieën|kategorier|kategoriat|kategorie|kategórie|címkék|categorii|kategorije|категории|теги|категорії|κατηγορίες|kategoriler|etiketler|الفئات|קטגוריות|श्रेणियाँ|kategori|danh mục|หมวดหมู่|カテゴリ|タグ|카테고리|태그|类别|标签|分類|標籤',
-}).map(([target, names]) => [target, wordList(names)] as const);
+}).map(([target, names]) => [target, normalizedWordSet(names)] as const);
 
 /** Words that occur in headers of address columns, in addition to exact names. */
 const speaksOfEmail = signs(
@@ -75,7 +75,7 @@ export function suggestMapping(columns: readonly string[], { hasHeader, sample }
   const custom = customKeys();
   return headers.map((header, index): ColumnMapping => {
     if (index === email) return { index, target: 'email' };
-    const plain = plainWords(header);
+    const plain = normalizedWords(header);
     if (plain === '' || (isOwn && REPORTED.has(header)) || PROBLEM_COLUMNS.includes(header))
       return { index, target: 'ignore' };
     if (header.startsWith(CUSTOM)) return { index, target: custom(header.slice(CUSTOM.length)) };
@@ -127,7 +127,7 @@ function emailColumn(headers: readonly string[], sample: readonly (readonly stri
   let best = -1;
   let bestScore = 0;
   headers.forEach((header, index) => {
-    const plain = plainWords(header);
+    const plain = normalizedWords(header);
     const cells = sample.map((row) => row[index]?.trim() ?? '').filter(Boolean);
     const addresses = cells.flatMap((cell) => parseAddresses(cell).slice(0, 1));
     const share = cells.length === 0 ? 0 : addresses.length / cells.length;
@@ -150,5 +150,5 @@ function nameScore(plain: string): number {
 
 /** Returns true if a cell names the address column. A header does, a title above the header does not. */
 export function namesAddresses(cell: string): boolean {
-  return nameScore(plainWords(cell)) > 0;
+  return nameScore(normalizedWords(cell)) > 0;
 }

@@ -1,6 +1,6 @@
 /*
  * Words in lists that tell whether a person may be mailed, in the languages in which replies are read. All are compared
- * by `plainWords` of header-words.ts: without case, accents and signs.
+ * by `normalizedWords` of header-words.ts: without case, accents and signs.
  */
 
 /** "Yes" in a column with a question. */

@@ -12,7 +12,7 @@ import {
   STATUS_HEADERS,
   YES,
 } from './consent-words.ts';
-import { plainWords, signs, wordList } from './header-words.ts';
+import { normalizedWords, signs, normalizedWordSet } from './header-words.ts';
 
 /** Permission to mail a person, from the columns of a list. `unclear`: the text is not understood. */
 export type Permission = 'given' | 'withheld' | 'opted_out' | 'bounced' | 'unclear';
@@ -33,12 +33,12 @@ type Statement =
   | 'unknown';
 
 const LISTS: readonly (readonly [Statement, ReadonlySet<string>])[] = [
-  ['refused', wordList(REFUSED)],
-  ['bounced', wordList(BOUNCED)],
-  ['not_now', wordList(NOT_NOW)],
-  ['no', wordList(NO)],
-  ['yes', wordList(YES)],
-  ['mailable', wordList(MAILABLE)],
+  ['refused', normalizedWordSet(REFUSED)],
+  ['bounced', normalizedWordSet(BOUNCED)],
+  ['not_now', normalizedWordSet(NOT_NOW)],
+  ['no', normalizedWordSet(NO)],
+  ['yes', normalizedWordSet(YES)],
+  ['mailable', normalizedWordSet(MAILABLE)],
 ];
 const NEGATED: Partial<Record<Statement, Statement>> = {
   mailable: 'not_now',
@@ -46,9 +46,9 @@ const NEGATED: Partial<Record<Statement, Statement>> = {
   refused: 'mailable',
   bounced: 'mailable',
 };
-const negations = wordList(NEGATIONS);
+const negations = normalizedWordSet(NEGATIONS);
 /** Placeholders for an empty value. */
-const nothing = wordList(
+const nothing = normalizedWordSet(
   'n a|na|null|none|nil|undefined|empty|blank|keine angabe|k a|s o|brak|nan|ninguno|aucun|nessuno',
 );
 /** Words that forbid mail anywhere in a longer text. */
@@ -61,7 +61,7 @@ const DATE = /^\d{1,4}[-./年]\s?\d{1,2}[-./月]\s?\d{1,4}|^\d{4}-?\d{2}-?\d{2}\
 const NO_DATE = /^0{1,4}[-./]0{1,2}[-./]0{1,4}|^1970-01-01/;
 
 const optOutHeader = signs(OPT_OUT_HEADERS);
-const optOutNames = wordList(OPT_OUT_NAMES);
+const optOutNames = normalizedWordSet(OPT_OUT_NAMES);
 const bounceHeader = signs(BOUNCE_HEADERS);
 const optInHeader = signs(OPT_IN_HEADERS);
 const statusHeader = signs(STATUS_HEADERS);
@@ -74,7 +74,7 @@ const OF_OPT_IN = /\b(?:date|time|at|on|source|method|reason|datum|zeit|fecha|da
 
 /** Returns the target of a permission column by its header; undefined for any other column. */
 export function consentTarget(header: string): ConsentTarget | undefined {
-  const plain = plainWords(header);
+  const plain = normalizedWords(header);
   if (plain === '' || OTHER.test(plain)) return undefined;
   if (optOutNames.has(plain) || optOutHeader(plain)) return 'unsubscribed';
   if (bounceHeader(plain)) return 'bounced';
@@ -84,7 +84,7 @@ export function consentTarget(header: string): ConsentTarget | undefined {
 
 /** Returns true for the header of a state column, such as `Lead status`, whose words may forbid mail. */
 export function isStatusHeader(header: string): boolean {
-  return statusHeader(plainWords(header));
+  return statusHeader(normalizedWords(header));
 }
 
 /** Reads a cell of a column that permits mail. A blank cell counts as permission. */
@@ -138,18 +138,18 @@ export function readStatus(cell: string): Permission {
 }
 
 function isNothing(cell: string): boolean {
-  return nothing.has(plainWords(cell)) || /^[-–—.\s]*$/.test(cell);
+  return nothing.has(normalizedWords(cell)) || /^[-–—.\s]*$/.test(cell);
 }
 
 /** Cache of read cells: cells repeat, and reading one is slow. */
 const read = new Map<string, Statement>();
-const MAX_KEPT = 2_000;
+const MAX_CACHED = 2_000;
 
 function statementOf(cell: string): Statement {
   const known = read.get(cell);
   if (known) return known;
   const statement = findStatement(cell);
-  if (read.size < MAX_KEPT) read.set(cell, statement);
+  if (read.size < MAX_CACHED) read.set(cell, statement);
   return statement;
 }
 
@@ -162,7 +162,7 @@ function findStatement(cell: string): Statement {
   if (/^[-+]?\d+(?:[.,]\d+)?\s*%?$/.test(text)) return numberStatement(Number(text.replace(',', '.').replace('%', '')));
   if (DATE.test(text)) return 'date';
   // Removes a cause in brackets behind the state.
-  const plain = plainWords(text.replace(/\s*[([{].*$/s, '')) || plainWords(text);
+  const plain = normalizedWords(text.replace(/\s*[([{].*$/s, '')) || normalizedWords(text);
   return listed(plain) ?? negated(plain) ?? (forbids(plain) ? 'refused' : tellsOfBounce(plain) ? 'bounced' : 'unknown');
 }
 

@@ -1,5 +1,5 @@
 /** Normalizes a header or cell for comparisons: lower case, without accents and signs, `camelCase` as two words. */
-export function plainWords(text: string): string {
+export function normalizedWords(text: string): string {
   return text
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
     .normalize('NFKD')
@@ -15,9 +15,9 @@ export function plainWords(text: string): string {
     .trim();
 }
 
-/** Splits a list separated by `|` into words normalized by {@link plainWords}. */
-export function wordList(words: string): ReadonlySet<string> {
-  return new Set(words.split('|').map(plainWords));
+/** Splits a list separated by `|` into words normalized by {@link normalizedWords}. */
+export function normalizedWordSet(words: string): ReadonlySet<string> {
+  return new Set(words.split('|').map(normalizedWords));
 }
 
 /**
@@ -25,7 +25,7 @@ export function wordList(words: string): ReadonlySet<string> {
  * its beginning. Chinese, Japanese, Korean and Thai have no spaces, so any position matches.
  */
 export function signs(words: string): (plain: string) => boolean {
-  const list = [...wordList(words)].filter(Boolean);
+  const list = [...normalizedWordSet(words)].filter(Boolean);
   return (plain) => {
     const spaced = ` ${plain}`;
     return list.some((sign) => (UNSPACED.test(sign) ? plain.includes(sign) : spaced.includes(` ${sign}`)));

@@ -13,7 +13,7 @@ const REASONS = {
  * Adds addresses that the list marks as opted out or bounced to the suppression list. Existing entries stay, but
  * expiring ones become permanent.
  */
-export async function takeOverOptOuts(tx: Tx, job: ContactImportRow, optOuts: readonly OptOut[]): Promise<void> {
+export async function importOptOuts(tx: Tx, job: ContactImportRow, optOuts: readonly OptOut[]): Promise<void> {
   const entries = new Map<string, { reason: string; column: string }>();
   for (const { email, state, column } of optOuts)
     if (state === 'opted_out' || state === 'bounced') entries.set(email, { reason: REASONS[state], column });

@@ -22,7 +22,7 @@ export async function previewFile(
   choices: ReadingChoices = {},
   mapping?: readonly ColumnMapping[],
 ): Promise<ImportPreview> {
-  const inspected = await inspectApart({ path, choices, preview: { mapping } });
+  const inspected = await inspectInThread({ path, choices, preview: { mapping } });
   if (inspected.sheet) await rm(inspected.sheet.path, { force: true });
   return { ...inspected, outcome: inspected.outcome! };
 }
@@ -33,7 +33,7 @@ export async function previewFile(
  * @throws AppError bad_request when it is empty, no table, or has too many rows
  */
 export async function inspectForImport(path: string, choices: ReadingChoices, most: number): Promise<Inspected> {
-  const inspected = await inspectApart({ path, choices, most });
+  const inspected = await inspectInThread({ path, choices, most });
   if (inspected.rows <= most) return inspected;
   if (inspected.sheet) await rm(inspected.sheet.path, { force: true });
   throw badRequest(message('imports.refused'), [
@@ -42,7 +42,7 @@ export async function inspectForImport(path: string, choices: ReadingChoices, mo
 }
 
 /** Inspects a file in a thread, because parsing takes one second per 20 MB and would block the event loop. */
-async function inspectApart(inspection: Inspection): Promise<Inspected> {
+async function inspectInThread(inspection: Inspection): Promise<Inspected> {
   const answer = await runInThread<Inspection, InspectionAnswer>(THREAD, inspection);
   if ('refused' in answer) throw badRequest(message('imports.refused'), [answer.refused]);
   return answer.inspected;

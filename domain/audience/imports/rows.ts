@@ -1,6 +1,6 @@
 import type { ColumnMapping } from '../../../db/models/contact-import.ts';
 import { parseAddress, parseAddresses } from '../../../lib/address.ts';
-import { cleanText, CONTACT_LIMITS, fitCustomFields, type ContactDraft } from '../../directory/contact-fields.ts';
+import { cleanText, CONTACT_LIMITS, customFieldsFit, type ContactDraft } from '../../directory/contact-fields.ts';
 import { isStatusHeader, readStatus, readSubscribed, readUnsubscribed, type Permission } from './consent.ts';
 import type { CsvRecord } from './records.ts';
 
@@ -103,7 +103,7 @@ export function rowReader({ mapping, columns, delimiter }: RowMeaning): RowReade
       }
       if (addresses.length > 1) draft.customFields[OTHER_EMAILS] ??= addresses.slice(1).join(', ');
       if (tooLong(draft)) return { ...refuse('field_too_long'), ...optOut };
-      if (!fitCustomFields(draft.customFields)) return { ...refuse('too_many_fields'), ...optOut };
+      if (!customFieldsFit(draft.customFields)) return { ...refuse('too_many_fields'), ...optOut };
       return { draft, categories: categories === -1 ? [] : titles(cell(values, categories)), ...optOut };
     },
   };

@@ -55,7 +55,7 @@ async function storeImport(ctx: Ctx, request: ImportRequest, inspected: Inspecte
   const mapping = [...(request.mapping ?? inspected.suggestedMapping)];
   const problems = [
     ...mappingProblems(mapping, columns.length),
-    ...(await unknownProblems(reader(ctx), namedByImport(request))),
+    ...(await unknownProblems(reader(ctx), recordsOfImport(request))),
   ];
   if (problems.length > 0) throw badRequest(message('imports.refused'), problems);
 
@@ -66,7 +66,7 @@ async function storeImport(ctx: Ctx, request: ImportRequest, inspected: Inspecte
       assertMayMail(ctx.actor, campaign);
       assertMayImportInto(campaign, { byCredential: isCredential(ctx.actor) });
     }
-    await assertRoom(ctx, tx, file.size);
+    await assertImportLimits(ctx, tx, file.size);
     const blobId = await storeBlob(tx, file.path, file.size);
     const job = await tx.org.create(ContactImports, {
       id: newId(),
@@ -103,7 +103,7 @@ async function storeImport(ctx: Ctx, request: ImportRequest, inspected: Inspecte
 }
 
 /** Lists the categories and the campaign named in the options of an import. */
-export function namedByImport({
+export function recordsOfImport({
   categories,
   campaignId,
 }: Pick<ImportRequest, 'categories' | 'campaignId'>): NamedRecords {
@@ -117,7 +117,7 @@ export function namedByImport({
  * Checks the workspace's limits under a lock, so that concurrent imports do not all pass the check.
  * @throws AppError conflict past ORG_IMPORTS or ORG_IMPORT_BYTES
  */
-async function assertRoom({ config }: Ctx, tx: Tx, bytes: number): Promise<void> {
+async function assertImportLimits({ config }: Ctx, tx: Tx, bytes: number): Promise<void> {
   await tx.org.lock(`imports/${tx.org.organizationId}`);
   const [open] = await tx.org.sql<{ count: number; bytes: number }>(
     `select count(*)::int as count, coalesce(sum(total_bytes), 0)::bigint as bytes from contact_imports

@@ -5,11 +5,11 @@ import { Labels, type LabelRegistry, type LabelRow } from '../../../db/models/la
 import { AppError, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import { message } from '../../../messages/index.ts';
-import { poolChanged } from '../../sending/control/reschedule.ts';
+import { applyPoolChange } from '../../sending/control/reschedule.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { assertNotFull } from '../../platform/full-list.ts';
-import { refuseWhileNamed } from '../named-by.ts';
+import { assertNotReferenced } from '../references.ts';
 import { movedTo, storePositions } from '../../platform/positions.ts';
 
 export type { LabelRegistry, LabelRow } from '../../../db/models/label.ts';
@@ -90,14 +90,14 @@ export async function deleteLabel(ctx: Ctx, registry: LabelRegistry, id: string)
     // Foreign keys remove the label from contacts and mailboxes.
     const column = CAMPAIGN_COLUMN[registry];
     if (registry === 'tag') await refuseWidening(tx, id);
-    if (registry === 'category') await refuseWhileNamed(tx, { category: id });
+    if (registry === 'category') await assertNotReferenced(tx, { category: id });
     if (column) {
       const campaigns = await tx.org.sql<Columns<'campaigns', 'id'>>(
         `update campaigns set ${column} = array_remove(${column}, cast(:id as uuid))
          where organization_id = :org and ${column} @> array[cast(:id as uuid)] returning id`,
         { id },
       );
-      if (registry === 'tag') for (const campaign of campaigns) await poolChanged(tx, campaign.id);
+      if (registry === 'tag') for (const campaign of campaigns) await applyPoolChange(tx, campaign.id);
     }
     await tx.org.query(Labels).where({ id }).delete();
     await storePositions(

@@ -8,7 +8,7 @@ import {
 } from '../../../lib/cursor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
-import { KEPT_COMPANIES, leadCountColumns } from '../../directory/lead-companies.ts';
+import { STORED_COMPANIES, leadCountColumns } from '../../directory/lead-companies.ts';
 import { compileLeadQuery, isUnfiltered, LEADS, type LeadQuery } from './query.ts';
 
 export const COMPANY_SORTS = ['people', 'fresh', 'contacted', 'positive', 'last_contacted', 'domain'] as const;
@@ -65,7 +65,7 @@ export async function searchLeadCompanies(
   // Counts over all contacts are stored, so they are not computed.
   const grouped = isUnfiltered(query)
     ? `select k.company_domain as domain, ${COUNTS.map((name) => `k.${name}`).join(', ')}, k.last_contacted_at
-         from (${KEPT_COMPANIES}) k where k.company_domain <> ''`
+         from (${STORED_COMPANIES}) k where k.company_domain <> ''`
     : `select o.company_domain as domain, ${leadCountColumns(COUNTS)}, max(o.last_contacted_at) as last_contacted_at ${members} and o.company_domain <> '' group by 1`;
   const rows = await org.sql<LeadCompany & { sort_key: string }>(
     `with grouped as materialized (${grouped}), page as materialized (

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../../lib/clock.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
-import { KEPT_COMPANIES, LEAD_COUNTS, leadCountColumns } from '../../directory/lead-companies.ts';
+import { STORED_COMPANIES, LEAD_COUNTS, leadCountColumns } from '../../directory/lead-companies.ts';
 import { compileLeadQuery, isUnfiltered, LEADS, type LeadQuery } from './query.ts';
 
 /** Coverage of an audience by outreach. */
@@ -41,7 +41,7 @@ export async function measureLeadCoverage(ctx: Ctx, query: LeadQuery): Promise<L
   const since = new Date(now.getTime() - RECENT_DAYS * DAY_MS);
   const matching = `from ${LEADS} where o.organization_id = :org and (${where.all()})` as const;
   const [row] = await org.sql<Omit<LeadCoverage, 'contacted_share'>>(
-    `with ${isUnfiltered(query) ? KEPT : countedAnew(matching)}, suppressed as (
+    `with ${isUnfiltered(query) ? KEPT : freshCountSql(matching)}, suppressed as (
        select count(*)::int as count from (
          select o.contact_id from suppressions x
          join contacts c on c.organization_id = :org and c.email = x.email join contact_outreach o on o.contact_id = c.id
@@ -61,7 +61,7 @@ export async function measureLeadCoverage(ctx: Ctx, query: LeadQuery): Promise<L
 }
 
 /** SQL for all contacts, which sums the stored counts per company. */
-const KEPT = `kept as materialized (${KEPT_COMPANIES}), counted as (
+const KEPT = `kept as materialized (${STORED_COMPANIES}), counted as (
        select ${LEAD_COUNTS.map((name) => `coalesce(sum(${name}), 0)::int as ${name}`).join(', ')},
          (select count(*)::int from contact_outreach o
           where o.organization_id = :org and coalesce(o.last_contacted_at, '-infinity'::timestamptz) >= :since) as contacted_90d
@@ -70,7 +70,7 @@ const KEPT = `kept as materialized (${KEPT_COMPANIES}), counted as (
        select count(*)::int as companies, (count(*) filter (where contacted > 0))::int as companies_contacted from kept where company_domain <> ''
      )`;
 
-function countedAnew(matching: string): string {
+function freshCountSql(matching: string): string {
   return `counted as (
        select ${leadCountColumns()}, count(*) filter (where o.last_contacted_at >= :since)::int as contacted_90d
        ${matching}

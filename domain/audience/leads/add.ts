@@ -13,7 +13,7 @@ import { idProblems } from '../../platform/references.ts';
 import { launchRefusal } from '../../sending/campaign/launch-checks.ts';
 import { logCampaign } from '../../sending/campaign/log.ts';
 import { assertPoolAllowed } from '../../sending/campaign/sender-pool.ts';
-import { adoptEarlierEmails } from './came-back.ts';
+import { adoptEarlierEmails } from './earlier-emails.ts';
 import { holdUnlessMayAdd } from '../../approvals/may-change-leads.ts';
 import { activateCampaign, lockCampaign } from '../../sending/control/status.ts';
 
@@ -56,7 +56,7 @@ export async function addLeads(
   const campaign = await lockCampaign(tx, campaignId);
   await assertPoolAllowed(tx, campaign);
   const { leadIds, already } = await enroll(tx, campaign, contactIds, { source });
-  return welcomeLeads(tx, config, campaign, leadIds, already);
+  return announceAddedLeads(tx, config, campaign, leadIds, already);
 }
 
 /**
@@ -100,7 +100,7 @@ export async function addCampaignLeads(
         after = page.at(-1);
       }
     }
-    const result = await welcomeLeads(tx, ctx.config, campaign, leadIds, known);
+    const result = await announceAddedLeads(tx, ctx.config, campaign, leadIds, known);
     tx.audit({
       action: 'update',
       entityType: 'campaign',
@@ -127,7 +127,7 @@ function sourceOf({ actor }: Tx): LeadSource {
 }
 
 /** Options for adding leads. */
-interface Way {
+interface LeadOrigin {
   source: LeadSource;
   segmentId?: string | null;
   restart?: boolean | undefined;
@@ -137,7 +137,7 @@ async function enroll(
   tx: Tx,
   campaign: CampaignRow,
   contactIds: readonly string[],
-  { source, segmentId = null, restart = false }: Way,
+  { source, segmentId = null, restart = false }: LeadOrigin,
 ): Promise<{ leadIds: string[]; already: number }> {
   const unique = [...new Set(contactIds)];
   const leadIds: string[] = [];
@@ -175,7 +175,7 @@ async function enroll(
 }
 
 /** Handles new leads in a locked campaign: the approval that they may need, log line, signal, restart. */
-async function welcomeLeads(
+async function announceAddedLeads(
   tx: Tx,
   config: Config,
   campaign: CampaignRow,

@@ -1,8 +1,8 @@
 import { decodeBodyCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import type { Conditions } from '../../platform/conditions.ts';
-import { askCatalogue, searchInOrder } from './ask.ts';
-import { compileFilters, givenFilters, isNarrow, refuseSearch, type CompanyFilters } from './filters.ts';
+import { queryCatalogue, searchInOrder } from './query.ts';
+import { compileFilters, definedFilters, isNarrow, refuseSearch, type CompanyFilters } from './filters.ts';
 import { catalogueMetadata } from './metadata.ts';
 import { isCatalogueId } from './records.ts';
 
@@ -45,7 +45,7 @@ export async function searchCatalogueCompanies(
   asked: CompanyFilters,
 ): Promise<Page<CatalogueCompany>> {
   refuseSearch({ ...asked, cursor: page.cursor });
-  const filters = givenFilters(asked);
+  const filters = definedFilters(asked);
   const at = decodeBodyCursor<Position>(LIST, filters, page.cursor, [isKey, isSize, isCatalogueId]);
   const { where, lookup } = compileFilters(filters, 'companies');
   const rows = await searchInOrder<CatalogueCompany & { country_key: string; employees_order: number }>(ctx, {
@@ -54,7 +54,7 @@ export async function searchCatalogueCompanies(
     columns: `${COMPANY}, country_key, employees_order`,
     where,
     lookup,
-    fixed: fixedPlaces(filters, where),
+    fixed: equalityConditions(filters, where),
     isRare: filters.domain !== undefined || filters.company_id !== undefined,
     isNarrow: isNarrow(filters),
     after: at,
@@ -69,7 +69,7 @@ export async function searchCatalogueCompanies(
 /** Returns the companies with these ids, by id. */
 export async function companiesById(ctx: Ctx, ids: readonly string[]): Promise<Map<string, CatalogueCompany>> {
   if (ids.length === 0) return new Map();
-  const rows = await askCatalogue<CatalogueCompany>(
+  const rows = await queryCatalogue<CatalogueCompany>(
     ctx,
     `select ${COMPANY} from catalogue_companies where id = any(cast(:ids as text[]))`,
     { ids: [...new Set(ids)] },
@@ -78,7 +78,7 @@ export async function companiesById(ctx: Ctx, ids: readonly string[]): Promise<M
 }
 
 /** Returns the equality conditions on the leading columns of a search's order. */
-export function fixedPlaces(
+export function equalityConditions(
   filters: Pick<CompanyFilters, 'country' | 'state' | 'city'>,
   where: Conditions,
 ): Record<string, string> {

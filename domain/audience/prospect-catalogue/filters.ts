@@ -61,7 +61,7 @@ export function refuseSearch(search: Parameters<typeof searchProblems>[0]): void
 }
 
 /** Returns the non-empty filters in a fixed order, to which a cursor is bound. */
-export function givenFilters<F extends CompanyFilters>(filters: F): F {
+export function definedFilters<F extends CompanyFilters>(filters: F): F {
   return Object.fromEntries(
     Object.entries(filters)
       .filter(([, value]) => value !== undefined && value !== '')

@@ -4,7 +4,7 @@ import { upsertContacts } from '../contacts/upsert.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { isAddress } from '../../../lib/address.ts';
-import { CONTACT_LIMITS, MOST_FIELDS, type ContactDraft } from '../../directory/contact-fields.ts';
+import { CONTACT_LIMITS, CUSTOM_FIELD_LIMITS, type ContactDraft } from '../../directory/contact-fields.ts';
 import { contactPayload, contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
 import { soleCause, suppressedAmong } from '../../directory/suppression-check.ts';
 import { scheduleVerification } from '../verification/schedule.ts';
@@ -83,7 +83,7 @@ export async function importPeople(ctx: Ctx, people: readonly CataloguePerson[])
     const full = people.flatMap(({ email }, index) =>
       idOf.has(email)
         ? []
-        : [{ path: `body.person_ids.${index}`, message: message('directory.too_many_fields', MOST_FIELDS) }],
+        : [{ path: `body.person_ids.${index}`, message: message('directory.too_many_fields', CUSTOM_FIELD_LIMITS) }],
     );
     if (full.length > 0) throw refusal('invalid_selection', full);
     await scheduleVerification(tx, [...idOf.values()]);

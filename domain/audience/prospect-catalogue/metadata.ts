@@ -1,6 +1,6 @@
 import { sha256 } from '../../../lib/crypto.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { askCatalogue } from './ask.ts';
+import { queryCatalogue } from './query.ts';
 
 /** A value in the catalogue, with its number of people. */
 interface CatalogueFacet {
@@ -20,7 +20,7 @@ interface CatalogueMetadata {
   source_period: string;
 }
 
-const KEPT_MS = 3_600_000;
+const CACHE_MS = 3_600_000;
 
 /**
  * Returns totals and facets of the whole catalogue, cached for an hour: for the installation in Redis, or else per
@@ -31,7 +31,7 @@ export async function catalogueMetadata(ctx: Ctx): Promise<CatalogueMetadata> {
   // Part of the cache key, because installations that share a Redis may have different catalogues.
   const which = sha256(ctx.config.PROSPECT_DB ?? '').slice(0, 16);
   const ask = async () => {
-    const [metadata] = await askCatalogue<CatalogueMetadata>(
+    const [metadata] = await queryCatalogue<CatalogueMetadata>(
       ctx,
       `select people::float8 as people, companies::float8 as companies, countries, seniorities, departments, source, source_period
        from catalogue_facts`,
@@ -39,5 +39,5 @@ export async function catalogueMetadata(ctx: Ctx): Promise<CatalogueMetadata> {
     return metadata!;
   };
   // Without a catalogue the cache is not used, so that the error is reported.
-  return ctx.catalogue ? ctx.cache.remember(`catalogue/${which}`, () => KEPT_MS, ask) : ask();
+  return ctx.catalogue ? ctx.cache.remember(`catalogue/${which}`, () => CACHE_MS, ask) : ask();
 }

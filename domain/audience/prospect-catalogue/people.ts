@@ -1,8 +1,8 @@
 import { decodeBodyCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { askCatalogue, searchInOrder } from './ask.ts';
-import { companiesById, fixedPlaces, isKey, type CatalogueCompany } from './companies.ts';
-import { compileFilters, givenFilters, isNarrow, refuseSearch, type PeopleFilters } from './filters.ts';
+import { queryCatalogue, searchInOrder } from './query.ts';
+import { companiesById, equalityConditions, isKey, type CatalogueCompany } from './companies.ts';
+import { compileFilters, definedFilters, isNarrow, refuseSearch, type PeopleFilters } from './filters.ts';
 import { catalogueMetadata } from './metadata.ts';
 import { isCatalogueId } from './records.ts';
 
@@ -44,10 +44,10 @@ export async function searchCataloguePeople(
   asked: PeopleFilters,
 ): Promise<Page<CataloguePerson>> {
   refuseSearch({ ...asked, cursor: page.cursor });
-  const filters = givenFilters(asked);
+  const filters = definedFilters(asked);
   const at = decodeBodyCursor<Position>(LIST, filters, page.cursor, [isKey, isKey, isCatalogueId]);
   const { where, lookup } = compileFilters(filters, 'people');
-  const fixed = fixedPlaces(filters, where);
+  const fixed = equalityConditions(filters, where);
   if (filters.seniority) fixed.seniority = `seniority = ${where.bind(filters.seniority, 'text')}`;
   const rows = await searchInOrder<PersonRow & { country_key: string }>(ctx, {
     table: 'catalogue_people',
@@ -70,7 +70,7 @@ export async function searchCataloguePeople(
 
 /** Returns the people with these ids, in the order of the ids. Unknown ones are omitted. */
 export async function cataloguePeople(ctx: Ctx, ids: readonly string[]): Promise<CataloguePerson[]> {
-  const rows = await askCatalogue<PersonRow>(
+  const rows = await queryCatalogue<PersonRow>(
     ctx,
     `select ${PERSON} from catalogue_people where id = any(cast(:ids as text[]))`,
     { ids },

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { CopyRow } from '../../../db/catalogue/writer.ts';
 import { sha256 } from '../../../lib/crypto.ts';
-import { inWords } from '../../../lib/errors.ts';
-import { issueMessage, says } from '../../../lib/issue-message.ts';
+import { renderMessage } from '../../../lib/errors.ts';
+import { issueMessage, ruleMessage } from '../../../lib/issue-message.ts';
 import { message } from '../../../messages/index.ts';
 import { addressKey, isAddress } from '../../../lib/address.ts';
 
@@ -57,8 +57,8 @@ const text = (max: number) =>
     .union([z.string(), z.number().transform(String)])
     .nullish()
     .transform((value) => cleanText(value ?? ''))
-    .refine((value) => Buffer.byteLength(value) <= max, says('audience.too_many_bytes', { max }))
-    .refine((value) => !/\p{Surrogate}/u.test(value), says('audience.half_character'));
+    .refine((value) => Buffer.byteLength(value) <= max, ruleMessage('audience.too_many_bytes', { max }))
+    .refine((value) => !/\p{Surrogate}/u.test(value), ruleMessage('audience.half_character'));
 const short = text(MAX_TEXT_BYTES);
 const whole = (min: number, max: number) =>
   z
@@ -66,7 +66,7 @@ const whole = (min: number, max: number) =>
     .nullish()
     .transform((value) => (value === undefined || value === null || value === '' ? null : Number(value)))
     .refine((value) => value === null || (Number.isInteger(value) && value >= min && value <= max), {
-      message: says('audience.not_whole', { min, max }),
+      message: ruleMessage('audience.not_whole', { min, max }),
     });
 /** A list, or text with `;` between its values. */
 const values = z
@@ -76,16 +76,16 @@ const values = z
     const parts = typeof value === 'string' ? value.split(';') : (value ?? []);
     return [...new Set(parts.map(searchKey).filter(Boolean))].sort();
   })
-  .refine((list) => list.length <= MAX_VALUES, says('field.list_longer', { max: MAX_VALUES }))
+  .refine((list) => list.length <= MAX_VALUES, ruleMessage('field.list_longer', { max: MAX_VALUES }))
   .refine((list) => list.every((value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES), {
-    message: says('audience.value_too_many_bytes', { max: MAX_TEXT_BYTES }),
+    message: ruleMessage('audience.value_too_many_bytes', { max: MAX_TEXT_BYTES }),
   });
-const id = text(MAX_TEXT_BYTES).refine((value) => value !== '', says('field.required'));
+const id = text(MAX_TEXT_BYTES).refine((value) => value !== '', ruleMessage('field.required'));
 const moment = short.transform((value, context) => {
   if (value === '') return '';
   const at = new Date(/^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : value);
   if (Number.isNaN(at.getTime())) {
-    context.addIssue(says('field.format', { format: message('form.date') }));
+    context.addIssue(ruleMessage('field.format', { format: message('form.date') }));
     return z.NEVER;
   }
   return at.toISOString();
@@ -190,7 +190,7 @@ function read<S extends z.ZodType>(schema: S, fields: object, rowOf: (record: z.
   if (parsed.success) return rowOf(parsed.data);
   return {
     kind: 'refused',
-    faults: parsed.error.issues.map((issue) => `${issue.path.join('.')} ${inWords(issueMessage(issue))}`),
+    faults: parsed.error.issues.map((issue) => `${issue.path.join('.')} ${renderMessage(issueMessage(issue))}`),
   };
 }
 

@@ -104,7 +104,7 @@ const STATUSES = ['verified', 'verified', 'guessed', 'unverified'];
 const SIZES = [1, 5, 12, 40, 90, 150, 400, 900, 3_000, 12_000, 60_000];
 
 /** Returns a pseudo-random number from 0 (inclusive) to 1 (exclusive) for each index and purpose. */
-function draw(index: number, purpose: number): number {
+function randomAt(index: number, purpose: number): number {
   let hash = Math.imul(index ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(purpose + 1, 0xc2b2ae35);
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   hash = Math.imul(hash ^ (hash >>> 12), 0x297a2d39);
@@ -113,7 +113,7 @@ function draw(index: number, purpose: number): number {
 
 /** Chooses a value of a list. A larger `skew` favours the first values more. */
 function pick<T>(values: readonly T[], index: number, purpose: number, skew = 1): T {
-  return values[Math.floor(draw(index, purpose) ** skew * values.length)]!;
+  return values[Math.floor(randomAt(index, purpose) ** skew * values.length)]!;
 }
 
 function word(index: number, purpose: number): string {
@@ -125,8 +125,8 @@ function word(index: number, purpose: number): string {
 /** Returns a location: one of forty towns in one of eight regions of a country. */
 function placeOf(index: number, purpose: number): { country: string; state: string; city: string } {
   const country = pick(COUNTRIES, index, purpose, 3);
-  const region = Math.floor(draw(index, purpose + 1) * 8);
-  const town = Math.floor(draw(index, purpose + 2) ** 2 * 40);
+  const region = Math.floor(randomAt(index, purpose + 1) * 8);
+  const town = Math.floor(randomAt(index, purpose + 2) ** 2 * 40);
   return { country, state: `${country} Region ${region}`, city: `${country.slice(0, 3)}town ${region}-${town}` };
 }
 
@@ -144,10 +144,10 @@ export function sampleCompany(index: number): Record<string, unknown> {
     domain: `${name.replace(' ', '-').toLowerCase()}-${index}.example`,
     industries: [pick(INDUSTRIES, index, 30, 2)],
     technologies: [...new Set([31, 32, 33, 34].map((purpose) => pick(TECHNOLOGIES, index, purpose, 3)))],
-    employees: draw(index, 40) < 0.1 ? null : Math.floor(pick(SIZES, index, 41, 2) * (1 + draw(index, 42) * 3)),
+    employees: randomAt(index, 40) < 0.1 ? null : Math.floor(pick(SIZES, index, 41, 2) * (1 + randomAt(index, 42) * 3)),
     ...placeOf(index, 50),
     website: '',
-    founded_year: 1950 + Math.floor(draw(index, 60) * 75),
+    founded_year: 1950 + Math.floor(randomAt(index, 60) * 75),
     updated_at: '2024-06-01',
   };
 }
@@ -156,8 +156,8 @@ export function sampleCompany(index: number): Record<string, unknown> {
 export function samplePerson(index: number, companies: number): Record<string, unknown> {
   const first = pick(FIRST, index, 100);
   const last = word(index, 101);
-  const employer = companies === 0 ? undefined : Math.floor(draw(index, 110) * companies);
-  const mailed = draw(index, 120);
+  const employer = companies === 0 ? undefined : Math.floor(randomAt(index, 110) * companies);
+  const mailed = randomAt(index, 120);
   return {
     id: sha256(`sample person ${index}`).slice(0, 24),
     first_name: first,

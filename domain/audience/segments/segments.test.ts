@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { newId } from '../../../lib/ids.ts';
-import { refusesTheUnseen } from '../../../test/harness/as-seen.ts';
+import { assertConcurrentChangeRefused } from '../../../test/harness/concurrent-change.ts';
 import { createContact, createLabel } from '../../../test/harness/factories.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
 import { reader } from '../../platform/kernel/transact.ts';
@@ -209,7 +209,7 @@ test('segments are saved, changed and deleted; faulty conditions are all named',
   );
   t.is((await call(world, 'GET', '/v1/segments', { token })).body.data.length, 1);
   const { updated_at: seen } = (await call(world, 'GET', `/v1/segments/${made.body.id}`, { token })).body;
-  await refusesTheUnseen(t, seen, (more) =>
+  await assertConcurrentChangeRefused(t, seen, (more) =>
     call(world, 'PATCH', `/v1/segments/${made.body.id}`, { token, body: { match: 'all', ...more } }),
   );
 

@@ -9,7 +9,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { unknownIdProblems } from '../../platform/references.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
-import { assertAsSeen } from '../../platform/as-seen.ts';
+import { assertUnchanged } from '../../platform/assert-unchanged.ts';
 import { conditionProblems } from '../../directory/segments/compile.ts';
 import { customField, SEGMENT_FIELDS, type SegmentField } from '../../directory/segments/fields.ts';
 
@@ -81,7 +81,7 @@ export async function updateSegment(
     if (edit.conditions) await refuseFaulty(tx.org, edit.conditions);
     const before = isUuid(id) ? await tx.org.query(Segments).findById(id).forUpdate() : undefined;
     if (!before) throw notFound('segment');
-    assertAsSeen('segment', before.updated_at, expectedUpdatedAt);
+    assertUnchanged('segment', before.updated_at, expectedUpdatedAt);
     const change = defined(edit);
     const segment = await tx.org.query(Segments).patchAndFetchById(id, { ...change, updated_at: tx.now });
     tx.audit({ action: 'update', entityType: 'segment', entityId: id, changes: changed(before, change) });

@@ -4,7 +4,7 @@ import { TargetLimits } from '../../../lib/target-limits.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { classifyRefusal } from '../../mail/inbound/refusal.ts';
 import { hostOf } from '../../directory/suppression-check.ts';
-import { TAKES_MAIL } from './by-records.ts';
+import { ACCEPTS_MAIL } from './by-records.ts';
 import type { Verdict } from './verdict.ts';
 
 /** Maximum time (ms) of one SMTP session, and of waiting for a free session at a server. */
@@ -63,17 +63,17 @@ export async function checkByProbe(
     permit.release(result.kind === 'unreachable' ? 'hung' : 'answered');
     if (result.kind === 'unreachable') continue;
     if (result.kind === 'refused') return verdict('unknown', result.reply.code < 500 ? 'greylisted' : 'probe_refused');
-    return judge(result.replies);
+    return verdictOf(result.replies);
   }
   return 'later';
 }
 
 /** Judges the replies for the address and for the random address. */
-function judge([address, nobody]: readonly ProbeReply[]): Verdict {
+function verdictOf([address, nobody]: readonly ProbeReply[]): Verdict {
   if (!address || (address.code >= 400 && address.code < 500)) return verdict('unknown', 'greylisted');
   if (address.code >= 500) return refused(address);
   if (!nobody || nobody.code < 500)
-    return nobody && nobody.code < 400 ? verdict('risky', 'catch_all', true) : verdict('unknown', TAKES_MAIL);
+    return nobody && nobody.code < 400 ? verdict('risky', 'catch_all', true) : verdict('unknown', ACCEPTS_MAIL);
   return verdict('valid', 'mailbox_answers');
 }
 

@@ -6,7 +6,7 @@ import type { Verdict } from './verdict.ts';
 const verdict = (status: Verdict['status'], reason: string): Verdict => ({ status, reason, isCatchAll: false });
 
 /** Reason of a verdict without any objection to the address. */
-export const TAKES_MAIL = 'takes_mail';
+export const ACCEPTS_MAIL = 'takes_mail';
 
 /**
  * Checks an address without contacting its mail server: its format, its domain's mail records, and lists of disposable
@@ -25,7 +25,7 @@ export async function checkByRecords({ dns }: Pick<Deps, 'dns'>, email: string):
   const lists = await addressLists();
   if (domainAndParents(domain).some((name) => lists.disposable.has(name))) return verdict('risky', 'disposable');
   if (lists.roles.has(email.slice(0, email.lastIndexOf('@')))) return verdict('risky', 'role_address');
-  return verdict('unknown', TAKES_MAIL);
+  return verdict('unknown', ACCEPTS_MAIL);
 }
 
 function domainAndParents(domain: string): string[] {

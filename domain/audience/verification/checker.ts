@@ -1,6 +1,6 @@
 import type { Deps } from '../../platform/kernel/context.ts';
 import { checkByProbe } from './by-probe.ts';
-import { checkByRecords, TAKES_MAIL } from './by-records.ts';
+import { checkByRecords, ACCEPTS_MAIL } from './by-records.ts';
 import type { Verdict } from './verdict.ts';
 import { checkByZeroBounce } from './zerobounce.ts';
 
@@ -10,7 +10,7 @@ export type AddressChecker = (deps: Deps, email: string) => Promise<Verdict | 'l
 const CHECKERS: Record<Exclude<Deps['config']['EMAIL_VERIFICATION'], 'off'>, AddressChecker> = {
   builtin: async (deps, email) => {
     const found = await checkByRecords(deps, email);
-    const isOpen = found !== 'later' && found.reason === TAKES_MAIL;
+    const isOpen = found !== 'later' && found.reason === ACCEPTS_MAIL;
     return isOpen && deps.config.EMAIL_VERIFICATION_PROBE_FROM ? checkByProbe(deps, email) : found;
   },
   zerobounce: checkByZeroBounce,

@@ -9,7 +9,7 @@ import type { Verdict } from './verdict.ts';
 /** Number of addresses checked concurrently. */
 const AT_ONCE = 10;
 /** Time (ms) after which an address claimed by a dead worker is free again. */
-const TAKEN_MS = 10 * 60_000;
+const CLAIM_MS = 10 * 60_000;
 const RETRY_BASE_MS = 5 * 60_000;
 const RETRY_CAP_MS = 24 * 3_600_000;
 /**
@@ -38,7 +38,7 @@ export async function verifyDueAddresses(deps: Deps): Promise<number> {
   const until = performance.now() + SWEEP_MS;
   for (let done = 0; ;) {
     const began = performance.now();
-    const due = await takeDue(deps);
+    const due = await claimDue(deps);
     const outcomes = await Promise.all(due.map((address) => verify(deps, check, address)));
     done += outcomes.filter(Boolean).length;
     if (due.length < AT_ONCE || performance.now() > until) return done;
@@ -46,8 +46,8 @@ export async function verifyDueAddresses(deps: Deps): Promise<number> {
   }
 }
 
-/** Claims the next addresses: no other worker gets them within {@link TAKEN_MS}. */
-function takeDue({ db, clock }: Deps): Promise<Due[]> {
+/** Claims the next addresses: no other worker gets them within {@link CLAIM_MS}. */
+function claimDue({ db, clock }: Deps): Promise<Due[]> {
   const now = clock.now();
   return across(db, 'maintenance').sql<Due>(
     `with due as materialized (
@@ -56,7 +56,7 @@ function takeDue({ db, clock }: Deps): Promise<Due[]> {
      update contact_verifications v set attempts = v.attempts + 1, due_at = :taken_until
      from due join contacts c on c.id = due.contact_id where v.contact_id = due.contact_id
      returning v.contact_id, v.organization_id, c.email, v.attempts`,
-    { now, taken_until: new Date(now.getTime() + TAKEN_MS) },
+    { now, taken_until: new Date(now.getTime() + CLAIM_MS) },
   );
 }
 
@@ -67,18 +67,18 @@ function takeDue({ db, clock }: Deps): Promise<Due[]> {
 async function verify(deps: Deps, check: AddressChecker, due: Due): Promise<boolean> {
   try {
     // All checks were done, but storing the result failed too often.
-    if (due.attempts > MAX_ATTEMPTS) return await giveUp(deps, due);
+    if (due.attempts > MAX_ATTEMPTS) return await stopChecking(deps, due);
     const found = await check(deps, due.email);
-    return await (found === 'later' ? putOff(deps, due, 'no_answer') : settle(deps, due, found));
+    return await (found === 'later' ? postponeCheck(deps, due, 'no_answer') : settle(deps, due, found));
   } catch (error) {
     // The error message may quote the address, so it is not logged.
     deps.log.error({ contactId: due.contact_id, kind: (error as Error).name }, 'an address could not be verified');
-    return putOff(deps, due, 'check_failed');
+    return postponeCheck(deps, due, 'check_failed');
   }
 }
 
 /** Schedules another check of an address. After the last attempt the address stays unknown for this reason. */
-async function putOff(deps: Deps, due: Due, reason: string): Promise<boolean> {
+async function postponeCheck(deps: Deps, due: Due, reason: string): Promise<boolean> {
   if (due.attempts === MAX_ATTEMPTS) return settle(deps, due, { status: 'unknown', reason, isCatchAll: false });
   const waitMs = Math.min(RETRY_CAP_MS, RETRY_BASE_MS * 2 ** (due.attempts - 1));
   await across(deps.db, 'maintenance').run(
@@ -89,7 +89,7 @@ async function putOff(deps: Deps, due: Due, reason: string): Promise<boolean> {
 }
 
 /** Stops checking an address whose verdict cannot be stored. */
-async function giveUp({ db }: Deps, { contact_id: contact }: Due): Promise<boolean> {
+async function stopChecking({ db }: Deps, { contact_id: contact }: Due): Promise<boolean> {
   await across(db, 'maintenance').run('delete from contact_verifications where contact_id = :contact', { contact });
   return false;
 }

@@ -9,12 +9,12 @@ import { openPayment } from '../payments/open.ts';
 import { requestRefund } from '../payments/request-refund.ts';
 import type { PaymentRow } from '../payments/states.ts';
 import { refusalOf } from '../payments/stripe.ts';
-import { checkAgainLater, orderInUse, type Cycle } from './cycle.ts';
+import { recheckLater, orderInUse, type Cycle } from './cycle.ts';
 import { requireAction } from './move.ts';
-import { renewalPaid } from './paid.ts';
+import { recordRenewalPaid } from './paid.ts';
 
 /** Time (ms) until a payment provider that does not answer is asked again. */
-const ASK_AGAIN_MS = 10 * MINUTE_MS;
+const RETRY_MS = 10 * MINUTE_MS;
 
 /**
  * Charges a cycle to the saved payment method of the domain's order, without a person present. If there is no method,
@@ -24,7 +24,7 @@ const ASK_AGAIN_MS = 10 * MINUTE_MS;
 export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
   const payment = await readPayment(ctx, cycle.renewal.payment_id!);
   // The payment's webhook advances the cycle.
-  if (payment.state === 'paid') return checkAgainLater(ctx, cycle, 'it was paid', MINUTE_MS);
+  if (payment.state === 'paid') return recheckLater(ctx, cycle, 'it was paid', MINUTE_MS);
   if (payment.state !== 'open') return refused(ctx, cycle, payment, payment.state);
   let charged: ChargeResult;
   try {
@@ -33,9 +33,9 @@ export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
     if (refusalOf(error)) return refused(ctx, cycle, payment, 'no_method');
-    return checkAgainLater(ctx, cycle, 'the payment provider does not answer', ASK_AGAIN_MS);
+    return recheckLater(ctx, cycle, 'the payment provider does not answer', RETRY_MS);
   }
-  if (charged.kind === 'processing') return checkAgainLater(ctx, cycle, 'the payment is under way');
+  if (charged.kind === 'processing') return recheckLater(ctx, cycle, 'the payment is under way');
   if (charged.kind === 'refused') return refused(ctx, cycle, payment, charged.code);
   await transact(ctx, async (tx) => {
     // The webhook reports the same payment, and may have been first.
@@ -48,7 +48,7 @@ export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport
         paid_at: tx.now,
       },
     });
-    const fate = paid && (await renewalPaid(tx, cycle.renewal.id, payment.id));
+    const fate = paid && (await recordRenewalPaid(tx, cycle.renewal.id, payment.id));
     // The cycle ended while the bank was asked.
     if (fate === 'too_late') await requestRefund(tx, payment.id, 'paid_too_late');
   });
@@ -73,22 +73,22 @@ async function refused(ctx: Ctx, { renewal }: Cycle, payment: PaymentRow, code: 
  * is replaced.
  * @returns undefined when the cycle has advanced
  */
-export async function offerCheckout(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
+export async function keepCheckoutOpen(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
   const { renewal } = cycle;
   const last = await readPayment(ctx, renewal.payment_id!);
-  if (last.state === 'paid') return checkAgainLater(ctx, cycle, 'it was paid', MINUTE_MS);
-  const payment = last.state === 'open' ? last : await openAnother(ctx, cycle, last);
+  if (last.state === 'paid') return recheckLater(ctx, cycle, 'it was paid', MINUTE_MS);
+  const payment = last.state === 'open' ? last : await openNextPayment(ctx, cycle, last);
   if (!payment) return undefined;
   try {
     await createCheckout(ctx, payment.id);
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
-    return checkAgainLater(ctx, cycle, 'the payment provider does not answer', ASK_AGAIN_MS);
+    return recheckLater(ctx, cycle, 'the payment provider does not answer', RETRY_MS);
   }
-  return checkAgainLater(ctx, cycle, 'a person has to pay');
+  return recheckLater(ctx, cycle, 'a person has to pay');
 }
 
-async function openAnother(ctx: Ctx, { renewal }: Cycle, last: PaymentRow): Promise<PaymentRow | undefined> {
+async function openNextPayment(ctx: Ctx, { renewal }: Cycle, last: PaymentRow): Promise<PaymentRow | undefined> {
   return transact(ctx, async (tx) => {
     const [mine] = await tx.org.sql(
       `select id from domain_renewals where organization_id = :org and id = :id and state = 'requires_action' and payment_id = :payment for update`,

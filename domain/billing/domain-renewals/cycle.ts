@@ -4,7 +4,7 @@ import type { RenewalReport } from '../../../workflows/domain-renewal/contract.t
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 import { requireAction } from './move.ts';
-import { GRACE_MS, LOOK_AGAIN_MS, type ManagedDomain, type RenewalCode, type RenewalRow } from './states.ts';
+import { GRACE_MS, RECHECK_MS, type ManagedDomain, type RenewalCode, type RenewalRow } from './states.ts';
 
 /** A domain with its renewal cycle. */
 export interface Cycle {
@@ -13,7 +13,7 @@ export interface Cycle {
 }
 
 /** Returns a wait of `inMs` (a day by default), at most until the registration or its grace period ends. */
-export function checkAgainLater(ctx: Ctx, { renewal }: Cycle, where: string, inMs = LOOK_AGAIN_MS): RenewalReport {
+export function recheckLater(ctx: Ctx, { renewal }: Cycle, where: string, inMs = RECHECK_MS): RenewalReport {
   const now = ctx.clock.now().getTime();
   const ends = renewal.expires_at.getTime();
   const next = [ends, ends + GRACE_MS].find((end) => now < end) ?? Infinity;
@@ -22,14 +22,15 @@ export function checkAgainLater(ctx: Ctx, { renewal }: Cycle, where: string, inM
 }
 
 /** Records that a person is needed, and returns a wait. */
-export async function needPerson(ctx: Ctx, cycle: Cycle, code: RenewalCode, detail?: string): Promise<RenewalReport> {
+export async function recordPersonNeeded(
+  ctx: Ctx,
+  cycle: Cycle,
+  code: RenewalCode,
+  detail?: string,
+): Promise<RenewalReport> {
   const { renewal } = cycle;
   await transact(ctx, (tx) => requireAction(tx, renewal, code, detail ? { detail } : {}));
-  return checkAgainLater(
-    ctx,
-    { ...cycle, renewal: { ...renewal, state: 'requires_action' } },
-    `needs a person: ${code}`,
-  );
+  return recheckLater(ctx, { ...cycle, renewal: { ...renewal, state: 'requires_action' } }, `needs a person: ${code}`);
 }
 
 /** Returns the newest order with active, paid mailboxes on a domain; undefined if there is none. */

@@ -120,6 +120,6 @@ export function renewalArgs(tx: Tx, domainId: string) {
 }
 
 /** Signals a domain's open run, which checks its cycle again after the commit. */
-export function wakeRenewal(tx: Tx, domainId: string, cause: DomainRenewalSignals['changed']['cause']): void {
+export function signalRenewal(tx: Tx, domainId: string, cause: DomainRenewalSignals['changed']['cause']): void {
   tx.intend(signalOpen(domainRenewalWorkflow, renewalArgs(tx, domainId), 'changed', { cause }));
 }

@@ -1,25 +1,25 @@
 import { signal } from '../../../temporal/dispatch.ts';
 import { domainRenewalWorkflow } from '../../../workflows/domain-renewal/contract.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { moveRenewal, renewalArgs, wakeRenewal } from './move.ts';
+import { moveRenewal, renewalArgs, signalRenewal } from './move.ts';
 import type { RenewalRow } from './states.ts';
 
 /**
  * Records that a cycle was paid, within the transaction that records the locked payment.
  * @returns `too_late` if the cycle does not wait for this payment, which is then refunded
  */
-export async function renewalPaid(tx: Tx, renewalId: string, paymentId: string): Promise<'paid' | 'too_late'> {
+export async function recordRenewalPaid(tx: Tx, renewalId: string, paymentId: string): Promise<'paid' | 'too_late'> {
   const waiting = await tx.org.table('domain_renewals').where({ id: renewalId, payment_id: paymentId }).first();
   const paid = waiting && (await moveRenewal(tx, renewalId, ['charging', 'requires_action'], 'renewing'));
   if (!paid) return 'too_late';
-  wakeRenewal(tx, paid.domain_id, 'payment');
+  signalRenewal(tx, paid.domain_id, 'payment');
   return 'paid';
 }
 
 /** Signals the run of a cycle whose payment failed. The run opens another payment as long as there is time. */
-export async function renewalPaymentFailed(tx: Tx, renewalId: string): Promise<void> {
+export async function recordRenewalPaymentFailed(tx: Tx, renewalId: string): Promise<void> {
   const renewal = await tx.org.table('domain_renewals').where({ id: renewalId }).first('domain_id');
-  if (renewal) wakeRenewal(tx, renewal.domain_id, 'payment');
+  if (renewal) signalRenewal(tx, renewal.domain_id, 'payment');
 }
 
 /**

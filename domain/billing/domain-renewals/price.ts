@@ -6,9 +6,9 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { mailboxProvider } from '../mailbox-orders/http-provider.ts';
 import { ProviderRefusal, ProviderUnreachable, type DomainOffer } from '../mailbox-orders/ports.ts';
 import { openPayment } from '../payments/open.ts';
-import { checkAgainLater, needPerson, orderInUse, type Cycle } from './cycle.ts';
+import { recheckLater, recordPersonNeeded, orderInUse, type Cycle } from './cycle.ts';
 import { moveRenewal } from './move.ts';
-import { GIVE_UP_MS, priceOf } from './states.ts';
+import { UNANSWERED_AFTER_MS, priceOf } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
@@ -18,16 +18,16 @@ import { message } from '../../../messages/index.ts';
  */
 export async function priceCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
   const { domain, renewal } = cycle;
-  if (!(await orderInUse(ctx, domain))) return needPerson(ctx, cycle, 'renewal_not_eligible');
+  if (!(await orderInUse(ctx, domain))) return recordPersonNeeded(ctx, cycle, 'renewal_not_eligible');
   let offer: DomainOffer;
   try {
     offer = await mailboxProvider(ctx).checkDomain(domain.domain);
   } catch (error) {
-    if (error instanceof ProviderRefusal) return needPerson(ctx, cycle, 'renewal_refused', error.code);
+    if (error instanceof ProviderRefusal) return recordPersonNeeded(ctx, cycle, 'renewal_refused', error.code);
     if (!(error instanceof ProviderUnreachable || error instanceof AppError)) throw error;
-    if (ctx.clock.now().getTime() - renewal.renew_at.getTime() > GIVE_UP_MS)
-      return needPerson(ctx, cycle, 'renewal_request_failed');
-    return checkAgainLater(ctx, cycle, 'the provider does not answer', HOUR_MS);
+    if (ctx.clock.now().getTime() - renewal.renew_at.getTime() > UNANSWERED_AFTER_MS)
+      return recordPersonNeeded(ctx, cycle, 'renewal_request_failed');
+    return recheckLater(ctx, cycle, 'the provider does not answer', HOUR_MS);
   }
   const { processingCents, amountCents } = priceOf(offer.renewalCents, ctx.config);
   await transact(ctx, async (tx) => {

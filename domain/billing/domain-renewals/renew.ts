@@ -7,9 +7,9 @@ import { mailboxProvider } from '../mailbox-orders/http-provider.ts';
 import { settleHoldsOfDomain } from '../mailbox-orders/hold.ts';
 import { ProviderRefusal, ProviderUnreachable, type RenewedDomain } from '../mailbox-orders/ports.ts';
 import { requestRefund } from '../payments/request-refund.ts';
-import { checkAgainLater, needPerson, type Cycle } from './cycle.ts';
+import { recheckLater, recordPersonNeeded, type Cycle } from './cycle.ts';
 import { moveRenewal, requireAction } from './move.ts';
-import { GIVE_UP_MS } from './states.ts';
+import { UNANSWERED_AFTER_MS } from './states.ts';
 
 /**
  * Renews a domain whose cycle is paid, for at most the charged cost, with an idempotency key that is the same on every
@@ -51,12 +51,12 @@ async function refused(ctx: Ctx, cycle: Cycle, { code }: ProviderRefusal): Promi
     await requestRefund(tx, renewal.payment_id!, 'renewal_refused');
     await requireAction(tx, renewal, 'renewal_refused', { detail: code });
   });
-  return checkAgainLater(ctx, { ...cycle, renewal: { ...renewal, state: 'requires_action' } }, 'the provider refused');
+  return recheckLater(ctx, { ...cycle, renewal: { ...renewal, state: 'requires_action' } }, 'the provider refused');
 }
 
 async function unanswered(ctx: Ctx, cycle: Cycle): Promise<RenewalReport> {
   const { renewal } = cycle;
-  if (renewal.state === 'renewing' && ctx.clock.now().getTime() - renewal.updated_at.getTime() > GIVE_UP_MS)
-    return needPerson(ctx, cycle, 'renewal_failed');
-  return checkAgainLater(ctx, cycle, 'the provider does not answer', HOUR_MS);
+  if (renewal.state === 'renewing' && ctx.clock.now().getTime() - renewal.updated_at.getTime() > UNANSWERED_AFTER_MS)
+    return recordPersonNeeded(ctx, cycle, 'renewal_failed');
+  return recheckLater(ctx, cycle, 'the provider does not answer', HOUR_MS);
 }

@@ -24,9 +24,9 @@ export const RENEW_AHEAD_MS = 30 * DAY_MS;
  */
 export const GRACE_MS = 30 * DAY_MS;
 /** Interval (ms) at which a waiting renewal is checked. */
-export const LOOK_AGAIN_MS = DAY_MS;
+export const RECHECK_MS = DAY_MS;
 /** Time (ms) without an answer of the provider after which a person is needed. */
-export const GIVE_UP_MS = 3 * DAY_MS;
+export const UNANSWERED_AFTER_MS = 3 * DAY_MS;
 
 /**
  * Returns the charge for a renewal, in cents: the cost, plus a percentage of it and a fixed amount for the processing.

@@ -28,31 +28,31 @@ async function decide(inside: Ctx, tx: Tx, order: OrderRow): Promise<OrderDecisi
       return awaitPayment(tx, order);
     case 'paid':
       await planSteps(tx, order);
-      return next(inside, tx, order, 'queued');
+      return moveAndDecide(inside, tx, order, 'queued');
     case 'queued':
-      return next(inside, tx, order, 'provisioning');
+      return moveAndDecide(inside, tx, order, 'provisioning');
     case 'provisioning': {
       const step = await firstPending(tx, order.id, ['domain', 'mailbox']);
-      if (step) return { kind: 'step', state, step: step.step, where: where(step) };
-      return next(inside, tx, order, 'configuring');
+      if (step) return { kind: 'step', state, step: step.step, where: stepLabel(step) };
+      return moveAndDecide(inside, tx, order, 'configuring');
     }
     case 'configuring': {
       const step = await firstPending(tx, order.id, ['dns', 'warmup']);
-      if (step) return { kind: 'step', state, step: step.step, where: where(step) };
+      if (step) return { kind: 'step', state, step: step.step, where: stepLabel(step) };
       await connectMailboxes(inside, tx, order);
       await settleHolds(tx, order.id);
-      return next(inside, tx, order, 'ready');
+      return moveAndDecide(inside, tx, order, 'ready');
     }
     case 'ready':
       return { kind: 'done', state, where: 'ready' };
     case 'failed':
     case 'cancelled':
-      return undoNext(tx, order);
+      return nextUndo(tx, order);
   }
 }
 
 /** Moves a locked order to the next state, and decides again. */
-async function next(inside: Ctx, tx: Tx, order: OrderRow, to: OrderRow['state']): Promise<OrderDecision> {
+async function moveAndDecide(inside: Ctx, tx: Tx, order: OrderRow, to: OrderRow['state']): Promise<OrderDecision> {
   const moved = await moveOrder(tx, order.id, [order.state], to);
   return decide(inside, tx, moved!);
 }
@@ -66,7 +66,7 @@ async function awaitPayment(tx: Tx, order: OrderRow): Promise<OrderDecision> {
 }
 
 /** Returns what must still be undone of an ended order: the checkout, its steps in reverse, the subscription. */
-async function undoNext(tx: Tx, order: OrderRow): Promise<OrderDecision> {
+async function nextUndo(tx: Tx, order: OrderRow): Promise<OrderDecision> {
   const { state } = order;
   const payment = order.payment_id
     ? await tx.org
@@ -76,8 +76,8 @@ async function undoNext(tx: Tx, order: OrderRow): Promise<OrderDecision> {
     : undefined;
   if (payment?.state === 'open') return { kind: 'close', state, where: 'closing the checkout' };
   const steps = await readSteps(tx.org, order.id);
-  const step = steps.findLast(isToBeUndone);
-  if (step) return { kind: 'undo', state, step: step.step, where: `undoing ${where(step)}` };
+  const step = steps.findLast(needsUndo);
+  if (step) return { kind: 'undo', state, step: step.step, where: `undoing ${stepLabel(step)}` };
   // A refund by Heron also ends the subscription; a refund made by a person at the provider does not.
   const isSettled = payment?.state === 'paid' || payment?.state === 'refunded';
   if (isSettled && payment.provider_subscription_id && !payment.subscription_ended_at)
@@ -91,7 +91,7 @@ async function undoNext(tx: Tx, order: OrderRow): Promise<OrderDecision> {
  * Returns true for a step whose call may have had an effect. A refused call had none, unless an earlier attempt was not
  * answered: then only a confirmed undo proves that nothing is left.
  */
-function isToBeUndone({ state, attempts }: StepRow): boolean {
+function needsUndo({ state, attempts }: StepRow): boolean {
   return state === 'running' || state === 'done' || state === 'compensating' || (state === 'failed' && attempts > 1);
 }
 
@@ -114,7 +114,7 @@ async function firstPending(tx: Tx, orderId: string, kinds: readonly string[]): 
 }
 
 /** Describes a step for operators, by its kind and without the domain. */
-function where({ step }: StepRow): string {
+function stepLabel({ step }: StepRow): string {
   const { kind } = parseStep(step);
   return { domain: 'registering a domain', dns: 'setting DNS', mailbox: 'creating a mailbox', warmup: 'warmup' }[kind];
 }

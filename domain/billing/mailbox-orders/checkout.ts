@@ -3,7 +3,7 @@ import { reader, transact } from '../../platform/kernel/transact.ts';
 import { createCheckout, expireCheckout } from '../payments/checkout.ts';
 import { cancelSubscription } from '../payments/refund.ts';
 import { refusalOf } from '../payments/stripe.ts';
-import { orderPaymentFailed } from './paid.ts';
+import { recordOrderPaymentFailed } from './paid.ts';
 import { hasEnded, type OrderState } from './states.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function openOrderCheckout(ctx: Ctx, orderId: string): Promise<void
     await createCheckout(ctx, paymentId);
   } catch (error) {
     if (!refusalOf(error)) throw error;
-    await transact(ctx, (tx) => orderPaymentFailed(tx, orderId, 'payment_failed'));
+    await transact(ctx, (tx) => recordOrderPaymentFailed(tx, orderId, 'payment_failed'));
   }
 }
 
@@ -32,7 +32,7 @@ export async function closeOrderCheckout(ctx: Ctx, orderId: string): Promise<boo
   if (state === 'open') return false;
   if (state === 'expired' || state === 'failed')
     await transact(ctx, (tx) =>
-      orderPaymentFailed(tx, orderId, state === 'expired' ? 'payment_expired' : 'payment_failed'),
+      recordOrderPaymentFailed(tx, orderId, state === 'expired' ? 'payment_expired' : 'payment_failed'),
     );
   if ((state === 'paid' || state === 'refunded') && hasEnded(order.state))
     await cancelSubscription(ctx, order.payment_id);

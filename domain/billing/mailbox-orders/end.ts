@@ -20,7 +20,7 @@ export async function cancelOrder(ctx: Ctx, orderId: string): Promise<OrderRow> 
     if (hasEnded(order.state)) return order;
     const cancelled = await moveOrder(tx, orderId, ORDER_STATES, 'cancelled', { reason: 'request' });
     await refundUndelivered(tx, order, 'order_cancelled');
-    wake(tx, orderId, 'cancelled');
+    signalOrder(tx, orderId, 'cancelled');
     return cancelled!;
   });
 }
@@ -42,12 +42,12 @@ export async function failOrder(
   if (!failed) return undefined;
   const isUsedUp = order.state === 'ready' && error.code === 'subscription_ended';
   if (!isUsedUp) await refundUndelivered(tx, order, 'order_failed');
-  wake(tx, orderId, 'failed');
+  signalOrder(tx, orderId, 'failed');
   return failed;
 }
 
 /** Signals the order's run. An order that was ready has no open run, so another one is started. */
-function wake(tx: Tx, orderId: string, cause: MailboxOrderSignals['ended']['cause']): void {
+function signalOrder(tx: Tx, orderId: string, cause: MailboxOrderSignals['ended']['cause']): void {
   const args = { organizationId: tx.org.organizationId, orderId };
   tx.intend(signal(mailboxOrderWorkflow, args, 'ended', { cause }));
 }

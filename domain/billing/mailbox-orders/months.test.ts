@@ -9,13 +9,13 @@ import {
   type OrderWorld,
 } from '../../../test/harness/mailbox-orders.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
-import { renewalTurn } from '../domain-renewals/turn.ts';
+import { advanceRenewal } from '../domain-renewals/advance.ts';
 import { clearHold, holdMailbox } from '../../sending/control/mailbox-hold.ts';
 import { transact } from '../../platform/kernel/transact.ts';
-import { refundTurn } from '../payments/refund.ts';
+import { advanceRefund } from '../payments/refund.ts';
 import { isBalanced, readBooks } from './books.ts';
 import { cancelOrder } from './end.ts';
-import { words } from '../../platform/words.ts';
+import { externalText } from '../../platform/external-text.ts';
 
 let orders: OrderWorld;
 const clock = new ManualClock();
@@ -56,7 +56,7 @@ async function readyOrder(desk: OrderDesk, body?: Record<string, unknown>) {
       ),
     async refund() {
       for (const paymentId of await db('payments').where({ subject_id: id, state: 'refund_due' }).pluck('id'))
-        await refundTurn(desk.ctx, { paymentId });
+        await advanceRefund(desk.ctx, { paymentId });
     },
     mailboxes: (): Promise<string[]> =>
       db('order_mailboxes').where({ order_id: id }).orderBy('position').pluck('mailbox_id'),
@@ -109,10 +109,10 @@ test.serial(
     // Neither a person nor another refusal ends the hold. A hold of reading exists in addition.
     await desk.call('PATCH', `/emails/${mailbox}`, { status: 'active' });
     await transact(desk.ctx, (tx) =>
-      holdMailbox(tx, mailbox!, { code: 'server_refused', reason: words('busy'), until: clock.now() }),
+      holdMailbox(tx, mailbox!, { code: 'server_refused', reason: externalText('busy'), until: clock.now() }),
     );
     await transact(desk.ctx, (tx) =>
-      holdMailbox(tx, mailbox!, { code: 'imap_auth_failed', reason: words('no'), until: clock.now() }),
+      holdMailbox(tx, mailbox!, { code: 'imap_auth_failed', reason: externalText('no'), until: clock.now() }),
     );
     t.like((await read(desk, `/emails/${mailbox}`)).hold, { code: 'order_unpaid' });
     t.true(await transact(desk.ctx, (tx) => clearHold(tx, mailbox!)));
@@ -226,10 +226,10 @@ test.serial(
     const { id: domainId, expires_at: expiresAt } = await db('managed_domains').where({ domain }).first();
     orders.stripe.chargeMode = 'decline';
     clock.set(new Date(expiresAt.getTime() - DAY_MS));
-    await renewalTurn(desk.ctx, domainId);
+    await advanceRenewal(desk.ctx, domainId);
     t.deepEqual(await first.holds(), [null, null]);
     clock.set(expiresAt);
-    await renewalTurn(desk.ctx, domainId);
+    await advanceRenewal(desk.ctx, domainId);
     t.deepEqual([...(await first.holds()), ...(await second.holds())], Array(4).fill('domain_lapsed'));
     const body = await read(desk, `/emails/${(await first.mailboxes())[0]}`);
     t.regex(body.hold.fix, /checkout_url within 30 days/);
@@ -245,7 +245,7 @@ test.serial(
     const [listed] = (await read(desk, '/mailboxes/domains/renewals')).data;
     t.like(listed, { state: 'lapsed', requires_action: true, error: { code: 'renewal_payment_required' } });
     await orders.stripe.pay(listed.checkout_url.split('/').at(-1));
-    t.deepEqual(await renewalTurn(desk.ctx, domainId), { kind: 'renewed' });
+    t.deepEqual(await advanceRenewal(desk.ctx, domainId), { kind: 'renewed' });
     t.is((await db('managed_domains').where({ id: domainId }).first()).state, 'active');
     t.deepEqual(await first.holds(), [null, null]);
     t.deepEqual(await second.holds(), ['order_unpaid', 'order_unpaid'], 'that one is not paid yet');
@@ -263,14 +263,14 @@ test.serial(
     const { id: domainId, expires_at: expiresAt } = await db('managed_domains').where({ domain: gone }).first();
     orders.stripe.chargeMode = 'decline';
     clock.set(expiresAt);
-    await renewalTurn(desk.ctx, domainId);
+    await advanceRenewal(desk.ctx, domainId);
     t.deepEqual(await both.holds(), ['domain_lapsed', null]);
     clock.advance(29 * DAY_MS);
     await db('payments')
       .where({ subject_id: alone.id })
       .update({ period_end: new Date(expiresAt.getTime() + 31 * DAY_MS) });
     clock.set(new Date(expiresAt.getTime() + 30 * DAY_MS));
-    t.deepEqual(await renewalTurn(desk.ctx, domainId), { kind: 'done', outcome: 'lapsed' });
+    t.deepEqual(await advanceRenewal(desk.ctx, domainId), { kind: 'done', outcome: 'lapsed' });
     t.like(await desk.row(alone.id), { state: 'failed', error: { code: 'domain_unavailable' } });
     t.deepEqual(await alone.payments(), ['order refund_due order_failed']);
     await desk.drive(alone.id);

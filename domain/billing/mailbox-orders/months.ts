@@ -12,7 +12,7 @@ import { message } from '../../../messages/index.ts';
  * The money is refunded if the order has ended, or if no domain of the order is registered when the month begins.
  * @returns the result, as a code
  */
-export async function orderMonthPaid(tx: Tx, orderId: string, month: Month): Promise<string> {
+export async function recordOrderMonthPaid(tx: Tx, orderId: string, month: Month): Promise<string> {
   const order = await lockOrder(tx, orderId);
   const payment = month.cents > 0 ? await recordMonth(tx, orderId, month) : undefined;
   if (month.cents > 0 && !payment) return 'ignored';
@@ -35,17 +35,17 @@ export async function orderMonthPaid(tx: Tx, orderId: string, month: Month): Pro
  * payment's change nothing.
  * @returns the result, as a code
  */
-export async function orderMonthFailed(tx: Tx, orderId: string, month: Month): Promise<string> {
+export async function recordOrderMonthFailed(tx: Tx, orderId: string, month: Month): Promise<string> {
   await lockOrder(tx, orderId);
   if (await isMonthPaid(tx, orderId, month)) return 'ignored';
-  return (await leaveUnpaid(tx, orderId)) ? 'month_failed' : 'ignored';
+  return (await markOrderUnpaid(tx, orderId)) ? 'month_failed' : 'ignored';
 }
 
 /**
  * Marks a ready order as unpaid, and holds its mailboxes until a month is paid. Returns false for an order in any other
  * state.
  */
-export async function leaveUnpaid(tx: Tx, orderId: string): Promise<boolean> {
+export async function markOrderUnpaid(tx: Tx, orderId: string): Promise<boolean> {
   const noted = await tx.org
     .table('mailbox_orders')
     .where({ id: orderId, state: 'ready' })

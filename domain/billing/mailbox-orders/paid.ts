@@ -2,7 +2,7 @@ import { signalOpen } from '../../../temporal/dispatch.ts';
 import { mailboxOrderWorkflow } from '../../../workflows/mailbox-order/contract.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { failOrder } from './end.ts';
-import { leaveUnpaid } from './months.ts';
+import { markOrderUnpaid } from './months.ts';
 import { moveOrder } from './move.ts';
 import { WORKING } from './states.ts';
 import { message } from '../../../messages/index.ts';
@@ -13,7 +13,7 @@ import { message } from '../../../messages/index.ts';
  * starts a lost one.
  * @returns `too_late` if the order did not wait for this payment, which is then refunded
  */
-export async function orderPaid(tx: Tx, orderId: string, paymentId: string): Promise<'paid' | 'too_late'> {
+export async function recordOrderPaid(tx: Tx, orderId: string, paymentId: string): Promise<'paid' | 'too_late'> {
   const order = await tx.org.table('mailbox_orders').where({ id: orderId, payment_id: paymentId }).first('id');
   if (!order) return 'too_late';
   const paid = await moveOrder(tx, orderId, ['awaiting_payment'], 'paid');
@@ -28,7 +28,7 @@ export async function orderPaid(tx: Tx, orderId: string, paymentId: string): Pro
  * paid, and retired if the subscription has ended. Nothing is refunded then, because the paid time was used.
  * @returns false when there was nothing to record
  */
-export async function orderPaymentFailed(
+export async function recordOrderPaymentFailed(
   tx: Tx,
   orderId: string,
   code: 'payment_expired' | 'payment_failed' | 'subscription_ended',
@@ -36,5 +36,5 @@ export async function orderPaymentFailed(
   const error = { code, message: message(`order.${code}`), fix: message(`order.${code}.fix`) };
   if (code === 'subscription_ended') return (await failOrder(tx, orderId, ['ready', ...WORKING], error)) !== undefined;
   if ((await failOrder(tx, orderId, ['awaiting_payment'], error)) !== undefined) return true;
-  return code === 'payment_failed' && leaveUnpaid(tx, orderId);
+  return code === 'payment_failed' && markOrderUnpaid(tx, orderId);
 }

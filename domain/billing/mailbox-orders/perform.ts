@@ -38,7 +38,7 @@ export async function performOrderStep(ctx: Ctx, orderId: string, step: string):
       await refuse(ctx, orderId, step, error);
       return { outcome: 'failed' };
     }
-    if (error instanceof ProviderUnreachable) return giveUpOrRetry(ctx, orderId, begun.row, error);
+    if (error instanceof ProviderUnreachable) return failOrRetry(ctx, orderId, begun.row, error);
     throw error;
   }
 }
@@ -176,12 +176,7 @@ function refusalOf(code: string): StoredIssue {
   return { code: 'mailbox_provisioning_failed', message: message('order.refused', { code }), fix };
 }
 
-async function giveUpOrRetry(
-  ctx: Ctx,
-  orderId: string,
-  row: StepRow,
-  error: ProviderUnreachable,
-): Promise<StepOutcome> {
+async function failOrRetry(ctx: Ctx, orderId: string, row: StepRow, error: ProviderUnreachable): Promise<StepOutcome> {
   const until = row.started_at!.getTime() + ctx.config.PROVISIONING_GIVE_UP_MS;
   if (ctx.clock.now().getTime() < until) return { outcome: 'retry', inMs: retryInMs(row.attempts, error) };
   // The step stays in state running, because its result is unknown, and is therefore undone.

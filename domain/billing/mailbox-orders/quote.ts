@@ -51,7 +51,7 @@ interface PricedOrder {
  * with all problems
  */
 export async function priceOrder(ctx: Ctx, input: QuoteInput): Promise<PricedOrder> {
-  const { offer, domains, faults } = await look(ctx, input);
+  const { offer, domains, faults } = await queryProvider(ctx, input);
   if (input.domain === undefined && (input.domains ?? []).length === 0)
     faults.push(fault('provision_domain_invalid', 'domain', message('field.required')));
   if (faults.length === 0 && billOf(offer!, { ...input, domains }).dueTodayCents > MAX_CENTS)
@@ -66,7 +66,7 @@ export async function priceOrder(ctx: Ctx, input: QuoteInput): Promise<PricedOrd
  */
 export async function quoteProblems(ctx: Ctx, input: Partial<QuoteInput>): Promise<Problem[]> {
   try {
-    return (await look(ctx, input)).faults.map(problemOf);
+    return (await queryProvider(ctx, input)).faults.map(problemOf);
   } catch (error) {
     if (error instanceof AppError) return [];
     throw error;
@@ -74,7 +74,7 @@ export async function quoteProblems(ctx: Ctx, input: Partial<QuoteInput>): Promi
 }
 
 /** Asks the provider about the given fields, and lists every problem. */
-async function look(
+async function queryProvider(
   ctx: Ctx,
   input: Partial<QuoteInput>,
 ): Promise<{ offer: Offer | undefined; domains: OrderedDomain[]; faults: QuoteFault[] }> {

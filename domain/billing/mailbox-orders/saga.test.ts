@@ -10,7 +10,7 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { replayTask } from '../../operations/dead-letters/dead-letters.ts';
 import { cancelOrder } from './end.ts';
 import { advanceMailboxOrder } from './advance.ts';
-import { orderPaymentFailed } from './paid.ts';
+import { recordOrderPaymentFailed } from './paid.ts';
 import { performOrderStep } from './perform.ts';
 import { undoOrderStep } from './undo.ts';
 import { eventually } from '../../../test/harness/eventually.ts';
@@ -272,7 +272,7 @@ test.serial('the end of the subscription of mailboxes in use retires them, witho
   const desk = await openOrderDesk(orders);
   const id = await paid(desk);
   await desk.drive(id);
-  t.true(await transact(desk.ctx, (tx) => orderPaymentFailed(tx, id, 'subscription_ended')));
+  t.true(await transact(desk.ctx, (tx) => recordOrderPaymentFailed(tx, id, 'subscription_ended')));
   await desk.drive(id);
   t.like(await desk.row(id), { state: 'failed', under_way: false });
   t.like((await desk.row(id)).error, { code: 'subscription_ended' });

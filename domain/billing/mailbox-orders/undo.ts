@@ -23,14 +23,14 @@ export async function undoOrderStep(ctx: Ctx, orderId: string, step: string): Pr
   if (!row) return { outcome: 'skipped' };
   try {
     const undone = await call(ctx, row);
-    await transact(ctx, (tx) => (undone ? finish(tx, row) : keep(tx, row)));
+    await transact(ctx, (tx) => (undone ? finish(tx, row) : keepDomain(tx, row)));
     return { outcome: 'done' };
   } catch (error) {
-    if (error instanceof ProviderRefusal) return needPerson(ctx, row, error.code);
+    if (error instanceof ProviderRefusal) return recordPersonNeeded(ctx, row, error.code);
     if (!(error instanceof ProviderUnreachable)) throw error;
     const until = row.undo_started_at!.getTime() + ctx.config.PROVISIONING_GIVE_UP_MS;
     if (ctx.clock.now().getTime() < until) return { outcome: 'retry', inMs: retryInMs(row.attempts, error) };
-    return needPerson(ctx, row, 'mailbox_provisioning_failed');
+    return recordPersonNeeded(ctx, row, 'mailbox_provisioning_failed');
   }
 }
 
@@ -132,7 +132,7 @@ async function release(tx: Tx, orderId: string, ref: string): Promise<void> {
 }
 
 /** Keeps the domain in the workspace, for the mailboxes of its other orders. */
-async function keep(tx: Tx, { order_id: orderId, step }: StepRow): Promise<void> {
+async function keepDomain(tx: Tx, { order_id: orderId, step }: StepRow): Promise<void> {
   await tx.org
     .table('order_steps')
     .where({ order_id: orderId, step, state: 'compensating' })
@@ -140,7 +140,7 @@ async function keep(tx: Tx, { order_id: orderId, step }: StepRow): Promise<void>
 }
 
 /** Records a step that could not be undone: with its order, as a dead letter and by an event. */
-async function needPerson(
+async function recordPersonNeeded(
   ctx: Ctx,
   { order_id: orderId, step, attempts }: StepRow,
   code: string,

@@ -1,12 +1,12 @@
 import { signalOpen } from '../../../temporal/dispatch.ts';
 import { orderRefundWorkflow } from '../../../workflows/order-refund/contract.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { isUnderWay } from '../payments/months.ts';
+import { isPeriodOpen } from '../payments/months.ts';
 import { movePayment } from '../payments/move.ts';
-import { refundNeedsPerson, settleRefund } from '../payments/refund.ts';
+import { recordRefundNeedsPerson, settleRefund } from '../payments/refund.ts';
 import { refundArgs, requestRefund } from '../payments/request-refund.ts';
 import type { PaymentRow, PaymentState } from '../payments/states.ts';
-import type { PaymentNews } from './read.ts';
+import type { PaymentEvent } from './read.ts';
 import { subjectOf } from './subjects.ts';
 import { message } from '../../../messages/index.ts';
 
@@ -17,23 +17,23 @@ const UNPAID: readonly PaymentState[] = ['open', 'expired', 'failed'];
  * Applies a payment event, as far as it is still relevant. The payment is locked.
  * @returns the result, as a code
  */
-export async function applyNews(tx: Tx, payment: PaymentRow, news: PaymentNews): Promise<string> {
+export async function applyPaymentEvent(tx: Tx, payment: PaymentRow, news: PaymentEvent): Promise<string> {
   switch (news.kind) {
     case 'paid':
-      return takeMoney(tx, payment, news);
+      return recordReceivedMoney(tx, payment, news);
     case 'expired':
     case 'failed':
-      return giveUp(tx, payment, news.kind);
+      return failPayment(tx, payment, news.kind);
     case 'charge_failed':
-      return payment.provider_session_id === null ? giveUp(tx, payment, 'failed') : 'ignored';
+      return payment.provider_session_id === null ? failPayment(tx, payment, 'failed') : 'ignored';
     case 'refunded':
-      return takeRefund(tx, payment, news.refundId);
+      return recordRefund(tx, payment, news.refundId);
     case 'refund_failed':
       return failRefund(tx, payment, news);
     case 'month_paid':
       return subjectOf(payment).monthPaid(tx, news.month);
     case 'month_failed':
-      return isGivenBack(payment) ? 'ignored' : subjectOf(payment).monthFailed(tx, news.month);
+      return isRefunded(payment) ? 'ignored' : subjectOf(payment).monthFailed(tx, news.month);
     case 'subscription_ended':
       return endSubscription(tx, payment);
     default:
@@ -45,7 +45,11 @@ export async function applyNews(tx: Tx, payment: PaymentRow, news: PaymentNews):
  * Records received money. If the subject waits for exactly this amount, the subject continues. Otherwise everything is
  * refunded: it came too late, or has another amount or currency.
  */
-async function takeMoney(tx: Tx, payment: PaymentRow, news: Extract<PaymentNews, { kind: 'paid' }>): Promise<string> {
+async function recordReceivedMoney(
+  tx: Tx,
+  payment: PaymentRow,
+  news: Extract<PaymentEvent, { kind: 'paid' }>,
+): Promise<string> {
   const { money, ids } = news;
   if (!UNPAID.includes(payment.state)) return rememberIds(tx, payment, news);
   const asAsked = money.cents === payment.amount_cents && money.currency === payment.currency;
@@ -72,7 +76,7 @@ async function takeMoney(tx: Tx, payment: PaymentRow, news: Extract<PaymentNews,
 async function rememberIds(
   tx: Tx,
   payment: PaymentRow,
-  { ids }: Extract<PaymentNews, { kind: 'paid' }>,
+  { ids }: Extract<PaymentEvent, { kind: 'paid' }>,
 ): Promise<string> {
   await tx.org
     .table('payments')
@@ -86,7 +90,7 @@ async function rememberIds(
   return 'ignored';
 }
 
-async function giveUp(tx: Tx, payment: PaymentRow, kind: 'expired' | 'failed'): Promise<string> {
+async function failPayment(tx: Tx, payment: PaymentRow, kind: 'expired' | 'failed'): Promise<string> {
   if (payment.state !== 'open') return 'ignored';
   await subjectOf(payment).failed(tx, kind === 'expired' ? 'payment_expired' : 'payment_failed');
   return (await movePayment(tx, payment.id, ['open'], kind, { reason: `provider_${kind}` })) ? kind : 'ignored';
@@ -96,16 +100,16 @@ async function giveUp(tx: Tx, payment: PaymentRow, kind: 'expired' | 'failed'): 
  * Records a refund, requested by Heron or made by a person at the provider. In the second case its subject counts as
  * unpaid.
  */
-async function takeRefund(tx: Tx, payment: PaymentRow, refundId: string | null): Promise<string> {
+async function recordRefund(tx: Tx, payment: PaymentRow, refundId: string | null): Promise<string> {
   if (payment.state === 'refunded') return 'ignored';
   if (payment.state === 'refund_due' || payment.state === 'needs_person') {
     if (isOfFailedRefund(payment, refundId)) return 'ignored';
     const settled = await settleRefund(tx, payment.id, { refundId: refundId ?? payment.provider_refund_id });
-    if (settled) wakeRefund(tx, payment);
+    if (settled) signalRefund(tx, payment);
     return settled ? 'refunded' : 'ignored';
   }
   // A refund for a past period has no consequences, because that period was delivered.
-  if (payment.subject === 'renewal' || (await isUnderWay(tx, payment)))
+  if (payment.subject === 'renewal' || (await isPeriodOpen(tx, payment)))
     await subjectOf(payment).failed(tx, 'payment_failed');
   const moved = await movePayment(tx, payment.id, [...UNPAID, 'paid'], 'refunded', {
     reason: 'refunded_at_provider',
@@ -128,28 +132,28 @@ function isOfFailedRefund(payment: PaymentRow, refundId: string | null): boolean
 async function failRefund(
   tx: Tx,
   payment: PaymentRow,
-  { refundId, code }: Extract<PaymentNews, { kind: 'refund_failed' }>,
+  { refundId, code }: Extract<PaymentEvent, { kind: 'refund_failed' }>,
 ): Promise<string> {
   // A failure of an earlier refund does not affect a later one that a person requested.
   if (payment.provider_refund_id !== null && payment.provider_refund_id !== refundId) return 'ignored';
-  if (!(await refundNeedsPerson(tx, payment.id, { code, reason: message('refund.bank') }))) return 'ignored';
-  wakeRefund(tx, payment);
+  if (!(await recordRefundNeedsPerson(tx, payment.id, { code, reason: message('refund.bank') }))) return 'ignored';
+  signalRefund(tx, payment);
   return 'needs_person';
 }
 
 async function endSubscription(tx: Tx, payment: PaymentRow): Promise<string> {
   await tx.org.table('payments').where({ id: payment.id }).update({ subscription_ended_at: tx.now });
-  if (isGivenBack(payment)) return 'ignored';
+  if (isRefunded(payment)) return 'ignored';
   await subjectOf(payment).failed(tx, 'subscription_ended');
   return 'subscription_ended';
 }
 
 /** Returns true if Heron ended the subscription itself, by refunding its first payment. */
-function isGivenBack({ state }: PaymentRow): boolean {
+function isRefunded({ state }: PaymentRow): boolean {
   return state === 'refund_due' || state === 'refunded' || state === 'needs_person';
 }
 
 /** Signals the open run of a refund, which checks again after the commit. */
-function wakeRefund(tx: Tx, payment: PaymentRow): void {
+function signalRefund(tx: Tx, payment: PaymentRow): void {
   tx.intend(signalOpen(orderRefundWorkflow, refundArgs(payment), 'changed', { cause: 'provider' }));
 }

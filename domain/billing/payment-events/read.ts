@@ -4,7 +4,7 @@ import type { Month } from '../payments/months.ts';
 import { idOf } from '../payments/stripe.ts';
 
 /** Content of an event about one payment. */
-export type PaymentNews =
+export type PaymentEvent =
   | { kind: 'paid'; money: Money; ids: ProviderIds }
   | { kind: 'expired' | 'failed' | 'charge_failed' | 'pending' }
   | { kind: 'refunded'; refundId: string | null }
@@ -37,7 +37,7 @@ export interface PaymentReference {
 /** An event about one of Heron's payments. */
 interface ReadEvent {
   about: PaymentReference;
-  news: PaymentNews;
+  news: PaymentEvent;
 }
 
 /** Parses an event of Stripe; undefined for an event that is not relevant. */
@@ -45,7 +45,7 @@ export function readPaymentEvent(event: Stripe.Event): ReadEvent | undefined {
   switch (event.type) {
     case 'checkout.session.completed':
     case 'checkout.session.async_payment_succeeded':
-      return { about: ofSession(event.data.object), news: newsOfSession(event.data.object) };
+      return { about: ofSession(event.data.object), news: eventOfSession(event.data.object) };
     case 'checkout.session.async_payment_failed':
       return { about: ofSession(event.data.object), news: { kind: 'failed' } };
     case 'checkout.session.expired':
@@ -86,7 +86,7 @@ function ofSession(session: Stripe.Checkout.Session): PaymentReference {
 /**
  * A page can be completed before the money has arrived, as with a bank transfer. Another event then reports the money.
  */
-function newsOfSession(session: Stripe.Checkout.Session): PaymentNews {
+function eventOfSession(session: Stripe.Checkout.Session): PaymentEvent {
   if (session.payment_status === 'unpaid') return { kind: 'pending' };
   return {
     kind: 'paid',

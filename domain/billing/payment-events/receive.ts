@@ -6,7 +6,7 @@ import { isUuid } from '../../../lib/ids.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { lockPayment } from '../payments/move.ts';
-import { applyNews } from './apply.ts';
+import { applyPaymentEvent } from './apply.ts';
 import { readPaymentEvent, type PaymentReference } from './read.ts';
 import { message } from '../../../messages/index.ts';
 
@@ -42,7 +42,7 @@ export async function receivePaymentEvent(deps: Deps, body: Buffer, signature: s
       .ignore()
       .returning('provider_event_id');
     if (taken.length === 0) return 'duplicate';
-    const outcome = await applyNews(tx, locked, read.news);
+    const outcome = await applyPaymentEvent(tx, locked, read.news);
     await tx.org.table('payment_events').where({ provider_event_id: event.id }).update({ outcome });
     return outcome;
   });

@@ -1,7 +1,7 @@
-import { renewalPaid, renewalPaymentFailed } from '../domain-renewals/paid.ts';
+import { recordRenewalPaid, recordRenewalPaymentFailed } from '../domain-renewals/paid.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { orderMonthFailed, orderMonthPaid } from '../mailbox-orders/months.ts';
-import { orderPaid, orderPaymentFailed } from '../mailbox-orders/paid.ts';
+import { recordOrderMonthFailed, recordOrderMonthPaid } from '../mailbox-orders/months.ts';
+import { recordOrderPaid, recordOrderPaymentFailed } from '../mailbox-orders/paid.ts';
 import type { Month } from '../payments/months.ts';
 import type { PaymentRow } from '../payments/states.ts';
 
@@ -28,17 +28,17 @@ export function subjectOf({ subject, subject_id: id }: Pick<PaymentRow, 'subject
 
 function orderOf(orderId: string): PaymentSubject {
   return {
-    paid: (tx, paymentId) => orderPaid(tx, orderId, paymentId),
-    failed: async (tx, code) => void (await orderPaymentFailed(tx, orderId, code)),
-    monthPaid: (tx, month) => orderMonthPaid(tx, orderId, month),
-    monthFailed: (tx, month) => orderMonthFailed(tx, orderId, month),
+    paid: (tx, paymentId) => recordOrderPaid(tx, orderId, paymentId),
+    failed: async (tx, code) => void (await recordOrderPaymentFailed(tx, orderId, code)),
+    monthPaid: (tx, month) => recordOrderMonthPaid(tx, orderId, month),
+    monthFailed: (tx, month) => recordOrderMonthFailed(tx, orderId, month),
   };
 }
 
 function renewalOf(renewalId: string): PaymentSubject {
   return {
-    paid: (tx, paymentId) => renewalPaid(tx, renewalId, paymentId),
-    failed: (tx) => renewalPaymentFailed(tx, renewalId),
+    paid: (tx, paymentId) => recordRenewalPaid(tx, renewalId, paymentId),
+    failed: (tx) => recordRenewalPaymentFailed(tx, renewalId),
     monthPaid: async () => 'ignored',
     monthFailed: async () => 'ignored',
   };

@@ -61,7 +61,7 @@ export async function isMonthPaid(tx: Tx, orderId: string, { invoiceId, endsAt }
 }
 
 /** Returns true if the period of a payment is not over, or if the payment was never made. */
-export async function isUnderWay(tx: Tx, { id }: Pick<PaymentRow, 'id'>): Promise<boolean> {
+export async function isPeriodOpen(tx: Tx, { id }: Pick<PaymentRow, 'id'>): Promise<boolean> {
   const over = await tx.org.sql(
     `select id from payments where organization_id = :org and id = :id and ${PAID_UNTIL} <= :now`,
     { id, now: tx.now },

@@ -25,7 +25,10 @@ const LONGEST_WAIT_MS = 6 * HOUR_MS;
  * and stores the result. A person is needed after a refusal, or if the refund is not done by its deadline.
  * @throws Error when the work itself fails; a provider that does not answer is a wait
  */
-export async function refundTurn(ctx: Ctx, { paymentId }: Pick<OrderRefundArgs, 'paymentId'>): Promise<RefundReport> {
+export async function advanceRefund(
+  ctx: Ctx,
+  { paymentId }: Pick<OrderRefundArgs, 'paymentId'>,
+): Promise<RefundReport> {
   const payment = await readPayment(ctx, paymentId);
   if (payment.state !== 'refund_due') return { kind: 'done', why: payment.state };
   const asked = await askRefund(ctx, payment);
@@ -35,7 +38,7 @@ export async function refundTurn(ctx: Ctx, { paymentId }: Pick<OrderRefundArgs, 
         await settleRefund(tx, paymentId, { refundId: asked.refundId });
         return { kind: 'done', why: 'refunded' };
       case 'refused':
-        await refundNeedsPerson(tx, paymentId, asked.refusal);
+        await recordRefundNeedsPerson(tx, paymentId, asked.refusal);
         return { kind: 'done', why: 'needs_person' };
       default:
         return waitOn(tx, payment, asked);
@@ -85,7 +88,7 @@ async function findOrCreate(ctx: Ctx, stripe: Stripe, payment: PaymentRow): Prom
   // Stored, because it identifies a refund that a person makes at the provider.
   if (intent !== payment.provider_payment_id)
     await singleStatement(ctx).table('payments').where({ id: payment.id }).update({ provider_payment_id: intent });
-  const standing = await findStanding(stripe, intent, payment);
+  const standing = await findExistingRefund(stripe, intent, payment);
   if (standing) return standing;
   try {
     return await stripe.refunds.create(
@@ -94,14 +97,18 @@ async function findOrCreate(ctx: Ctx, stripe: Stripe, payment: PaymentRow): Prom
     );
   } catch (error) {
     // The request is also refused if a person, or an abandoned attempt, has created the refund since the look-up.
-    const made = refusalOf(error) && (await findStanding(stripe, intent, payment));
+    const made = refusalOf(error) && (await findExistingRefund(stripe, intent, payment));
     if (!made) throw error;
     return made;
   }
 }
 
 /** Finds a refund of the whole amount that is done or in progress. */
-async function findStanding(stripe: Stripe, intent: string, payment: PaymentRow): Promise<Stripe.Refund | undefined> {
+async function findExistingRefund(
+  stripe: Stripe,
+  intent: string,
+  payment: PaymentRow,
+): Promise<Stripe.Refund | undefined> {
   const { data } = await stripe.refunds.list({ payment_intent: intent, limit: 10 });
   const due = payment.received_cents ?? payment.amount_cents;
   return data.find(({ status, amount }) => (status === 'succeeded' || status === 'pending') && amount >= due);
@@ -157,7 +164,7 @@ async function waitOn(
       updated_at: tx.now,
     });
   if (until <= tx.now.getTime()) {
-    await refundNeedsPerson(tx, payment.id, { code: 'refund_late', reason: message('refund.late') });
+    await recordRefundNeedsPerson(tx, payment.id, { code: 'refund_late', reason: message('refund.late') });
     return { kind: 'done', why: 'needs_person' };
   }
   const waitMs = asked.kind === 'pending' ? LONGEST_WAIT_MS : Math.min(FIRST_WAIT_MS * 2 ** attempts, LONGEST_WAIT_MS);
@@ -189,7 +196,11 @@ export async function settleRefund(
  * again.
  * @returns false when no refund is due
  */
-export async function refundNeedsPerson(tx: Tx, paymentId: string, { code, reason }: StripeRefusal): Promise<boolean> {
+export async function recordRefundNeedsPerson(
+  tx: Tx,
+  paymentId: string,
+  { code, reason }: StripeRefusal,
+): Promise<boolean> {
   const said = message('refund.refused', { code, reason });
   const payment = await movePayment(tx, paymentId, ['refund_due', 'refunded'], 'needs_person', {
     reason: code === 'refund_late' ? code : 'refund_refused',

@@ -80,7 +80,7 @@ async function apply(tx: Tx, subject: Subject, event: ReportedEvent, reason: str
       });
     case 'open':
     case 'click':
-      return engaged(tx, subject, event.event_type);
+      return recordReportedEngagement(tx, subject, event.event_type);
   }
 }
 
@@ -96,7 +96,7 @@ function judged(reason: string): Omit<Bounce, 'source'> {
   return { hard: bounceTypeOf(refusal) === 'hard', reason, fault: refusal.class };
 }
 
-async function engaged(tx: Tx, subject: Subject, type: 'open' | 'click'): Promise<void> {
+async function recordReportedEngagement(tx: Tx, subject: Subject, type: 'open' | 'click'): Promise<void> {
   await recordEngagement(tx, subject, type, 'reported');
   if (!subject.send) return;
   const column = type === 'open' ? 'opened_at' : 'clicked_at';
@@ -132,7 +132,7 @@ async function findSubject(tx: Tx, event: ReportedEvent): Promise<Subject> {
     ? await lockSubject(tx, event.task_id)
     : isCampaignGone
       ? undefined
-      : await latestTo(tx, event);
+      : await latestSendTo(tx, event);
   if (event.task_id && !subject) throw notFound('email');
   if (subject) {
     if (subject.email !== email)
@@ -162,7 +162,7 @@ async function known(tx: Tx, table: 'campaigns' | 'contacts', id: string | undef
 }
 
 /** Finds the latest sent email to a recipient, through the contact, because that has an index. */
-async function latestTo(tx: Tx, event: ReportedEvent): Promise<Subject | undefined> {
+async function latestSendTo(tx: Tx, event: ReportedEvent): Promise<Subject | undefined> {
   const [row] = await tx.org.sql<{ id: string }>(
     `select s.id from contacts c join sends s on s.contact_id = c.id
      where c.organization_id = :org and c.email = :email and s.organization_id = :org and s.recipient = :email

@@ -9,12 +9,12 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import type { Recipients } from './audience.ts';
 import type { LaunchCheck } from './checks.ts';
-import { deny, type RunError } from './end.ts';
+import { denyRun, type RunError } from './end.ts';
 import { moveRun, moveRuns } from './move.ts';
 import { requesterOf } from './requester.ts';
 import type { RunRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
-import { words } from '../../platform/words.ts';
+import { externalText } from '../../platform/external-text.ts';
 
 /** Maximum runs denied in one transaction. */
 const AT_ONCE = 200;
@@ -73,7 +73,7 @@ export async function expireRun(tx: Tx, run: RunRow): Promise<RunRow> {
 
 /** Denies a locked run whose approval ended without a decision. */
 export function denyUndecided(tx: Tx, run: RunRow, reason: string | null): Promise<RunRow> {
-  return deny(tx, run, { ...EXPIRED, message: reason ? words(reason) : EXPIRED.message });
+  return denyRun(tx, run, { ...EXPIRED, message: reason ? externalText(reason) : EXPIRED.message });
 }
 
 /** Returns true if a run was denied because nobody decided in time. */

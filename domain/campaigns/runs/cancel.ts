@@ -6,7 +6,7 @@ import { pauseCampaign } from '../../sending/control/status.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { lockRun, moveRun } from './move.ts';
-import { FOLLOWING, RUN_STATES, hasEnded, type RunRow } from './states.ts';
+import { LAUNCHED_STATES, RUN_STATES, hasEnded, type RunRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
@@ -34,7 +34,7 @@ export async function cancelRun(ctx: Ctx, runId: string): Promise<RunRow> {
  */
 export async function endCancelled(tx: Tx, run: RunRow, cause: RunSignals['cancelled']['cause']): Promise<RunRow> {
   if (run.approval_id) await endApproval(tx, run.approval_id, 'The run was cancelled');
-  if (cause === 'request' && (FOLLOWING as readonly string[]).includes(run.state))
+  if (cause === 'request' && (LAUNCHED_STATES as readonly string[]).includes(run.state))
     await pauseCampaign(tx, run.campaign_id, 'paused', message('log.run_cancelled'));
   const moved = await moveRun(tx, run.id, RUN_STATES, 'cancelled', { reason: cause });
   tx.intend(signalOpen(runWorkflow, { organizationId: tx.org.organizationId, runId: run.id }, 'cancelled', { cause }));

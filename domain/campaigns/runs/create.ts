@@ -45,7 +45,7 @@ export async function createRun(ctx: Ctx, input: CreateRun): Promise<RunRow> {
     refuseFaulty(plan);
     const settings = await settingsOf(tx, input, plan);
     const campaign = plan.campaign
-      ? await takeCampaign(inside, plan.campaign, settings, plan)
+      ? await updateForRun(inside, plan.campaign, settings, plan)
       : await buildCampaign(inside, tx, input, plan, settings);
     await storeLeads(inside, campaign.id, input);
     return storeRun(tx, campaign, input, plan);
@@ -103,7 +103,7 @@ async function unsubscribeMode(tx: Tx, enabled: boolean): Promise<'inherit' | 't
   return unsubscribe.mode === 'off' ? 'text' : 'inherit';
 }
 
-async function takeCampaign(
+async function updateForRun(
   inside: Ctx,
   { id }: CampaignRow,
   settings: CampaignSettings,

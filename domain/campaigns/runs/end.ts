@@ -1,10 +1,10 @@
-import { besideFinding, findingCode, type Finding } from '../../../lib/finding.ts';
+import { findingMessage, findingCode, type Finding } from '../../../lib/finding.ts';
 import { endApproval } from '../../approvals/expire.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { Recipients } from './audience.ts';
 import type { LaunchCheck } from './checks.ts';
 import { moveRun } from './move.ts';
-import { UNDER_WAY, type RunRow } from './states.ts';
+import { PRELAUNCH_STATES, type RunRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 import type { StoredIssue } from '../../../db/json-columns.ts';
 
@@ -19,12 +19,12 @@ export function failChecks(tx: Tx, run: RunRow, checked: LaunchCheck, recipients
 /** Converts an error of the checks to the reason why the run ended. */
 function asIssue(finding: Finding): StoredIssue {
   const { code, values } = finding;
-  const fix = besideFinding(finding, 'fix') ?? message('runs.another.fix');
+  const fix = findingMessage(finding, 'fix') ?? message('runs.another.fix');
   return { code: findingCode(finding), message: { code, values }, fix };
 }
 
 /** Ends a run whose campaign was deleted. */
-export function failGone(tx: Tx, run: RunRow): Promise<RunRow> {
+export function failDeletedCampaign(tx: Tx, run: RunRow): Promise<RunRow> {
   return end(tx, run, 'failed', {
     code: 'campaign_deleted',
     message: message('runs.campaign_deleted'),
@@ -33,7 +33,7 @@ export function failGone(tx: Tx, run: RunRow): Promise<RunRow> {
 }
 
 /** Ends a run that was not approved. */
-export function deny(tx: Tx, run: RunRow, why: RunError): Promise<RunRow> {
+export function denyRun(tx: Tx, run: RunRow, why: RunError): Promise<RunRow> {
   return end(tx, run, 'denied', why);
 }
 
@@ -46,7 +46,7 @@ async function end(
 ): Promise<RunRow> {
   if (run.approval_id)
     await endApproval(tx, run.approval_id, `The run has ${state === 'failed' ? 'failed' : 'been denied'}`);
-  return (await moveRun(tx, run.id, UNDER_WAY, state, {
+  return (await moveRun(tx, run.id, PRELAUNCH_STATES, state, {
     reason: error.code,
     errorDetails: error,
     ...change,

@@ -2,7 +2,7 @@ import type { Columns } from '../../../db/rows.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { endCancelled } from './cancel.ts';
 import { lockRun, moveRun } from './move.ts';
-import { FOLLOWING, hasEnded, type RunRow, type RunState } from './states.ts';
+import { LAUNCHED_STATES, hasEnded, type RunRow, type RunState } from './states.ts';
 
 /**
  * Updates runs to the current state of their campaigns: paused, active again or completed. A deleted campaign cancels
@@ -36,5 +36,5 @@ async function follow(tx: Tx, run: RunRow): Promise<void> {
 }
 
 async function move(tx: Tx, run: RunRow, to: RunState, reason: string, data = {}): Promise<void> {
-  if (run.state !== to) await moveRun(tx, run.id, FOLLOWING, to, { reason, data });
+  if (run.state !== to) await moveRun(tx, run.id, LAUNCHED_STATES, to, { reason, data });
 }

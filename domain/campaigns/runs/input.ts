@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { addressKey } from '../../../lib/address.ts';
 import { appPath, eventName, MAX_WAIT_MINUTES, outputKey } from '../../sending/campaign/actions.ts';
 import { MAX_STEPS, variantInputSchema } from '../input.ts';
-import { CONTACT_LIMITS, fitCustomFields, MOST_FIELDS } from '../../directory/contact-fields.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { CONTACT_LIMITS, customFieldsFit, CUSTOM_FIELD_LIMITS } from '../../directory/contact-fields.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 /** Maximum inline leads of one run. Larger lists are imported first and named as a segment. */
 const MAX_RUN_LEADS = 5_000;
@@ -30,7 +30,7 @@ const lead = z.strictObject({
   phone: text(CONTACT_LIMITS.phone),
   custom_fields: z
     .record(z.string().min(1).max(CONTACT_LIMITS.customKey), z.string().max(CONTACT_LIMITS.customValue))
-    .refine(fitCustomFields, says('directory.too_many_fields', MOST_FIELDS))
+    .refine(customFieldsFit, ruleMessage('directory.too_many_fields', CUSTOM_FIELD_LIMITS))
     .optional()
     .meta({ description: 'Usable in emails as {{.key}}' }),
 });

@@ -9,7 +9,7 @@ import { launch } from '../start.ts';
 import { denyUndecided, holdRun } from './approval.ts';
 import type { Recipients } from './audience.ts';
 import type { LaunchCheck } from './checks.ts';
-import { deny } from './end.ts';
+import { denyRun } from './end.ts';
 import { undefinedIfGone } from '../gone.ts';
 import { lockRun, moveRun } from './move.ts';
 import { CREDENTIAL_REVOKED } from './requester.ts';
@@ -54,9 +54,9 @@ export const runLaunch: ApprovalSubject<LaunchedRun> = {
       return;
     }
     if (why === 'expired') await denyUndecided(tx, run, reason);
-    else if (why === 'revoked') await deny(tx, run, CREDENTIAL_REVOKED);
+    else if (why === 'revoked') await denyRun(tx, run, CREDENTIAL_REVOKED);
     else
-      await deny(tx, run, {
+      await denyRun(tx, run, {
         code: 'approval_denied',
         message: reason ? message('runs.denied_because', { reason }) : message('runs.denied'),
         fix: message('runs.denied.fix'),

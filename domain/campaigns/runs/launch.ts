@@ -1,11 +1,11 @@
-import { carryOut } from '../../approvals/decide.ts';
+import { executeApproved } from '../../approvals/decide.ts';
 import { findApproval } from '../../approvals/view.ts';
 import { lockCampaign } from '../../sending/control/status.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { countRecipients } from './audience.ts';
-import { checkLaunch, readOutside, type OutsideFacts } from './checks.ts';
-import { deny, failChecks, failGone } from './end.ts';
+import { checkLaunch, readNetworkFacts, type NetworkFacts } from './checks.ts';
+import { denyRun, failChecks, failDeletedCampaign } from './end.ts';
 import { undefinedIfGone } from '../gone.ts';
 import { runLaunch } from './launch-approval.ts';
 import { lockRun } from './move.ts';
@@ -21,22 +21,22 @@ import type { RunRow } from './states.ts';
 export async function launchRun(ctx: Ctx, runId: string): Promise<RunRow> {
   const found = await transact(ctx, (tx) => lockRun(tx, runId));
   if (found.state !== 'launching') return found;
-  const outside = await readOutside(ctx, found.campaign_id);
+  const outside = await readNetworkFacts(ctx, found.campaign_id);
   return transact(ctx, async (tx) => {
     const run = await lockRun(tx, runId);
     return run.state === 'launching' ? launchApproved(ctx, tx, run, outside) : run;
   });
 }
 
-async function launchApproved(ctx: Ctx, tx: Tx, run: RunRow, outside: OutsideFacts): Promise<RunRow> {
+async function launchApproved(ctx: Ctx, tx: Tx, run: RunRow, outside: NetworkFacts): Promise<RunRow> {
   const campaign = await lockCampaign(tx, run.campaign_id).catch(undefinedIfGone);
-  if (!campaign || !outside) return failGone(tx, run);
+  if (!campaign || !outside) return failDeletedCampaign(tx, run);
   const refused = await refusedRequester(tx, run);
-  if (refused) return deny(tx, run, refused);
+  if (refused) return denyRun(tx, run, refused);
   const checked = await checkLaunch(tx, campaign, outside);
   const recipients = await countRecipients(tx.org, campaign.id);
   if (!checked.passed) return failChecks(tx, run, checked, recipients);
   const approval = await findApproval(tx.org, run.approval_id!);
-  await carryOut(tx, runLaunch, { run, ready: { campaign, checked, recipients } }, approval, ctx.config);
+  await executeApproved(tx, runLaunch, { run, ready: { campaign, checked, recipients } }, approval, ctx.config);
   return lockRun(tx, run.id);
 }

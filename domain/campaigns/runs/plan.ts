@@ -29,7 +29,7 @@ export interface RunPlan {
  */
 export async function planRun(org: OrgScope, actor: Actor, input: Partial<CreateRun>): Promise<RunPlan> {
   const { contact_ids: contactIds = [], segment_ids: segmentIds = [] } = input;
-  const campaign = await findTaken(org, input.campaign_id);
+  const campaign = await findRunCampaign(org, input.campaign_id);
   const senders = input.senders
     ? await chooseSenders(org, actor, input.senders)
     : { mailboxIds: [], problems: [], empty: false };
@@ -74,7 +74,7 @@ export function refuseFaulty(plan: RunPlan): void {
   refuseProblems(allProblems(plan));
 }
 
-async function findTaken(org: OrgScope, id: string | undefined): Promise<CampaignRow | undefined> {
+async function findRunCampaign(org: OrgScope, id: string | undefined): Promise<CampaignRow | undefined> {
   return id !== undefined && isUuid(id) ? org.query(Campaigns).findById(id) : undefined;
 }
 

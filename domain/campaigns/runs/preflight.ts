@@ -5,8 +5,8 @@ import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { authorizeLaunch } from '../start.ts';
 import { denyOverdueRuns, expireRun, hasExpired, holdRun } from './approval.ts';
 import { countRecipients, type Recipients } from './audience.ts';
-import { checkLaunch, readOutside, cachedOutsideFacts, type LaunchCheck, type OutsideFacts } from './checks.ts';
-import { deny, failChecks, failGone } from './end.ts';
+import { checkLaunch, readNetworkFacts, cachedNetworkFacts, type LaunchCheck, type NetworkFacts } from './checks.ts';
+import { denyRun, failChecks, failDeletedCampaign } from './end.ts';
 import { undefinedIfGone } from '../gone.ts';
 import { activate } from './launch-approval.ts';
 import { lockRun, moveRun } from './move.ts';
@@ -24,7 +24,7 @@ const FEW_RECIPIENTS = 1_000;
  * @returns the run as it is now, in any state
  */
 export async function advanceRun(ctx: Ctx, runId: string): Promise<RunRow> {
-  const run = await advance(ctx, runId, judgeAtOnce).catch((error: unknown) => {
+  const run = await advance(ctx, runId, checkFromCache).catch((error: unknown) => {
     // A failing check fails in `preflightRun` again, which blocks the run visibly.
     ctx.log.warn({ err: error, runId }, 'a run could not be moved on with its checks; they come next');
     return advance(ctx, runId, async (_ctx, _tx, begun) => begun);
@@ -48,11 +48,11 @@ async function advance(
 }
 
 /** Checks a run that has begun, if no network query is needed. */
-async function judgeAtOnce(ctx: Ctx, tx: Tx, run: RunRow): Promise<RunRow> {
+async function checkFromCache(ctx: Ctx, tx: Tx, run: RunRow): Promise<RunRow> {
   if (run.recipient_count > FEW_RECIPIENTS) return run;
   const campaign = await lockCampaign(tx, run.campaign_id).catch(undefinedIfGone);
-  const outside = campaign && (await cachedOutsideFacts(ctx, tx, campaign));
-  return campaign && outside ? judge(ctx, tx, run, campaign, outside) : run;
+  const outside = campaign && (await cachedNetworkFacts(ctx, tx, campaign));
+  return campaign && outside ? checkAndAdvance(ctx, tx, run, campaign, outside) : run;
 }
 
 /**
@@ -64,28 +64,28 @@ async function judgeAtOnce(ctx: Ctx, tx: Tx, run: RunRow): Promise<RunRow> {
 export async function preflightRun(ctx: Ctx, runId: string): Promise<RunRow> {
   const begun = await advanceRun(ctx, runId);
   if (begun.state !== 'preflighting') return begun;
-  const outside = await readOutside(ctx, begun.campaign_id);
+  const outside = await readNetworkFacts(ctx, begun.campaign_id);
   return transact(ctx, async (tx) => {
     const run = await lockRun(tx, runId);
     if (run.state !== 'preflighting') return run;
     const campaign = await lockCampaign(tx, run.campaign_id).catch(undefinedIfGone);
-    return campaign && outside ? judge(ctx, tx, run, campaign, outside) : failGone(tx, run);
+    return campaign && outside ? checkAndAdvance(ctx, tx, run, campaign, outside) : failDeletedCampaign(tx, run);
   });
 }
 
-async function judge(
+async function checkAndAdvance(
   ctx: Ctx,
   tx: Tx,
   run: RunRow,
   campaign: CampaignRow,
-  outside: NonNullable<OutsideFacts>,
+  outside: NonNullable<NetworkFacts>,
 ): Promise<RunRow> {
   const checked = await checkLaunch(tx, campaign, outside);
   const recipients = await countRecipients(tx.org, campaign.id);
   if (!checked.passed) return failChecks(tx, run, checked, recipients);
   if (run.intent === 'draft') return complete(tx, run, checked, recipients);
   const refused = await refusedRequester(tx, run);
-  if (refused) return deny(tx, run, refused);
+  if (refused) return denyRun(tx, run, refused);
   const authorization = await authorizeLaunch(tx, requesterOf(run), campaign, recipients.count);
   if (authorization.decision === 'awaiting_approval')
     return holdRun(ctx.config, tx, run, campaign, { checked, recipients, reasons: authorization.reasons });

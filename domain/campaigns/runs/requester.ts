@@ -1,5 +1,5 @@
 import type { Requester } from '../../approvals/authorize.ts';
-import { isStanding } from '../../approvals/standing.ts';
+import { isRequesterValid } from '../../approvals/standing.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { RunError } from './end.ts';
 import type { RunRow } from './states.ts';
@@ -30,7 +30,7 @@ export const CREDENTIAL_REVOKED: RunError = {
 };
 
 async function mayStillSend(tx: Tx, run: RunRow): Promise<boolean> {
-  if (run.actor_kind !== 'session') return isStanding(tx, run);
+  if (run.actor_kind !== 'session') return isRequesterValid(tx, run);
   const rows = await tx.org.sql(
     `select 1 from memberships m join roles r on r.id = m.role_id
      where m.organization_id = :org and m.user_id = :user and (r.is_owner or r.permissions @> array['send_campaigns'])`,

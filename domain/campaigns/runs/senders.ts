@@ -3,7 +3,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Problem } from '../../../lib/errors.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import { senderProblems, labelProblems } from '../checks.ts';
-import { COMES_BACK } from '../../sending/campaign/sender-pool.ts';
+import { HOLDS_END } from '../../sending/campaign/sender-pool.ts';
 import type { RunSenders } from './input.ts';
 import { message } from '../../../messages/index.ts';
 
@@ -59,7 +59,7 @@ async function sendable(
 ): Promise<string[]> {
   const rows = await org.sql<Columns<'mailboxes', 'id'>>(
     `select m.id from mailboxes m
-     where m.organization_id = :org and m.status = 'active' and ${COMES_BACK}
+     where m.organization_id = :org and m.status = 'active' and ${HOLDS_END}
        and (cast(:allowed as uuid[]) is null or m.id = any(cast(:allowed as uuid[])))
        and (:mode <> 'explicit' or m.id = any(cast(:mailboxes as uuid[])))
        and (:mode <> 'tags' or exists (select 1 from mailbox_tags t where t.mailbox_id = m.id and t.label_id = any(cast(:tags as uuid[]))))

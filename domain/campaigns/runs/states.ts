@@ -23,9 +23,14 @@ export const RUN_STATES = [
 ] as const satisfies RunState[];
 
 /** States before the launch, in which the run's workflow drives it. */
-export const UNDER_WAY = ['queued', 'preflighting', 'awaiting_approval', 'launching'] as const satisfies RunState[];
+export const PRELAUNCH_STATES = [
+  'queued',
+  'preflighting',
+  'awaiting_approval',
+  'launching',
+] as const satisfies RunState[];
 /** States in which a run follows its campaign. */
-export const FOLLOWING = ['active', 'paused'] as const satisfies RunState[];
+export const LAUNCHED_STATES = ['active', 'paused'] as const satisfies RunState[];
 /** Final states. */
 const ENDED = ['completed', 'failed', 'denied', 'cancelled'] as const satisfies RunState[];
 

@@ -5,7 +5,7 @@ import { isUuid, newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { parseTemplate, renderTemplate } from '../../mail/messages/template.ts';
-import { assertAsSeen } from '../../platform/as-seen.ts';
+import { assertUnchanged } from '../../platform/assert-unchanged.ts';
 import { likeLiteral } from '../../platform/conditions.ts';
 import { assertNotFull } from '../../platform/full-list.ts';
 import { storePositions } from '../../platform/positions.ts';
@@ -60,7 +60,7 @@ export async function updateTemplate(
   return transact(ctx, async (tx) => {
     const before = isUuid(id) ? await tx.org.query(ReplyTemplates).findById(id).forNoKeyUpdate() : undefined;
     if (!before) throw notFound('template');
-    assertAsSeen('template', before.updated_at, expectedUpdatedAt);
+    assertUnchanged('template', before.updated_at, expectedUpdatedAt);
     if (Object.keys(edit).length > 0) {
       await tx.org
         .query(ReplyTemplates)

@@ -27,7 +27,7 @@ import {
   type TestStepRow,
 } from '../../sending/control/test-runs.ts';
 import { message, type Message } from '../../../messages/index.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 
 /** Maximum steps passed in one decision. More means a cycle, which saving a campaign refuses. */
 const MAX_HOPS = 100;
@@ -55,7 +55,7 @@ export async function advanceTestRun(ctx: Ctx, id: string): Promise<TestDecision
     if (!run) return { kind: 'done', outcome: 'deleted' };
     if (run.state !== 'running' && run.state !== 'waiting_for_event') return { kind: 'done', outcome: run.state };
     const step = await latestStep(tx, id);
-    if (run.ends_at <= tx.now && !(await isLeaving(tx, step)))
+    if (run.ends_at <= tx.now && !(await isBeingSent(tx, step)))
       return finish({ tx, run, graph: NO_GRAPH, step }, 'failed', OUT_OF_TIME);
     const [campaign] = await tx.org.sql<Columns<'campaigns', 'id' | 'graph_version'>>(
       'select id, graph_version from campaigns where organization_id = :org and id = :id',
@@ -77,13 +77,14 @@ async function walk(at: Walk): Promise<TestDecision> {
   for (let hops = 0; hops < MAX_HOPS; hops += 1) {
     if (at.step?.state === 'failed') return finish(at, 'failed', issueOf(at));
     if (at.step === null || at.step.state === 'completed' || at.step.state === 'skipped') {
-      const next = at.step === null ? { step: firstStep(at.graph.steps), since: at.tx.now } : await after(at, at.step);
+      const next =
+        at.step === null ? { step: firstStep(at.graph.steps), since: at.tx.now } : await nextAfter(at, at.step);
       if ('unrouted' in next) return failAtApp(at);
       if ('until' in next) return wait(at, next.until, 'waiting', message('wait.for_outcome'));
       if (next.step === null) return finish(at, 'completed');
       await enter(at, next.step, next.since);
     }
-    const verdict = await atStep(at);
+    const verdict = await executeStep(at);
     switch (verdict.kind) {
       case 'passed': {
         await settleTestStep(at.tx, at.step!.id, verdict);
@@ -119,13 +120,13 @@ async function failAtApp(at: Walk): Promise<TestDecision> {
  * The next step, with the start time of its wait in days (`since`). Or the time until which the choice stays open, or
  * that no branch handles a failing app.
  */
-type Onward = { step: EngineStep | null; since: Date } | { until: Date } | { unrouted: true };
+type NextStep = { step: EngineStep | null; since: Date } | { until: Date } | { unrouted: true };
 
 /**
  * Returns the continuation after a finished step. A branch that depends on an email's result waits as it does for a
  * lead.
  */
-async function after({ tx, run, graph }: Walk, finished: TestStepRow): Promise<Onward> {
+async function nextAfter({ tx, run, graph }: Walk, finished: TestStepRow): Promise<NextStep> {
   const left = finished.completed_at ?? tx.now;
   const step = graph.steps.find(({ id }) => id === finished.step_id);
   if (!step) return { step: stepAt(graph, graph.removed.get(finished.step_id)), since: left };
@@ -135,7 +136,7 @@ async function after({ tx, run, graph }: Walk, finished: TestStepRow): Promise<O
   const suspense = facts.email ? branchesInSuspense(step, facts) : [];
   if (suspense.length === 0 && branch === null && finished.outcome === 'error') return { unrouted: true };
   if (suspense.length === 0) return { step: chosen, since: left };
-  const dueAt = ({ wait_after: days }: EngineStep) => left.getTime() + shortened(run, days * DAY_MS);
+  const dueAt = ({ wait_after: days }: EngineStep) => left.getTime() + limitedWaitMs(run, days * DAY_MS);
   const dues = suspense.flatMap(({ to }) => stepAt(graph, to) ?? []).map(dueAt);
   const now = tx.now.getTime();
   const open = dues.filter((due) => due > now);
@@ -195,26 +196,26 @@ async function enter(at: Walk, step: EngineStep, since: Date): Promise<void> {
   at.step = await latestStep(tx, run.id);
 }
 
-async function atStep(at: Walk): Promise<Verdict> {
+async function executeStep(at: Walk): Promise<Verdict> {
   const { graph, step, tx } = at;
   const own = graph.steps.find(({ id }) => id === step!.step_id);
   // The step was removed while the prospect was at it.
   if (!own) {
-    if (await isLeaving(tx, step)) return sendNow(at, tx.now);
+    if (await isBeingSent(tx, step)) return sendNow(at, tx.now);
     await releaseReservedSends(tx, { sendId: step!.id });
     return { kind: 'passed', state: 'skipped', outcome: 'skipped', detail: message('tests.step_removed') };
   }
-  if (own.kind === 'email') return atEmail(at, own);
+  if (own.kind === 'email') return executeEmail(at, own);
   if (!own.action) return { kind: 'passed', state: 'completed', outcome: 'done' };
-  return atAction(at, own.action);
+  return executeAction(at, own.action);
 }
 
-async function atEmail(at: Walk, own: EngineStep): Promise<Verdict> {
+async function executeEmail(at: Walk, own: EngineStep): Promise<Verdict> {
   const { tx, run } = at;
   const step = at.step!;
   const email = await emailOf(tx, step.id);
   if (email) return sendNow(at, email.slot_at);
-  const due = step.started_at.getTime() + shortened(run, own.wait_after * DAY_MS);
+  const due = step.started_at.getTime() + limitedWaitMs(run, own.wait_after * DAY_MS);
   if (due > tx.now.getTime()) return wait(at, new Date(due), 'waiting', message('wait.for_day'));
   const slot = await reserveDirect(tx, {
     id: step.id,
@@ -236,21 +237,21 @@ async function atEmail(at: Walk, own: EngineStep): Promise<Verdict> {
   };
 }
 
-async function atAction(at: Walk, action: StepAction): Promise<Verdict> {
+async function executeAction(at: Walk, action: StepAction): Promise<Verdict> {
   const { tx, run } = at;
   const step = at.step!;
   switch (action.type) {
     case 'app_action':
-      await show(at, 'running', null, null);
+      await storeState(at, 'running', null, null);
       return { kind: 'call', stepRunId: step.id, where: label(at, message('wait.asking_app')) };
     case 'wait': {
-      const until = step.started_at.getTime() + shortened(run, action.wait_minutes * MINUTE_MS);
+      const until = step.started_at.getTime() + limitedWaitMs(run, action.wait_minutes * MINUTE_MS);
       return until > tx.now.getTime()
         ? wait(at, new Date(until), 'waiting', message('wait.waiting'))
         : { kind: 'passed', state: 'completed', outcome: 'elapsed' };
     }
     case 'wait_for_event':
-      return atWait(at, action);
+      return executeWait(at, action);
     case 'end':
       return { kind: 'over', detail: message('tests.end_step') };
     case 'unsubscribe':
@@ -264,12 +265,12 @@ async function atAction(at: Walk, action: StepAction): Promise<Verdict> {
  * Opens the wait, or passes the step once its time is over. An event settles the step elsewhere, also with the run
  * locked.
  */
-async function atWait(at: Walk, action: Extract<StepAction, { type: 'wait_for_event' }>): Promise<Verdict> {
+async function executeWait(at: Walk, action: Extract<StepAction, { type: 'wait_for_event' }>): Promise<Verdict> {
   const { tx, run } = at;
   const step = at.step!;
   const longest = action.timeout_minutes === null ? Infinity : action.timeout_minutes * MINUTE_MS;
   const deadline =
-    step.deadline ?? new Date(Math.min(run.ends_at.getTime(), step.started_at.getTime() + shortened(run, longest)));
+    step.deadline ?? new Date(Math.min(run.ends_at.getTime(), step.started_at.getTime() + limitedWaitMs(run, longest)));
   if (deadline <= tx.now) return { kind: 'passed', state: 'completed', outcome: 'timeout' };
   if (step.state === 'running')
     await tx.org
@@ -277,7 +278,7 @@ async function atWait(at: Walk, action: Extract<StepAction, { type: 'wait_for_ev
       .where({ id: step.id })
       .update({ state: 'waiting', event_name: action.wait_event_name, deadline });
   const event = step.event_name ?? action.wait_event_name;
-  await show(at, 'waiting_for_event', event, deadline);
+  await storeState(at, 'waiting_for_event', event, deadline);
   return {
     kind: 'wait',
     state: 'waiting',
@@ -287,23 +288,23 @@ async function atWait(at: Walk, action: Extract<StepAction, { type: 'wait_for_ev
 }
 
 /** Returns the duration (ms) of a wait in this test, limited by `max_wait_seconds`. */
-function shortened({ max_wait_seconds: most }: TestRunRow, waitMs: number): number {
+function limitedWaitMs({ max_wait_seconds: most }: TestRunRow, waitMs: number): number {
   return most === null ? waitMs : Math.min(waitMs, most * 1000);
 }
 
 async function sendNow(at: Walk, slot: Date): Promise<TestDecision> {
-  await show(at, 'running', null, slot);
+  await storeState(at, 'running', null, slot);
   return { kind: 'send', sendId: at.step!.id, at: slot.getTime(), where: label(at, message('wait.sending')) };
 }
 
 async function wait(at: Walk, until: Date, state: 'waiting' | 'held', why: Message): Promise<TestDecision> {
   const end = until < at.run.ends_at ? until : at.run.ends_at;
-  await show(at, 'running', null, end);
+  await storeState(at, 'running', null, end);
   return { kind: 'wait', state, until: end.getTime(), where: label(at, why) };
 }
 
 /** Stores the state of the run for the API: the event that it waits for and the end of the wait. */
-async function show(
+async function storeState(
   { tx, run }: Walk,
   state: TestRunRow['state'],
   event: string | null,
@@ -355,7 +356,7 @@ function issueOf({ step }: Walk): StoredIssue {
 /** Describes the run's wait for the Temporal UI, in the installation's language. */
 function label({ graph, step }: Walk, what: Message): string {
   const own = graph.steps.find(({ id }) => id === step!.step_id);
-  return own ? `${inWords(stepLabel(graph, own))}, ${inWords(what)}` : inWords(what);
+  return own ? `${renderMessage(stepLabel(graph, own))}, ${renderMessage(what)}` : renderMessage(what);
 }
 
 async function latestStep(tx: Tx, runId: string): Promise<TestStepRow | null> {
@@ -375,6 +376,6 @@ async function emailOf(tx: Tx, stepId: string): Promise<Columns<'sends', 'state'
 }
 
 /** Returns true if a worker may be sending the email of a step. Its outcome must then be awaited. */
-async function isLeaving(tx: Tx, step: TestStepRow | null): Promise<boolean> {
+async function isBeingSent(tx: Tx, step: TestStepRow | null): Promise<boolean> {
   return step !== null && (await emailOf(tx, step.id))?.state === 'sending';
 }

@@ -54,7 +54,7 @@ export async function startCampaignTest(ctx: Ctx, campaignId: string, request: T
       throw badRequest(message('tests.no_prospect'), [
         { path: 'body.prospect_email', message: message('tests.no_prospect.problem') },
       ]);
-    await assertRoom(tx, campaign);
+    await assertTestLimit(tx, campaign);
     await assertTestsLeft(ctx, tx);
     const prospect = await findProspect({ ...ctx, trx: tx.trx }, tx, request);
     const email = request.prospectEmail ?? prospect.email;
@@ -87,7 +87,7 @@ export async function startCampaignTest(ctx: Ctx, campaignId: string, request: T
 }
 
 /** Checks that the campaign has steps and fewer than MAX_OPEN open tests. */
-async function assertRoom(tx: Tx, campaign: CampaignRow): Promise<void> {
+async function assertTestLimit(tx: Tx, campaign: CampaignRow): Promise<void> {
   const [found] = await tx.org.sql<{ steps: number; open: number }>(
     `select (select count(*) from campaign_steps where organization_id = :org and campaign_id = :campaign)::int as steps,
        (select count(*) from test_runs where organization_id = :org and campaign_id = :campaign and state = any(:states))::int as open`,

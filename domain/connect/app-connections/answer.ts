@@ -1,5 +1,5 @@
 import { EgressError, type EgressErrorKind, type EgressResponse } from '../../../lib/egress/index.ts';
-import { composed, isJsonObject, jsonProblem, parseKeepingNumbers } from '../../../lib/storable-json.ts';
+import { toComposed, isJsonObject, jsonProblem, parseKeepingNumbers } from '../../../lib/storable-json.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { MAX_ANSWER_BYTES } from './signed-request.ts';
 
@@ -64,7 +64,7 @@ function refusedStatus(status: number): Answer {
 
 function parse(body: Buffer): unknown {
   try {
-    return composed(parseKeepingNumbers(new TextDecoder('utf-8', { fatal: true }).decode(body)));
+    return toComposed(parseKeepingNumbers(new TextDecoder('utf-8', { fatal: true }).decode(body)));
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
@@ -132,7 +132,7 @@ const call = (given: Setup, within = limits()) =>
 /** Reads a step run, with its error in English. */
 const readRun = async (given: Setup) => {
   const { error, ...run } = await world.deps.db('step_runs').where({ id: given.runId }).first();
-  const said = error && { ...error, message: inWords(error.message), fix: inWords(error.fix) };
+  const said = error && { ...error, message: renderMessage(error.message), fix: renderMessage(error.fix) };
   return { ...run, error: said };
 };
 const readLead = (given: Setup) => world.deps.db('enrollments').where({ id: given.enrollmentId }).first();

@@ -1,12 +1,12 @@
 import { json } from '../../../db/connection.ts';
 import type { StoredIssue } from '../../../db/json-columns.ts';
 import { EgressError } from '../../../lib/egress/index.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 import type { Permit, TargetLimits } from '../../../lib/target-limits.ts';
 import { message } from '../../../messages/index.ts';
 import { branchesInSuspense, factsAfter, matchingBranch } from '../../sending/campaign/graph.ts';
 import { logCampaign } from '../../sending/campaign/log.ts';
-import { LEFT } from '../../sending/enrollment/snapshot.ts';
+import { POSSIBLY_SENT } from '../../sending/enrollment/snapshot.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { effectiveSettings } from '../../sending/campaign/outreach-settings.ts';
@@ -20,7 +20,7 @@ import { sendSigned } from './signed-request.ts';
  * Maximum time (ms) that a call waits in the worker for a permit of a responsive app. After that the call is retried
  * later.
  */
-export const PATIENCE_MS = 500;
+export const PERMIT_WAIT_MS = 500;
 
 /** The result of one call. `retry`: call again later. `stale`: the run no longer waits for an answer. */
 export interface CallResult {
@@ -52,7 +52,7 @@ export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits)
   const { connection } = call;
   const attempts = call.attempts + 1;
   if (!connection) return storeFailure(ctx, call, attempts, NO_CONNECTION);
-  const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PATIENCE_MS);
+  const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PERMIT_WAIT_MS);
   if ('retryInMs' in permit) return { outcome: 'busy', retryInMs: permit.retryInMs };
   const answer = await askApp(ctx, call, connection, permit);
   if (answer.ok) return storeAnswer(ctx, call, attempts, answer.output);
@@ -141,7 +141,7 @@ async function storeAnswer(
 async function storeRetry(ctx: Ctx, call: ActionCall, attempts: number, failure: Failure): Promise<CallResult> {
   return settle(ctx, call, async (tx) => {
     const settled = await closeRun(tx, call.runId, { attempts, detail: json(failure.said) });
-    return settled ? { outcome: 'retry', detail: inWords(failure.said) } : undefined;
+    return settled ? { outcome: 'retry', detail: renderMessage(failure.said) } : undefined;
   });
 }
 
@@ -157,7 +157,7 @@ async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failur
         detail: json(failure.said),
         completed_at: tx.now,
       });
-      return settled ? { outcome: 'error', detail: inWords(failure.said) } : undefined;
+      return settled ? { outcome: 'error', detail: renderMessage(failure.said) } : undefined;
     }
     const settled = await closeRun(tx, call.runId, {
       state: 'blocked',
@@ -182,7 +182,7 @@ async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failur
         code: 'app_action_failed',
       },
     );
-    return { outcome: 'error', detail: inWords(failure.said) };
+    return { outcome: 'error', detail: renderMessage(failure.said) };
   });
 }
 
@@ -197,7 +197,7 @@ async function routesErrors(tx: Tx, { step, action, contact, enrollment }: Actio
   if (branchesInSuspense(routed, facts).length === 0) return false;
   const [left] = await tx.org.sql(
     `select 1 from sends where organization_id = :org and enrollment_id = :id and state = any(:left) limit 1`,
-    { id: enrollment.id, left: [...LEFT] },
+    { id: enrollment.id, left: [...POSSIBLY_SENT] },
   );
   return left !== undefined;
 }

@@ -7,7 +7,7 @@ import { isUuid, newId } from '../../../lib/ids.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
-import { assertRoomFor } from '../../platform/full-list.ts';
+import { assertBelowLimit } from '../../platform/full-list.ts';
 import { normalizeBaseUrl } from './base-url.ts';
 import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 import { message } from '../../../messages/index.ts';
@@ -36,7 +36,7 @@ export async function listAppConnections(ctx: Ctx): Promise<AppConnectionRow[]> 
  * @throws AppError not_found
  */
 export async function getAppConnection(ctx: Ctx, id: string): Promise<AppConnectionRow> {
-  return found(reader(ctx), id);
+  return requireConnection(reader(ctx), id);
 }
 
 /**
@@ -52,7 +52,7 @@ export async function createAppConnection(
   const id = newId();
   const secret = newSecret(SECRET_PREFIX.app);
   return transact(ctx, async (tx) => {
-    await assertRoomFor(tx, 'app_connections', { most: MAX_CONNECTIONS, what: message('connect.app_connections') });
+    await assertBelowLimit(tx, 'app_connections', { most: MAX_CONNECTIONS, what: message('connect.app_connections') });
     const connection = await tx.org.create(AppConnections, {
       id,
       name: input.name,
@@ -87,7 +87,7 @@ export async function updateAppConnection(
       : { base_url: normalizeBaseUrl(input.baseUrl, { allowUnsafe: ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS }) }),
   };
   return transact(ctx, async (tx) => {
-    const connection = await found(tx.org, id);
+    const connection = await requireConnection(tx.org, id);
     if (Object.keys(changes).length === 0) return connection;
     await tx.org
       .table('app_connections')
@@ -99,7 +99,7 @@ export async function updateAppConnection(
       entityId: id,
       changes: changed(connection, changes),
     });
-    return found(tx.org, id);
+    return requireConnection(tx.org, id);
   });
 }
 
@@ -110,7 +110,7 @@ export async function updateAppConnection(
  */
 export async function deleteAppConnection(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
-    const connection = await found(tx.org, id);
+    const connection = await requireConnection(tx.org, id);
     try {
       await tx.org.table('app_connections').where({ id }).delete();
     } catch (error) {
@@ -136,7 +136,7 @@ export async function deleteAppConnection(ctx: Ctx, id: string): Promise<void> {
 export async function rotateAppSecret(ctx: Ctx, id: string): Promise<string> {
   const secret = newSecret(SECRET_PREFIX.app);
   await transact(ctx, async (tx) => {
-    await found(tx.org, id);
+    await requireConnection(tx.org, id);
     await tx.org
       .table('app_connections')
       .where({ id })
@@ -151,7 +151,7 @@ export async function rotateAppSecret(ctx: Ctx, id: string): Promise<string> {
   return secret;
 }
 
-async function found(org: OrgScope, id: string): Promise<AppConnectionRow> {
+async function requireConnection(org: OrgScope, id: string): Promise<AppConnectionRow> {
   const connection = isUuid(id) ? await org.query(AppConnections).findById(id) : undefined;
   if (!connection) throw notFound('app_connection');
   return connection;

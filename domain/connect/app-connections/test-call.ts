@@ -4,7 +4,7 @@ import { reader, transact } from '../../platform/kernel/transact.ts';
 import { lockTestRunOf, settleTestStep, type TestStepResult } from '../../sending/control/test-runs.ts';
 import { readTestCall } from './action-call.ts';
 import type { Answer } from './answer.ts';
-import { askApp, issueOf, NO_CONNECTION, PATIENCE_MS, type AppBusy, type CallResult } from './call.ts';
+import { askApp, issueOf, NO_CONNECTION, PERMIT_WAIT_MS, type AppBusy, type CallResult } from './call.ts';
 
 /**
  * Calls the customer's app for the app_action step of a test run, marked `run_mode: test`, and stores the answer with
@@ -19,7 +19,7 @@ export async function callAppForTest(ctx: Ctx, stepId: string, limits: TargetLim
   const { connection } = call;
   let answer: Answer = NO_CONNECTION;
   if (connection) {
-    const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PATIENCE_MS);
+    const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PERMIT_WAIT_MS);
     if ('retryInMs' in permit) return { outcome: 'busy', retryInMs: permit.retryInMs };
     answer = await askApp(ctx, call, connection, permit);
   }

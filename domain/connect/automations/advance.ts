@@ -6,8 +6,8 @@ import { automationWorkflow, type AutomationDecision } from '../../../workflows/
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { resultOf, type NodeOutcome } from './interpret.ts';
-import { proceed } from './proceed.ts';
-import { toWaiting, type RunState } from './state.ts';
+import { executeReadyNodes } from './execute-ready-nodes.ts';
+import { toWaiting, type AutomationRunState } from './state.ts';
 import { findContacts } from './values.ts';
 
 /**
@@ -18,7 +18,9 @@ export async function advanceAutomation(ctx: Ctx, runId: string): Promise<Automa
   return transact(ctx, async (tx) => {
     const run = await lockRun(tx, runId);
     if (!run) return { kind: 'done', outcome: 'it has ended' };
-    const ended = await transact({ ...ctx, trx: tx.trx, hops: run.hops + 1 }, (own) => proceed(own, ctx, run));
+    const ended = await transact({ ...ctx, trx: tx.trx, hops: run.hops + 1 }, (own) =>
+      executeReadyNodes(own, ctx, run),
+    );
     await tx.org
       .table('automation_runs')
       .where({ id: run.id })
@@ -39,7 +41,7 @@ export async function advanceAutomation(ctx: Ctx, runId: string): Promise<Automa
   });
 }
 
-function nextOf({ waiting }: RunState, now: Date): AutomationDecision {
+function nextOf({ waiting }: AutomationRunState, now: Date): AutomationDecision {
   let until: number | null = null;
   for (const [nodeId, wait] of Object.entries(waiting)) {
     if (wait.kind === 'provider') continue;
@@ -53,7 +55,7 @@ function nextOf({ waiting }: RunState, now: Date): AutomationDecision {
 }
 
 /** Returns the run with its row locked; undefined if it is gone or has ended. */
-export async function lockRun(tx: Tx, runId: string): Promise<RunState | undefined> {
+export async function lockRun(tx: Tx, runId: string): Promise<AutomationRunState | undefined> {
   if (!isUuid(runId)) return undefined;
   const [row] = await tx.org.sql<Row<'automation_runs'> & { name: string }>(
     `select r.*, a.name from automation_runs r join automations a on a.id = r.automation_id

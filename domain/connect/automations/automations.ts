@@ -10,10 +10,10 @@ import { isCredential } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { authorRights, lackingRights, lackingRight, startedProblems } from '../../approvals/automation-rights.ts';
-import { assertAsSeen } from '../../platform/as-seen.ts';
-import { assertRoomFor } from '../../platform/full-list.ts';
+import { assertUnchanged } from '../../platform/assert-unchanged.ts';
+import { assertBelowLimit } from '../../platform/full-list.ts';
 import { automationProblems, named, namedRows, type AutomationWrite } from './validate.ts';
-import { endOpenRuns } from './end-runs.ts';
+import { endOpenAutomationRuns } from './end-runs.ts';
 
 /** Maximum automations of a workspace. Every event is matched against all automations of its trigger. */
 export const MAX_AUTOMATIONS = 200;
@@ -49,7 +49,7 @@ export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promis
     await lockAutomations(tx);
     await assertMayWrite(ctx, tx, input);
     refuseProblems(await automationProblems(tx.org, input));
-    await assertRoomFor(tx, 'automations', { most: MAX_AUTOMATIONS, what: message('connect.automations') });
+    await assertBelowLimit(tx, 'automations', { most: MAX_AUTOMATIONS, what: message('connect.automations') });
     const id = newId();
     await tx.org.insert('automations', {
       id,
@@ -58,7 +58,7 @@ export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promis
       created_at: tx.now,
       updated_at: tx.now,
     });
-    await keepReferences(tx, id, input);
+    await storeReferences(tx, id, input);
     tx.audit({ action: 'create', entityType: 'automation', entityId: id, changes: created(summaryOf(input)) });
     return findAutomation(tx.org, id);
   });
@@ -80,15 +80,15 @@ export async function replaceAutomation(
     await lockAutomations(tx);
     await assertMayWrite(ctx, tx, input, id);
     const before = await findAutomation(tx.org, id);
-    assertAsSeen('automation', before.updated_at, expectedUpdatedAt);
+    assertUnchanged('automation', before.updated_at, expectedUpdatedAt);
     refuseProblems(await automationProblems(tx.org, input, id));
     await tx.org
       .table('automations')
       .where({ id })
       .update({ ...columnsOf(input), author_rights: authorRights(ctx.actor), updated_at: tx.now });
     await tx.org.table('automation_references').where({ automation_id: id }).delete();
-    await keepReferences(tx, id, input);
-    if (before.enabled && !input.enabled) await endOpenRuns(tx, id, message('connect.run_switched_off'));
+    await storeReferences(tx, id, input);
+    if (before.enabled && !input.enabled) await endOpenAutomationRuns(tx, id, message('connect.run_switched_off'));
     tx.audit({
       action: 'update',
       entityType: 'automation',
@@ -104,7 +104,7 @@ export async function replaceAutomation(
  * rights of all its actions. An automation that it starts requires the same rights as if the author switched it on. An
  * automation that is off does nothing, so everybody who may write automations may save it.
  * The author's rights are stored with the automation: somebody with more rights may later change an automation that it
- * starts (`startRuns`).
+ * starts (`startAutomationRuns`).
  * A key or application may add leads to a sending campaign only within its policy, which counts them. An automation
  * adds leads later and without a limit, so only a person may save one that does.
  */
@@ -143,7 +143,7 @@ export async function deleteAutomation(ctx: Ctx, id: string): Promise<void> {
     await lockAutomations(tx);
     const automation = await findAutomation(tx.org, id);
     await refuseUsed(tx, id);
-    await endOpenRuns(tx, id, message('connect.run_deleted'));
+    await endOpenAutomationRuns(tx, id, message('connect.run_deleted'));
     try {
       await tx.org.table('automations').where({ id }).delete();
     } catch (error) {
@@ -174,7 +174,7 @@ function summaryOf({
 }
 
 /** Stores references to the rows that the graph needs, so that they cannot be deleted. */
-async function keepReferences(tx: Tx, automationId: string, { graph }: AutomationWrite): Promise<void> {
+async function storeReferences(tx: Tx, automationId: string, { graph }: AutomationWrite): Promise<void> {
   const named = namedRows(graph);
   const idsOf = (table: string) => [...new Set(named.filter((row) => row.table === table).map(({ id }) => id))];
   const rows = [

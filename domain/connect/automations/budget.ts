@@ -2,9 +2,9 @@ import { HOUR_MS } from '../../../lib/clock.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
 /** Base number of runs per workspace and hour (UTC) that other runs may start. */
-export const LED_RUNS = 10_000;
+export const STARTED_RUNS = 10_000;
 /** Additional runs allowed for each run that an external event started. */
-const LED_RUNS_EACH = 50;
+const STARTED_RUNS_EACH = 50;
 /** Upper bound of the stored counters, far above anything an hour can reach. */
 const MAX_COUNT = 1_000_000_000;
 
@@ -23,6 +23,6 @@ export async function spendBudget(tx: Tx, { first, led }: { first: number; led: 
      returning first_runs, led_runs`,
     { hour, first, led, most: MAX_COUNT },
   );
-  const room = LED_RUNS + LED_RUNS_EACH * counts!.first_runs - (counts!.led_runs - led);
+  const room = STARTED_RUNS + STARTED_RUNS_EACH * counts!.first_runs - (counts!.led_runs - led);
   return Math.max(0, Math.min(led, room));
 }

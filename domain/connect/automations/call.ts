@@ -4,14 +4,14 @@ import type { TargetLimits } from '../../../lib/target-limits.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { readAnswer, readFailure, type Answer } from '../app-connections/answer.ts';
 import { actionUrl } from '../app-connections/base-url.ts';
-import { PATIENCE_MS, type AppBusy } from '../app-connections/call.ts';
+import { PERMIT_WAIT_MS, type AppBusy } from '../app-connections/call.ts';
 import { openSecret } from '../app-connections/connections.ts';
 import { sendSigned } from '../app-connections/signed-request.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 import { NATIVE_ACTIONS } from './actions.ts';
 import { lockRun, settleNode } from './advance.ts';
-import type { RunState } from './state.ts';
+import type { AutomationRunState } from './state.ts';
 import { renderConfig, TextTooLarge, valuesOf } from './values.ts';
 
 /** Maximum calls of an app whose failures may pass. The first wait (ms) doubles with each retry, up to a maximum. */
@@ -44,7 +44,7 @@ export async function callAutomationApp(
     { id: config.app_connection_id as string },
   );
   if (!connection) return settle(ctx, run, nodeId, failed(message('connect.run_app_gone')));
-  const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PATIENCE_MS);
+  const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PERMIT_WAIT_MS);
   if ('retryInMs' in permit) return { outcome: 'busy', retryInMs: permit.retryInMs };
   let result: 'answered' | 'hung' | 'unused' = 'unused';
   try {
@@ -74,7 +74,7 @@ function failed(said: Message): Answer {
   return { ok: false, retryable: false, said, fix: said };
 }
 
-function bodyOf(run: RunState, nodeId: string, inputs: unknown, now: Date): object {
+function bodyOf(run: AutomationRunState, nodeId: string, inputs: unknown, now: Date): object {
   return {
     id: `${run.id}:${nodeId}`,
     run_id: run.id,
@@ -90,7 +90,7 @@ function bodyOf(run: RunState, nodeId: string, inputs: unknown, now: Date): obje
 
 function settle(
   ctx: Ctx,
-  { id }: RunState,
+  { id }: AutomationRunState,
   nodeId: string,
   answer: Answer,
 ): Promise<{ outcome: 'success' | 'error' | 'retry' | 'stale' }> {

@@ -12,7 +12,7 @@ import { isTrigger, sampleData } from '../triggers/vocabulary.ts';
 import { isNative, NATIVE_ACTIONS } from './actions.ts';
 import { findAutomation } from './automations.ts';
 import { holds } from './conditions.ts';
-import { passes } from './filter.ts';
+import { matchesFilter } from './filter.ts';
 import type { AutomationGraph, AutomationNode, AutomationNodeResult } from './graph.ts';
 import { interpret, type NodeOutcome } from './interpret.ts';
 import { automationProblems } from './validate.ts';
@@ -48,7 +48,7 @@ export async function dryRun(ctx: Ctx, id: string, data?: Record<string, unknown
   const trace: AutomationNodeResult[] = [];
   const budget = new WorkBudget();
   await interpret(graph, trace, async (node) => {
-    if (node.type === 'trigger') return { status: passes(filter, used) ? 'success' : 'skipped' };
+    if (node.type === 'trigger') return { status: matchesFilter(filter, used) ? 'success' : 'skipped' };
     try {
       if (node.type === 'condition')
         return { status: holds(node.condition!, values, budget) ? 'branch_true' : 'branch_false' };

@@ -10,7 +10,7 @@ import { automationWorkflow } from '../../../workflows/automation/contract.ts';
  * actions that are not yet sent are withdrawn.
  * @param why reason stored with the runs
  */
-export async function endOpenRuns(tx: Tx, automationId: string, why: Message): Promise<void> {
+export async function endOpenAutomationRuns(tx: Tx, automationId: string, why: Message): Promise<void> {
   const ended = await tx.org.sql<{ id: string }>(
     `update automation_runs set status = 'error', error_detail = cast(:why as jsonb), finished_at = :now, graph = null, waiting = null, blocked_reason = null
      where organization_id = :org and automation_id = :id and status = 'running' returning id`,

@@ -4,7 +4,7 @@ import type { AutomationFilter } from './graph.ts';
  * Returns true if an automation's filter accepts the data of an event. A filtered property that is missing in the data
  * does not match.
  */
-export function passes(filter: AutomationFilter, data: Readonly<Record<string, unknown>>): boolean {
+export function matchesFilter(filter: AutomationFilter, data: Readonly<Record<string, unknown>>): boolean {
   const { intents, min_confidence: least, campaign_ids: campaigns } = filter;
   if (intents && !intents.some((intent) => intent === data.intent)) return false;
   if (least !== undefined && !(typeof data.intent_confidence === 'number' && data.intent_confidence >= least))

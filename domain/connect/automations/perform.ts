@@ -11,9 +11,9 @@ import { addContactTag, removeContactTag, setContactTag } from '../../directory/
 import { existingIds } from '../../platform/references.ts';
 import { addSuppressions } from '../../audience/suppressions/entries.ts';
 import { addThreadLabel } from '../../inbox/threads/labels.ts';
-import { borrowedActions } from './borrowed.ts';
+import { startRefusal } from './start-refusal.ts';
 import type { ConfigOf, NativeAction } from './actions.ts';
-import type { RunState } from './state.ts';
+import type { AutomationRunState } from './state.ts';
 import type { AutomationContact } from './values.ts';
 import { message } from '../../../messages/index.ts';
 
@@ -24,7 +24,7 @@ interface Doing {
   tx: Tx;
   /** Context for verbs that take one. It joins the transaction. */
   ctx: Ctx;
-  run: RunState;
+  run: AutomationRunState;
   nodeId: string;
 }
 
@@ -87,7 +87,7 @@ export const PERFORM: { [A in InstantAction]: Perform<A> } = {
       { id: automationId },
     );
     if (!other?.enabled) throw new AppError('conflict', message('connect.run_other_off'));
-    const borrowed = borrowedActions(run.rights, other.graph);
+    const borrowed = startRefusal(run.rights, other.graph);
     if (borrowed) throw new AppError('forbidden', borrowed);
     tx.emit('automation.requested', {
       automation_id: automationId,
@@ -101,7 +101,7 @@ export const PERFORM: { [A in InstantAction]: Perform<A> } = {
   },
 };
 
-function contactOf({ contact }: RunState): AutomationContact {
+function contactOf({ contact }: AutomationRunState): AutomationContact {
   if (!contact) throw new AppError('conflict', message('connect.run_no_contact'));
   return contact;
 }
@@ -116,6 +116,6 @@ async function assertCategory(tx: Tx, id: string): Promise<void> {
 }
 
 /** Returns the deal of the event, or else the newest open deal of its contact. */
-async function dealOf(tx: Tx, run: RunState): Promise<string> {
+async function dealOf(tx: Tx, run: AutomationRunState): Promise<string> {
   return optional(run.data.deal_id) ?? openDealOf(tx.org, contactOf(run).id);
 }

@@ -1,5 +1,5 @@
 import { settleNode } from './advance.ts';
-import { startRuns, type Occasion } from './start.ts';
+import { startAutomationRuns, type RunTrigger } from './start.ts';
 import { declareSubscriber } from '../../platform/events/subscriber.ts';
 import { readCorrection, readTriggers, TRIGGER_EVENTS } from '../triggers/read.ts';
 import { message } from '../../../messages/index.ts';
@@ -13,7 +13,7 @@ export const runAutomations = declareSubscriber({
   types: ['automation.requested', 'integration.action_settled', 'inbox.reply_classified', ...TRIGGER_EVENTS],
   startsFrom: 'now',
   async applyBatch(tx, events, ctx) {
-    const occasions: Occasion[] = [];
+    const occasions: RunTrigger[] = [];
     for (const { id: eventId, type, data, hops } of events) {
       if (type === 'automation.requested') occasions.push({ kind: 'request', request: data, hops });
       else if (type === 'integration.action_settled') {
@@ -31,6 +31,6 @@ export const runAutomations = declareSubscriber({
         if (triggered.length > 0) occasions.push({ kind: 'trigger', eventId, triggered, hops });
       }
     }
-    if (occasions.length > 0) await startRuns(tx, ctx, occasions);
+    if (occasions.length > 0) await startAutomationRuns(tx, ctx, occasions);
   },
 });

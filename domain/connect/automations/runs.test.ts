@@ -18,10 +18,10 @@ import { SUBSCRIBERS } from '../../operations/subscribers/index.ts';
 import { sampleData } from '../triggers/vocabulary.ts';
 import { advanceAutomation } from './advance.ts';
 import { deleteAutomation, replaceAutomation } from './automations.ts';
-import { LED_RUNS, spendBudget } from './budget.ts';
-import { startRuns } from './start.ts';
+import { STARTED_RUNS, spendBudget } from './budget.ts';
+import { startAutomationRuns } from './start.ts';
 import { awaitLockWaits } from '../../../test/harness/statements.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 
 const MINUTE = 60_000;
 const clock = new ManualClock(new Date('2026-05-04T10:00:00Z'));
@@ -89,7 +89,7 @@ test.serial('an event makes one run of each automation that takes it, and what i
   const eventId = run.cause.slice('event/'.length);
   const data = sampleData('email.replied');
   await transact(ctx, (tx) =>
-    startRuns(tx, { ...ctx, trx: tx.trx }, [
+    startAutomationRuns(tx, { ...ctx, trx: tx.trx }, [
       { kind: 'trigger', eventId, hops: 0, triggered: [{ trigger: 'email.replied', contactId, data }] },
     ]),
   );
@@ -113,7 +113,7 @@ test.serial('a node that fails ends its branch and is told; the others go on', a
   await reply();
   await settle();
   const [run] = await runs(id);
-  t.deepEqual([run.status, inWords(run.error_detail)], ['error', 'Node "gone": Campaign not found']);
+  t.deepEqual([run.status, renderMessage(run.error_detail)], ['error', 'Node "gone": Campaign not found']);
   t.deepEqual(lines(run), ['trigger success', 'gone error', 'tag success', 'after skipped']);
   t.deepEqual(await tags(), [tag]);
   t.like((await events('automation.run_failed'))[0], { automation_id: id, run_id: run.id, loop: false });
@@ -138,7 +138,7 @@ test.serial('texts that a stranger wrote long, or not at all, hold no run up', a
   const [, empty] = await runs(id);
   t.like(empty, { status: 'error', blocked_reason: null });
   t.deepEqual(lines(empty), ['trigger success', 'task error', 'tell error']);
-  t.regex(inWords(empty.error_detail), /empty/);
+  t.regex(renderMessage(empty.error_detail), /empty/);
 });
 
 test.serial('deals, campaigns, suppressions: each action is the verb of its area', async (t) => {
@@ -311,13 +311,13 @@ test.serial(
     await settle();
     const [run1] = await runs(caller);
     t.deepEqual(lines(run1), ['trigger success', 'straight error', 'over success', 'late success']);
-    t.regex(inWords(run1.error_detail), /may not do sendsets.create_task/);
+    t.regex(renderMessage(run1.error_detail), /may not do sendsets.create_task/);
     const [passed] = await runs(between);
     t.like(passed, { status: 'error', rights: ['contacts'] });
     t.deepEqual(lines(passed), ['trigger success', 'on error']);
     const [refused] = await runs(late);
     t.like(refused, { status: 'error', node_results: [] });
-    t.regex(inWords(refused.error_detail), /may not do sendsets.create_task/);
+    t.regex(renderMessage(refused.error_detail), /may not do sendsets.create_task/);
     t.deepEqual([await runs(adding), await rows('crm_tasks')], [[], []]);
     t.is((await events('automation.run_failed')).length, 3);
 
@@ -359,7 +359,7 @@ test.serial('runs that lead to ever more runs end at a number, and are told', as
     .where({ id: other })
     .update({ graph: eightOf(one) });
   // Simulates that other runs have used up this hour's budget.
-  await transact(ctx, (tx) => spendBudget(tx, { first: 0, led: LED_RUNS }));
+  await transact(ctx, (tx) => spendBudget(tx, { first: 0, led: STARTED_RUNS }));
   await reply();
   await settle();
   const all = [...(await runs(one)), ...(await runs(other))];
@@ -443,7 +443,7 @@ test.serial('what a provider came to is the result of its node, once, and the ru
   const [first, second] = await runs(id);
   t.deepEqual(lines(first), ['trigger success', 'chat success', 'after success']);
   t.deepEqual(lines(second), ['trigger success', 'chat error', 'after skipped']);
-  t.is(inWords(second.error_detail), 'Node "chat": Slack has no such channel, or the app is not in it');
+  t.is(renderMessage(second.error_detail), 'Node "chat": Slack has no such channel, or the app is not in it');
 });
 
 test.serial(
@@ -537,7 +537,7 @@ test.serial('an automation that is switched off while a run begins leaves none u
   const data = sampleData('email.replied');
   let off: Promise<unknown> | undefined;
   await transact(ctx, async (tx) => {
-    await startRuns(tx, { ...ctx, trx: tx.trx }, [
+    await startAutomationRuns(tx, { ...ctx, trx: tx.trx }, [
       { kind: 'trigger', eventId: newId(), hops: 0, triggered: [{ trigger: 'email.replied', contactId, data }] },
     ]);
     off = replaceAutomation(ctx, id, {

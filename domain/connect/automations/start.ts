@@ -12,18 +12,18 @@ import { runRights } from '../../approvals/automation-rights.ts';
 import { addDeadLetter, AUTOMATION_LOOP } from '../../platform/dead-letters.ts';
 import type { Triggered } from '../triggers/read.ts';
 import type { AutomationRow } from './automations.ts';
-import { borrowedActions } from './borrowed.ts';
+import { startRefusal } from './start-refusal.ts';
 import { spendBudget } from './budget.ts';
-import { passes } from './filter.ts';
-import { announceFailure, proceed, type Ended } from './proceed.ts';
-import { MAX_RUN_HOPS, toWaiting, type RunState } from './state.ts';
+import { matchesFilter } from './filter.ts';
+import { announceFailure, executeReadyNodes, type Ended } from './execute-ready-nodes.ts';
+import { MAX_AUTOMATION_RUN_HOPS, toWaiting, type AutomationRunState } from './state.ts';
 import { findContacts } from './values.ts';
 import { CALLED } from './validate.ts';
 
 /**
  * A possible start of runs: an event with its triggers, or a request by a campaign step or a node for one automation.
  */
-export type Occasion = { hops: number } & (
+export type RunTrigger = { hops: number } & (
   | {
       kind: 'trigger';
       eventId: string;
@@ -48,7 +48,7 @@ interface Wanted {
   hops: number;
   /** Rights of the run that requests this one; null for an event or a campaign step. */
   callerRights: readonly string[] | null;
-  /** See {@link Occasion}. */
+  /** See {@link RunTrigger}. */
   replyId?: string;
   /** True if the hourly budget of runs started by other runs is used up. */
   isTooMany?: boolean;
@@ -59,10 +59,13 @@ interface Wanted {
  * be executed now are executed in the caller's transaction. A run that waits or calls another system continues in its
  * workflow, whose start commits with this transaction.
  */
-export async function startRuns(tx: Tx, ctx: Ctx, occasions: readonly Occasion[]): Promise<void> {
+export async function startAutomationRuns(tx: Tx, ctx: Ctx, occasions: readonly RunTrigger[]): Promise<void> {
   const wanted = await withinBudget(
     tx,
-    await withoutRun(tx, [...(await takenEvents(tx, occasions)), ...(await requests(tx, occasions))]),
+    await withoutRun(tx, [
+      ...(await matchingAutomations(tx, occasions)),
+      ...(await requestedAutomations(tx, occasions)),
+    ]),
   );
   if (wanted.length === 0) return;
   const contacts = await findContacts(
@@ -70,7 +73,7 @@ export async function startRuns(tx: Tx, ctx: Ctx, occasions: readonly Occasion[]
     wanted.flatMap(({ contactId }) => (contactId ? [contactId] : [])),
     { lock: true },
   );
-  const runs: { run: RunState; cause: string; ended: Ended }[] = [];
+  const runs: { run: AutomationRunState; cause: string; ended: Ended }[] = [];
   for (const group of byHops(wanted))
     // The events emitted by all runs of a group are written together.
     await transact({ ...ctx, trx: tx.trx, hops: group[0]!.hops + 1 }, async (own) => {
@@ -118,15 +121,20 @@ async function withinBudget(tx: Tx, wanted: Wanted[]): Promise<Wanted[]> {
   });
 }
 
-async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation, callerRights, isTooMany }: Wanted): Promise<Ended> {
+async function begin(
+  tx: Tx,
+  ctx: Ctx,
+  run: AutomationRunState,
+  { automation, callerRights, isTooMany }: Wanted,
+): Promise<Ended> {
   if (!automation.enabled) return { status: 'error', detail: message('connect.run_off') };
   // Checked again, although the requesting node checked it: the automation may have changed since.
-  const borrowed = callerRights && borrowedActions(callerRights, automation.graph);
+  const borrowed = callerRights && startRefusal(callerRights, automation.graph);
   if (borrowed) {
     announceFailure(tx, run, borrowed);
     return { status: 'error', detail: borrowed };
   }
-  if (run.hops < MAX_RUN_HOPS && !isTooMany) return proceed(tx, ctx, run);
+  if (run.hops < MAX_AUTOMATION_RUN_HOPS && !isTooMany) return executeReadyNodes(tx, ctx, run);
   const detail = isTooMany ? message('connect.run_too_many') : message('connect.run_loop', { hops: run.hops });
   announceFailure(tx, run, detail, { loop: true });
   await addDeadLetter(tx, {
@@ -145,7 +153,7 @@ async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation, callerRights
  * Finds the automations whose trigger and filter match the events, and locks them for share. An automation that is
  * switched off concurrently therefore also ends the runs that begin here.
  */
-async function takenEvents(tx: Tx, occasions: readonly Occasion[]): Promise<Wanted[]> {
+async function matchingAutomations(tx: Tx, occasions: readonly RunTrigger[]): Promise<Wanted[]> {
   const events = occasions.filter((occasion) => occasion.kind === 'trigger');
   const triggers = [...new Set(events.flatMap(({ triggered }) => triggered.map(({ trigger }) => trigger)))];
   if (triggers.length === 0) return [];
@@ -158,7 +166,7 @@ async function takenEvents(tx: Tx, occasions: readonly Occasion[]): Promise<Want
   return events.flatMap(({ eventId, triggered, replyId, hops }) =>
     triggered.flatMap(({ trigger, data, contactId }) =>
       automations
-        .filter((automation) => automation.trigger_event === trigger && passes(automation.filter, data))
+        .filter((automation) => automation.trigger_event === trigger && matchesFilter(automation.filter, data))
         .map((automation) => ({
           automation,
           cause: `event/${eventId}`,
@@ -177,7 +185,7 @@ async function takenEvents(tx: Tx, occasions: readonly Occasion[]): Promise<Want
  * Finds the automations requested by a campaign step or by a node of another run. A run requested by another run gets
  * that run's data.
  */
-async function requests(tx: Tx, occasions: readonly Occasion[]): Promise<Wanted[]> {
+async function requestedAutomations(tx: Tx, occasions: readonly RunTrigger[]): Promise<Wanted[]> {
   const asked = occasions.filter((occasion) => occasion.kind === 'request');
   if (asked.length === 0) return [];
   const automations = await tx.org.sql<Automation>(
@@ -237,7 +245,10 @@ async function withoutRun(tx: Tx, wanted: readonly Wanted[]): Promise<Wanted[]> 
   });
 }
 
-function toRun({ automation, trigger, data, hops, callerRights }: Wanted, contact: RunState['contact']): RunState {
+function toRun(
+  { automation, trigger, data, hops, callerRights }: Wanted,
+  contact: AutomationRunState['contact'],
+): AutomationRunState {
   return {
     id: newId(),
     automationId: automation.id,
@@ -253,7 +264,10 @@ function toRun({ automation, trigger, data, hops, callerRights }: Wanted, contac
   };
 }
 
-async function storeRuns(tx: Tx, runs: readonly { run: RunState; cause: string; ended: Ended }[]): Promise<void> {
+async function storeRuns(
+  tx: Tx,
+  runs: readonly { run: AutomationRunState; cause: string; ended: Ended }[],
+): Promise<void> {
   await tx.org.sql(
     `insert into automation_runs (id, organization_id, automation_id, cause, trigger_event, contact_id, status, data, node_results, error_detail, hops,
        graph, waiting, rights, started_at, finished_at)

@@ -2,7 +2,7 @@ import type { AutomationGraph, AutomationNodeResult, AutomationWaiting } from '.
 import type { AutomationContact } from './values.ts';
 
 /** A running automation run, in memory. */
-export interface RunState {
+export interface AutomationRunState {
   id: string;
   automationId: string;
   automationName: string;
@@ -31,4 +31,4 @@ export function toWaiting(stored: AutomationWaiting | null): AutomationWaiting {
 }
 
 /** A run with this many hops is not started, which stops automations that start each other. */
-export const MAX_RUN_HOPS = 8;
+export const MAX_AUTOMATION_RUN_HOPS = 8;

@@ -3,7 +3,7 @@ import type { Problem } from '../../../lib/errors.ts';
 import {
   dealProblems as problemsOfDeals,
   taskTypeProblems,
-  type DealToMake,
+  type DealInput,
 } from '../../sending/campaign/crm-actions.ts';
 import { REPLY_INTENTS } from '../../sending/campaign/outreach-settings.ts';
 import { isTrigger } from '../triggers/vocabulary.ts';
@@ -293,7 +293,7 @@ async function dealProblems(org: OrgScope, { nodes }: AutomationGraph): Promise<
   const deals = nodes.flatMap(({ action, config = {} }, index) => {
     if (action !== 'sendsets.create_deal') return [];
     const deal = NATIVE_ACTIONS[action].config.safeParse(config);
-    return deal.success ? [{ ...(deal.data as unknown as DealToMake), path: `body.graph.nodes.${index}.config` }] : [];
+    return deal.success ? [{ ...(deal.data as unknown as DealInput), path: `body.graph.nodes.${index}.config` }] : [];
   });
   return named(nodes, await problemsOfDeals(org, deals));
 }

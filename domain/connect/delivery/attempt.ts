@@ -67,7 +67,7 @@ export async function attempt(
 }
 
 /** Result of a delivery that was not sent and moves to the batch of its endpoint. */
-export function released(delivery: Claimed, now: Date): Result {
+export function releasedResult(delivery: Claimed, now: Date): Result {
   return resultOf(delivery, 'released', now, {});
 }
 

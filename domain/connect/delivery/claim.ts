@@ -46,7 +46,7 @@ const WHICH = {
  * first attempt uses the newest secret; later attempts reuse it. An attempt whose worker died is recorded without an
  * outcome. It does not count against the receiver's attempts and does not lengthen the next wait.
  */
-export async function claim(db: Db, what: ClaimWhat, now: Date): Promise<Claimed[]> {
+export async function claimWebhookDeliveries(db: Db, what: ClaimWhat, now: Date): Promise<Claimed[]> {
   const isBatch = 'batchId' in what;
   const rows = await engineSql<Omit<Claimed, 'secret'> & { secretId: string | null; sealed: Buffer | null }>(
     db,

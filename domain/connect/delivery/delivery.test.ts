@@ -14,12 +14,12 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { issueSecret } from './secrets.ts';
 import { attempt } from './attempt.ts';
 import { BATCH_CHANNEL } from './channel.ts';
-import { claim } from './claim.ts';
+import { claimWebhookDeliveries } from './claim.ts';
 import { createDeliveryEngine, type DeliveryEngine } from './engine.ts';
 import { enqueueRedelivery } from '../webhooks/enqueue-redelivery.ts';
 import { attemptDelivery } from './retry.ts';
 import { runBatch } from './run-batch.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 
 const clock = new ManualClock(new Date('2026-03-02T08:00:00Z'));
 let world: World;
@@ -184,7 +184,7 @@ test.serial('redirects, resets, refusals and silence fail an attempt; the reason
     await run(s);
     const row = await delivery(s.deliveryIds[0]!);
     t.is(row.status, 'failed');
-    reasons.push(inWords(row.error_reason));
+    reasons.push(renderMessage(row.error_reason));
   }
   t.is(receiver.requests.length, 3, 'nothing is followed');
   t.deepEqual(reasons, [
@@ -360,9 +360,9 @@ test.serial(
   async (t) => {
     const s = await scene(3);
     const [batchId] = s.batchIds as [string];
-    const [inFlight] = await claim(world.deps.db, { batchId, limit: 1, takeOver: false }, clock.now());
+    const [inFlight] = await claimWebhookDeliveries(world.deps.db, { batchId, limit: 1, takeOver: false }, clock.now());
     await engine.settler.settle(await attempt(engine, inFlight!), { ownRun: false });
-    const [lost] = await claim(world.deps.db, { batchId, limit: 1, takeOver: false }, clock.now());
+    const [lost] = await claimWebhookDeliveries(world.deps.db, { batchId, limit: 1, takeOver: false }, clock.now());
     t.is(lost!.id, s.deliveryIds[1]!);
     await runBatch(engine, batchId, { lane: false, signal: idle() });
     const times = (id: string, requests = receiver.requests) =>
@@ -407,7 +407,7 @@ test.serial('an endpoint deleted while its deliveries are in flight takes only i
   const claims = (
     await Promise.all(
       [gone, kept].map(({ batchIds }) =>
-        claim(world.deps.db, { batchId: batchIds[0]!, limit: 9, takeOver: false }, clock.now()),
+        claimWebhookDeliveries(world.deps.db, { batchId: batchIds[0]!, limit: 9, takeOver: false }, clock.now()),
       ),
     )
   ).flat();

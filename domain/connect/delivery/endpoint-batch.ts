@@ -13,7 +13,7 @@ const REMIND_MS = 60_000;
  * Returns the intents that wake the runs of endpoints' own batches for deliveries added by this transaction. A run that
  * is active needs none: it cannot end before this transaction has ended.
  */
-export async function wakeEndpointBatches(trx: Trx, endpointIds: readonly string[], now: Date): Promise<Intent[]> {
+export async function endpointBatchIntents(trx: Trx, endpointIds: readonly string[], now: Date): Promise<Intent[]> {
   if (endpointIds.length === 0) return [];
   const rows = await engineSql<{ id: string; due: boolean }>(
     trx,

@@ -9,7 +9,7 @@ import type { Deps } from '../../platform/kernel/context.ts';
 import { POSITIONS_CHANNEL } from '../../platform/kernel/events.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { BATCH_CHANNEL } from './channel.ts';
-import { wakeEndpointBatches } from './endpoint-batch.ts';
+import { endpointBatchIntents } from './endpoint-batch.ts';
 import { isSubscribed } from './match.ts';
 import { engineSql } from './sql.ts';
 import { minuteOf, Throttle, type Count } from './throttle.ts';
@@ -49,7 +49,7 @@ export interface FanOutMemory {
   open: readonly OpenBatch[] | undefined;
 }
 
-interface FanOutTurn {
+interface FanOutIteration {
   /** True if another process has the lock and does the work. */
   busy: boolean;
   positioned: number;
@@ -96,7 +96,7 @@ interface Delivery {
 export async function assignPositions(
   deps: Pick<Deps, 'db' | 'clock' | 'config'>,
   memory: FanOutMemory,
-): Promise<FanOutTurn> {
+): Promise<FanOutIteration> {
   const now = deps.clock.now();
   const known = (memory.open ?? []).filter(
     ({ size, openedAt }) => size < BATCH_SIZE && now.getTime() - openedAt < BATCH_OPEN_MS,
@@ -127,7 +127,7 @@ export async function assignPositions(
       await store(trx, { deliveries, throttle, batches, minute, now, maxAttempts: deps.config.WEBHOOK_MAX_ATTEMPTS });
       await writeIntents(trx, [
         ...batches.opened.map(({ id }) => start(webhookBatchWorkflow, { batchId: id })),
-        ...(await wakeEndpointBatches(trx, [...batches.ofEndpoints], now)),
+        ...(await endpointBatchIntents(trx, [...batches.ofEndpoints], now)),
       ]);
     }
     // If this commit fails, the next iteration does not find the new batches and opens others.

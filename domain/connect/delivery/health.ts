@@ -1,5 +1,5 @@
 import { json } from '../../../db/connection.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
@@ -34,7 +34,7 @@ export async function switchOffFailing(deps: Deps, endpoints: readonly Failing[]
           entityType: 'webhook',
           entityId: id,
           changes: { enabled: { from: true, to: false } },
-          metadata: { reason: inWords(reason), failures },
+          metadata: { reason: renderMessage(reason), failures },
         });
     });
   }

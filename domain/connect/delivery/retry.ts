@@ -2,7 +2,7 @@ import type { Columns } from '../../../db/rows.ts';
 import { across } from '../../../db/across.ts';
 import type { DeliveryReport } from '../../../workflows/webhook-delivery/contract.ts';
 import { attempt } from './attempt.ts';
-import { claim } from './claim.ts';
+import { claimWebhookDeliveries } from './claim.ts';
 import type { DeliveryEngine } from './engine.ts';
 
 type DeliveryState = Columns<
@@ -11,7 +11,7 @@ type DeliveryState = Columns<
 >;
 
 /** Time (ms) to wait while another attempt has claimed the delivery. */
-const LOOK_AGAIN_MS = 1_000;
+const RECHECK_MS = 1_000;
 /** Time (ms) a delivery waits when its endpoint has its maximum of open requests. */
 const BUSY_MS = 15_000;
 
@@ -49,7 +49,7 @@ export async function attemptDelivery(
   if (!permit)
     return { state: 'waiting', at: clock.now().getTime() + BUSY_MS, why: 'the endpoint is busy with other deliveries' };
   try {
-    const [delivery] = await claim(db, { deliveryId, organizationId }, clock.now());
+    const [delivery] = await claimWebhookDeliveries(db, { deliveryId, organizationId }, clock.now());
     if (delivery) {
       const result = await attempt(engine, delivery);
       permit.release();
@@ -73,7 +73,7 @@ function reportOf(state: DeliveryState | undefined, now: Date): DeliveryReport {
   if (state.batch_id !== null) return { state: 'settled', why: 'a batch has the delivery' };
   return {
     state: 'waiting',
-    at: state.next_attempt_at?.getTime() ?? now.getTime() + LOOK_AGAIN_MS,
+    at: state.next_attempt_at?.getTime() ?? now.getTime() + RECHECK_MS,
     why: `${state.status}, ${attempts}`,
   };
 }

@@ -1,9 +1,9 @@
 import { across } from '../../../db/across.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BY_CLOCK, onPath } from '../../../lib/cost-paths.ts';
+import { BY_CLOCK, withCostPath } from '../../../lib/cost-paths.ts';
 import type { BatchReport } from '../../../workflows/webhook-batch/contract.ts';
-import { attempt, released } from './attempt.ts';
-import { claim, type Claimed } from './claim.ts';
+import { attempt, releasedResult } from './attempt.ts';
+import { claimWebhookDeliveries, type Claimed } from './claim.ts';
 import type { DeliveryEngine } from './engine.ts';
 import { BATCH_SIZE } from './fan-out.ts';
 
@@ -12,13 +12,13 @@ const AT_ONCE = 100;
 /** Time (ms) a run waits for more deliveries before it closes its batch. */
 const OPEN_MS = 1_500;
 /** Maximum time (ms) that one activity works on a batch before it returns. */
-const TURN_MS = 60_000;
+const ITERATION_MS = 60_000;
 /** Time (ms) that the permit of a failing endpoint is held after a failure, because every failure starts a run. */
 const REST_MS = 1_000;
 /** Interval (ms) at which an endpoint's batch is read while its requests hang. */
-const LANE_LOOK_MS = 500;
+const LANE_CHECK_MS = 500;
 
-interface BatchTurn {
+interface BatchIteration {
   /** True for the batch of a single endpoint, whose id is the endpoint's id. */
   lane: boolean;
   /** Fires when the worker stops: open attempts are finished, and no new ones begin. */
@@ -33,7 +33,7 @@ interface BatchTurn {
 export async function runBatch(
   engine: DeliveryEngine,
   batchId: string,
-  { lane, signal }: BatchTurn,
+  { lane, signal }: BatchIteration,
 ): Promise<BatchReport> {
   const {
     deps: { db, clock },
@@ -62,21 +62,21 @@ export async function runBatch(
 
   const watch = engine.watch(batchId);
   try {
-    begin(await claim(db, { batchId, limit: BATCH_SIZE, takeOver: true }, clock.now()));
+    begin(await claimWebhookDeliveries(db, { batchId, limit: BATCH_SIZE, takeOver: true }, clock.now()));
     while (!signal.aborted && failure === undefined) {
-      if (performance.now() - began > TURN_MS) {
+      if (performance.now() - began > ITERATION_MS) {
         report.more = true;
         break;
       }
       const limit = room - underWay.size;
-      const look = () => claim(db, { batchId, limit, takeOver: false }, clock.now());
-      const claimed = limit <= 0 ? [] : waits ? await onPath(BY_CLOCK, look) : await look();
+      const look = () => claimWebhookDeliveries(db, { batchId, limit, takeOver: false }, clock.now());
+      const claimed = limit <= 0 ? [] : waits ? await withCostPath(BY_CLOCK, look) : await look();
       begin(claimed);
       if (limit <= 0 || claimed.length === limit) {
         // More deliveries may be waiting than there was room for.
         await Promise.race(underWay);
       } else if (lane && underWay.size > 0) {
-        await Promise.race([...underWay, sleep(LANE_LOOK_MS)]);
+        await Promise.race([...underWay, sleep(LANE_CHECK_MS)]);
       } else if (open) {
         waits = true;
         const left = lane || taken >= BATCH_SIZE ? 0 : began + OPEN_MS - performance.now();
@@ -108,13 +108,13 @@ export async function runBatch(
 async function deliver(
   engine: DeliveryEngine,
   delivery: Claimed,
-  { lane, signal }: BatchTurn,
+  { lane, signal }: BatchIteration,
   report: BatchReport,
 ): Promise<void> {
   const permit = await engine.lanes.acquire(delivery.endpointId, lane ? 'patient' : 'shared');
   if (!permit) {
     report.diverted += 1;
-    await engine.settler.settle(released(delivery, engine.deps.clock.now()), { ownRun: false });
+    await engine.settler.settle(releasedResult(delivery, engine.deps.clock.now()), { ownRun: false });
     return;
   }
   let failed = false;

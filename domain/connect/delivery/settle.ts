@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { json, type Db, type Trx } from '../../../db/connection.ts';
 import type { Message } from '../../../messages/index.ts';
-import { isDatabaseAway, isForeignKeyViolation, isOverTime } from '../../../db/errors.ts';
+import { isDatabaseUnavailable, isForeignKeyViolation, isOverTime } from '../../../db/errors.ts';
 import type { Config } from '../../../lib/config/index.ts';
 import type { Metrics } from '../../../lib/metrics.ts';
 import { start, writeIntents, type Intent } from '../../../temporal/dispatch.ts';
@@ -10,7 +10,7 @@ import type { Deps } from '../../platform/kernel/context.ts';
 import { retryUntilStored } from '../../platform/kernel/retry-until-stored.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import type { Outcome, Result } from './result.ts';
-import { wakeEndpointBatches } from './endpoint-batch.ts';
+import { endpointBatchIntents } from './endpoint-batch.ts';
 import { switchOffFailing } from './health.ts';
 import { engineSql } from './sql.ts';
 
@@ -19,7 +19,7 @@ const MAX_GROUP = 200;
 const GATHER_MS = 5;
 const TRIES = 3;
 /** Maximum time (ms) that results wait for an unreachable database. A failover takes seconds. */
-const AWAY_MS = 20_000;
+const OUTAGE_RETRY_MS = 20_000;
 
 /** Status stored in the row, by outcome. */
 const STATUS: Record<Outcome, string> = {
@@ -69,7 +69,7 @@ export function createSettler(deps: Deps, metrics: Metrics): Settler {
     try {
       await settleTogether(group, { bare: false });
     } catch (error) {
-      if (isDatabaseAway(error)) for (const { reject } of group) reject(error);
+      if (isDatabaseUnavailable(error)) for (const { reject } of group) reject(error);
       // A group that timed out is not split: each part would wait as long.
       else if (group.length > 1 && !isOverTime(error)) for (const part of halves(group)) await settleAll(part);
       else await settleBare(group, error);
@@ -128,7 +128,9 @@ interface Extent {
 async function settleGroup(deps: Deps, group: readonly Waiting[], extent: Extent): Promise<Set<string>> {
   for (let tries = 1; ; tries += 1) {
     try {
-      const settled = await retryUntilStored(deps, () => writeWithRuns(deps, group, extent), { forMs: AWAY_MS });
+      const settled = await retryUntilStored(deps, () => writeWithRuns(deps, group, extent), {
+        forMs: OUTAGE_RETRY_MS,
+      });
       await switchOffFailing(deps, settled.failing).catch((error: unknown) =>
         deps.log.warn({ err: error }, 'a failing webhook endpoint could not be switched off yet'),
       );
@@ -154,7 +156,7 @@ async function writeWithRuns(deps: Deps, group: readonly Waiting[], extent: Exte
     await writeIntents(trx, runsFor(group, decided), spreadMs(deps.config));
     await writeIntents(
       trx,
-      await wakeEndpointBatches(
+      await endpointBatchIntents(
         trx,
         [...new Set(released.map(({ delivery }) => delivery.endpointId))],
         deps.clock.now(),

@@ -57,7 +57,7 @@ export interface OpenAccount {
 }
 
 /** Opens a client for a connection's provider. Reads its credentials, and refreshes its tokens when necessary. */
-export function callFor(ctx: Ctx, connection: ConnectionRow): OpenAccount {
+export function openAccount(ctx: Ctx, connection: ConnectionRow): OpenAccount {
   const provider = providerOf(connection);
   const signingSecret = openSigningSecret(ctx.keyring, connection);
   const shared = { apiBase: connection.api_base, signingSecret };
@@ -103,7 +103,7 @@ function openStoredTokens(keyring: Keyring, connection: Pick<ConnectionRow, 'id'
 }
 
 /** Seals pasted credentials or tokens for a connection. */
-export function sealFor(keyring: Keyring, connectionId: string, value: object): Buffer {
+export function sealCredentials(keyring: Keyring, connectionId: string, value: object): Buffer {
   return keyring.seal(JSON.stringify(value), SEAL_PLACES.integration(connectionId));
 }
 
@@ -171,7 +171,7 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
       grant_type: 'refresh_token',
       refresh_token: refreshToken,
     });
-    const sealed = sealFor(ctx.keyring, connection.id, tokensIn(fields, refreshToken));
+    const sealed = sealCredentials(ctx.keyring, connection.id, tokensIn(fields, refreshToken));
     // Many providers have already ended the old refresh token, so the new one must survive a short outage of the
     // database.
     const store = () =>
@@ -196,7 +196,7 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
     const detail = failureReason(ctx, error, provider);
     const ended = error instanceof ReauthRequired;
     // Stored first, so that no waiting process retries with the same token.
-    if (ended) await noteReauth(ctx, connection, detail);
+    if (ended) await recordReauth(ctx, connection, detail);
     await singleStatement(ctx).sql(
       'update integration_connections set refreshing_until = null where organization_id = :org and id = :id and sealed_version = :version',
       { id: connection.id, version: connection.sealed_version },
@@ -211,7 +211,7 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
  * @param refused the connection with the credentials that the provider did not accept
  * @returns false if the connection has newer credentials, to which the refusal does not apply
  */
-export async function noteReauth(
+export async function recordReauth(
   ctx: Ctx,
   { id, sealed_version: version }: Pick<ConnectionRow, 'id' | 'sealed_version'>,
   detail: Message,

@@ -29,7 +29,7 @@ const SHORTEST_LEASE_MS = 20_000;
  * Consecutive unanswered calls after which a provider counts as unreachable. Then only one delivery at a time is tried,
  * at growing intervals.
  */
-export const AWAY_AFTER = 3;
+export const UNREACHABLE_AFTER = 3;
 
 /**
  * Returns the lease (ms) of claimed deliveries. It is longer than all requests of a delivery plus the wait for another
@@ -57,7 +57,7 @@ export async function claimDeliveries(
     const now = tx.now.getTime();
     const wait = waitOf(pace, rate, now);
     if (wait) return (await hasLanes(tx, connectionId)) ? { kind: 'wait', ...wait } : { kind: 'empty' };
-    const allowed = Math.min(Math.floor(pace.tokens), pace.failures >= AWAY_AFTER ? 1 : most);
+    const allowed = Math.min(Math.floor(pace.tokens), pace.failures >= UNREACHABLE_AFTER ? 1 : most);
     const lease = newId();
     const deliveries = await tx.org.sql<Delivery>(CLAIM_SQL, {
       connection: connectionId,

@@ -15,12 +15,12 @@ import {
   logRunIn,
   newSigningSecret,
   openSigningSecret,
-  sealFor,
+  sealCredentials,
   type ConnectionRow,
 } from './account.ts';
 import { openCall } from './call.ts';
 import { PROVIDERS } from './catalogue.ts';
-import { wakeDeliveries } from './enqueue.ts';
+import { signalDeliveries } from './enqueue.ts';
 import {
   RateLimited,
   ReauthRequired,
@@ -73,11 +73,15 @@ export async function listConnections(ctx: Ctx): Promise<ConnectionRow[]> {
 
 /** Returns one connection. @throws AppError not_found */
 export async function readConnection(ctx: Ctx, id: string): Promise<ConnectionRow> {
-  return foundConnection(reader(ctx), id);
+  return requireConnection(reader(ctx), id);
 }
 
 /** Returns a connection, locked if `lock` is `for update`. @throws AppError not_found */
-export async function foundConnection(org: OrgScope, id: string, lock: '' | 'for update' = ''): Promise<ConnectionRow> {
+export async function requireConnection(
+  org: OrgScope,
+  id: string,
+  lock: '' | 'for update' = '',
+): Promise<ConnectionRow> {
   const [row] = isUuid(id)
     ? await org.sql<ConnectionRow>(
         `select * from integration_connections where organization_id = :org and id = :id ${lock}`,
@@ -161,7 +165,13 @@ export async function createConnection(
   const { id, isRenewal, provider, config, account, signing, inbound } = checked;
   return transact(ctx, async (tx) => {
     if (isRenewal) {
-      const renewed = { account, sealed: sealFor(ctx.keyring, id, config), tokenEnds: null, scopes: [], apiBase: null };
+      const renewed = {
+        account,
+        sealed: sealCredentials(ctx.keyring, id, config),
+        tokenEnds: null,
+        scopes: [],
+        apiBase: null,
+      };
       return { connection: await renewConnection(tx, id, renewed), inboundUrl: null };
     }
     const connection = await insertConnection(ctx, tx, {
@@ -169,7 +179,7 @@ export async function createConnection(
       provider,
       label: input.label ?? '',
       account,
-      sealed: sealFor(ctx.keyring, id, config),
+      sealed: sealCredentials(ctx.keyring, id, config),
       tokenEnds: null,
       scopes: [],
       apiBase: null,
@@ -254,7 +264,7 @@ export async function renewConnection(
     apiBase,
   }: Omit<NewConnection, 'id' | 'provider' | 'label' | 'signing' | 'inbound'>,
 ): Promise<ConnectionRow> {
-  const current = await foundConnection(tx.org, id, 'for update');
+  const current = await requireConnection(tx.org, id, 'for update');
   if (current.external_account_id !== account.id)
     throw badRequest(message('connect.consent_other_account', { account: account.name }));
   const [row] = await tx.org.sql<ConnectionRow>(
@@ -282,7 +292,7 @@ export async function renewConnection(
     startedAt: tx.now,
   });
   tx.audit({ action: 'integration.reconnected', entityType: 'integration_connection', entityId: current.id });
-  wakeDeliveries(tx, current.id, 'reconnect');
+  signalDeliveries(tx, current.id, 'reconnect');
   return row!;
 }
 
@@ -296,7 +306,7 @@ export async function updateConnectionConfig(
   },
 ): Promise<ConnectionRow> {
   return transact(ctx, async (tx) => {
-    const before = await foundConnection(tx.org, id, 'for update');
+    const before = await requireConnection(tx.org, id, 'for update');
     const { id: found } = before;
     const [row] = await tx.org.sql<ConnectionRow>(
       `update integration_connections set config_capabilities = coalesce(cast(:capabilities as jsonb), config_capabilities),
@@ -326,7 +336,7 @@ export async function updateConnectionConfig(
  */
 export async function deleteConnection(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
-    const connection = await foundConnection(tx.org, id, 'for update');
+    const connection = await requireConnection(tx.org, id, 'for update');
     const provider = findProvider(connection.provider);
     if (provider?.oauth?.revokeUrl || provider?.oauth?.revoke || connection.inbound_external_id) {
       await tx.org.sql(
@@ -353,7 +363,7 @@ export async function deleteConnection(ctx: Ctx, id: string): Promise<void> {
  */
 export async function readWebhookSecret(ctx: Ctx, id: string): Promise<string> {
   return transact(ctx, async (tx) => {
-    const connection = await foundConnection(tx.org, id, 'for update');
+    const connection = await requireConnection(tx.org, id, 'for update');
     const known = openSigningSecret(ctx.keyring, connection);
     if (known) return known;
     const { secret, sealed } = newSigningSecret(ctx.keyring, connection.id);

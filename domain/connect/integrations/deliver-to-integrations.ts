@@ -1,4 +1,4 @@
-import { followEvents } from './subscriptions.ts';
+import { enqueueForEvents } from './subscriptions.ts';
 import { declareSubscriber } from '../../platform/events/subscriber.ts';
 import { readTriggers, TRIGGER_EVENTS } from '../triggers/read.ts';
 
@@ -11,7 +11,7 @@ export const deliverToIntegrations = declareSubscriber({
   types: TRIGGER_EVENTS,
   startsFrom: 'now',
   async applyBatch(tx, events) {
-    await followEvents(
+    await enqueueForEvents(
       tx,
       events.flatMap((event) =>
         readTriggers(event).map((happening) => ({ ...happening, occurredAt: event.createdAt })),

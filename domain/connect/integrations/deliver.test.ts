@@ -1,6 +1,6 @@
 import test from 'ava';
 import { startN8n, type N8nDouble } from '../../../test/doubles/index.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { cutConnectionOnce } from '../../../test/harness/cut-connection.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
@@ -13,10 +13,10 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { deleteContact } from '../../audience/contacts/remove.ts';
 import { registerSubscribers } from '../../platform/events/register.ts';
 import { SUBSCRIBERS } from '../../operations/subscribers/index.ts';
-import { noteReauth } from './account.ts';
+import { recordReauth } from './account.ts';
 import { openCall } from './call.ts';
 import { claimDeliveries, leaseMs } from './claim.ts';
-import { dropOverdue, MOST_WAITING } from './drop-overdue.ts';
+import { dropOverdue, MAX_WAITING } from './drop-overdue.ts';
 import { enqueueProviderAction } from './enqueue.ts';
 import { failureReason } from './failure.ts';
 import { Refused, Unavailable } from './providers/provider.ts';
@@ -155,11 +155,11 @@ test.serial('a refusal of credentials that were replaced meanwhile says nothing 
   const row = () => world.deps.db('integration_connections').where({ id }).first();
   const before = await row();
   await world.deps.db('integration_connections').where({ id }).increment('sealed_version');
-  t.false(await noteReauth(ctx, before, message('connect.reconnect')));
+  t.false(await recordReauth(ctx, before, message('connect.reconnect')));
   t.is((await row()).status, 'connected');
-  t.true(await noteReauth(ctx, await row(), message('connect.reconnect')));
+  t.true(await recordReauth(ctx, await row(), message('connect.reconnect')));
   t.like(await row(), { status: 'reauth_required', last_error: message('connect.reconnect') });
-  t.true(await noteReauth(ctx, await row(), message('connect.reconnect')));
+  t.true(await recordReauth(ctx, await row(), message('connect.reconnect')));
 });
 
 test.serial(
@@ -178,7 +178,7 @@ test.serial(
     days(31);
     await add(0, 1);
     t.is(await dropOverdue(world.deps), 0, 'nothing is dropped while the account is connected');
-    await noteReauth(world.system(org), await connection(), message('connect.reconnect'));
+    await recordReauth(world.system(org), await connection(), message('connect.reconnect'));
     t.is(await dropOverdue(world.deps), 1);
     t.like(await told(), {
       task_type: 'integration_backlog',
@@ -192,13 +192,13 @@ test.serial(
     await db.raw(
       `insert into integration_deliveries (id, organization_id, connection_id, lane_id, action, config, data, occurred_at, state, created_at)
        select gen_random_uuid(), ?, ?, ?, 'n8n.send_webhook', '{}', '{}', ?, 'pending', ? from generate_series(1, ?)`,
-      [org, id, id, clock.now(), clock.now(), MOST_WAITING + 1_200],
+      [org, id, id, clock.now(), clock.now(), MAX_WAITING + 1_200],
     );
     t.is(await dropOverdue(world.deps), 1_201, 'the oldest, with the one before them');
     t.is(await dropOverdue(world.deps), 0);
     const letter = await told();
     t.is(letter.payload.dropped, '1202');
-    t.regex(inWords(letter.last_error), /: 1,202 actions dropped: the account has to be connected again/);
+    t.regex(renderMessage(letter.last_error), /: 1,202 actions dropped: the account has to be connected again/);
     const log = await db('integration_runs')
       .where({ connection_id: id, status: 'error' })
       .orderBy('id')

@@ -7,10 +7,10 @@ import type { DeliveryReport } from '../../../workflows/integration-delivery/con
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { singleStatement, reader } from '../../platform/kernel/transact.ts';
 import { retryUntilStored } from '../../platform/kernel/retry-until-stored.ts';
-import { callFor, logRun, noteReauth, type ConnectionRow, type OpenAccount } from './account.ts';
+import { openAccount, logRun, recordReauth, type ConnectionRow, type OpenAccount } from './account.ts';
 import { claimDeliveries, type Claimed, type Delivery } from './claim.ts';
 import { failureReason } from './failure.ts';
-import { fieldsFor, readMappings } from './mapped.ts';
+import { mappedFields, readMappings } from './mapped.ts';
 import {
   RateLimited,
   ReauthRequired,
@@ -24,7 +24,7 @@ import { withRecord } from './record.ts';
 import { settleDelivery, type Outcome } from './settle.ts';
 
 /** Parameters of one delivery iteration. */
-interface DeliveryTurn {
+interface DeliveryIteration {
   /** Bounds the open calls of this process to one provider. */
   limits: TargetLimits;
   signal: AbortSignal;
@@ -35,13 +35,13 @@ interface DeliveryTurn {
 /** Maximum concurrent calls, each in its own lane. */
 const SIDE_BY_SIDE = 8;
 /** Duration (ms) after which an iteration ends, so that many connections alternate. */
-const TURN_MS = 30_000;
+const ITERATION_MS = 30_000;
 /** Maximum wait (ms) spent inside an iteration, because a new workflow iteration costs more. */
 const SHORT_WAIT_MS = 1_500;
 /** Interval (ms) at which a run whose provider is unknown checks for a build that knows it. */
 const UNKNOWN_PROVIDER_MS = 15 * MINUTE_MS;
 /** Maximum time (ms) that an outcome waits for an unreachable database. It is shorter than the lease of its lane. */
-const AWAY_MS = 10_000;
+const OUTAGE_RETRY_MS = 10_000;
 /** Maximum time (ms) that an iteration waits in the worker for a permit of a responsive provider. */
 const PATIENCE_MS = 500;
 
@@ -49,7 +49,11 @@ const PATIENCE_MS = 500;
  * Makes the due deliveries of one connection: lanes in parallel, deliveries of a lane in order, as fast as the provider
  * allows. Every delivery is settled separately, so a worker that dies repeats at most the deliveries it had in flight.
  */
-export async function deliverTurn(ctx: Ctx, connectionId: string, turn: DeliveryTurn): Promise<DeliveryReport> {
+export async function makeDueDeliveries(
+  ctx: Ctx,
+  connectionId: string,
+  turn: DeliveryIteration,
+): Promise<DeliveryReport> {
   const connection = await readLive(ctx, connectionId);
   if (!connection) return { kind: 'done', why: 'the account is not connected' };
   const provider = findProvider(connection.provider);
@@ -63,10 +67,10 @@ export async function deliverTurn(ctx: Ctx, connectionId: string, turn: Delivery
   const tally: Tally = { made: 0, given: 0, error: null, hung: false };
   const startedAt = ctx.clock.now();
   try {
-    return await workOff(ctx, connection, provider, turn, tally);
+    return await makeUntilIdle(ctx, connection, provider, turn, tally);
   } finally {
     permit.release(tally.hung ? 'hung' : 'answered');
-    await noteTurn(ctx, connectionId, tally, startedAt);
+    await logIteration(ctx, connectionId, tally, startedAt);
   }
 }
 
@@ -77,14 +81,14 @@ interface Tally {
   hung: boolean;
 }
 
-async function workOff(
+async function makeUntilIdle(
   ctx: Ctx,
   connection: ConnectionRow,
   provider: Provider,
-  { signal, reached }: DeliveryTurn,
+  { signal, reached }: DeliveryIteration,
   tally: Tally,
 ): Promise<DeliveryReport> {
-  const endsAt = performance.now() + TURN_MS;
+  const endsAt = performance.now() + ITERATION_MS;
   for (;;) {
     signal.throwIfAborted();
     const claimed = await claimDeliveries(ctx, connection.id, provider.rate, SIDE_BY_SIDE);
@@ -96,7 +100,7 @@ async function workOff(
       await sleep(Math.max(5, inMs), undefined, { signal });
       continue;
     }
-    const needsPerson = await makeAll(ctx, connection, claimed, tally);
+    const needsPerson = await makeClaimed(ctx, connection, claimed, tally);
     reached?.(tally.made);
     if (needsPerson) return { kind: 'done', why: 'the account has to be connected again' };
     if (performance.now() > endsAt) return { kind: 'more', why: `${tally.made} made` };
@@ -104,7 +108,7 @@ async function workOff(
 }
 
 /** Makes the claimed deliveries. Returns true if the account must be connected again. */
-async function makeAll(
+async function makeClaimed(
   ctx: Ctx,
   connection: ConnectionRow,
   { lease, deliveries }: Claimed,
@@ -112,7 +116,7 @@ async function makeAll(
 ): Promise<boolean> {
   // Read again for every group: tokens may have been refreshed, or the account reconnected.
   const current = (await readLive(ctx, connection.id)) ?? connection;
-  const account = callFor(ctx, current);
+  const account = openAccount(ctx, current);
   const { provider } = account;
   const [contacts, mappings] = await Promise.all([
     readContacts(ctx, deliveries),
@@ -122,14 +126,14 @@ async function makeAll(
   await Promise.all(
     deliveries.map(async (delivery) => {
       const contact = delivery.contact_id ? (contacts.get(delivery.contact_id) ?? null) : null;
-      const fields = contact ? fieldsFor(mappings, contact, delivery.subscription_id) : {};
+      const fields = contact ? mappedFields(mappings, contact, delivery.subscription_id) : {};
       const outcome = await attempt(ctx, { account, delivery, contact, fields });
       if (outcome.kind === 'done') tally.made += 1;
       else if ('said' in outcome) tally.error = outcome.said;
       if (outcome.kind === 'refused') tally.given += 1;
       if (outcome.kind === 'unavailable') tally.hung = true;
       if (outcome.kind === 'reauth') needsPerson = true;
-      await retryUntilStored(ctx, () => settleDelivery(ctx, delivery, lease, outcome), { forMs: AWAY_MS });
+      await retryUntilStored(ctx, () => settleDelivery(ctx, delivery, lease, outcome), { forMs: OUTAGE_RETRY_MS });
     }),
   );
   return needsPerson;
@@ -177,7 +181,7 @@ async function outcomeOf(ctx: Ctx, error: unknown, account: OpenAccount): Promis
   if (error instanceof RateLimited) return { kind: 'limited', retryAfterMs: error.retryAfterMs };
   if (error instanceof Refused) return { kind: 'refused', said: error.said };
   if (error instanceof ReauthRequired) {
-    const needsPerson = await noteReauth(ctx, account.refused(error), error.said);
+    const needsPerson = await recordReauth(ctx, account.refused(error), error.said);
     return needsPerson ? { kind: 'reauth' } : { kind: 'limited', retryAfterMs: SHORT_WAIT_MS };
   }
   // No answer, an internal error or an unexpected answer: this delivery fails, the others continue.
@@ -205,7 +209,12 @@ async function readContacts(ctx: Ctx, deliveries: readonly Delivery[]): Promise<
 }
 
 /** Writes a summary of the iteration into the connection's log, and stores the time of the last delivery. */
-async function noteTurn(ctx: Ctx, connectionId: string, { made, given, error }: Tally, startedAt: Date): Promise<void> {
+async function logIteration(
+  ctx: Ctx,
+  connectionId: string,
+  { made, given, error }: Tally,
+  startedAt: Date,
+): Promise<void> {
   if (made === 0 && error === null) return;
   const detail = error !== null && given > 0 ? message('connect.given_up', { given, reason: error }) : error;
   await logRun(ctx, connectionId, {

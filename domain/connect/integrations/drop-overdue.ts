@@ -11,13 +11,13 @@ import type { Delivery } from './claim.ts';
 import { emitSettled } from '../../directory/integration-deliveries.ts';
 
 /** Maximum waiting actions of an account that must be connected again. Beyond it, the oldest are dropped. */
-export const MOST_WAITING = 10_000;
+export const MAX_WAITING = 10_000;
 /** Maximum actions dropped by one transaction. */
 const PAGE = 1_000;
 
 /**
  * Drops actions that wait for accounts that must be connected again: those older than INTEGRATION_REAUTH_DAYS, and the
- * oldest beyond {@link MOST_WAITING}. The connection's log and one dead letter per connection report the number. Each
+ * oldest beyond {@link MAX_WAITING}. The connection's log and one dead letter per connection report the number. Each
  * requester gets the event of its action.
  * @returns the number of dropped actions
  */
@@ -53,11 +53,11 @@ function dropPage(ctx: Ctx, connectionId: string): Promise<number> {
     const rows = await tx.org.sql<Pick<Delivery, 'id' | 'connection_id' | 'action' | 'source'>>(DROP_SQL, {
       connection: connectionId,
       before: new Date(tx.now.getTime() - days * DAY_MS),
-      most: MOST_WAITING,
+      most: MAX_WAITING,
       page: PAGE,
     });
     if (rows.length === 0) return 0;
-    const limits = { days, most: MOST_WAITING };
+    const limits = { days, most: MAX_WAITING };
     for (const row of rows) emitSettled(tx, row, message('connect.dropped', limits));
     await reportDropped(tx, connectionId, { dropped: rows.length, label: connection.label, ...limits });
     return rows.length;

@@ -145,12 +145,16 @@ export async function addDeliveries(tx: Tx, given: readonly NewDelivery[]): Prom
     },
   );
   for (const connectionId of new Set(given.map((delivery) => delivery.connectionId)))
-    wakeDeliveries(tx, connectionId, given[0]!.source ? 'action' : 'event');
+    signalDeliveries(tx, connectionId, given[0]!.source ? 'action' : 'event');
   return ids;
 }
 
 /** Signals the run that makes a connection's deliveries after the commit; starts it if there is none. */
-export function wakeDeliveries(tx: Tx, connectionId: string, cause: IntegrationDeliverySignals['more']['cause']): void {
+export function signalDeliveries(
+  tx: Tx,
+  connectionId: string,
+  cause: IntegrationDeliverySignals['more']['cause'],
+): void {
   const args = { organizationId: tx.org.organizationId, connectionId };
   tx.intend(signal(integrationDeliveryWorkflow, args, 'more', { cause }));
 }

@@ -47,17 +47,17 @@ export async function receiveBooking(anonymous: Ctx, { token, headers, rawBody }
     );
     if (!first) return 'duplicate';
     try {
-      return await recordNews(tx, connection, provider, rawBody);
+      return await recordBooking(tx, connection, provider, rawBody);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      await keepUnread(tx, connection, digest, rawBody, error.said);
+      await storeUnparsed(tx, connection, digest, rawBody, error.said);
       return 'kept';
     }
   });
 }
 
 /** Keeps a correctly signed body that Heron cannot read, with a dead letter, so that the booking is not lost. */
-async function keepUnread(
+async function storeUnparsed(
   tx: Tx,
   { id, provider }: ConnectionRow,
   digest: string,
@@ -85,7 +85,7 @@ async function keepUnread(
  * Parses a kept webhook again.
  * @throws AppError unprocessable if it still cannot be read
  */
-export async function readAgain(tx: Tx, unreadId: string): Promise<void> {
+export async function parseStoredWebhook(tx: Tx, unreadId: string): Promise<void> {
   const [kept] = await tx.org.sql<ConnectionRow & { digest: string; unread_body: string }>(
     `select c.*, i.digest, i.unread_body from integration_inbound i join integration_connections c on c.id = i.connection_id
      where i.organization_id = :org and i.unread_id = :id for update of i`,
@@ -94,7 +94,7 @@ export async function readAgain(tx: Tx, unreadId: string): Promise<void> {
   const provider = kept && findProvider(kept.provider);
   if (!kept || !provider?.inbound) return;
   try {
-    await recordNews(tx, kept, provider, Buffer.from(kept.unread_body, 'base64'));
+    await recordBooking(tx, kept, provider, Buffer.from(kept.unread_body, 'base64'));
   } catch (error) {
     if (error instanceof Refused) throw new AppError('unprocessable', error.said);
     throw error;
@@ -107,7 +107,7 @@ export async function readAgain(tx: Tx, unreadId: string): Promise<void> {
 }
 
 /** Stores the booking in a verified body. @throws Refused if the body cannot be read */
-async function recordNews(tx: Tx, connection: ConnectionRow, provider: Provider, rawBody: Buffer): Promise<string> {
+async function recordBooking(tx: Tx, connection: ConnectionRow, provider: Provider, rawBody: Buffer): Promise<string> {
   const news = provider.inbound!.readBooking(parsed(rawBody));
   if (!news) return 'ignored';
   const source = provider.id as 'calendly' | 'cal_com';

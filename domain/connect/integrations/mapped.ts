@@ -37,7 +37,7 @@ export async function readMappings(
  * Maps a contact's fields to the provider's names. Mappings of the subscription override those of the connection.
  * Fields without a value are omitted, so that nothing at the provider is emptied.
  */
-export function fieldsFor(
+export function mappedFields(
   mappings: readonly Mapping[],
   contact: ActionContact,
   subscriptionId: string | null,

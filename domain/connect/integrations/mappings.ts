@@ -5,9 +5,9 @@ import { newId } from '../../../lib/ids.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
-import { assertAsSeen } from '../../platform/as-seen.ts';
-import { callFor } from './account.ts';
-import { asAppErrors, foundConnection, readConnection } from './connections.ts';
+import { assertUnchanged } from '../../platform/assert-unchanged.ts';
+import { openAccount } from './account.ts';
+import { asAppErrors, requireConnection, readConnection } from './connections.ts';
 import { CUSTOM_PREFIX, SOURCE_FIELDS } from './mapped.ts';
 import type { ExternalField } from './providers/provider.ts';
 import { findProvider } from './registry.ts';
@@ -103,7 +103,7 @@ export async function schemaProblems(
   mappings: readonly MappingInput[],
 ): Promise<Problem[]> {
   const connection = await readConnection(ctx, connectionId);
-  const { provider, call } = callFor(ctx, connection);
+  const { provider, call } = openAccount(ctx, connection);
   if (!provider.push?.readFields || mappings.length === 0) return [];
   const fields = await asAppErrors(provider, 'body.mappings', () => provider.push!.readFields!(call));
   const byName = new Map(fields.map((field) => [field.name, field]));
@@ -142,9 +142,9 @@ export async function replaceMappings(
 ): Promise<Mappings> {
   refuseProblems([...mappingProblems(input.mappings), ...found]);
   await transact(ctx, async (tx) => {
-    const connection = await foundConnection(tx.org, connectionId, 'for update');
+    const connection = await requireConnection(tx.org, connectionId, 'for update');
     const [before] = await ownMappings(tx.org, connection.id);
-    assertAsSeen('field_mapping', (before ?? connection).created_at, expectedUpdatedAt);
+    assertUnchanged('field_mapping', (before ?? connection).created_at, expectedUpdatedAt);
     await tx.org.table('integration_field_mappings').where({ connection_id: connection.id }).delete();
     const object = input.object ?? findProvider(connection.provider)?.push?.object ?? 'contact';
     if (input.mappings.length > 0)

@@ -9,9 +9,9 @@ import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { singleStatement, reader, transact } from '../../platform/kernel/transact.ts';
-import { newSigningSecret, sealFor, tokenEnd, type ConnectionRow } from './account.ts';
+import { newSigningSecret, sealCredentials, tokenEnd, type ConnectionRow } from './account.ts';
 import { openCall } from './call.ts';
-import { asAppErrors, foundConnection, insertConnection, renewConnection } from './connections.ts';
+import { asAppErrors, requireConnection, insertConnection, renewConnection } from './connections.ts';
 import { Refused, type Provider, type ProviderAccount, type TokenFields } from './providers/provider.ts';
 import { findProvider, providerOf } from './registry.ts';
 import { accountBase, requestProviderTokens, requireClient, tokensIn, type OAuthClient } from './tokens.ts';
@@ -53,7 +53,7 @@ export async function startProviderConsent(
   const client = requireClient(ctx.config, provider);
   const [state, verifier] = [newSecret(), newSecret()];
   const expiresAt = await transact(ctx, async (tx) => {
-    const existing = input.connection_id ? await foundConnection(tx.org, input.connection_id) : undefined;
+    const existing = input.connection_id ? await requireConnection(tx.org, input.connection_id) : undefined;
     if (existing && existing.provider !== provider.id)
       refuseProblems([
         { path: 'body.connection_id', message: message('connect.connection_of', { provider: existing.provider }) },
@@ -125,7 +125,7 @@ export async function finishProviderConsent(ctx: Ctx, { state, code, error }: Co
   if (row.actor.userId !== ctx.actor.userId) throw new AppError('forbidden', message('connect.consent_of_other'));
   const own: Ctx = { ...ctx, actor: { ...ctx.actor, organizationId: row.organization_id } };
   await assertMember(own);
-  await takeState(own, row);
+  await claimState(own, row);
   const provider = providerOf(row);
   if (error || !code) {
     const reason = /^\w{1,60}$/.test(error) ? error : message('connect.consent_no_code');
@@ -154,20 +154,20 @@ async function findState(ctx: Ctx, state: string): Promise<StateRow> {
     'select * from integration_oauth_states where state_hash = :hash and used_at is null and expires_at > :now',
     { hash: sha256(state), now: ctx.clock.now() },
   );
-  if (!row) throw over();
+  if (!row) throw consentOverError();
   return row;
 }
 
 /** Marks a state as used, so that only one of two concurrent callbacks with the same state continues. */
-async function takeState(ctx: Ctx, { id }: StateRow): Promise<void> {
+async function claimState(ctx: Ctx, { id }: StateRow): Promise<void> {
   const [taken] = await singleStatement(ctx).sql(
     'update integration_oauth_states set used_at = :now where organization_id = :org and id = :id and used_at is null returning id',
     { id, now: ctx.clock.now() },
   );
-  if (!taken) throw over();
+  if (!taken) throw consentOverError();
 }
 
-function over(): AppError {
+function consentOverError(): AppError {
   return new AppError('not_found', message('connect.consent_over'), {
     fix: message('connect.consent_over.fix'),
   });
@@ -183,7 +183,7 @@ async function assertMember(ctx: Ctx): Promise<void> {
   if (!row?.allowed) throw new AppError('forbidden', message('connect.consent_not_allowed'));
 }
 
-interface GivenConsent {
+interface ProviderConsent {
   provider: Provider;
   client: OAuthClient;
   fields: TokenFields;
@@ -191,10 +191,10 @@ interface GivenConsent {
   apiBase: string | null;
 }
 
-async function storeConsent(ctx: Ctx, state: StateRow, given: GivenConsent): Promise<ConnectionRow> {
+async function storeConsent(ctx: Ctx, state: StateRow, given: ProviderConsent): Promise<ConnectionRow> {
   const { provider, fields, account, apiBase } = given;
   const id = state.connection_id ?? newId();
-  const sealed = sealFor(ctx.keyring, id, tokensIn(fields));
+  const sealed = sealCredentials(ctx.keyring, id, tokensIn(fields));
   const scopes = grantedScopes(given);
   return transact(ctx, async (tx) => {
     const tokenEnds = tokenEnd(fields, tx.now);
@@ -217,7 +217,7 @@ async function storeConsent(ctx: Ctx, state: StateRow, given: GivenConsent): Pro
   });
 }
 
-function grantedScopes({ client: { oauth }, fields }: GivenConsent): string[] {
+function grantedScopes({ client: { oauth }, fields }: ProviderConsent): string[] {
   if (oauth.scopesIn) return [...oauth.scopesIn(fields)];
   const { scope } = fields;
   return typeof scope === 'string' ? scope.split(/[\s,]+/).filter(Boolean) : [...oauth.scopes];

@@ -6,10 +6,10 @@ import { may } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 import { compileFilters, type ContactFilters } from '../../directory/contact-filters.ts';
-import { callFor, logRun, noteReauth } from './account.ts';
+import { openAccount, logRun, recordReauth } from './account.ts';
 import { pauseCalls, acquireCall } from './claim.ts';
 import { readConnection } from './connections.ts';
-import { fieldsFor, readMappings, type Mapping } from './mapped.ts';
+import { mappedFields, readMappings, type Mapping } from './mapped.ts';
 import { withRecord } from './record.ts';
 import { failureReason } from './failure.ts';
 import {
@@ -50,7 +50,7 @@ const LONGEST_WAIT_MS = 20_000;
 export async function pushContacts(ctx: Ctx, connectionId: string, selection: PushSelection): Promise<PushResult> {
   const connection = await readConnection(ctx, connectionId);
   if (connection.status === 'reauth_required') throw reconnect(connection.last_error);
-  const { provider, call, refused } = callFor(ctx, connection);
+  const { provider, call, refused } = openAccount(ctx, connection);
   if (!provider.push)
     throw badRequest(message('connect.takes_no_contacts', { provider: provider.name }), [
       { path: 'params.id', message: message('connect.connection_of', { provider: provider.name }) },
@@ -63,7 +63,7 @@ export async function pushContacts(ctx: Ctx, connectionId: string, selection: Pu
     await pushAll(ctx, { connectionId: connection.id, provider, call, mappings, contacts }, results);
   } catch (error) {
     if (!(error instanceof ReauthRequired)) throw error;
-    await noteReauth(ctx, refused(error), error.said);
+    await recordReauth(ctx, refused(error), error.said);
     await logPush(ctx, connection.id, results, startedAt, error.said);
     throw reconnect(error.said);
   }
@@ -163,7 +163,7 @@ async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: num
     }
     try {
       await withRecord(ctx, connectionId, contact.id, (record) =>
-        provider.push!.writeContact(call, { email: contact.email, record }, fieldsFor(mappings, contact, null)),
+        provider.push!.writeContact(call, { email: contact.email, record }, mappedFields(mappings, contact, null)),
       );
       return undefined;
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { wakeDeliveries } from './enqueue.ts';
+import { signalDeliveries } from './enqueue.ts';
 
 /**
  * Retries a failed delivery with its full number of attempts. It takes its old position in its lane, before later
@@ -21,6 +21,6 @@ export async function retryDelivery(tx: Tx, deliveryId: string): Promise<boolean
     .table('integration_deliveries')
     .where({ id: deliveryId, state: 'failed' })
     .update({ state: 'pending', attempts: 0, failed_at: null });
-  wakeDeliveries(tx, row.connection_id, 'replay');
+  signalDeliveries(tx, row.connection_id, 'replay');
   return Number(changed) > 0;
 }

@@ -6,7 +6,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { addDeadLetter, INTEGRATION_DELIVERY } from '../../platform/dead-letters.ts';
 import { emitSettled } from '../../directory/integration-deliveries.ts';
-import { AWAY_AFTER, pauseCalls, type Delivery } from './claim.ts';
+import { UNREACHABLE_AFTER, pauseCalls, type Delivery } from './claim.ts';
 
 /** Outcome of one attempt. */
 export type Outcome =
@@ -39,7 +39,7 @@ export function settleDelivery(ctx: Ctx, delivery: Delivery, lease: string, outc
       { connection, lane, lease },
     );
     if (!held && outcome.kind !== 'done') return;
-    await notePace(tx, delivery, outcome, ctx.config);
+    await storePace(tx, delivery, outcome, ctx.config);
     const dueInMs = await settleRow(tx, delivery, outcome, ctx.config);
     if (held) await freeLane(tx, delivery, dueInMs);
   });
@@ -98,7 +98,7 @@ async function endDelivery(tx: Tx, delivery: Delivery, error: Message | null): P
 }
 
 /** Counts unanswered calls. After several in a row, the provider is called at growing intervals. */
-async function notePace(
+async function storePace(
   tx: Tx,
   { connection_id: connection }: Delivery,
   outcome: Outcome,
@@ -115,7 +115,7 @@ async function notePace(
       {
         connection,
         now: tx.now,
-        away: AWAY_AFTER,
+        away: UNREACHABLE_AFTER,
         first: config.INTEGRATION_RETRY_BASE_MS / 4,
         doublings: MAX_PAUSE_DOUBLINGS,
         longest: LONGEST_PAUSE_MS,

@@ -7,9 +7,9 @@ import { message } from '../../../messages/index.ts';
 import { may } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { assertRoomFor } from '../../platform/full-list.ts';
+import { assertBelowLimit } from '../../platform/full-list.ts';
 import { isTrigger } from '../triggers/vocabulary.ts';
-import { foundConnection, readConnection } from './connections.ts';
+import { requireConnection, readConnection } from './connections.ts';
 import { actionProblems, addDeliveries, type NewDelivery } from './enqueue.ts';
 import { nativeProblems, performNative } from './native.ts';
 import { findProvider, NATIVE, partsOfAction } from './registry.ts';
@@ -75,12 +75,12 @@ export async function createSubscription(
   input: SubscriptionInput,
 ): Promise<Subscription> {
   return transact(ctx, async (tx) => {
-    const connection = await foundConnection(tx.org, connectionId);
+    const connection = await requireConnection(tx.org, connectionId);
     refuseProblems(problemsOf(connection, input));
     if (partsOfAction(input.action).provider === NATIVE && !may(ctx.actor, ['WRITE_CONTACTS'], ['manage_contacts']))
       throw new AppError('forbidden', message('connect.action_right', { action: input.action }));
     const bound = { most: MAX_SUBSCRIPTIONS, what: message('connect.subscriptions') };
-    await assertRoomFor(tx, 'integration_subscriptions', bound, { connection_id: connection.id });
+    await assertBelowLimit(tx, 'integration_subscriptions', bound, { connection_id: connection.id });
     const [row] = await tx.org.sql<Subscription>(
       `insert into integration_subscriptions (id, organization_id, connection_id, event_type, action, config, enabled, use_case, created_at, updated_at)
        values (:id, :org, :connection, :event, :action, cast(:config as jsonb), :enabled, :use, :now, :now) returning *`,
@@ -115,7 +115,7 @@ function useCase(provider: string, action: string): Subscription['use_case'] {
 /** Deletes a subscription. Its queued deliveries are still made. @throws AppError not_found */
 export async function deleteSubscription(ctx: Ctx, connectionId: string, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
-    const connection = await foundConnection(tx.org, connectionId);
+    const connection = await requireConnection(tx.org, connectionId);
     const gone = isUuid(id)
       ? await tx.org.table('integration_subscriptions').where({ id, connection_id: connection.id }).delete()
       : 0;
@@ -125,7 +125,7 @@ export async function deleteSubscription(ctx: Ctx, connectionId: string, id: str
 }
 
 /** An event, as subscriptions see it. */
-export interface Happening {
+export interface EventOccurrence {
   trigger: string;
   contactId: string | null;
   data: Record<string, unknown>;
@@ -137,7 +137,7 @@ export interface Happening {
  * transaction.
  * @returns the number of actions
  */
-export async function followEvents(tx: Tx, happenings: readonly Happening[]): Promise<number> {
+export async function enqueueForEvents(tx: Tx, happenings: readonly EventOccurrence[]): Promise<number> {
   if (happenings.length === 0) return 0;
   const subscriptions = await tx.org.sql<Subscription>(
     `select s.* from integration_subscriptions s join integration_connections c on c.id = s.connection_id

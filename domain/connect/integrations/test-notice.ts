@@ -3,7 +3,7 @@ import { message, type Message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { isTrigger, sampleData } from '../triggers/vocabulary.ts';
-import { callFor, logRun, noteReauth } from './account.ts';
+import { openAccount, logRun, recordReauth } from './account.ts';
 import { readConnection } from './connections.ts';
 import { failureReason } from './failure.ts';
 import { ReauthRequired, type ActionContact, type Provider } from './providers/provider.ts';
@@ -32,7 +32,7 @@ const CONTACT: ActionContact = {
  */
 export async function fireTest(ctx: Ctx, connectionId: string): Promise<boolean> {
   const connection = await readConnection(ctx, connectionId);
-  const { provider, call, refused } = callFor(ctx, connection);
+  const { provider, call, refused } = openAccount(ctx, connection);
   const startedAt = ctx.clock.now();
   let sent = 0;
   let problem: Message | null = null;
@@ -53,7 +53,7 @@ export async function fireTest(ctx: Ctx, connectionId: string): Promise<boolean>
       sent += 1;
     } catch (error) {
       problem = failureReason(ctx, error, provider);
-      if (error instanceof ReauthRequired) await noteReauth(ctx, refused(error), problem);
+      if (error instanceof ReauthRequired) await recordReauth(ctx, refused(error), problem);
     }
   }
   if (sent > 0 || problem !== null)

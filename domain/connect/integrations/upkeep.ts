@@ -6,10 +6,10 @@ import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
 import { systemCtx, type Ctx, type Deps } from '../../platform/kernel/context.ts';
 import { singleStatement, transact } from '../../platform/kernel/transact.ts';
 import {
-  callFor,
+  openAccount,
   HEALTHY_EVERY_MS,
   logRun,
-  noteReauth,
+  recordReauth,
   openConfig,
   type ConnectionRow,
   type OpenAccount,
@@ -67,18 +67,18 @@ async function checkOne(ctx: Ctx, connection: ConnectionRow): Promise<void> {
   const startedAt = ctx.clock.now();
   let account: OpenAccount | undefined;
   try {
-    account = callFor(ctx, connection);
+    account = openAccount(ctx, connection);
     await ask(account);
-    await noteHealth(ctx, connection, { health: 'healthy', status: 'connected', detail: null });
+    await storeHealth(ctx, connection, { health: 'healthy', status: 'connected', detail: null });
   } catch (error) {
     const detail = failureReason(ctx, error, provider);
-    if (error instanceof ReauthRequired) await noteReauth(ctx, account?.refused(error) ?? connection, detail);
+    if (error instanceof ReauthRequired) await recordReauth(ctx, account?.refused(error) ?? connection, detail);
     else if (error instanceof RateLimited) {
       await transact(ctx, (tx) => pauseCalls(tx, connection.id, error.retryAfterMs));
       return;
     } else if (error instanceof Refused)
-      await noteHealth(ctx, connection, { health: 'degraded', status: 'degraded', detail });
-    else await noteHealth(ctx, connection, { health: 'down', status: 'degraded', detail });
+      await storeHealth(ctx, connection, { health: 'degraded', status: 'degraded', detail });
+    else await storeHealth(ctx, connection, { health: 'down', status: 'degraded', detail });
     if (connection.health === 'healthy')
       await logRun(ctx, connection.id, { kind: 'health', status: 'error', detail, records: 0, startedAt });
   }
@@ -95,7 +95,7 @@ async function ask({ provider, call, renew }: OpenAccount): Promise<void> {
   else await provider.credentials?.validate(call);
 }
 
-async function noteHealth(
+async function storeHealth(
   ctx: Ctx,
   { id }: ConnectionRow,
   {

@@ -7,8 +7,8 @@ import { isUuid, newId } from '../../../lib/ids.ts';
 import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { assertAsSeen } from '../../platform/as-seen.ts';
-import { REARMED, sameHost } from './managed.ts';
+import { assertUnchanged } from '../../platform/assert-unchanged.ts';
+import { UNVERIFIED_COLUMNS, sameHost } from './managed.ts';
 import { checkWebhookUrl } from './policy.ts';
 import { issueSecret } from '../delivery/secrets.ts';
 
@@ -39,7 +39,7 @@ export async function listEndpoints(ctx: Ctx): Promise<WebhookEndpointRow[]> {
  * @throws AppError not_found, also for an application's endpoint
  */
 export async function getEndpoint(ctx: Ctx, id: string): Promise<WebhookEndpointRow> {
-  return found(reader(ctx), id);
+  return requireEndpoint(reader(ctx), id);
 }
 
 /**
@@ -83,8 +83,8 @@ export async function updateEndpoint(
   { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
 ): Promise<WebhookEndpointRow> {
   return transact(ctx, async (tx) => {
-    const before = await locked(tx, id);
-    assertAsSeen('webhook_endpoint', before.updated_at, expectedUpdatedAt);
+    const before = await lockEndpoint(tx, id);
+    assertUnchanged('webhook_endpoint', before.updated_at, expectedUpdatedAt);
     const rearmed = !sameHost(before.url, input.url);
     const revived = input.enabled && !before.enabled;
     await tx.org
@@ -94,7 +94,7 @@ export async function updateEndpoint(
         ...columns(input),
         disabled_reason: null,
         ...(revived ? { consecutive_failures: 0, failing_since: null } : {}),
-        ...(rearmed ? REARMED : {}),
+        ...(rearmed ? UNVERIFIED_COLUMNS : {}),
         updated_at: tx.now,
       } as object);
     tx.audit({
@@ -104,7 +104,7 @@ export async function updateEndpoint(
       changes: changed(audited(shown(before)), audited(input)),
       ...(rearmed ? { metadata: { verification: 'needed again' } } : {}),
     });
-    return found(tx.org, id);
+    return requireEndpoint(tx.org, id);
   });
 }
 
@@ -114,7 +114,7 @@ export async function updateEndpoint(
  */
 export async function deleteEndpoint(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
-    const endpoint = await locked(tx, id);
+    const endpoint = await lockEndpoint(tx, id);
     await tx.org.query(WebhookEndpoints).deleteById(id);
     tx.audit({
       action: 'delete',
@@ -131,7 +131,7 @@ export async function deleteEndpoint(ctx: Ctx, id: string): Promise<void> {
  */
 export async function rotateEndpointSecret(ctx: Ctx, id: string): Promise<string> {
   return transact(ctx, async (tx) => {
-    await locked(tx, id);
+    await lockEndpoint(tx, id);
     const secret = await issueSecret(tx.trx, ctx.keyring, { endpointId: id }, tx.now);
     await tx.org.query(WebhookEndpoints).findById(id).patch({ updated_at: tx.now });
     tx.audit({ action: 'rotate_secret', entityType: 'webhook', entityId: id, changes: secretChanged('secret') });
@@ -156,13 +156,13 @@ async function refuseAtLimit(ctx: Ctx, tx: Tx): Promise<void> {
   }
 }
 
-async function found(org: OrgScope, id: string): Promise<WebhookEndpointRow> {
+async function requireEndpoint(org: OrgScope, id: string): Promise<WebhookEndpointRow> {
   const endpoint = isUuid(id) ? await org.query(WebhookEndpoints).findById(id).whereNull('application_id') : undefined;
   if (!endpoint) throw notFound('webhook_endpoint');
   return endpoint;
 }
 
-async function locked(tx: Tx, id: string): Promise<WebhookEndpointRow> {
+async function lockEndpoint(tx: Tx, id: string): Promise<WebhookEndpointRow> {
   const endpoint = isUuid(id)
     ? await tx.org.query(WebhookEndpoints).findById(id).whereNull('application_id').forNoKeyUpdate()
     : undefined;

@@ -32,7 +32,7 @@ export async function syncApplicationEndpoints(tx: Tx, applicationId: string): P
       application: applicationId,
     },
   );
-  await repoint(tx, application);
+  await updateManagedEndpoints(tx, application);
   const granting = await across(tx.trx, 'application').sql<Columns<'oauth_grants', 'organization_id'>>(
     `select distinct g.organization_id from oauth_grants g join memberships m on m.organization_id = g.organization_id and m.user_id = g.user_id
      where g.application_id = :application and g.revoked_at is null`,
@@ -43,7 +43,7 @@ export async function syncApplicationEndpoints(tx: Tx, applicationId: string): P
     application,
     granting.map((row) => row.organization_id),
   );
-  await armUnverified(tx, { application_id: applicationId });
+  await scheduleChallenges(tx, { application_id: applicationId });
 }
 
 /**
@@ -67,7 +67,7 @@ export async function syncGrantEndpoint(tx: Tx, applicationId: string, organizat
     return;
   }
   await createMissing(tx, application, [organizationId]);
-  await armUnverified(tx, { application_id: applicationId, organization_id: organizationId });
+  await scheduleChallenges(tx, { application_id: applicationId, organization_id: organizationId });
 }
 
 /** Locks the application, which serializes changes of its grants, so that the last grant to end is detected. */
@@ -94,7 +94,7 @@ async function createMissing(tx: Tx, application: Application, organizations: re
   );
 }
 
-async function repoint(tx: Tx, application: Application): Promise<void> {
+async function updateManagedEndpoints(tx: Tx, application: Application): Promise<void> {
   const endpoints = () =>
     across(tx.trx, 'application').table('webhook_endpoints').where({ application_id: application.id });
   await endpoints().where({ enabled: false }).update({
@@ -111,7 +111,7 @@ async function repoint(tx: Tx, application: Application): Promise<void> {
       .update({
         url: application.webhook_url,
         updated_at: tx.now,
-        ...(sameHost(url, application.webhook_url) ? {} : REARMED),
+        ...(sameHost(url, application.webhook_url) ? {} : UNVERIFIED_COLUMNS),
       });
   }
 }
@@ -120,7 +120,7 @@ async function repoint(tx: Tx, application: Application): Promise<void> {
  * Column values that reset an endpoint whose host has changed: its verification and counts do not apply to the new
  * host.
  */
-export const REARMED = {
+export const UNVERIFIED_COLUMNS = {
   verified_at: null,
   ownership_confirmed: false,
   consecutive_failures: 0,
@@ -139,7 +139,7 @@ export function sameHost(a: string, b: string): boolean {
 }
 
 /** Schedules a new challenge for the unverified endpoints, counting from 1. */
-async function armUnverified(tx: Tx, which: { application_id: string; organization_id?: string }): Promise<void> {
+async function scheduleChallenges(tx: Tx, which: { application_id: string; organization_id?: string }): Promise<void> {
   const endpoints = await across(tx.trx, 'application')
     .table('webhook_endpoints')
     .where(which)

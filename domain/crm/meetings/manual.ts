@@ -3,9 +3,9 @@ import { isUuid, newId } from '../../../lib/ids.ts';
 import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { assertAsSeen } from '../../platform/as-seen.ts';
+import { assertUnchanged } from '../../platform/assert-unchanged.ts';
 import { getMeeting, type MeetingView } from './read.ts';
-import { recordMeeting, type Meeting, type MeetingNews, type MeetingSource } from './record.ts';
+import { recordMeeting, type Meeting, type MeetingReport, type MeetingSource } from './record.ts';
 
 const MANUAL: MeetingSource = { source: 'manual', connectionId: null };
 
@@ -105,13 +105,13 @@ export async function changeMeeting(
     const known = await lockManual(tx, id);
     if (known.status === 'canceled')
       throw new AppError('conflict', message('crm.meeting_canceled'), { fix: message('crm.meeting_canceled.fix') });
-    assertAsSeen('meeting', known.updated_at, expectedUpdatedAt);
+    assertUnchanged('meeting', known.updated_at, expectedUpdatedAt);
     const scheduledFor = given.scheduled_for ?? known.scheduled_for;
     const endTime = given.end_time === undefined ? known.end_time : given.end_time;
     refuseProblems(timeProblems(known, given));
     const isMoved = scheduledFor?.getTime() !== known.scheduled_for?.getTime();
     await recordMeeting(tx, MANUAL, {
-      ...newsOf(tx, known),
+      ...reportOf(tx, known),
       kind: given.status ?? (isMoved ? 'rescheduled' : known.status),
       eventName: given.event_name ?? known.event_name,
       scheduledFor,
@@ -132,7 +132,7 @@ export async function cancelMeeting(ctx: Ctx, id: string, reason: string): Promi
   return transact(ctx, async (tx) => {
     const known = await lockManual(tx, id);
     if (known.status !== 'canceled') {
-      await recordMeeting(tx, MANUAL, { ...newsOf(tx, known), kind: 'canceled', canceledReason: reason });
+      await recordMeeting(tx, MANUAL, { ...reportOf(tx, known), kind: 'canceled', canceledReason: reason });
       tx.audit({ action: 'cancel', entityType: 'meeting', entityId: id });
     }
     return getMeeting({ ...ctx, trx: tx.trx }, id);
@@ -165,7 +165,7 @@ const NOTHING = {
  * Converts a stored meeting to news with the current time. News are ordered by time, so these override the stored
  * state.
  */
-function newsOf(tx: Tx, known: Meeting): MeetingNews {
+function reportOf(tx: Tx, known: Meeting): MeetingReport {
   return {
     ...NOTHING,
     externalEventId: known.external_event_id,

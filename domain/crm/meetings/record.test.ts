@@ -4,7 +4,7 @@ import { createCampaign, createContact, enroll } from '../../../test/harness/fac
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import { transact } from '../../platform/kernel/transact.ts';
-import { recordMeeting, type MeetingNews } from './record.ts';
+import { recordMeeting, type MeetingReport } from './record.ts';
 import { awaitLockWaits } from '../../../test/harness/statements.ts';
 
 const clock = new ManualClock(new Date('2026-03-02T12:00:00Z'));
@@ -16,7 +16,7 @@ test.after.always(() => world?.close());
 
 const at = (minute: number) => new Date(clock.now().getTime() + minute * 60_000);
 
-const news = (id: string, minute: number, more: Partial<MeetingNews> = {}): MeetingNews => ({
+const news = (id: string, minute: number, more: Partial<MeetingReport> = {}): MeetingReport => ({
   externalEventId: id,
   kind: more.replaces ? 'rescheduled' : 'booked',
   occurredAt: at(minute),
@@ -34,7 +34,7 @@ const news = (id: string, minute: number, more: Partial<MeetingNews> = {}): Meet
   ...more,
 });
 
-const record = (org: string, each: MeetingNews) =>
+const record = (org: string, each: MeetingReport) =>
   transact(world.system(org), (tx) => recordMeeting(tx, { source: 'calendly', connectionId: null }, each));
 
 /** Returns all permutations of a list. */

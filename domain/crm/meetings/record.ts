@@ -11,7 +11,7 @@ import { message } from '../../../messages/index.ts';
 export type Meeting = Row<'meetings'>;
 
 /** State of a meeting reported by its provider, or by a person who logs it. Missing texts are empty. */
-export interface MeetingNews {
+export interface MeetingReport {
   /** The source's id of the meeting, the same in all its reports. */
   externalEventId: string;
   /** The source's id of the meeting that this one replaces. */
@@ -53,7 +53,7 @@ const MAX_URL = 2_000;
  * found by the address of the invitee. A booked or rescheduled meeting ends that contact's enrollments in campaigns
  * that stop on a reply. Every change emits an event and adds an entry to the contact's log.
  */
-export async function recordMeeting(tx: Tx, from: MeetingSource, given: MeetingNews): Promise<MeetingChange> {
+export async function recordMeeting(tx: Tx, from: MeetingSource, given: MeetingReport): Promise<MeetingChange> {
   const news = withStorableIds(given);
   // Serializes all meetings of the source, because reports about one chain of reschedules use different ids.
   await tx.org.lock(`meetings/${tx.org.organizationId}/${from.source}`);
@@ -69,7 +69,7 @@ export async function recordMeeting(tx: Tx, from: MeetingSource, given: MeetingN
 }
 
 /** Converts the ids to their stored form, so that look-ups match. */
-function withStorableIds(news: MeetingNews): MeetingNews {
+function withStorableIds(news: MeetingReport): MeetingReport {
   return {
     ...news,
     externalEventId: storableText(news.externalEventId, MAX_TEXT),
@@ -81,7 +81,7 @@ function withStorableIds(news: MeetingNews): MeetingNews {
  * Locks and returns the meetings of a report. The first has the id, had it before a reschedule, or is the replaced one.
  * The second is the replaced meeting, if it is a different row.
  */
-async function findMeetings(tx: Tx, { source }: MeetingSource, news: MeetingNews): Promise<Meeting[]> {
+async function findMeetings(tx: Tx, { source }: MeetingSource, news: MeetingReport): Promise<Meeting[]> {
   return tx.org.sql<Meeting>(
     `select * from meetings where organization_id = :org and source = :source
        and (external_event_id = :external or external_event_id = :replaces or replaced_ids @> array[cast(:external as text)])
@@ -104,7 +104,7 @@ async function absorb(tx: Tx, known: Meeting, replaces: string, replaced: Meetin
   );
 }
 
-async function addMeeting(tx: Tx, from: MeetingSource, news: MeetingNews): Promise<MeetingChange> {
+async function addMeeting(tx: Tx, from: MeetingSource, news: MeetingReport): Promise<MeetingChange> {
   const contact = await contactOf(tx, news.inviteeEmail);
   const [row] = await tx.org.sql<Meeting>(
     `insert into meetings (id, organization_id, source, connection_id, external_event_id, replaced_ids, status, invitee_email, invitee_name, event_name,
@@ -123,10 +123,10 @@ async function addMeeting(tx: Tx, from: MeetingSource, news: MeetingNews): Promi
     },
   );
   // If the first known report is a cancellation, the booking itself is not announced.
-  return followChange(tx, row!, row!.status === 'canceled' ? 'canceled' : 'booked');
+  return applyMeetingChange(tx, row!, row!.status === 'canceled' ? 'canceled' : 'booked');
 }
 
-async function changeMeeting(tx: Tx, known: Meeting, news: MeetingNews): Promise<MeetingChange> {
+async function changeMeeting(tx: Tx, known: Meeting, news: MeetingReport): Promise<MeetingChange> {
   const contact = known.contact_id ? undefined : await contactOf(tx, news.inviteeEmail);
   const [row] = await tx.org.sql<Meeting>(
     `update meetings set external_event_id = :external, status = :status, invitee_email = :email, invitee_name = :name, event_name = :event, event_type = :type,
@@ -142,16 +142,16 @@ async function changeMeeting(tx: Tx, known: Meeting, news: MeetingNews): Promise
       now: tx.now,
     },
   );
-  if (row!.status === 'canceled') return followChange(tx, row!, 'canceled');
-  if (known.status === 'canceled' && news.kind === 'booked') return followChange(tx, row!, 'booked');
+  if (row!.status === 'canceled') return applyMeetingChange(tx, row!, 'canceled');
+  if (known.status === 'canceled' && news.kind === 'booked') return applyMeetingChange(tx, row!, 'booked');
   const isNewlyMoved =
     row!.status === 'rescheduled' &&
     (known.status !== 'rescheduled' || known.external_event_id !== news.externalEventId);
   const isMoved = isNewlyMoved || row!.scheduled_for?.getTime() !== known.scheduled_for?.getTime();
-  return isMoved ? followChange(tx, row!, 'rescheduled', known.scheduled_for) : 'updated';
+  return isMoved ? applyMeetingChange(tx, row!, 'rescheduled', known.scheduled_for) : 'updated';
 }
 
-function columnsOf(news: MeetingNews) {
+function columnsOf(news: MeetingReport) {
   const text = (value: string) => storableText(value, MAX_TEXT);
   const url = (value: string) => (/^https?:\/\//i.test(value) ? storableText(value, MAX_URL) : '');
   return {
@@ -183,7 +183,7 @@ async function contactOf(tx: Tx, email: string): Promise<{ id: string; campaign_
 }
 
 /** Emits the event of a change, adds it to the contact's log, and ends campaigns of a contact who has a meeting. */
-async function followChange(
+async function applyMeetingChange(
   tx: Tx,
   meeting: Meeting,
   change: 'booked' | 'rescheduled' | 'canceled',

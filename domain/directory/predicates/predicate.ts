@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 /** Maximum number of segments in a path. */
 const MAX_PATH_SEGMENTS = 8;
@@ -19,15 +19,15 @@ export const propertyPath = z
   .string()
   .min(1)
   .max(400)
-  .refine(storable, says('directory.unstorable'))
-  .refine((path) => path.split('.').every((segment) => segment !== ''), says('directory.path_segment_empty'))
+  .refine(storable, ruleMessage('directory.unstorable'))
+  .refine((path) => path.split('.').every((segment) => segment !== ''), ruleMessage('directory.path_segment_empty'))
   .refine(
     (path) => path.split('.').length <= MAX_PATH_SEGMENTS,
-    says('directory.path_segments', { max: MAX_PATH_SEGMENTS }),
+    ruleMessage('directory.path_segments', { max: MAX_PATH_SEGMENTS }),
   )
   .meta({ description: 'Dot path of a property in the data of the event, up to 8 segments, such as `plan.name`' });
 
-const text = z.string().max(MAX_TEXT).refine(storable, says('directory.unstorable'));
+const text = z.string().max(MAX_TEXT).refine(storable, ruleMessage('directory.unstorable'));
 const scalar = z.union([text, z.number(), z.boolean()]);
 
 /** One condition on the data of an event. */

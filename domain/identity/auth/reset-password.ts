@@ -7,9 +7,9 @@ import { toSource } from '../../../lib/source.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { findChallenge, openChallenge, refused, settleChallenge, voidChallenges } from '../challenges.ts';
 import { noAccountMail, resetMail } from '../mails.ts';
-import { assertStrong, passwordFits } from '../passwords.ts';
+import { assertStrong, isPasswordCorrect } from '../passwords.ts';
 import { auditOwn, endSessions } from '../sessions.ts';
-import { forgiveGuesses, throttle } from '../throttle.ts';
+import { clearGuesses, throttle } from '../throttle.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
@@ -17,7 +17,7 @@ import { message } from '../../../messages/index.ts';
  * duration are the same in both cases, so they do not reveal if an account exists.
  * @throws AppError rate_limit_exceeded; internal_error when the email cannot be sent
  */
-export async function askReset(ctx: Ctx, email: string): Promise<void> {
+export async function requestPasswordReset(ctx: Ctx, email: string): Promise<void> {
   await throttle(ctx, 'reset_source', toSource(ctx.actor.ipAddress));
   await throttle(ctx, 'reset_mail', email);
   const user = await across(ctx.db, 'person').table('users').where('email', email).first('id', 'language');
@@ -46,7 +46,7 @@ export async function confirmReset(ctx: Ctx, input: { session: string; password:
     await endSessions(ctx, trx, challenge.user_id);
     await voidChallenges(ctx, trx, challenge.user_id);
   });
-  await forgiveGuesses(ctx, open.email);
+  await clearGuesses(ctx, open.email);
 }
 
 /**
@@ -65,7 +65,8 @@ export async function changePassword(
   if (!user) throw new AppError('unauthorized', message('account.gone'));
   assertStrong(input.next, user.email, 'new_password');
   await throttle(ctx, 'password', user.id);
-  if (!(await passwordFits(user, input.current))) throw new AppError('unauthorized', message('account.wrong_password'));
+  if (!(await isPasswordCorrect(user, input.current)))
+    throw new AppError('unauthorized', message('account.wrong_password'));
   const passwordHash = await hashPassword(input.next);
   await inTransaction(ctx.db, async (trx) => {
     await across(trx, 'person')

@@ -8,7 +8,7 @@ import { ALL_PERMISSIONS, ORG_PERMISSIONS } from '../../../lib/permissions.ts';
 import { createKey } from '../api-keys/create.ts';
 import { systemActor } from '../../platform/kernel/actor.ts';
 import type { Ctx, Deps } from '../../platform/kernel/context.ts';
-import { foundOrganization, type OrganizationRow } from '../organizations/organizations.ts';
+import { insertOrganization, type OrganizationRow } from '../organizations/organizations.ts';
 import { assertStrong } from '../passwords.ts';
 import { actingAs, openSession, type TokenPair } from '../sessions.ts';
 import { message } from '../../../messages/index.ts';
@@ -124,7 +124,7 @@ async function claim<T>(
       created_at: now,
       updated_at: now,
     });
-    return enter(trx, userId, await foundOrganization(ctx, trx, userId, input.organization));
+    return enter(trx, userId, await insertOrganization(ctx, trx, userId, input.organization));
   });
 }
 
@@ -188,7 +188,7 @@ export async function bootstrap(
        where o.name = :name and m.user_id = :user order by o.id limit 1`,
       { name: input.organization, user: user.id },
     );
-    const organization = existing ?? (await foundOrganization(ctx, trx, user.id, input.organization));
+    const organization = existing ?? (await insertOrganization(ctx, trx, user.id, input.organization));
     const apiKey = await fullKey(ctx, trx, user.id, organization.id, {
       name: 'Bootstrap',
       description: 'Made by the operator',

@@ -6,11 +6,11 @@ import { toSite, toSource } from '../../../lib/source.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { openChallenge, settleChallenge } from '../challenges.ts';
 import { codeMail } from '../mails.ts';
-import { passwordFits } from '../passwords.ts';
+import { isPasswordCorrect } from '../passwords.ts';
 import { deviceKnown, openSession, type TokenPair } from '../sessions.ts';
 import {
   resetThrottle,
-  forgiveGuesses,
+  clearGuesses,
   isKnownSource,
   rememberSource,
   throttleGuesses,
@@ -40,17 +40,17 @@ export async function signIn(
     .where('email', input.email)
     .first('id', 'password_hash', 'language');
   const place = user && `${user.id}/${user.password_hash}/${source}`;
-  const known = await knownAs(ctx, user?.id, place, input.deviceToken);
+  const known = await knownSourceKey(ctx, user?.id, place, input.deviceToken);
   const guessed = known === undefined ? input.email : `${input.email}/${known}`;
   const failures = known === undefined ? failureBudgets(ctx) : [];
   for (const [rule, from] of failures) await throttle(ctx, rule, from);
   await throttleGuesses(ctx, guessed);
   // An unknown address takes as long as a wrong password.
-  if (!(await passwordFits(user, input.password)) || !user) {
+  if (!(await isPasswordCorrect(user, input.password)) || !user) {
     throw new AppError('unauthorized', message('account.wrong_sign_in'));
   }
   await resetThrottle(ctx, 'sign_in', attempt);
-  await forgiveGuesses(ctx, guessed);
+  await clearGuesses(ctx, guessed);
   for (const [rule, from] of failures) await returnAttempt(ctx, rule, from);
   await rememberSource(ctx, place!);
   if (user.language === null && ctx.language) await rememberLanguage(ctx, user.id, ctx.language);
@@ -85,7 +85,7 @@ function failureBudgets(ctx: Ctx): ['sign_in_failures' | 'sign_in_site_failures'
  * counted separately there. So guesses by strangers lock an owner out neither of their own device nor of their office,
  * and an office not of its accounts.
  */
-async function knownAs(
+async function knownSourceKey(
   ctx: Ctx,
   userId: string | undefined,
   place: string | undefined,

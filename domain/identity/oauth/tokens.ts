@@ -130,7 +130,7 @@ async function exchangeCode(ctx: Ctx, form: TokenForm, credentials: ClientCreden
   // can end nothing.
   if (code.consumed_at) return replayed(ctx, code, 'code_replayed');
   if (code.expires_at <= ctx.clock.now()) throw invalidGrant(message('oauth.code_expired'));
-  const pair = await store(ctx, USE_CODE, code, standingScopes(code));
+  const pair = await store(ctx, USE_CODE, code, remainingScopes(code));
   return pair ?? replayed(ctx, code, 'code_replayed');
 }
 
@@ -143,7 +143,7 @@ async function exchangeRefresh(ctx: Ctx, form: TokenForm, credentials: ClientCre
   if (token.revoked_at) throw invalidGrant(message('oauth.refresh_revoked'));
   if (token.expires_at <= ctx.clock.now()) throw invalidGrant(message('oauth.refresh_expired'));
   const asked = form.scope === undefined ? token.scopes : narrowed(token.scopes, form.scope);
-  const pair = await store(ctx, USE_REFRESH, token, standingScopes(token, asked));
+  const pair = await store(ctx, USE_REFRESH, token, remainingScopes(token, asked));
   return pair ?? replayed(ctx, token, 'refresh_token_replayed');
 }
 
@@ -180,7 +180,7 @@ function assertVerified(challenge: string | null, verifier: string | undefined):
 /**
  * Returns the scopes of a new access token: the requested scopes that person, application and approval still allow.
  */
-function standingScopes(standing: Standing, asked: number = standing.scopes): number {
+function remainingScopes(standing: Standing, asked: number = standing.scopes): number {
   if (standing.grant_revoked_at || !standing.role_permissions) throw invalidGrant(message('oauth.grant_revoked'));
   const scopes = asked & standing.grant_scopes & standing.application_scopes & grantableWith(standing.role_permissions);
   if (scopes === 0) throw invalidGrant(message('oauth.nothing_left'));

@@ -25,7 +25,7 @@ export type MyOrganization = OrganizationRow &
   Columns<'roles', 'permissions' | 'is_owner'> & { role_id: string; role_name: string };
 
 /** Returns the caller's organizations that fulfil the condition `and`. */
-function mine(ctx: Ctx, and: string, bindings: Bindings = {}): Promise<MyOrganization[]> {
+function ownOrganizations(ctx: Ctx, and: string, bindings: Bindings = {}): Promise<MyOrganization[]> {
   return across(ctx.trx ?? ctx.db, 'person').sql<MyOrganization>(
     `select o.id, o.name, o.plan, o.weekly_report, o.timezone, o.created_at, o.updated_at, r.id as role_id, r.name as role_name, r.permissions, r.is_owner
      from organizations o
@@ -38,7 +38,7 @@ function mine(ctx: Ctx, and: string, bindings: Bindings = {}): Promise<MyOrganiz
 
 /** Lists the organizations of the caller, oldest first. */
 export async function listMyOrganizations(ctx: Ctx): Promise<MyOrganization[]> {
-  return mine(ctx, '');
+  return ownOrganizations(ctx, '');
 }
 
 /**
@@ -46,13 +46,18 @@ export async function listMyOrganizations(ctx: Ctx): Promise<MyOrganization[]> {
  * @throws AppError not_found, also for a malformed id and an organization the caller does not belong to
  */
 export async function readMyOrganization(ctx: Ctx, id: string): Promise<MyOrganization> {
-  const [row] = isUuid(id) ? await mine(ctx, 'and o.id = :id', { id }) : [];
+  const [row] = isUuid(id) ? await ownOrganizations(ctx, 'and o.id = :id', { id }) : [];
   if (!row) throw notFound('organization');
   return row;
 }
 
 /** Creates an organization with its system roles and its founder as owner, inside an open transaction. */
-export async function foundOrganization(ctx: Ctx, trx: Trx, founderId: string, name: string): Promise<OrganizationRow> {
+export async function insertOrganization(
+  ctx: Ctx,
+  trx: Trx,
+  founderId: string,
+  name: string,
+): Promise<OrganizationRow> {
   const now = ctx.clock.now();
   const id = newId();
   const [organization] = await across(trx, 'person')
@@ -86,7 +91,7 @@ export async function foundOrganization(ctx: Ctx, trx: Trx, founderId: string, n
 export async function createOrganization(ctx: Ctx, input: { name: string }): Promise<MyOrganization> {
   await throttle(ctx, 'organizations', ctx.actor.userId!);
   return inTransaction(ctx.db, async (trx) => {
-    const { id } = await foundOrganization(ctx, trx, ctx.actor.userId!, input.name);
+    const { id } = await insertOrganization(ctx, trx, ctx.actor.userId!, input.name);
     await across(trx, 'person')
       .table('sessions')
       .where('id', ctx.actor.sessionId!)

@@ -5,7 +5,7 @@ import { isUuid, newId } from '../../../lib/ids.ts';
 import type { OrgPermission } from '../../../lib/permissions.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { assertRoomFor } from '../../platform/full-list.ts';
+import { assertBelowLimit } from '../../platform/full-list.ts';
 import { assertMayGrant, lockOrganization } from './grants.ts';
 import { message } from '../../../messages/index.ts';
 
@@ -27,7 +27,7 @@ export async function listRoles(ctx: Ctx): Promise<RoleRow[]> {
 export async function createRole(ctx: Ctx, input: { name: string; permissions: OrgPermission[] }): Promise<RoleRow> {
   return transact(ctx, async (tx) => {
     assertMayGrant(ctx.actor, input);
-    await assertRoomFor(tx, 'roles', { most: MAX_ROLES, what: message('role.many') });
+    await assertBelowLimit(tx, 'roles', { most: MAX_ROLES, what: message('role.many') });
     const role = await tx.org.create(Roles, { id: newId(), ...input, created_at: tx.now, updated_at: tx.now });
     tx.audit({
       action: 'create',

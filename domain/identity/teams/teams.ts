@@ -4,7 +4,7 @@ import { AppError, badRequest, notFound, type Problem } from '../../../lib/error
 import { isUuid, newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { assertNotFull, assertRoomFor } from '../../platform/full-list.ts';
+import { assertNotFull, assertBelowLimit } from '../../platform/full-list.ts';
 import { message } from '../../../messages/index.ts';
 
 /** A member of a team. `added_at` is the time at which they joined it. */
@@ -49,7 +49,7 @@ export async function readTeam(ctx: Ctx, id: string): Promise<Team> {
  */
 export async function createTeam(ctx: Ctx, { name, color = TEAM_COLOR }: TeamEdit & { name: string }): Promise<Team> {
   return transact(ctx, async (tx) => {
-    await assertRoomFor(tx, 'teams', { most: MAX_TEAMS, what: message('team.many') });
+    await assertBelowLimit(tx, 'teams', { most: MAX_TEAMS, what: message('team.many') });
     const id = newId();
     await tx.org.insert('teams', { id, name, color, created_at: tx.now, updated_at: tx.now });
     tx.audit({ action: 'create', entityType: 'team', entityId: id, changes: created({ name }) });

@@ -5,13 +5,13 @@ import { DAY_MS } from '../../../lib/clock.ts';
 import type { DirectDecision } from '../../../workflows/direct-send/contract.ts';
 import { expireApprovals } from '../../approvals/expire.ts';
 import { findApproval } from '../../approvals/view.ts';
-import { giveUpDirectSend, type Reason } from '../../sending/direct-give-up.ts';
+import { failDirectSend, type Reason } from '../../sending/direct-failure.ts';
 import { reserveDirect } from '../../sending/direct-slot.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { lockEmail, settleRefused } from './send-approval.ts';
 import { message, type Message } from '../../../messages/index.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 
 /** Time (ms) after its due time at which an unsent email is given up, because its content would be outdated. */
 const GIVE_UP_MS = 3 * DAY_MS;
@@ -27,7 +27,7 @@ export async function advanceDirectSend(ctx: Ctx, id: string): Promise<DirectDec
     if (email.state === 'awaiting_approval') return shown(await waitForApproval(tx, email));
     if (email.state !== 'queued') return { kind: 'done', outcome: email.state };
     const decision = await toSlot(tx, email);
-    await show(tx, email, decision);
+    await storeReason(tx, email, decision);
     return shown(decision);
   });
 }
@@ -41,7 +41,7 @@ type Decided = DirectDecision extends infer Each
 
 /** Converts a decision's reason for waiting to plain text for Temporal's UI, whose language is unknown. */
 function shown(decision: Decided): DirectDecision {
-  return decision.kind === 'done' ? decision : { ...decision, where: inWords(decision.where) };
+  return decision.kind === 'done' ? decision : { ...decision, where: renderMessage(decision.where) };
 }
 
 /** Waits for a person until the approval of the email ends without a decision. */
@@ -69,7 +69,7 @@ async function toSlot(tx: Tx, email: Row<'direct_sends'>): Promise<Decided> {
   if (mail?.state === 'sending') return { kind: 'send', at: tx.now.getTime(), where: message('direct.looked_for') };
   const giveUp = async (why: Reason): Promise<Decided> => ({
     kind: 'done',
-    outcome: await giveUpDirectSend(tx, email, mail?.again ?? false, why),
+    outcome: await failDirectSend(tx, email, mail?.again ?? false, why),
   });
   const now = tx.now.getTime();
   const due = email.scheduled_at.getTime();
@@ -82,7 +82,7 @@ async function toSlot(tx: Tx, email: Row<'direct_sends'>): Promise<Decided> {
 }
 
 /** Stores the reason for waiting, so that people and lists see it. */
-async function show(tx: Tx, email: Row<'direct_sends'>, decision: Decided): Promise<void> {
+async function storeReason(tx: Tx, email: Row<'direct_sends'>, decision: Decided): Promise<void> {
   if (decision.kind === 'done') return;
   const until = new Date(decision.kind === 'wait' ? decision.until : decision.at);
   if (isDeepStrictEqual(email.waiting_for, decision.where) && email.waiting_until?.getTime() === until.getTime())

@@ -1,6 +1,6 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import { inMailboxes, LEFT_STATES, OUR_EMAILS } from '../conversation.ts';
+import { inMailboxes, SENT_STATES, OUR_EMAILS } from '../conversation.ts';
 
 /** A message of a conversation that can be answered, received or sent. */
 export interface AnsweredMessage {
@@ -96,7 +96,7 @@ async function readMessages(
          where value <> s.message_id order by place), '{}'), s.subject,
        coalesce(d.to_emails, array[s.recipient]), d.cc_emails, null, coalesce(d.about_send_id, case when d.id is null then s.id end), coalesce(s.sent_at, s.claimed_at)
      from ours join sends s on s.id = ours.id and s.organization_id = :org left join direct_sends d on d.id = s.id
-     where s.state in ${LEFT_STATES} and s.message_id is not null ${inMailboxes('s', mailboxes)}
+     where s.state in ${SENT_STATES} and s.message_id is not null ${inMailboxes('s', mailboxes)}
      order by at desc limit ${MAX_MESSAGES}`,
     { thread: threadId, ...(mailboxes ? { mailboxes } : {}) },
   );

@@ -14,10 +14,10 @@ import { isUuid, newId } from '../../../lib/ids.ts';
 import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { assertAsSeen } from '../../platform/as-seen.ts';
+import { assertUnchanged } from '../../platform/assert-unchanged.ts';
 import { deleteBlob } from '../../platform/blobs.ts';
 import { inMailboxes } from '../conversation.ts';
-import { assertRoomFor } from '../../platform/full-list.ts';
+import { assertBelowLimit } from '../../platform/full-list.ts';
 import { existingIds } from '../../platform/references.ts';
 import { attachmentProblems, storeAttachments } from './attachments.ts';
 import { acceptDirectSend, type Accepted } from './create.ts';
@@ -135,7 +135,7 @@ function unknownFiles(files: readonly StoredAttachment[], keptIds: readonly stri
 export async function createDraft(ctx: Ctx, input: DraftInput): Promise<Draft> {
   return transact(ctx, async (tx) => {
     await assertUsable({ ...ctx, trx: tx.trx }, input);
-    await assertRoomFor(tx, 'email_drafts', { most: MAX_DRAFTS, what: message('drafts.most') });
+    await assertBelowLimit(tx, 'email_drafts', { most: MAX_DRAFTS, what: message('drafts.most') });
     const id = newId();
     await tx.org.insert('email_drafts', {
       id,
@@ -162,7 +162,7 @@ export async function replaceDraft(
 ): Promise<Draft> {
   return transact(ctx, async (tx) => {
     const { attachments: files, updated_at: updatedAt } = await lockDraft(ctx, tx, id);
-    assertAsSeen('draft', updatedAt, expectedUpdatedAt);
+    assertUnchanged('draft', updatedAt, expectedUpdatedAt);
     const { attachments: added = [], kept_attachments: keptIds = [] } = input;
     const wanted = new Set(keptIds.map((fileId) => fileId.toLowerCase()));
     const kept = files.filter((file) => wanted.has(file.blob_id));

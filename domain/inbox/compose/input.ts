@@ -37,4 +37,4 @@ export const MAX_ATTACHMENTS = 10;
  */
 export const MAX_ATTACHMENT_BYTES = 7 * 1024 * 1024;
 /** Maximum time (ms) from now for which an email may be scheduled. */
-export const MAX_AHEAD_MS = 366 * 86_400_000;
+export const MAX_SCHEDULE_AHEAD_MS = 366 * 86_400_000;

@@ -6,7 +6,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { refusedRecipients } from '../../directory/refused-recipients.ts';
 import { attachmentProblems } from './attachments.ts';
 import { findConversation } from './conversation.ts';
-import { MAX_AHEAD_MS, MAX_RECIPIENTS, type DirectSendInput, type DirectSendKind } from './input.ts';
+import { MAX_SCHEDULE_AHEAD_MS, MAX_RECIPIENTS, type DirectSendInput, type DirectSendKind } from './input.ts';
 import { message } from '../../../messages/index.ts';
 
 /** Returns every problem of the given fields of an email, each with its path. */
@@ -34,7 +34,9 @@ function timeProblems(now: Date, { send_mode: mode, scheduled_at: at }: Partial<
   if (mode !== 'scheduled') return at === undefined ? [] : [{ path, message: message('compose.only_scheduled') }];
   if (at === undefined) return [{ path, message: message('compose.time_required') }];
   if (at <= now) return [{ path, message: message('field.not_future') }];
-  return at.getTime() - now.getTime() > MAX_AHEAD_MS ? [{ path, message: message('compose.too_far_ahead') }] : [];
+  return at.getTime() - now.getTime() > MAX_SCHEDULE_AHEAD_MS
+    ? [{ path, message: message('compose.too_far_ahead') }]
+    : [];
 }
 
 /** Returns the problems of the recipients. Suppressed addresses in cc and bcc are removed later without a problem. */

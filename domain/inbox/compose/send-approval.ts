@@ -2,15 +2,15 @@ import type { Row } from '../../../db/rows.ts';
 import { signalOpen } from '../../../temporal/dispatch.ts';
 import { directSendWorkflow } from '../../../workflows/direct-send/contract.ts';
 import { holdForApproval } from '../../approvals/hold.ts';
-import { isStanding, requesterOf } from '../../approvals/standing.ts';
+import { isRequesterValid, requesterOf } from '../../approvals/standing.ts';
 import { findApproval } from '../../approvals/view.ts';
-import type { ApprovalSubject, NotCarriedOut, Tx } from '../../platform/kernel/tx.ts';
+import type { ApprovalSubject, NotExecuted, Tx } from '../../platform/kernel/tx.ts';
 import { settleDirectSend, signalDirectSend } from '../../sending/control/direct-sends.ts';
 import { releaseReservedSends } from '../../sending/control/release.ts';
 import { approvalContent } from './content.ts';
 import { findSender } from './sender.ts';
 import { message } from '../../../messages/index.ts';
-import { words } from '../../platform/words.ts';
+import { externalText } from '../../platform/external-text.ts';
 
 /** Reasons why an email that waited for a person is not sent. */
 const NOT_SENT = {
@@ -37,7 +37,7 @@ export const directSendApproval: ApprovalSubject<Row<'direct_sends'>> = {
     if (email?.state !== 'queued' || !sender || email.approval_id !== approvalId || !approvalId) return;
     await releaseReservedSends(tx, { sendId: email.id });
     const approval = await findApproval(tx.org, approvalId);
-    if (!(await isStanding(tx, approval))) return settleRefused(tx, email, 'revoked', null);
+    if (!(await isRequesterValid(tx, approval))) return settleRefused(tx, email, 'revoked', null);
     const again = await holdForApproval(tx, config, {
       requester: requesterOf(approval),
       capability: approval.action_type,
@@ -74,11 +74,11 @@ export async function lockEmail(tx: Tx, id: string): Promise<Row<'direct_sends'>
 export async function settleRefused(
   tx: Tx,
   { id, mailbox_id: mailboxId }: Row<'direct_sends'>,
-  why: NotCarriedOut,
+  why: NotExecuted,
   reason: string | null,
 ): Promise<void> {
   const code = why === 'changed' && mailboxId === null ? 'mailbox_removed' : why;
   const state = why === 'denied' || why === 'revoked' ? 'denied' : 'expired';
-  const detail = code in NOT_SENT ? NOT_SENT[code as keyof typeof NOT_SENT] : words(reason ?? '');
+  const detail = code in NOT_SENT ? NOT_SENT[code as keyof typeof NOT_SENT] : externalText(reason ?? '');
   await settleDirectSend(tx, id, { state, code, reason: detail }, ['awaiting_approval', 'queued']);
 }

@@ -6,7 +6,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { readBlob } from '../../platform/blobs.ts';
 import { readSentContents } from '../../sending/sent-content.ts';
-import { inMailboxes, LEFT_STATES } from '../conversation.ts';
+import { inMailboxes, SENT_STATES } from '../conversation.ts';
 import { ASKS_TO_STOP } from './answer.ts';
 import { message } from '../../../messages/index.ts';
 
@@ -102,7 +102,7 @@ async function readSent(ctx: Ctx, id: string): Promise<StoredMessage | undefined
        null as kind, null as intent, null as answer, null as corrected_kind, s.contact_id, s.campaign_id, false as asks_to_stop,
        ${SENT_FILES} as files
      from sends s left join mailboxes b on b.id = s.mailbox_id left join direct_sends d on d.id = s.id
-     where s.organization_id = :org and s.id = :id and s.state in ${LEFT_STATES} ${inMailboxes('s', mailboxes)}`,
+     where s.organization_id = :org and s.id = :id and s.state in ${SENT_STATES} ${inMailboxes('s', mailboxes)}`,
     { id, ...(mailboxes ? { mailboxes } : {}) },
   );
   const kept = row && (await readSentContents(org, [id])).get(id);

@@ -14,7 +14,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { readSentContents } from '../../sending/sent-content.ts';
 import { readSentBodies } from '../../sending/outcomes/sent-text.ts';
 import type { InboundKind } from '../../sending/outcomes/record-inbound.ts';
-import { inMailboxes, LEFT_STATES, OUR_EMAILS } from '../conversation.ts';
+import { inMailboxes, SENT_STATES, OUR_EMAILS } from '../conversation.ts';
 import { RECEIVED_FILES, SENT_FILES, type MessageFile } from './message.ts';
 import type { StoredAnswer } from '../../../db/json-columns.ts';
 import { ASKS_TO_STOP } from './answer.ts';
@@ -84,7 +84,7 @@ export async function readThread(
          coalesce(d.cc_emails, '{}'), coalesce(d.bcc_emails, '{}'), '{}', d.in_reply_to, s.subject, coalesce(d.body_plain, ''), d.body_html, d.id is null,
          ${SENT_FILES}, 0, coalesce(s.sent_at, s.claimed_at, s.slot_at), true, null, null, null, null, false, s.contact_id, s.campaign_id, s.step_id, s.created_at
        from left_ids l join sends s on s.id = l.id and s.organization_id = :org left join mailboxes b on b.id = s.mailbox_id left join direct_sends d on d.id = s.id
-       where s.state in ${LEFT_STATES} ${inMailboxes('s', mailboxes)}
+       where s.state in ${SENT_STATES} ${inMailboxes('s', mailboxes)}
      )
      select *, ${AT_TEXT} as at_text from messages
      ${position ? `where (${AT_TEXT}, id) > (:at, cast(:id as uuid))` : ''}

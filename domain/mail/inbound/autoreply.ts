@@ -4,7 +4,7 @@ import { fromMailSystem } from './delivery-report.ts';
 import { ANSWER_HEADERS } from './fields.ts';
 import { fold } from './fold.ts';
 import { isMachineNotice } from './machine-notices.ts';
-import { ownWords } from './own-words.ts';
+import { replyText } from './reply-text.ts';
 import type { InboundMessage } from './parse.ts';
 import { anyOf } from './patterns.ts';
 import { isReadReceipt } from './read-receipt.ts';
@@ -79,7 +79,7 @@ export function detectAutomatic(
   subjects: readonly string[] = [],
 ): AutomaticMail | null {
   const subject = withoutOwnSubject(message.subject, subjects);
-  const words = ownWords(message);
+  const words = replyText(message);
   const reason = automaticReason(message, words, subject, subjects);
   if (reason === null) return null;
   const mayBeAway = reason === 'auto_reply' || reason === 'auto_generated';

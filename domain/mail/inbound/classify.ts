@@ -9,7 +9,7 @@ import { parseDsn } from './dsn.ts';
 import { isUnsubscribeSubject, mentionsOutOfOffice, replyIntent } from './intent.ts';
 import type { ReplyIntent, ReplyIntentSettings } from './intent.ts';
 import type { InboundMessage } from './parse.ts';
-import { ownWords } from './own-words.ts';
+import { replyText } from './reply-text.ts';
 import type { BounceType } from './refusal.ts';
 import { parseProviderNotice } from './provider-notice.ts';
 
@@ -121,7 +121,7 @@ export function classifyInbound(
 ): InboundClassification {
   const report = classifyFeedback(message, settings) ?? classifyDelivery(message, settings);
   if (report) return report;
-  const words = ownWords(message, sent.texts);
+  const words = replyText(message, sent.texts);
   return (
     classifyAutomatic(message, words, { settings, receivedAt, timezone, subjects: sent.subjects }) ??
     classifyReply(message, words, settings, readAnswer(words, receivedAt, { timezone, bias }))

@@ -78,7 +78,7 @@ const UNSUBSCRIBE_REPLIES: ReadonlySet<string> = new Set([
 const COURTESIES = /(?:^| )(?:please|pls|thanks|thank you|bitte|danke|merci)(?= |$)/g;
 
 /**
- * Classifies a reply by the trained model (`domain/mail/reading`), based on the reply's own words (see `ownWords`).
+ * Classifies a reply by the trained model (`domain/mail/reading`), based on the reply's own words (see `replyText`).
  *
  * Keywords of the workspace take precedence over the model. They match whole words, ignoring case and diacritics. The
  * side with more matches wins, and a tie is negative, because mistaking a refusal for interest is the worse error. An

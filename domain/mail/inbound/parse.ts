@@ -25,7 +25,7 @@ const MAX_LINES = 500_000;
 
 const LINE_END = 0x0a;
 
-const KEPT_HEADERS: ReadonlySet<string> = new Set([
+const STORED_HEADERS: ReadonlySet<string> = new Set([
   'auto-submitted',
   ...ANSWER_HEADERS,
   'x-failed-recipients',
@@ -167,7 +167,7 @@ function describe(mail: MimeMessage): InboundMessage {
     if (!raw.has(key)) raw.set(key, unfold(line.slice(line.indexOf(':') + 1)));
   }
   const headers: Record<string, string> = {};
-  for (const name of KEPT_HEADERS) {
+  for (const name of STORED_HEADERS) {
     const value = raw.get(name);
     if (value !== undefined) headers[name] = value.slice(0, MAX_HEADER_VALUE);
   }

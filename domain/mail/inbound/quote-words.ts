@@ -72,7 +72,7 @@ export const OTHER_LABEL = anyOf(
 );
 
 /** Header block labels that people rarely type: sending date and subject. */
-export const TELLING_LABEL = anyOf(
+export const DISTINCTIVE_LABEL = anyOf(
   [
     String.raw`sent|subject|gesendet|betreff|envoyé|objet|enviado|asunto|inviato|oggetto|assunto|verzonden|onderwerp|sendt|emne|skickat|ämne|lähetetty|aihe`,
     String.raw`wysłano|temat|odesláno|předmět|elküldve|küldve|tárgy|отправлено|тема|надіслано|gönderildi|gönderme tarihi|gönderilme tarihi|konu|送信日時|件名|发送时间|发送日期|寄件日期|主题|主題|主旨`,
@@ -94,7 +94,7 @@ export const PERSONAL = anyOf(
 );
 
 /** A line such as "Ann wrote:" or "Ann says:" above a manual quote. */
-export const SAID =
+export const ATTRIBUTION_LINE =
   /(?:wrote|writes|said|says|asked|quot\w*|below|inline|comments?|schr[ie]+bt?|sagte|fragte|zit\w*|unten|écrit|dit|cit\w*|escrib\w*|dijo|scritt\w*|detto|escreve\w*|schreef|zei|skrev|sagde|kirjoitti|napisał\w*|napsal\w*|írta|написа\w*|пишет|пише|yazdı|書きました|写道|寫道)[^:：]{0,40}[:：]$/iu;
 
 /** Names of phones and mail programs in the line that they add. */

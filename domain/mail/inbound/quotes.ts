@@ -7,8 +7,8 @@ import {
   OTHER_LABEL,
   PERSONAL,
   RULE,
-  SAID,
-  TELLING_LABEL,
+  ATTRIBUTION_LINE,
+  DISTINCTIVE_LABEL,
   WROTE,
 } from './quote-words.ts';
 
@@ -116,7 +116,7 @@ function typedMarks(lines: readonly string[]): ReadonlySet<number> {
   const [first = 0] = rest;
   const above = (lines[first - 1] ?? '').trim().slice(0, MAX_LINE);
   const isOneList = rest.length <= MAX_TYPED_LIST && rest.every((at, index) => at === first + index);
-  if (!isOneList || !OWN_HEADING.test(above) || SAID.test(above) || DATED.test(above)) return typed;
+  if (!isOneList || !OWN_HEADING.test(above) || ATTRIBUTION_LINE.test(above) || DATED.test(above)) return typed;
   if (rest.some((at) => /^\s*[>＞]\s?[>＞]|[:：]$/.test(lines[at] ?? ''))) return typed;
   return new Set(marked);
 }
@@ -222,7 +222,7 @@ function isHeaderBlock(lines: readonly string[], at: number): boolean {
   // Labels alone are not enough: a person may write "From: Berlin" above "To: Munich" and "Date: 12 May 10:00".
   return (
     block.some((line) => /\S@\S/.test(line)) ||
-    (block.some((line) => TELLING_LABEL.test(line)) && block.some((line) => DATE_LABELLED.test(line)))
+    (block.some((line) => DISTINCTIVE_LABEL.test(line)) && block.some((line) => DATE_LABELLED.test(line)))
   );
 }
 

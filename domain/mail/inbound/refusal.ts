@@ -143,13 +143,13 @@ export function refusalFor(reason: RefusalReason): Refusal {
 }
 
 /** Returns true if the words name a cause. */
-export function saysWhy(words: string): boolean {
-  return saidIn(readable(words)) !== null;
+export function namesCause(words: string): boolean {
+  return causeIn(readable(words)) !== null;
 }
 
 /** Returns `full` or `disabled` if the words say so about an existing mailbox, else null. */
 export function obstacleIn(words: string): 'full' | 'disabled' | null {
-  const said = saidIn(readable(words));
+  const said = causeIn(readable(words));
   return said === 'full' || said === 'disabled' ? said : null;
 }
 
@@ -161,7 +161,7 @@ export function bounceTypeOf(refusal: Refusal): BounceType {
 function reasonOf(evidence: Evidence): RefusalReason {
   const { status, code, stage, words, quoted = false, statusByReporter = false } = evidence;
   const text = readable(words);
-  const said = saidIn(text);
+  const said = causeIn(text);
   const isGone = said !== null && CLASS_OF[said] === 'recipient_gone';
   if (status !== null && CLOSED.test(status) && !isNeverCode(code) && (said === null || said === 'refuses_all_mail'))
     return 'system';
@@ -224,7 +224,7 @@ function isConfirmed(
 }
 
 /** Returns the cause named by the words. A failed look-up that should be retried does not mean an unknown domain. */
-function saidIn(text: string): RefusalReason | null {
+function causeIn(text: string): RefusalReason | null {
   const said = WORDS.find(([, pattern]) => pattern.test(text))?.[0] ?? null;
   return said === 'unknown_domain' &&
     /(?:found|fail\w*|error|dns|look-?up)\W{1,3}(?:please )?try again|temporar/.test(text)

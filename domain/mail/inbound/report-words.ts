@@ -1,5 +1,5 @@
 import { providerAnswer } from './provider-answers.ts';
-import { classifyRefusal, obstacleIn, refusalFor, saysWhy } from './refusal.ts';
+import { classifyRefusal, obstacleIn, refusalFor, namesCause } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 import { answerIn, bestStatus, isPipelined, replyCode, stageIn } from './smtp-words.ts';
 
@@ -106,7 +106,8 @@ function hostsOf(recipient: string, stated: readonly (string | null)[], text: st
 export function readRefusal(report: ReportedRefusal): Refusal {
   const { recipient, reported, diagnostic, section, prose, hosts = [] } = report;
   const words =
-    [diagnostic, answerIn(section), section, answerIn(prose), prose].find(saysWhy) ?? (diagnostic || section || prose);
+    [diagnostic, answerIn(section), section, answerIn(prose), prose].find(namesCause) ??
+    (diagnostic || section || prose);
   const status = bestStatus(bestStatus(reported, diagnostic), words);
   const seen = `${diagnostic}\n${section === '' ? prose : section}`;
   const stage = stageIn(seen) ?? stageIn(prose);

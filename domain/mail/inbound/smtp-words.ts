@@ -60,7 +60,7 @@ export function isPipelined(words: string): boolean {
 }
 
 /** Marks of a transcript for commands of the client and answers of the server. */
-const SAID = /^[\s>*]{0,8}(?:>>>|-->|C:|Sent <<<)\s{0,3}(ehlo|helo|mail|rcpt|data|\.)(?![\w.])/i;
+const CLIENT_COMMAND = /^[\s>*]{0,8}(?:>>>|-->|C:|Sent <<<)\s{0,3}(ehlo|helo|mail|rcpt|data|\.)(?![\w.])/i;
 const ANSWERED = /^[\s>*]{0,8}(?:<<<|<--|S:|Received >>>)\s{0,3}[45]\d\d(?!\d)/i;
 
 /**
@@ -70,7 +70,7 @@ const ANSWERED = /^[\s>*]{0,8}(?:<<<|<--|S:|Received >>>)\s{0,3}[45]\d\d(?!\d)/i
 function stageInTranscript(text: string): Stage | null {
   let last: Stage | null = null;
   for (const line of text.split('\n')) {
-    const command = SAID.exec(line)?.[1]?.toLowerCase();
+    const command = CLIENT_COMMAND.exec(line)?.[1]?.toLowerCase();
     if (command !== undefined)
       last = command === 'rcpt' || command === 'mail' ? command : command.endsWith('lo') ? 'connect' : 'data';
     else if (last !== null && ANSWERED.test(line)) return last;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { besideFinding, findingCode } from '../../../lib/finding.ts';
+import { findingMessage, findingCode } from '../../../lib/finding.ts';
 import type { Message } from '../../../messages/index.ts';
 import fc from 'fast-check';
 import { scoreContent, type ScoredCopy } from './score.ts';
@@ -51,7 +51,7 @@ test('each rule names what it holds against the copy', (t) => {
     );
     t.true(score < 100, code);
     t.true(
-      issues.every(({ message }) => besideFinding(message, 'fix')),
+      issues.every(({ message }) => findingMessage(message, 'fix')),
       code,
     );
   }

@@ -166,7 +166,7 @@ export function phrasesIn(text: string): { language: string; phrases: Phrase[] }
       if (start >= (list.at(-1)?.end ?? 0) && list.length < MAX_PHRASES) list.push(phrase);
     }
   }
-  const told = toldLanguages(text);
+  const told = languageCounts(text);
   let best = { language: 'en', phrases: [] as Phrase[], letters: 0 };
   for (const [language, phrases] of found) {
     const dates = phrases.reduce((sum, { start, end }) => sum + (end - start > 2 ? end - start : 0.5), 0);
@@ -181,7 +181,7 @@ export function phrasesIn(text: string): { language: string; phrases: Phrase[] }
 let languageOf: ReadonlyMap<string, string> | undefined;
 
 /** Counts the words of a text that identify each language. */
-function toldLanguages(text: string): ReadonlyMap<string, number> {
+function languageCounts(text: string): ReadonlyMap<string, number> {
   languageOf ??= new Map(
     Object.entries(JSON.parse(readFileSync(LANGUAGES_FILE, 'utf8')) as Record<string, string>).flatMap(
       ([language, list]) => list.split(' ').map((word) => [word, language] as const),

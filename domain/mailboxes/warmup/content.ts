@@ -44,7 +44,7 @@ const ANSWERS = [
 ];
 
 /** Returns subject and text of a warmup email. They are the same on every attempt. */
-export function wordsOf(mailId: string, answered: { subject: string } | null): { subject: string; text: string } {
+export function warmupText(mailId: string, answered: { subject: string } | null): { subject: string; text: string } {
   const dice = createHash('sha256').update(mailId).digest();
   const pick = (list: readonly string[], index: number) => list[dice[index]! % list.length]!;
   if (answered) {

@@ -5,7 +5,7 @@ import { newId } from '../../../lib/ids.ts';
 import type { SmtpOutcome, SmtpSender, SmtpTarget } from '../../../lib/smtp/index.ts';
 import { countDaily } from '../../sending/campaign/counters.ts';
 import { holdMailbox } from '../../sending/control/mailbox-hold.ts';
-import { judgeRefusal } from '../../sending/refused.ts';
+import { refusalVerdict } from '../../sending/refused.ts';
 import { freeFrom, readSeats } from '../../sending/seats.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { singleStatement, transact, type Tx } from '../../platform/kernel/transact.ts';
@@ -15,10 +15,10 @@ import { findMailbox } from '../read.ts';
 import { nextSpan } from '../../platform/scheduling/windows.ts';
 import { openingHours } from './plan.ts';
 import { isOut } from './ramp.ts';
-import { findStanding, offerAgain, type StandingRow } from './standing.ts';
-import { composeWarmup, wordsOf } from './content.ts';
+import { findStanding, resetFreeTime, type StandingRow } from './standing.ts';
+import { composeWarmup, warmupText } from './content.ts';
 import { matchedOf, pairWeight, type WarmupRule } from './routing.ts';
-import { words } from '../../platform/words.ts';
+import { externalText } from '../../platform/external-text.ts';
 
 export type MailRow = Row<'warmup_mails'>;
 
@@ -67,7 +67,7 @@ export async function deliverWarmup(
     const until = performance.now() + ctx.config.SEND_CLAIM_MS * SMTP_SHARE;
     const claim = await claimWarmup(ctx, mail.id);
     if (claim.kind !== 'claimed') return undefined;
-    const outcome = await handOver(ctx, smtp, signIn.smtp, mail.id, claim, until);
+    const outcome = await submitWarmup(ctx, smtp, signIn.smtp, mail.id, claim, until);
     used = outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered';
     await retryUntilStored(ctx, () => settle(ctx, mail, claim, outcome), { forMs: ctx.config.SEND_CLAIM_MS });
     return undefined;
@@ -80,7 +80,7 @@ export async function deliverWarmup(
  * Submits a claimed email to its server, until the deadline `until` (ms of `performance.now()`). Withholds the end of
  * the message if another worker has taken over the claim.
  */
-export function handOver(
+export function submitWarmup(
   ctx: Ctx,
   smtp: SmtpSender,
   target: SmtpTarget,
@@ -120,7 +120,7 @@ export async function claimWarmup(ctx: Ctx, id: string): Promise<Claim> {
     );
     if (!mailbox || mail?.state !== 'reserved' || mail.slot_at.getTime() > tx.now.getTime()) return { kind: 'gone' };
     const partner = await findPartner(tx, mail.partner_id);
-    const against = await reasonAgainst(tx, mailbox, partner);
+    const against = await dropReason(tx, mailbox, partner);
     if (against) return drop(tx, mail, against);
     if (!isOpen(mailbox, tx.now)) return drop(tx, mail, 'window_closed');
     const free = await freeTime(tx, mail);
@@ -135,7 +135,7 @@ export async function claimWarmup(ctx: Ctx, id: string): Promise<Claim> {
     const answered = mail.answers
       ? await tx.org.table('warmup_mails').where({ id: mail.answers }).first('subject', 'message_id')
       : null;
-    const words = wordsOf(id, answered ?? null);
+    const words = warmupText(id, answered ?? null);
     const messageId = `<${id}@${mailbox.email.slice(mailbox.email.lastIndexOf('@') + 1)}>`;
     const raw = await composeWarmup({
       from: { name: mailbox.name, address: mailbox.email },
@@ -182,7 +182,7 @@ async function findPartner(tx: Tx, id: string): Promise<Partner | undefined> {
   return partner;
 }
 
-async function reasonAgainst(tx: Tx, mailbox: MailboxRow, partner: Partner | undefined): Promise<string | undefined> {
+async function dropReason(tx: Tx, mailbox: MailboxRow, partner: Partner | undefined): Promise<string | undefined> {
   if (mailbox.status !== 'active' || !mailbox.warmup || mailbox.warmup_paused_at) return 'not_warming';
   if (isOut((await findStanding(tx.org, mailbox.id))?.health_state)) return 'not_healthy';
   if (!partner || partner.status !== 'active' || !partner.warmup || partner.warmup_paused_at) return 'partner_left';
@@ -225,7 +225,7 @@ async function freeTime(tx: Tx, mail: MailRow): Promise<number> {
 /** Fails an email before anything was sent. Its place in the cap becomes free. */
 async function drop(tx: Tx, mail: MailRow, why: string): Promise<Claim> {
   await tx.org.table('warmup_mails').where({ id: mail.id }).update({ state: 'failed', error: why });
-  await offerAgain(tx, [mail.mailbox_id]);
+  await resetFreeTime(tx, [mail.mailbox_id]);
   await countDaily(tx.org, [{ scope: 'mailbox', scopeId: mail.mailbox_id, day: mail.slot_day, by: -1 }]);
   return { kind: 'gone' };
 }
@@ -252,7 +252,7 @@ async function settle(ctx: Ctx, mail: MailRow, claim: Claimed, outcome: SmtpOutc
       return;
     }
     const nothingLeft = outcome.kind === 'withheld' || outcome.kind === 'unreachable';
-    const verdict = outcome.kind === 'refused' || outcome.kind === 'unreachable' ? judgeRefusal(outcome) : undefined;
+    const verdict = outcome.kind === 'refused' || outcome.kind === 'unreachable' ? refusalVerdict(outcome) : undefined;
     const again = nothingLeft || verdict?.action === 'wait' || verdict?.action === 'defer';
     if (again && mail.attempts + 1 < MAX_ATTEMPTS) {
       await tx.org
@@ -272,7 +272,7 @@ async function settle(ctx: Ctx, mail: MailRow, claim: Claimed, outcome: SmtpOutc
     if (verdict?.action === 'hold' && verdict.hold && outcome.kind === 'refused')
       await holdMailbox(tx, mail.mailbox_id, {
         code: verdict.hold.code,
-        reason: words(outcome.response),
+        reason: externalText(outcome.response),
         until: new Date(tx.now.getTime() + verdict.hold.ms),
       });
   });

@@ -1,16 +1,16 @@
 import { DAY_MS } from '../../../lib/clock.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { isOut, type HealthState } from './ramp.ts';
-import { offerAgain, releaseMails } from './standing.ts';
+import { resetFreeTime, releaseMails } from './standing.ts';
 import { message } from '../../../messages/index.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 import { json } from '../../../db/connection.ts';
 
 /**
  * Period (ms) of the emails that count. `SAMPLES` limits their number; with fewer than `least` the mailbox counts as
  * healthy.
  */
-const LOOK_MS = 7 * DAY_MS;
+const HEALTH_WINDOW_MS = 7 * DAY_MS;
 const SAMPLES = { least: 8, most: 100 };
 /** Share (percent) of emails in spam from which each state applies, worst first. */
 const BANDS: readonly [HealthState, number][] = [
@@ -57,7 +57,7 @@ export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
        (select count(*) filter (where landed = 'spam') from recent)::int as spam,
        (select count(*) filter (where landed = 'bounced') from recent)::int as bounced
      from standing s`,
-    { mailbox: mailboxId, since: new Date(tx.now.getTime() - LOOK_MS), most: SAMPLES.most },
+    { mailbox: mailboxId, since: new Date(tx.now.getTime() - HEALTH_WINDOW_MS), most: SAMPLES.most },
   );
   // A mailbox out of the pool keeps its state until its time is over.
   if (!now || isOut(now.health_state)) return;
@@ -83,12 +83,12 @@ export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
   if (state === now.health_state) return;
   // Plans the rest of the day again, with the reduced number of emails.
   if (SMALLER.has(state)) await releaseMails(tx, mailboxId);
-  else await offerAgain(tx, [mailboxId]);
+  else await resetFreeTime(tx, [mailboxId]);
   const data = {
     email_account_id: mailboxId,
     health_state: state,
     previous_state: now.health_state,
-    reason: reason && inWords(reason),
+    reason: reason && renderMessage(reason),
   };
   tx.emit('warmup.health_changed', data);
   if (state === 'quarantined') tx.emit('warmup.quarantined', data);

@@ -10,7 +10,7 @@ import { compileSchedule, spansBetween, type CompiledSchedule } from '../../plat
 import { pickPartners, readPool, type Pool } from './pool.ts';
 import { targetWithin, type HealthState, type Ramp } from './ramp.ts';
 import { matchedOf } from './routing.ts';
-import { offerAgain } from './standing.ts';
+import { resetFreeTime } from './standing.ts';
 
 /** Number of mailboxes planned in one transaction. */
 const CHUNK = 250;
@@ -65,7 +65,7 @@ async function release(ctx: Ctx): Promise<void> {
        from over where s.mailbox_id = over.mailbox_id returning s.mailbox_id, over.health_state as was`,
       { now: tx.now },
     );
-    await offerAgain(
+    await resetFreeTime(
       tx,
       rows.map(({ mailbox_id: id }) => id),
     );

@@ -65,7 +65,7 @@ export async function readPool(org: OrgScope, now: Date): Promise<Pool> {
 export function pickPartners(pool: Pool, sender: Pick<Member, 'id' | 'matched'>, count: number): string[] {
   const partners = partnersOf(pool, sender.matched);
   const few = partners.members.length <= Math.max(SMALL, 2 * count);
-  const chosen = few ? [] : drawSome(partners, sender.id, count);
+  const chosen = few ? [] : pickSome(partners, sender.id, count);
   if (chosen.length === count) return chosen;
   const others = partners.members.filter(({ id }) => id !== sender.id);
   const all: string[] = [];
@@ -95,7 +95,7 @@ function partnersOf(pool: Pool, sender: Matched): Partners {
 /**
  * Draws different partners by weight. May return fewer, if some have so much weight that they are drawn repeatedly.
  */
-function drawSome({ members, upTo }: Partners, senderId: string, count: number): string[] {
+function pickSome({ members, upTo }: Partners, senderId: string, count: number): string[] {
   const chosen = new Set<string>();
   for (let tries = count * DRAWS; tries > 0 && chosen.size < count; tries -= 1) {
     const { id } = members[placeOf(upTo, Math.random() * upTo.at(-1)!)]!;

@@ -101,11 +101,11 @@ async function planReply(tx: Tx, mail: Landed, rows: readonly Replier[], mailbox
     { id: newId(), mailbox_id: mailboxId, partner_id: mail.mailbox_id, answers: mail.id, slot_at: new Date(at) },
   ]);
   await countDaily(tx.org, [{ scope: 'mailbox', scopeId: mailboxId, day: utcDay(at), by: 1 }]);
-  await wakeIfEarlier(tx, mailboxId, at);
+  await signalIfEarlier(tx, mailboxId, at);
 }
 
 /** Signals the run of a mailbox if an email at `at` (epoch ms) is due before everything that the run waits for. */
-export async function wakeIfEarlier(tx: Tx, mailboxId: string, at: number): Promise<void> {
+export async function signalIfEarlier(tx: Tx, mailboxId: string, at: number): Promise<void> {
   const [earlier] = await tx.org.sql(
     `select 1 from warmup_mails where organization_id = :org and mailbox_id = :mailbox and state in ('reserved', 'sending') and slot_at < :at limit 1`,
     { mailbox: mailboxId, at: new Date(at) },

@@ -4,7 +4,7 @@ import { notFound } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
-import { assertRoomFor } from '../../platform/full-list.ts';
+import { assertBelowLimit } from '../../platform/full-list.ts';
 import { message } from '../../../messages/index.ts';
 
 /** Attributes of a mailbox that a rule can match. */
@@ -44,7 +44,7 @@ export async function listRules(ctx: Ctx): Promise<WarmupRule[]> {
  */
 export async function createRule(ctx: Ctx, input: WarmupRuleInput): Promise<WarmupRule> {
   return transact(ctx, async (tx) => {
-    await assertRoomFor(tx, 'warmup_rules', { most: MAX_RULES, what: message('warmup.most_rules') });
+    await assertBelowLimit(tx, 'warmup_rules', { most: MAX_RULES, what: message('warmup.most_rules') });
     const rule = { id: newId(), ...input, created_at: tx.now, updated_at: tx.now };
     await tx.org.insert('warmup_rules', rule);
     tx.audit({ action: 'create', entityType: 'warmup_rule', entityId: rule.id, changes: created({ ...input }) });

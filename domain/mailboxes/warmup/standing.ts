@@ -158,14 +158,14 @@ export async function releaseMails(tx: Tx, mailboxId: string): Promise<void> {
     `update warmup_standings set planned_day = null where organization_id = :org and mailbox_id = :mailbox`,
     { mailbox: mailboxId },
   );
-  await offerAgain(tx, [mailboxId]);
+  await resetFreeTime(tx, [mailboxId]);
 }
 
 /**
  * Resets the stored free time of locked mailboxes that may have quota again, so that the campaign allocator checks
  * them.
  */
-export async function offerAgain(tx: Tx, ids: readonly string[]): Promise<void> {
+export async function resetFreeTime(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.org.sql(
     `update mailboxes set next_free_at = 'epoch' where organization_id = :org and id = any(:ids::uuid[])`,

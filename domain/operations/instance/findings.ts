@@ -1,4 +1,4 @@
-import { found as foundAs, type Finding, type Severity } from '../../../lib/finding.ts';
+import { toFinding as foundAs, type Finding, type Severity } from '../../../lib/finding.ts';
 import type { Message } from '../../../messages/index.ts';
 
 /**
@@ -71,10 +71,10 @@ export const FINDINGS = {
 export type FindingCode = keyof typeof FINDINGS;
 
 /** Messages of the findings, by code. Missing codes were not found. */
-export type Found = { [code in FindingCode]?: Message | undefined };
+export type FoundMessages = { [code in FindingCode]?: Message | undefined };
 
 /** Converts findings by code to the list for responses. */
-export function toFindings(found: Found): InstanceFinding[] {
+export function toFindings(found: FoundMessages): InstanceFinding[] {
   return (Object.keys(FINDINGS) as FindingCode[]).flatMap((code) => {
     const { severity, docs } = FINDINGS[code];
     const said = found[code];

@@ -1,10 +1,10 @@
 import { across } from '../../../db/across.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { errorSummary } from '../../../lib/error-report.ts';
-import { within } from '../../../lib/within.ts';
+import { withTimeout } from '../../../lib/with-timeout.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { message, type Message } from '../../../messages/index.ts';
-import type { Found } from './findings.ts';
+import type { FoundMessages } from './findings.ts';
 
 /** Timeout (ms) for the file store. */
 const PATIENCE_MS = 5_000;
@@ -15,7 +15,11 @@ const ALIVE_MS = 8_000;
  * Checks if the live processes are compatible: they must see the same files and be able to read each other's data in
  * Temporal. Requires the schema of this build.
  */
-export async function lookAtFleet({ db, config, blobs }: Pick<Deps, 'db' | 'config' | 'blobs'>): Promise<Found> {
+export async function fleetFindings({
+  db,
+  config,
+  blobs,
+}: Pick<Deps, 'db' | 'config' | 'blobs'>): Promise<FoundMessages> {
   const [workers, place] = await Promise.all([
     across(db, 'operator').sql<Columns<'workers', 'blob_place' | 'codec_keys'>>(
       `select blob_place, codec_keys from workers where seen_at > now() - ${ALIVE_MS} * interval '1 millisecond' order by started_at`,
@@ -35,10 +39,10 @@ export async function lookAtFleet({ db, config, blobs }: Pick<Deps, 'db' | 'conf
   };
 }
 
-async function placeOf({ current }: Deps['blobs']): Promise<{ found: Found; id: string | null }> {
+async function placeOf({ current }: Deps['blobs']): Promise<{ found: FoundMessages; id: string | null }> {
   if (!current) return { found: {}, id: null };
   try {
-    await within(current.check(), PATIENCE_MS, () => {
+    await withTimeout(current.check(), PATIENCE_MS, () => {
       throw new Error(`the place of files gave no answer within ${PATIENCE_MS / 1000} s`);
     });
     return { found: {}, id: await current.place(false) };

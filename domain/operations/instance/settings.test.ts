@@ -1,9 +1,9 @@
 import test from 'ava';
 import { loadConfig } from '../../../lib/config/index.ts';
 import { settingsSchema } from '../../../lib/config/settings.ts';
-import { findingCode, sayFinding } from '../../../lib/finding.ts';
+import { findingCode, renderFinding } from '../../../lib/finding.ts';
 import { toFindings, type FindingCode } from './findings.ts';
-import { lookAtSettings } from './settings.ts';
+import { settingFindings } from './settings.ts';
 
 /** Settings of a production installation without any findings. */
 const WELL = {
@@ -24,7 +24,7 @@ const WELL = {
 
 const codesOf = (env: Record<string, string | undefined>, node: Record<string, string> = {}): FindingCode[] => {
   const given = { ...WELL, ...env };
-  return toFindings(lookAtSettings(loadConfig(given), node)).map((finding) => findingCode(finding) as FindingCode);
+  return toFindings(settingFindings(loadConfig(given), node)).map((finding) => findingCode(finding) as FindingCode);
 };
 
 /** A single change of these settings for each finding, by code. `also` lists further findings of the change. */
@@ -81,7 +81,7 @@ for (const [code, [env, also = []]] of Object.entries(CHANGES) as [
 
 test('every finding that settings can bring has a case here', (t) => {
   const log = { MAIL_TRANSPORT: 'log', ALLOW_INSECURE_DEFAULTS: 'true' };
-  const codes = [{}, log].flatMap((env) => Object.keys(lookAtSettings(loadConfig({ ...WELL, ...env }), {})));
+  const codes = [{}, log].flatMap((env) => Object.keys(settingFindings(loadConfig({ ...WELL, ...env }), {})));
   const byNode = ['tls_verification_off', ...Object.keys(NOT_READ)];
   t.deepEqual([...new Set(codes)].toSorted(), [...Object.keys(CHANGES), ...byNode].toSorted());
 });
@@ -109,9 +109,9 @@ test('certificates that Node does not check are found', (t) => {
 });
 
 test('a finding says what was found and what to do, and where it is explained', (t) => {
-  const [found] = toFindings(lookAtSettings(loadConfig({ ...WELL, TRUSTED_PROXIES: '' }), {}));
+  const [found] = toFindings(settingFindings(loadConfig({ ...WELL, TRUSTED_PROXIES: '' }), {}));
   t.is(found!.docs, 'docs/guides/production.md#settings');
-  const { message, fix, ...said } = sayFinding(found!);
+  const { message, fix, ...said } = renderFinding(found!);
   t.like(said, { code: 'trusted_proxies_unset', severity: 'warning' });
   t.regex(message, /^TRUSTED_PROXIES is not set: /);
   t.regex(fix, /^Set TRUSTED_PROXIES to .*\.$/);

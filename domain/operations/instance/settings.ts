@@ -4,13 +4,13 @@ import { isGiven, type Config, type SettingName } from '../../../lib/config/inde
 import { PUBLISHED_DEFAULTS } from '../../../lib/config/secrets.ts';
 import { isPublicAddress } from '../../../lib/egress/index.ts';
 import { message, type Message } from '../../../messages/index.ts';
-import type { Found } from './findings.ts';
+import type { FoundMessages } from './findings.ts';
 
 /**
  * Returns findings from the settings of a process alone, without querying other parts.
  * @param env for variables that are not settings of Heron: whether Node checks certificates
  */
-export function lookAtSettings(config: Config, env: Record<string, string | undefined> = process.env): Found {
+export function settingFindings(config: Config, env: Record<string, string | undefined> = process.env): FoundMessages {
   return { ...secrets(config, env), ...addresses(config), ...mail(config), ...notRead(env) };
 }
 
@@ -25,7 +25,7 @@ const NOT_READ = {
   apple_sign_in_incomplete: /^APPLE_(?:SIGN_IN|LOGIN|OAUTH|CLIENT|TEAM|KEY|PRIVATE_KEY)/,
 } as const;
 
-function notRead(env: Record<string, string | undefined>): Found {
+function notRead(env: Record<string, string | undefined>): FoundMessages {
   const given = Object.keys(env).filter((name) => env[name]);
   return Object.fromEntries(
     (Object.keys(NOT_READ) as (keyof typeof NOT_READ)[]).map((code) => {
@@ -35,7 +35,7 @@ function notRead(env: Record<string, string | undefined>): Found {
   );
 }
 
-function secrets(config: Config, env: Record<string, string | undefined>): Found {
+function secrets(config: Config, env: Record<string, string | undefined>): FoundMessages {
   const isProduction = config.APP_ENV === 'prod';
   const published = Object.entries(PUBLISHED_DEFAULTS).flatMap(([name, value]) =>
     config[name as SettingName] === value ? [name] : [],
@@ -67,7 +67,7 @@ function secrets(config: Config, env: Record<string, string | undefined>): Found
   };
 }
 
-function addresses(config: Config): Found {
+function addresses(config: Config): FoundMessages {
   const isProduction = config.APP_ENV === 'prod';
   const { API_PUBLIC_URL: api, APP_URL: app, TRACKING_DOMAIN: tracking } = config;
   const outside = [api, app].filter((address) => !isLocal(address));
@@ -101,7 +101,7 @@ function addresses(config: Config): Found {
   };
 }
 
-function mail(config: Config): Found {
+function mail(config: Config): FoundMessages {
   const { MAIL_TRANSPORT: transport, AUTH_LOGIN_CODE: code, MAIL_FROM: from, APP_URL: app } = config;
   if (transport === 'log')
     return {

@@ -2,7 +2,7 @@ import type { Subscriber } from '../../platform/events/subscriber.ts';
 import { deliverToIntegrations } from '../../connect/integrations/deliver-to-integrations.ts';
 import { followCampaign } from '../../campaigns/runs/follow-campaign.ts';
 import { matchGoals } from '../../reporting/goals/match-goals.ts';
-import { keepFacts } from '../../reporting/aggregates/keep-facts.ts';
+import { updateFacts } from '../../reporting/aggregates/update-facts.ts';
 import { performStepActions } from '../../crm/perform-step-actions.ts';
 import { pauseOnSpike } from '../../sending/outcomes/pause-on-spike.ts';
 import { promoteWinner } from '../../sending/outcomes/promote-winner.ts';
@@ -16,7 +16,7 @@ export const SUBSCRIBERS: readonly Subscriber[] = [
   promoteWinner,
   stopCompany,
   followCampaign,
-  keepFacts,
+  updateFacts,
   matchGoals,
   taskForReply,
   performStepActions,

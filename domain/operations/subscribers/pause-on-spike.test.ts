@@ -17,7 +17,7 @@ import { fanOut } from '../../../test/harness/webhooks.ts';
 import { declareSubscriber } from '../../platform/events/subscriber.ts';
 import { EVENT_TYPES, INTERNAL_EVENTS } from '../../platform/kernel/events.ts';
 import { pauseOnSpike } from '../../sending/outcomes/pause-on-spike.ts';
-import { words } from '../../platform/words.ts';
+import { externalText } from '../../platform/external-text.ts';
 
 const NOW = new Date('2026-11-20T08:00:00Z');
 let world: World;
@@ -144,7 +144,7 @@ test.serial(
 test.serial('a campaign that was paused and deleted meanwhile is no failure', async (t) => {
   const { org, campaignId, bounce } = await scene(50);
   for (let index = 0; index < 5; index += 1) await bounce(index);
-  await transact(world.system(org), (tx) => pauseCampaign(tx, campaignId, 'paused', words('by hand')));
+  await transact(world.system(org), (tx) => pauseCampaign(tx, campaignId, 'paused', externalText('by hand')));
   await world.deps.db('campaigns').where({ id: campaignId }).delete();
   await react(world.deps, SUBSCRIBERS);
   t.is(

@@ -9,7 +9,7 @@ import { message } from '../../../messages/index.ts';
 const CLOCKS_MS = 10_000;
 
 /** Result of preventing second sends after a restore. */
-export interface Held {
+export interface RestoreHolds {
   /**
    * Number of emails possibly sent after the backup. They are searched in the Sent folder, and become uncertain without
    * a match.
@@ -34,18 +34,18 @@ export interface Held {
 export async function holdRestored(
   deps: Deps,
   { takenAt, stoppedAt }: { takenAt: Date; stoppedAt: Date },
-): Promise<Held> {
+): Promise<RestoreHolds> {
   // Nothing ran after the backup. The claims of dead workers are recovered by their marks, as after any crash.
   if (stoppedAt <= takenAt) return { emailsInDoubt: 0, warmupInDoubt: 0, campaignsPaused: 0 };
   const until = new Date(stoppedAt.getTime() + CLOCKS_MS);
   return {
-    emailsInDoubt: await doubtEmails(deps, takenAt, until),
-    warmupInDoubt: await doubtWarmup(deps, until),
+    emailsInDoubt: await markEmailsUncertain(deps, takenAt, until),
+    warmupInDoubt: await markWarmupUncertain(deps, until),
     campaignsPaused: await pauseCampaigns(deps, takenAt),
   };
 }
 
-async function doubtEmails(deps: Deps, takenAt: Date, until: Date): Promise<number> {
+async function markEmailsUncertain(deps: Deps, takenAt: Date, until: Date): Promise<number> {
   const found = await across(deps.db, 'operator').sql<{ id: string; organization_id: string }>(
     `select id, organization_id from sends where state = 'sending' or (state = 'reserved' and slot_at <= :until) order by id`,
     { until },
@@ -56,7 +56,7 @@ async function doubtEmails(deps: Deps, takenAt: Date, until: Date): Promise<numb
   return held;
 }
 
-async function doubtWarmup({ db }: Pick<Deps, 'db'>, until: Date): Promise<number> {
+async function markWarmupUncertain({ db }: Pick<Deps, 'db'>, until: Date): Promise<number> {
   const rows = await across(db, 'operator').sql(
     `update warmup_mails set state = 'uncertain', error = 'restored'
      where state = 'sending' or (state = 'reserved' and slot_at <= :until) returning id`,

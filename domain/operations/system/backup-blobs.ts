@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Look } from '../../../db/backup/dump.ts';
+import type { SnapshotQuery } from '../../../db/backup/dump.ts';
 import type { Write } from '../../../db/backup/load.ts';
 import { errorSummary } from '../../../lib/error-report.ts';
 import { BlobMissing, type BlobStore, type BlobStores } from '../../../lib/blobs/index.ts';
@@ -28,7 +28,7 @@ interface DumpedBlob {
 const FOLDER = 'blobs';
 
 /** Returns the files outside PostgreSQL that the snapshot's rows name. */
-export async function blobsOutside(look: Look): Promise<OutsideBlob[]> {
+export async function blobsOutside(look: SnapshotQuery): Promise<OutsideBlob[]> {
   return look<{ id: string; store: 'disk' | 's3'; store_key: string }>(
     `select id, store, store_key from blobs where store <> 'postgres' order by id`,
   );

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { dumpTables, type Look } from '../../../db/backup/dump.ts';
+import { dumpTables, type SnapshotQuery } from '../../../db/backup/dump.ts';
 import type { BlobStores } from '../../../lib/blobs/index.ts';
 import type { Config } from '../../../lib/config/index.ts';
 import { keyIdOf, type Keyring } from '../../../lib/keyring.ts';
@@ -133,7 +133,7 @@ export function missingKeys({ keys }: Manifest, keyring: Pick<Keyring, 'keyIds'>
   return [...new Set([keys.current, ...keys.sealed])].filter((id) => !keyring.keyIds.includes(id));
 }
 
-async function keysInUse(look: Look): Promise<string[]> {
+async function keysInUse(look: SnapshotQuery): Promise<string[]> {
   const found = new Set<string>();
   for (const { table, column } of SEALED_COLUMNS) {
     const rows = await look<{ prefix: Buffer }>(
@@ -147,7 +147,7 @@ async function keysInUse(look: Look): Promise<string[]> {
   return [...found].sort();
 }
 
-async function countLiving(look: Look): Promise<number> {
+async function countLiving(look: SnapshotQuery): Promise<number> {
   const [row] = await look<{ count: number }>(
     `select count(*)::int as count from workers where seen_at > now() - $1 * interval '1 ms'`,
     [ALIVE_MS],

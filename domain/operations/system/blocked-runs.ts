@@ -1,5 +1,5 @@
 import { across } from '../../../db/across.ts';
-import { isDatabaseAway } from '../../../db/errors.ts';
+import { isDatabaseUnavailable } from '../../../db/errors.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { errorKind } from '../../../lib/error-report.ts';
 import { systemCtx, type Ctx, type Deps } from '../../platform/kernel/context.ts';
@@ -7,7 +7,7 @@ import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { addDeadLetter, replayDeadLetter } from '../../platform/dead-letters.ts';
 import type { DeadLetterKind, DurableFamily, RetryCause } from '../../platform/kernel/tx.ts';
-import { words } from '../../../domain/platform/words.ts';
+import { externalText } from '../../platform/external-text.ts';
 
 const FIRST_RETRY_MS = 15 * 60_000;
 const LONGEST_RETRY_MS = 86_400_000;
@@ -17,7 +17,7 @@ const PAGE = 500;
 
 /** Returns true if a failure is not caused by the work: PostgreSQL was unreachable. Such work continues by itself. */
 export function isPassing(error: unknown): boolean {
-  return isDatabaseAway(error);
+  return isDatabaseUnavailable(error);
 }
 
 /**
@@ -44,7 +44,7 @@ export async function blockRun(ctx: Ctx, workflowId: string, error: unknown): Pr
       taskId,
       taskType: blocked.taskType,
       payload: { workflow_id: workflowId },
-      error: words(reason),
+      error: externalText(reason),
       attempts: times,
       maxAttempts: MAX_RETRIES,
       nextRetryAt: times < MAX_RETRIES ? new Date(tx.now.getTime() + waitMs) : null,

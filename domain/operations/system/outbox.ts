@@ -44,7 +44,7 @@ export async function retryParked(db: Db, ids?: readonly string[]): Promise<numb
       { ids: ids ?? null },
     );
     requireAll(ids ?? [], rows);
-    await releaseBehind(trx, rows);
+    await releaseFollowing(trx, rows);
     return rows.length;
   });
 }
@@ -61,7 +61,7 @@ export async function dropParked(db: Db, ids: readonly string[]): Promise<number
       { ids },
     );
     requireAll(ids, rows);
-    await releaseBehind(trx, rows);
+    await releaseFollowing(trx, rows);
     return rows.length;
   });
 }
@@ -77,7 +77,7 @@ function requireAll(ids: readonly string[], found: readonly Gone[]): void {
     });
 }
 
-async function releaseBehind(trx: Trx, gone: readonly Gone[]): Promise<void> {
+async function releaseFollowing(trx: Trx, gone: readonly Gone[]): Promise<void> {
   if (gone.length === 0) return;
   const outbox = across(trx, 'operator');
   await outbox.sql(

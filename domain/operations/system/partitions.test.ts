@@ -7,7 +7,7 @@ import { createEndpoint } from '../../../test/harness/webhooks.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import { rebuildFacts } from '../../reporting/aggregates/rebuild.ts';
 import { verifyFacts } from '../../reporting/aggregates/verify.ts';
-import { keepPartitions } from './partitions.ts';
+import { maintainPartitions } from './partitions.ts';
 
 const TABLES = ['domain_events', 'webhook_payloads', 'webhook_deliveries', 'webhook_attempts'] as const;
 /**
@@ -70,29 +70,29 @@ test.serial(
     const [now, far, ancient] = [await eventOf(month(0, 3)), await eventOf(month(1, 3)), await eventOf(month(-30))];
     t.deepEqual(await stored(), { before: [ancient, now].sort(), rest: [far] });
 
-    await keepPartitions(world.deps);
+    await maintainPartitions(world.deps);
     const first = { before: [ancient, now].sort(), [partOf(month(1))]: [far] };
     t.deepEqual(await stored(), first, 'what the rest had of the month is in it');
-    await keepPartitions(world.deps);
+    await maintainPartitions(world.deps);
     t.deepEqual(await stored(), first);
 
     clock.set(month(1));
-    await keepPartitions(world.deps);
+    await maintainPartitions(world.deps);
     const next = await eventOf(month(2, 1));
     t.deepEqual(await stored(), { ...first, [partOf(month(2))]: [next] });
 
     const kept = world.deps.config.EVENT_RETENTION_DAYS;
     clock.set(new Date(month(1, kept).getTime() - 1));
-    await keepPartitions(world.deps);
+    await maintainPartitions(world.deps);
     t.deepEqual((await stored()).before, [ancient, now].sort(), 'a millisecond before its last row is old enough');
     clock.set(month(1, kept));
-    await keepPartitions(world.deps);
+    await maintainPartitions(world.deps);
     t.deepEqual(await stored(), { [partOf(month(1))]: [far], [partOf(month(2))]: [next] });
 
     const late = await eventOf(month(0));
     t.deepEqual((await stored()).before, [late], 'a row of a month that is gone is taken all the same');
     clock.set(month(2, kept));
-    await keepPartitions(world.deps);
+    await maintainPartitions(world.deps);
     t.deepEqual(await stored(), { [partOf(month(2))]: [next] });
   },
 );
@@ -100,12 +100,12 @@ test.serial(
 test.serial('after months without a run the rest is divided, and nothing of it is lost', async (t) => {
   clock.set(month(9, 10));
   const [old, recent] = [await eventOf(month(6)), await eventOf(month(9, 9))];
-  await keepPartitions(world.deps);
+  await maintainPartitions(world.deps);
   const all = Object.values(await stored()).flat();
   t.true(all.includes(old) && all.includes(recent));
   t.is((await stored()).rest, undefined);
   clock.set(month(13));
-  await keepPartitions(world.deps);
+  await maintainPartitions(world.deps);
   t.deepEqual(await stored(), {});
 });
 
@@ -115,13 +115,13 @@ test.serial('tables that are in use are left for the next sweep', async (t) => {
   try {
     await holder.raw('lock table webhook_attempts in row exclusive mode');
     clock.set(month(18));
-    await keepPartitions(world.deps);
+    await maintainPartitions(world.deps);
     const left = Object.values(await stored()).flat();
     t.deepEqual(left, [event, event], 'a delivery and its attempt, which somebody works with');
   } finally {
     await holder.rollback();
   }
-  await keepPartitions(world.deps);
+  await maintainPartitions(world.deps);
   t.deepEqual(await stored(), {});
 });
 
@@ -158,12 +158,12 @@ test.serial('the audit log and the counts by hour are kept for ever, or for the 
     days: (await db('fact_campaign_days').where({ organization_id: org })).length,
   });
   const all = [month(-20, 3), month(48, 3), month(49, 3)];
-  await keepPartitions(deps);
+  await maintainPartitions(deps);
   t.deepEqual(await left(), { audit: all, campaign: all, mailbox: all, days: 3 });
 
   const since = all.slice(1);
   const brief = { ...deps, config: { ...deps.config, AUDIT_RETENTION_DAYS: 40, REPORT_HOUR_RETENTION_DAYS: 40 } };
-  await keepPartitions(brief);
+  await maintainPartitions(brief);
   t.deepEqual(await left(), { audit: since, campaign: since, mailbox: since, days: 3 });
   const differing = async (of: typeof deps) => [
     ...new Set((await verifyFacts(of, org)).flatMap(({ differences }) => differences.map(({ table }) => table))),

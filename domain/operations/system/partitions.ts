@@ -49,11 +49,11 @@ interface Partition {
  * table's setting says. So rows are kept for this time and up to a month longer. A month with an unapplied or parked
  * event is kept and logged.
  */
-export async function keepPartitions(deps: Pick<Deps, 'db' | 'clock' | 'config' | 'log'>): Promise<void> {
+export async function maintainPartitions(deps: Pick<Deps, 'db' | 'clock' | 'config' | 'log'>): Promise<void> {
   for (const division of DIVIDED) {
     const { tables } = division;
     try {
-      const changed = await inTransaction(deps.db, (trx) => keepMonths(across(trx, 'maintenance'), division, deps));
+      const changed = await inTransaction(deps.db, (trx) => maintainMonths(across(trx, 'maintenance'), division, deps));
       // PostgreSQL updates statistics of partitions by itself, but not those of the whole table.
       for (const table of changed ? tables : []) await across(deps.db, 'maintenance').sql(`analyze ${table}`);
     } catch (error) {
@@ -67,7 +67,7 @@ export async function keepPartitions(deps: Pick<Deps, 'db' | 'clock' | 'config' 
 }
 
 /** @returns true if a partition was created or dropped */
-async function keepMonths(
+async function maintainMonths(
   scope: AcrossScope,
   division: Division,
   { clock, config, log }: Pick<Deps, 'clock' | 'config' | 'log'>,

@@ -2,9 +2,9 @@ import { across } from '../../../db/across.ts';
 import { errorSummary } from '../../../lib/error-report.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reactionStatus, unplacedSeconds, type SubscriberStatus } from '../../platform/events/status.ts';
-import { lastLooks } from './reconcile.ts';
+import { lastSearches } from './reconcile.ts';
 import { message, joined, type Message } from '../../../messages/index.ts';
-import { words } from '../../../domain/platform/words.ts';
+import { externalText } from '../../platform/external-text.ts';
 
 interface ReadinessCheck {
   name: string;
@@ -155,14 +155,14 @@ function workersCheck({ workers, unserved }: { workers: number; unserved: readon
 }
 
 /** Maximum age (ms) of a search that counts. The sweep searches every quarter of an hour. */
-const STALE_LOOK_MS = 2 * 3_600_000;
+const STALE_SEARCH_MS = 2 * 3_600_000;
 
 /** Checks the result of the last search for missing runs. A new installation has none yet. */
 async function missingRuns(ctx: Ctx): Promise<Message> {
-  const looks = await lastLooks(ctx.db);
+  const looks = await lastSearches(ctx.db);
   if (looks.length === 0) return message('ready.runs_unchecked');
   const oldest = new Date(Math.min(...looks.map(({ at }) => at.getTime())));
-  if (ctx.clock.now().getTime() - oldest.getTime() > STALE_LOOK_MS)
+  if (ctx.clock.now().getTime() - oldest.getTime() > STALE_SEARCH_MS)
     throw new NotReady(message('ready.runs_stale', { at: oldest.toISOString() }));
   const missing = looks.filter((look) => look.missing > 0).map((look) => `${look.missing} ${look.family}`);
   if (missing.length > 0) throw new NotReady(message('ready.runs_missing', { families: missing }));
@@ -178,7 +178,7 @@ async function timed(name: string, probe: () => Promise<Message>, fix: Message):
     return {
       name,
       ok: false,
-      detail: error instanceof NotReady ? error.said : words(errorSummary(error)),
+      detail: error instanceof NotReady ? error.said : externalText(errorSummary(error)),
       fix,
       latencyMs: Math.round(performance.now() - started),
     };

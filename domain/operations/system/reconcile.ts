@@ -61,7 +61,7 @@ const RATE_PER_SECOND = 100;
 export async function reconcile(parts: Parts, options: ReconcileOptions = {}): Promise<FamilyReport[]> {
   const reports: FamilyReport[] = [];
   const families = reconciledFamilies(parts);
-  await forEachIsolated(parts, options.dryRun ? families : await inTurn(parts, families), async (family) => {
+  await forEachIsolated(parts, options.dryRun ? families : await byLastSearch(parts, families), async (family) => {
     const report = await reconcileFamily(parts, family, options);
     options.onFamily?.(report);
     reports.push(report);
@@ -75,7 +75,7 @@ export function reconciledFamilies({ families }: Pick<Deps, 'families'>): Reconc
 }
 
 /** Sorts the families by their last search, oldest first. */
-async function inTurn({ db }: Pick<Parts, 'db'>, families: readonly Reconciled[]): Promise<Reconciled[]> {
+async function byLastSearch({ db }: Pick<Parts, 'db'>, families: readonly Reconciled[]): Promise<Reconciled[]> {
   const rows = await across(db, 'maintenance').table('reconciliations').orderBy('began_at').select('family');
   const had = rows.map(({ family }) => family);
   return [...families].sort((a, b) => had.indexOf(a.contract.kind) - had.indexOf(b.contract.kind));
@@ -90,7 +90,7 @@ async function reconcileFamily(
   if (signal?.aborted) return report;
   let after = ZERO_UUID;
   if (!dryRun) {
-    const begun = await beginLook({ db }, contract.kind, resume);
+    const begun = await beginSearch({ db }, contract.kind, resume);
     after = begun.position;
     report.checked = begun.checked;
     report.missing = begun.missing;
@@ -109,7 +109,7 @@ async function reconcileFamily(
     report.missing += started;
     onPage?.(contract.kind, report.checked);
     if (page.length < PAGE) {
-      if (!dryRun) await endLook({ db }, report);
+      if (!dryRun) await endSearch({ db }, report);
       return { ...report, finished: true };
     }
     after = page.at(-1)!.position;
@@ -166,7 +166,7 @@ async function startMissing(
 }
 
 /** Starts a family's search, or resumes an interrupted one. */
-async function beginLook(
+async function beginSearch(
   { db }: Pick<Deps, 'db'>,
   family: string,
   resume: boolean,
@@ -192,7 +192,7 @@ async function recordPage(
   await across(db, 'maintenance').table('reconciliations').where({ family }).update({ position, checked, missing });
 }
 
-async function endLook({ db }: Pick<Deps, 'db'>, { family, checked, missing }: FamilyReport): Promise<void> {
+async function endSearch({ db }: Pick<Deps, 'db'>, { family, checked, missing }: FamilyReport): Promise<void> {
   await across(db, 'maintenance')
     .table('reconciliations')
     .where({ family })
@@ -210,7 +210,7 @@ async function endLook({ db }: Pick<Deps, 'db'>, { family, checked, missing }: F
  * Returns the result of the latest search in each family: of the last completed one, or of the running one if it has
  * found more.
  */
-export async function lastLooks(db: Deps['db']): Promise<{ family: string; missing: number; at: Date }[]> {
+export async function lastSearches(db: Deps['db']): Promise<{ family: string; missing: number; at: Date }[]> {
   const rows = await across(db, 'maintenance').table('reconciliations').orderBy('family');
   return rows.flatMap((row) => {
     const underWay = row.position === null ? 0 : Number(row.missing);

@@ -8,7 +8,7 @@ import { createMailbox } from '../../../test/harness/factories.ts';
 import { createAccessToken, createApplication, createPublicClient } from '../../../test/harness/oauth.ts';
 import { openRunDesk } from '../../../test/harness/run-desk.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
-import { words } from '../../platform/words.ts';
+import { externalText } from '../../platform/external-text.ts';
 import { mailApprovers } from '../../approvals/mail-approvers.ts';
 import { createUsageLog } from '../../identity/api-keys/usage-log.ts';
 import { endOrphanedApprovals } from './orphaned-approvals.ts';
@@ -142,7 +142,7 @@ test.serial(
         status: 'success',
         data: '{}',
         node_results: '[]',
-        error_detail: words(name),
+        error_detail: externalText(name),
         hops: 0,
         started_at: clock.now(),
         finished_at: clock.now(),

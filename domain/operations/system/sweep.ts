@@ -6,7 +6,7 @@ import type { Deps } from '../../platform/kernel/context.ts';
 import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import { removeAbandoned } from '../../platform/events/register.ts';
 import { SUBSCRIBERS } from '../subscribers/index.ts';
-import { keepPartitions } from './partitions.ts';
+import { maintainPartitions } from './partitions.ts';
 
 const PAGE = 5_000;
 
@@ -115,7 +115,7 @@ export async function sweepExpired(deps: Deps): Promise<number> {
       if (abandoned.length > 0)
         deps.log.warn({ abandoned }, 'the cursors of subscribers that no build has any more were removed');
     },
-    partitions: () => keepPartitions(deps),
+    partitions: () => maintainPartitions(deps),
     accounts: async () => {
       const dropped = await dropOverdue(deps);
       if (dropped > 0)

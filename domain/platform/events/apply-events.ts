@@ -1,11 +1,11 @@
-import { isDatabaseAway } from '../../../db/errors.ts';
+import { isDatabaseUnavailable } from '../../../db/errors.ts';
 import { systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
 import { OrgScope } from '../../../db/tenancy.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { errorSummary } from '../../../lib/error-report.ts';
 import { newId } from '../../../lib/ids.ts';
-import { within } from '../../../lib/within.ts';
+import { withTimeout } from '../../../lib/with-timeout.ts';
 import { sortedTypes, type ReactionEvent, type Subscriber } from './subscriber.ts';
 
 /** Maximum number of events applied in one transaction. */
@@ -25,7 +25,7 @@ const RETRY_CAP_MS = 300_000;
 export const MAX_HOPS = 16;
 
 /** Result of one iteration on a stream. */
-interface StreamTurn {
+interface StreamIteration {
   /** `busy`: nothing to do, or another process works on the stream. */
   outcome: 'applied' | 'failed' | 'parked' | 'busy';
   applied: number;
@@ -33,7 +33,7 @@ interface StreamTurn {
   more: boolean;
 }
 
-const BUSY: StreamTurn = { outcome: 'busy', applied: 0, more: false };
+const BUSY: StreamIteration = { outcome: 'busy', applied: 0, more: false };
 
 /** The events of one iteration, read from the subscriber's position. */
 interface Claim {
@@ -56,7 +56,11 @@ class ReactionLoop extends Error {}
  * Before a failing event, the events in front of it are committed. The failing event is retried later and parked after
  * its last attempt.
  */
-export async function applyNextEvents(deps: Deps, subscriber: Subscriber, organizationId: string): Promise<StreamTurn> {
+export async function applyNextEvents(
+  deps: Deps,
+  subscriber: Subscriber,
+  organizationId: string,
+): Promise<StreamIteration> {
   for (let limit = BATCH_SIZE; ;) {
     let claim: Claim | undefined;
     let begun = 0;
@@ -67,12 +71,17 @@ export async function applyNextEvents(deps: Deps, subscriber: Subscriber, organi
         if (!claim) return BUSY;
         const applied = await applyEvents(tx, ctx, subscriber, claim.events, (index) => void (begun = index));
         const done = applied === claim.events.length && claim.all;
-        const more = await moveOn(tx, subscriber, claim, done ? claim.head : claim.events[applied - 1]!.position);
+        const more = await storePosition(
+          tx,
+          subscriber,
+          claim,
+          done ? claim.head : claim.events[applied - 1]!.position,
+        );
         return { outcome: 'applied', applied, more };
       });
     } catch (error) {
       if (error instanceof StaleClaim) return BUSY;
-      if (!claim || isDatabaseAway(error)) throw error;
+      if (!claim || isDatabaseUnavailable(error)) throw error;
       const { events } = claim;
       const isFirst = subscriber.apply !== undefined && begun === 0;
       if (events.length > 1 && !isFirst) {
@@ -184,7 +193,7 @@ async function applyEvents(
     return events.length;
   };
   // On a timeout the transaction ends. Work that continues afterwards fails at its next query.
-  return within(work(), APPLY_TIMEOUT_MS, () => {
+  return withTimeout(work(), APPLY_TIMEOUT_MS, () => {
     throw new Error(`The reaction took longer than ${APPLY_TIMEOUT_MS} ms`);
   });
 }
@@ -215,7 +224,7 @@ function refuseLoop({ hops, type }: ReactionEvent): void {
  * @returns true if there are more events now
  * @throws StaleClaim
  */
-async function moveOn(tx: Tx, subscriber: Subscriber, claim: Claim, to: number): Promise<boolean> {
+async function storePosition(tx: Tx, subscriber: Subscriber, claim: Claim, to: number): Promise<boolean> {
   const [moved] = await tx.org.sql<{ more: boolean }>(
     `update reaction_streams set position = :to, attempts = 0, next_attempt_at = null, last_error = null
      where organization_id = :org and subscriber = :name and position = :from and waits_for is null
@@ -233,7 +242,7 @@ async function recordFailure(
   organizationId: string,
   { position, attempts: before, events }: Claim,
   error: Error,
-): Promise<StreamTurn> {
+): Promise<StreamIteration> {
   // Without events, the stream itself failed, for example because a transaction could not commit.
   const event = events[0];
   if (!event) throw error;

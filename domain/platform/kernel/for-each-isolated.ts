@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '../../../db/errors.ts';
+import { isDatabaseUnavailable } from '../../../db/errors.ts';
 import type { Deps } from './context.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function forEachIsolated<Item>(
     try {
       await work(item);
     } catch (error) {
-      if (isDatabaseAway(error)) throw error;
+      if (isDatabaseUnavailable(error)) throw error;
       log.warn({ err: error, item }, 'one of many rows failed; the others have their turn');
       failures.push(error);
     }

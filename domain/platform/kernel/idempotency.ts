@@ -9,7 +9,7 @@ import { inTransaction } from '../../../db/transaction.ts';
 import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 import { message } from '../../../messages/index.ts';
 
-const KEEP_MS = 24 * 3600_000;
+const KEY_TTL_MS = 24 * 3600_000;
 /** Time (ms) that a concurrent duplicate waits for the first request before it gets 409. */
 const WAIT_MS = 10_000;
 
@@ -130,7 +130,7 @@ async function claimRow(org: OrgScope, request: IdempotentRequest, now: Date): P
        status = null, headers = null, body = null, created_at = excluded.created_at, expires_at = excluded.expires_at
      where known.expires_at <= excluded.created_at
      returning key`,
-    { ...keyOf(request), hash: request.requestHash, now, expires: new Date(now.getTime() + KEEP_MS) },
+    { ...keyOf(request), hash: request.requestHash, now, expires: new Date(now.getTime() + KEY_TTL_MS) },
   );
   return claimed.length > 0;
 }

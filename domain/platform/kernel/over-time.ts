@@ -1,4 +1,4 @@
-import { isDatabaseAway, isOverTime } from '../../../db/errors.ts';
+import { isDatabaseUnavailable, isOverTime } from '../../../db/errors.ts';
 import { unavailable, type AppError } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 
@@ -11,6 +11,6 @@ const RETRY_AFTER_MS = 5_000;
  */
 export function asUnavailable(error: unknown): AppError | undefined {
   if (isOverTime(error)) return unavailable(message('database.slow'), RETRY_AFTER_MS, error);
-  if (isDatabaseAway(error)) return unavailable(message('database.away'), RETRY_AFTER_MS, error);
+  if (isDatabaseUnavailable(error)) return unavailable(message('database.away'), RETRY_AFTER_MS, error);
   return undefined;
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDatabaseAway } from '../../../db/errors.ts';
+import { isDatabaseUnavailable } from '../../../db/errors.ts';
 import type { Deps } from './context.ts';
 
-const AGAIN_MS = 500;
+const RETRY_MS = 500;
 
 /**
  * Retries a write while the database is away. For facts that only this process knows, such as a server's answer: an
@@ -15,7 +15,7 @@ const AGAIN_MS = 500;
 export async function retryUntilStored<T>(
   { log }: Pick<Deps, 'log'>,
   write: () => Promise<T>,
-  { forMs, after = isDatabaseAway }: { forMs: number; after?: (error: unknown) => boolean },
+  { forMs, after = isDatabaseUnavailable }: { forMs: number; after?: (error: unknown) => boolean },
 ): Promise<T> {
   const endsAt = performance.now() + forMs;
   for (;;) {
@@ -24,7 +24,7 @@ export async function retryUntilStored<T>(
     } catch (error) {
       if (!after(error) || performance.now() > endsAt) throw error;
       log.warn({ err: error }, 'what another system has answered could not be stored yet');
-      await sleep(AGAIN_MS);
+      await sleep(RETRY_MS);
     }
   }
 }

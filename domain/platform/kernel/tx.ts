@@ -70,7 +70,7 @@ export interface ApprovalSubject<Subject = any> {
    */
   lock(tx: Tx, subjectId: string): Promise<Subject | undefined>;
   /**
-   * Leaves an approved action to a workflow, which later calls `carryOut` (`domain/approvals/decide.ts`). Without this
+   * Leaves an approved action to a workflow, which later calls `executeApproved` (`domain/approvals/decide.ts`). Without this
    * function the decision executes the action.
    */
   handOver?(tx: Tx, subject: Subject, approval: ApprovalRow): Promise<void>;
@@ -89,11 +89,11 @@ export interface ApprovalSubject<Subject = any> {
    */
   stop?(tx: Tx, stopped: StoppedEmail, config: Config): Promise<void>;
   /** Records that the action will not happen, and signals a workflow that waits for it. */
-  refused(tx: Tx, subject: Subject, approval: ApprovalRow, why: NotCarriedOut, config: Config): Promise<void>;
+  refused(tx: Tx, subject: Subject, approval: ApprovalRow, why: NotExecuted, config: Config): Promise<void>;
 }
 
 /** Reason why a held action does not happen: denied, not decided in time, changed since, or its credential was revoked. */
-export type NotCarriedOut = 'denied' | 'expired' | 'changed' | 'revoked';
+export type NotExecuted = 'denied' | 'expired' | 'changed' | 'revoked';
 
 /** Requester of an approval, and the reasons why one is needed. */
 export interface AskedApproval {

@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { estimateSending, type Estimate, type EstimateInput } from './estimate.ts';
 import type { Span } from './pattern.ts';
-import type { Coming, ProjectedMailbox } from './projected-day.ts';
+import type { UpcomingEmails, ProjectedMailbox } from './projected-day.ts';
 import { rampLevel } from './ramp.ts';
 import { compileSchedule, nextSpan, spansBetween, type CompiledSchedule } from './windows.ts';
 import { DAY, MINUTE, localDay, nextLocalDay } from './zone.ts';
@@ -60,7 +60,7 @@ interface Kind {
   readonly own: { readonly day: number; readonly emails: number };
   /** Emails counted before the projection, by UTC day. */
   readonly used: ReadonlyMap<number, number>;
-  readonly coming: Coming | undefined;
+  readonly coming: UpcomingEmails | undefined;
   /** Times too close to earlier reserved slots. Sorted and disjoint. */
   readonly blocked: readonly Span[];
 }
@@ -148,7 +148,7 @@ function startDay(kinds: readonly Kind[], { from, day }: Piece): Kind[] {
   );
 }
 
-function comingFrom({ firstDay, emails }: Coming, day: number): Coming {
+function comingFrom({ firstDay, emails }: UpcomingEmails, day: number): UpcomingEmails {
   return {
     firstDay: Math.max(day, firstDay),
     emails: emails.slice(Math.min(Math.max(0, day - firstDay), emails.length - 1)),

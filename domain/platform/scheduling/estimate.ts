@@ -8,11 +8,11 @@ import type { CompiledSchedule, Schedule } from './windows.ts';
 import { DAY, localDay, nextLocalDay } from './zone.ts';
 
 /** Maximum number of local days in two years, including the first and the last. */
-const MOST_DAYS = 2 * 366 + 2;
+const MAX_DAYS = 2 * 366 + 2;
 /**
  * Maximum number of cached openings. At most seven recur each week, and each is as large as the pool of mailboxes.
  */
-const MOST_OPENINGS = 32;
+const MAX_OPENINGS = 32;
 
 export interface EstimateInput {
   readonly recipients: number;
@@ -65,7 +65,7 @@ export async function estimateSending(input: EstimateInput): Promise<Estimate> {
 
   // Skips the projection if two years cannot be enough.
   const shares = mailboxes.reduce((sum, { cap }) => sum + Math.min(cap, dailyLimit), 0);
-  const reachable = MOST_DAYS * Math.min(dailyLimit, shares);
+  const reachable = MAX_DAYS * Math.min(dailyLimit, shares);
   // A ramp above the highest cap has no effect, so the days after it are alike.
   const highest = mailboxes.reduce((most, { cap }) => Math.max(most, cap), 0);
   const today = localDay(plan.pattern.clock, now.getTime());
@@ -135,7 +135,7 @@ class PlayedDays {
     const known = this.#openings.get(opened.key);
     if (known) return known;
     const opening = { kinds: opened.kinds, days: new Map<string, PlayedDay>() };
-    if (this.#openings.size >= MOST_OPENINGS) this.#openings.clear();
+    if (this.#openings.size >= MAX_OPENINGS) this.#openings.clear();
     this.#openings.set(opened.key, opening);
     return opening;
   }

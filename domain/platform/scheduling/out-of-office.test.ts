@@ -1,5 +1,5 @@
 import test from 'ava';
-import { awayHoldEnds, nextWorkingDay } from './out-of-office.ts';
+import { awayHoldEnd, nextWorkingDay } from './out-of-office.ts';
 
 test('the working day after a day', (t) => {
   // 2025-06-02 is a Monday.
@@ -29,6 +29,6 @@ const holds: [string | null, string, string][] = [
 test('an away message holds until the return date plus a working day', (t) => {
   for (const [returnDate, timezone, ends] of holds) {
     const away = { receivedAt: new Date('2025-06-02T12:00:00Z'), returnDate, holdDays: 7, timezone };
-    t.is(awayHoldEnds(away).toISOString(), ends, `${returnDate} ${timezone}`);
+    t.is(awayHoldEnd(away).toISOString(), ends, `${returnDate} ${timezone}`);
   }
 });

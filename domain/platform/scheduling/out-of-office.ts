@@ -28,7 +28,7 @@ export function nextWorkingDay(day: string): string {
  * if that time has passed, the hold lasts `holdDays` times 24 hours from the message. A past date comes from a misread
  * date or an outdated auto-reply.
  */
-export function awayHoldEnds({ receivedAt, returnDate, holdDays, timezone }: AwayMessage): Date {
+export function awayHoldEnd({ receivedAt, returnDate, holdDays, timezone }: AwayMessage): Date {
   const fallback = new Date(receivedAt.getTime() + holdDays * DAY);
   if (returnDate === null) return fallback;
   const ends = startOfDay(timezone, nextWorkingDay(returnDate));

@@ -19,11 +19,11 @@ export interface ProjectedMailbox {
   /** The mailbox sends nothing before this time. */
   readonly restsUntil: number;
   /** Coming emails of the mailbox that belong to no campaign, such as warmup, and have no slots yet. */
-  readonly coming?: Coming | undefined;
+  readonly coming?: UpcomingEmails | undefined;
 }
 
 /** Emails per UTC day, from `firstDay` on. The last number applies to all later days. */
-export interface Coming {
+export interface UpcomingEmails {
   readonly firstDay: number;
   readonly emails: readonly number[];
 }
@@ -51,7 +51,7 @@ export interface Kind {
   readonly own: { readonly day: number; readonly emails: number };
   /** Emails counted before the projection, by UTC day. */
   readonly used: ReadonlyMap<number, number>;
-  readonly coming: Coming | undefined;
+  readonly coming: UpcomingEmails | undefined;
   /** Times too close to earlier reserved slots. Sorted and disjoint. */
   readonly blocked: readonly Span[];
 }
@@ -117,7 +117,7 @@ function laterBy(kind: Kind, days: number, from: number): Kind {
       used.size === 0
         ? used
         : new Map([...used].flatMap(([day, emails]) => (day >= days ? [[day - days, emails] as const] : []))),
-    coming: coming && comingFrom(coming, days),
+    coming: coming && upcomingFrom(coming, days),
     blocked:
       blocked.length === 0
         ? blocked
@@ -126,7 +126,7 @@ function laterBy(kind: Kind, days: number, from: number): Kind {
 }
 
 /** Returns the same emails relative to `days` later. Drops days that have passed. */
-function comingFrom({ firstDay, emails }: Coming, days: number): Coming {
+function upcomingFrom({ firstDay, emails }: UpcomingEmails, days: number): UpcomingEmails {
   const passed = Math.min(Math.max(0, days - firstDay), emails.length - 1);
   return { firstDay: Math.max(0, firstDay - days), emails: passed === 0 ? emails : emails.slice(passed) };
 }
@@ -253,7 +253,7 @@ export function afterDay(kinds: readonly Kind[], time: OpenTime, level: number, 
     return { kind: { ...kind, free, own }, emails, last, most: sendAlone(kind, pieces, level, at).emails };
   });
   const given = lots.reduce((sum, { kind, emails }) => sum + kind.count * emails, 0);
-  return shareOut(lots, dailyLimit - given, at);
+  return distributeLast(lots, dailyLimit - given, at);
 }
 
 /**
@@ -271,7 +271,7 @@ interface Lot {
  * Distributes the last emails of a day, all due at the same time. Each goes to the mailbox with the fewest emails, and
  * among equals to the one whose last email is oldest.
  */
-function shareOut(lots: readonly Lot[], emails: number, at: number): Kind[] {
+function distributeLast(lots: readonly Lot[], emails: number, at: number): Kind[] {
   const day = Math.floor(at / DAY);
   const given = [...lots];
   const split: Kind[] = [];

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { entryDelayEnds, nextSlot } from './slots.ts';
+import { entryDelayEnd, nextSlot } from './slots.ts';
 import type { Slot, SlotRequest } from './slots.ts';
 import { isOpen } from './windows.ts';
 import type { Schedule } from './windows.ts';
@@ -184,8 +184,8 @@ test('an unknown recipient zone is refused', (t) => {
 
 test('the entry delay counts from the entry, or from the campaign where none is recorded', (t) => {
   const created = date('2025-06-01T00:00:00Z');
-  t.is(entryDelayEnds(date('2025-06-02T00:00:00Z'), created, 90).toISOString(), '2025-06-02T01:30:00.000Z');
-  t.is(entryDelayEnds(null, created, 129600).toISOString(), '2025-08-30T00:00:00.000Z');
+  t.is(entryDelayEnd(date('2025-06-02T00:00:00Z'), created, 90).toISOString(), '2025-06-02T01:30:00.000Z');
+  t.is(entryDelayEnd(null, created, 129600).toISOString(), '2025-08-30T00:00:00.000Z');
 });
 
 const zoneArb = fc.constantFrom('UTC', 'Europe/Budapest', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu');

@@ -114,7 +114,7 @@ function openFrom(
  * Returns when a contact's first email may be sent: `entry_delay_minutes` after the contact entered the campaign.
  * Contacts without a recorded entry count from the campaign's creation.
  */
-export function entryDelayEnds(enteredAt: Date | null, campaignCreatedAt: Date, delayMinutes: number): Date {
+export function entryDelayEnd(enteredAt: Date | null, campaignCreatedAt: Date, delayMinutes: number): Date {
   return new Date((enteredAt ?? campaignCreatedAt).getTime() + delayMinutes * MINUTE);
 }
 

@@ -4,7 +4,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 import { bindingsOf, inCohort, inWindow, MATURE, type Cohort, type SendCounts } from './cohort-conditions.ts';
 import { groupingKeyOf, joinsOf, KEYS, namesOf, type Dimension } from './dimensions.ts';
-import { countKeptSends } from './kept-sends.ts';
+import { countStoredSends } from './stored-sends.ts';
 import { primaryGoals, revenueGoal, type PrimaryGoals } from './primary-goals.ts';
 import { spendOf, type Spend } from './spend.ts';
 
@@ -181,7 +181,7 @@ const DISTINCT_MIB = 64;
 
 /** Counts sends from stored counts if they suffice, otherwise from the emails. */
 async function countSends(ctx: Ctx, now: Date, cohort: Cohort, dimension: Dimension): Promise<SendCounts[]> {
-  const kept = await countKeptSends(ctx, now, cohort, dimension);
+  const kept = await countStoredSends(ctx, now, cohort, dimension);
   if (kept) return kept;
   return transact(ctx, async ({ org }) => {
     await org.allowMemory(DISTINCT_MIB);

@@ -16,7 +16,7 @@ import { recordReply } from '../../sending/outcomes/reply.ts';
 import { lockSubject } from '../../sending/outcomes/subject.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { registerSubscribers } from '../../platform/events/register.ts';
-import { keepFacts } from './keep-facts.ts';
+import { updateFacts } from './update-facts.ts';
 import { announceClicks } from '../../campaigns/tracking/announce-clicks.ts';
 import { findTicket, recordClick } from '../../campaigns/tracking/clicks.ts';
 import { recordOpen } from '../../campaigns/tracking/opens.ts';
@@ -26,7 +26,7 @@ import { recordFacts } from './record.ts';
 import { rebuildFacts } from './rebuild.ts';
 import { verifyFacts } from './verify.ts';
 
-const SUBSCRIBERS = [keepFacts];
+const SUBSCRIBERS = [updateFacts];
 /** Figures are listed only in every fifth world, because this takes as long as creating a world. */
 const WALKED_EVERY = 5;
 const clock = new ManualClock(new Date('2026-03-28T20:00:00Z'));

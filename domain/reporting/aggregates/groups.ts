@@ -73,7 +73,7 @@ export const COUNTED_GROUPS = `select g.dimension, g.key, ${dayOf('s.sent_at')} 
      where s.organization_id = :org group by 1, 2, 3, 4`;
 
 /** SQL: the stored counts of `fact_groups`. */
-export const KEPT_GROUPS = `select dimension, key, day, next_day, sum(sends)::int as sends from fact_groups where organization_id = :org
+export const STORED_GROUPS = `select dimension, key, day, next_day, sum(sends)::int as sends from fact_groups where organization_id = :org
      group by 1, 2, 3, 4 having sum(sends) <> 0`;
 
 /** SQL: the emails of the contacts in `wanted (id)`, and the named emails without contact. */
@@ -143,7 +143,7 @@ const MEMORY_MIB = 128;
 export async function rebuildGroups(deps: Deps, organizationId: string): Promise<void> {
   const ctx = systemCtx(deps, organizationId, 'facts/rebuild');
   await transact(ctx, ({ org }) => org.insert('stale_groups', {}).onConflict('organization_id').ignore());
-  for await (const place of placesOf(reader(ctx))) await transact(ctx, (tx) => mendPage(tx, place));
+  for await (const place of placesOf(reader(ctx))) await transact(ctx, (tx) => repairPage(tx, place));
   await transact(ctx, async (tx) => {
     await tx.org.lock(`facts/${organizationId}`);
     await tx.org.allowMemory(MEMORY_MIB);
@@ -184,7 +184,7 @@ async function* placesOf(org: OrgScope): AsyncGenerator<Place> {
 }
 
 /** Repairs the `send_groups` rows of a page. The counts themselves are rebuilt after all pages. */
-async function mendPage(tx: Tx, { contactIds, sendIds }: Place): Promise<void> {
+async function repairPage(tx: Tx, { contactIds, sendIds }: Place): Promise<void> {
   await tx.org.lock(`facts/${tx.org.organizationId}`, { isShared: true });
   await tx.org.allowMemory(MEMORY_MIB);
   await tx.org.sql(

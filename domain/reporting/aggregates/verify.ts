@@ -3,10 +3,10 @@ import { DAY_MS } from '../../../lib/clock.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { ACQUISITION_MEASURES, ACQUISITIONS, companyDomains } from './acquisitions.ts';
-import { COUNTED_FLOW, FLOW_KEY, KEPT_FLOW } from './campaign-flow.ts';
-import { COUNTED_GROUPS, GROUPS_OF, KEPT_GROUPS } from './groups.ts';
+import { COUNTED_FLOW, FLOW_KEY, STORED_FLOW } from './campaign-flow.ts';
+import { COUNTED_GROUPS, GROUPS_OF, STORED_GROUPS } from './groups.ts';
 
-import { COMPANY_MEASURES, COUNTED_COMPANIES, KEPT_COMPANIES } from '../../directory/lead-companies.ts';
+import { COMPANY_MEASURES, COUNTED_COMPANIES, STORED_COMPANIES } from '../../directory/lead-companies.ts';
 import { FACT_TABLES, MEASURED, MEASURES, METRICS, MOMENTS, type FactTable } from './metrics.ts';
 import { PROSPECT_MEASURES, PROSPECTS } from './prospects.ts';
 import { COUNTED_VISITS, IS_VISITED, VISIT_MEASURES, VISITS } from './visits.ts';
@@ -228,7 +228,7 @@ function differingGroupCounts(ctx: ReadCtx): Promise<Found[]> {
     `select jsonb_build_object('dimension', dimension, 'key', key, 'day', day, 'next_day', next_day) as key,
        jsonb_build_object('sends', stored) as stored, jsonb_build_object('sends', expected) as expected, 0 as total from (
        select dimension, key, day, next_day, sum(stored)::int as stored, sum(expected)::int as expected from (
-         select dimension, key, day, next_day, sends as stored, 0 as expected from (${KEPT_GROUPS}) kept
+         select dimension, key, day, next_day, sends as stored, 0 as expected from (${STORED_GROUPS}) kept
          union all select dimension, key, day, next_day, 0, sends from (${COUNTED_GROUPS}) counted
        ) both_sides group by 1, 2, 3, 4 having sum(stored) <> sum(expected)
      ) differing where :org::uuid is not null`,
@@ -237,14 +237,14 @@ function differingGroupCounts(ctx: ReadCtx): Promise<Found[]> {
 
 function differingCompanies(ctx: ReadCtx): Promise<Found[]> {
   return reader(ctx).sql<Found>(
-    `with now as (${COUNTED_COMPANIES}), stored as (${KEPT_COMPANIES})
+    `with now as (${COUNTED_COMPANIES}), stored as (${STORED_COMPANIES})
      select * from (${differing(['company_domain'], COMPANY_MEASURES)}) found where :org::uuid is not null`,
   );
 }
 
 function differingFlow(ctx: ReadCtx): Promise<Found[]> {
   return reader(ctx).sql<Found>(
-    `with now as (${COUNTED_FLOW}), stored as (${KEPT_FLOW})
+    `with now as (${COUNTED_FLOW}), stored as (${STORED_FLOW})
      select * from (${differing(FLOW_KEY, ['leads'])}) found where :org::uuid is not null`,
   );
 }

@@ -35,7 +35,7 @@ interface Activity {
 const RECENT = 20;
 const TOP = 5;
 /** Maximum number of campaigns whose latest activity is read: those that sent most recently. */
-const LOOKED_AT = 100;
+const SAMPLED_EVENTS = 100;
 
 /**
  * Returns the summary of the workspace (GET /analytics/dashboard). Deleted campaigns count in the totals and the trend.
@@ -84,7 +84,7 @@ function readActivity(ctx: Ctx): Promise<Activity[]> {
   return reader(ctx).sql<Activity>(
     `with latest as (
        select c.id as campaign_id from campaigns c cross join lateral (select max(d.day) as day from fact_campaign_days d where d.campaign_id = c.id) counted
-       where c.organization_id = :org and counted.day is not null order by counted.day desc limit ${LOOKED_AT}
+       where c.organization_id = :org and counted.day is not null order by counted.day desc limit ${SAMPLED_EVENTS}
      )
      select case e.type when 'open' then 'opened' when 'click' then 'clicked' when 'unsubscribe' then 'unsubscribed'
          when 'reply' then 'replied' when 'bounce' then 'bounced' else 'complained' end as type,

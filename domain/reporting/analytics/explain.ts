@@ -18,7 +18,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import type { VisitPart } from '../aggregates/visits.ts';
 import type { FigurePart } from './figure-part.ts';
-import { keptTotal, keptVisitors } from './kept-totals.ts';
+import { storedTotal, storedVisitors } from './stored-totals.ts';
 
 /** Parameters by which counted things can be narrowed. */
 const PARTS = ['from', 'to', 'campaignId', 'stepId', 'mailboxId', 'provider', 'key'] as const;
@@ -49,7 +49,7 @@ export const COUNTED_KINDS = [
 type CountedKind = (typeof COUNTED_KINDS)[number];
 
 /** A thing that a figure counts. */
-export interface CountedThing {
+export interface CountedRecord {
   /** Id of the email, event, received message or other thing; `kind` names its type. */
   id: string;
   kind: CountedKind;
@@ -81,7 +81,7 @@ const EMAIL_PARTS = [...RANGE, 'campaignId', 'stepId', 'mailboxId', 'provider'] 
 /** Campaign emails, each at the time when it counts for a metric. */
 const emails = (metric: keyof typeof MOMENT_OF): Source => ({
   parts: EMAIL_PARTS,
-  total: (org, of) => keptTotal(org, metric, of),
+  total: (org, of) => storedTotal(org, metric, of),
   sql: (of) => {
     const provider =
       of.provider === 'removed'
@@ -132,7 +132,7 @@ const visitors = (part: VisitPart): Source => ({
   parts: ['campaignId', 'key'],
   needs: 'campaignId',
   total: async (org, { campaignId, key }) =>
-    key === undefined ? undefined : keptVisitors(org, campaignId!, part, key),
+    key === undefined ? undefined : storedVisitors(org, campaignId!, part, key),
   sql: ({
     key,
   }) => `select 'visitor' as kind, v.id, f.contact_id, null as address, :campaign::uuid as campaign_id, null::uuid as mailbox_id, v.at
@@ -261,7 +261,7 @@ export async function explainAnalytics(
   figure: AnalyticsFigure,
   asked: FigurePart,
   page: PageRequest,
-): Promise<Page<CountedThing>> {
+): Promise<Page<CountedRecord>> {
   const org = reader(ctx);
   const given = Object.fromEntries(PARTS.map((part) => [NAMED[part], asked[part]]));
   refuseProblems(
@@ -287,7 +287,7 @@ export async function explainAnalytics(
     provider: asked.provider ?? null,
     key: asked.key ?? null,
   };
-  return readCountedRows<CountedThing>(
+  return readCountedRows<CountedRecord>(
     org,
     source.sql(asked),
     'b.kind, b.id, b.contact_id, coalesce(k.email, b.address) as contact_email, b.campaign_id, b.mailbox_id, b.at',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { GoalDefinition } from '../../../db/json-columns.ts';
 import { currencyCode } from '../../../lib/money.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 import { predicatesSchema, propertyPath } from '../../directory/predicates/predicate.ts';
 
 export type { GoalDefinition } from '../../../db/json-columns.ts';
@@ -14,12 +14,12 @@ export type GoalKind = (typeof GOAL_KINDS)[number];
 const eventName = z
   .string()
   .max(120)
-  .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, says('directory.event_name'));
+  .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, ruleMessage('directory.event_name'));
 
 const currency = z
   .string()
   .length(3)
-  .refine((text) => currencyCode(text) !== undefined, says('directory.currency'))
+  .refine((text) => currencyCode(text) !== undefined, ruleMessage('directory.currency'))
   .transform((text) => currencyCode(text)!);
 
 /** Fields of a definition as clients send them. Missing fields become null or the default. */

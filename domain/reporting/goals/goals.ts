@@ -7,7 +7,7 @@ import { isUuid, newId } from '../../../lib/ids.ts';
 import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
-import { assertAsSeen } from '../../platform/as-seen.ts';
+import { assertUnchanged } from '../../platform/assert-unchanged.ts';
 import { assertNotFull } from '../../platform/full-list.ts';
 import { isSameDefinition, type GoalDefinition, type GoalKind } from './definition.ts';
 
@@ -58,7 +58,7 @@ export async function createGoal(
 ): Promise<Goal> {
   return transact(ctx, async (tx) => {
     const now = await lockGoals(ctx, tx);
-    await assertRoom(tx);
+    await assertGoalLimit(tx);
     const id = newId();
     const demoted = input.isPrimary ? await demotePrimary(tx, input.kind, id) : null;
     await tx.org.insert('goals', {
@@ -103,7 +103,7 @@ export async function updateGoal(
   return transact(ctx, async (tx) => {
     const now = await lockGoals(ctx, tx);
     const goal = await lockGoal(tx, id);
-    assertAsSeen('goal', goal.updated_at, expectedUpdatedAt);
+    assertUnchanged('goal', goal.updated_at, expectedUpdatedAt);
     const { name = goal.name, isPrimary = goal.is_primary } = edit;
     const definition =
       edit.definition && !isSameDefinition(edit.definition, goal.definition) ? edit.definition : undefined;
@@ -193,7 +193,7 @@ async function lockGoals(ctx: Ctx, tx: Tx): Promise<Date> {
   return ctx.clock.now();
 }
 
-async function assertRoom(tx: Tx): Promise<void> {
+async function assertGoalLimit(tx: Tx): Promise<void> {
   const [row] = await tx.org.sql<{ count: number }>(
     'select count(*) from goals where organization_id = :org and archived_at is null',
   );

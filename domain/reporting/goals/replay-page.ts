@@ -1,5 +1,5 @@
 import type { Columns } from '../../../db/rows.ts';
-import type { ReplayTurn } from '../../../workflows/goal-replay/contract.ts';
+import type { ReplayReport } from '../../../workflows/goal-replay/contract.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { dropDeadLetter, REPLAY } from '../../platform/dead-letters.ts';
@@ -27,7 +27,7 @@ export interface OpenReplay extends Columns<
  * effect. If the goal was edited or archived, the replay fails with `goal_changed`. A cancelled or ended replay is left
  * unchanged.
  */
-export async function replayPage(ctx: Ctx, replayId: string, limit = PAGE_EVENTS): Promise<ReplayTurn> {
+export async function replayPage(ctx: Ctx, replayId: string, limit = PAGE_EVENTS): Promise<ReplayReport> {
   return transact(ctx, async (tx) => {
     const begun = await lockReplayPage(tx, replayId);
     return 'ended' in begun ? begun.ended : replayPageOf(tx, begun.replay, limit);
@@ -38,7 +38,7 @@ export async function replayPage(ctx: Ctx, replayId: string, limit = PAGE_EVENTS
 export async function lockReplayPage(
   tx: Tx,
   replayId: string,
-): Promise<{ replay: OpenReplay } | { ended: ReplayTurn }> {
+): Promise<{ replay: OpenReplay } | { ended: ReplayReport }> {
   const replay = await lockReplay(tx, replayId);
   if (!replay) return { ended: { kind: 'done', why: 'it has ended' } };
   if (replay.blocked_reason !== null) await dropDeadLetter(tx, REPLAY, replayId);
@@ -48,7 +48,7 @@ export async function lockReplayPage(
 }
 
 /** Processes the next page of a replay locked by {@link lockReplayPage}. */
-export async function replayPageOf(tx: Tx, replay: OpenReplay, limit: number): Promise<ReplayTurn> {
+export async function replayPageOf(tx: Tx, replay: OpenReplay, limit: number): Promise<ReplayReport> {
   const page = await compareEvents(
     tx.org,
     {

@@ -17,7 +17,7 @@ import { compileDefinition } from './compile.ts';
 import { createGoal, getGoal, updateGoal } from './goals.ts';
 import { matchEvents } from './match-events.ts';
 import { meetsDefinition, valueOf } from './match.ts';
-import { passOverEvents } from './pass-over.ts';
+import { skipFailingEvents } from './skip-events.ts';
 import { replayPage } from './replay-page.ts';
 import { cancelReplay, getReplay, listReplays, previewReplay, startReplay } from './replays.ts';
 import { assertNowhere } from '../../../test/harness/secrets.ts';
@@ -424,7 +424,7 @@ async function openFaultyReplay(count: number) {
   const { id: goalId } = await createGoal(ctx, { name: 'G', kind: 'custom', isPrimary: false, definition });
   const run = async (id: string, limit = 10) => {
     for (;;) {
-      const turn = await replayPage(ctx, id, limit).catch(() => passOverEvents(ctx, id, limit));
+      const turn = await replayPage(ctx, id, limit).catch(() => skipFailingEvents(ctx, id, limit));
       if (turn?.kind !== 'more') return turn;
     }
   };

@@ -12,7 +12,7 @@ import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { dropDeadLetter, REPLAY } from '../../platform/dead-letters.ts';
 import { compareEvents, type Comparison, type Place } from './compare.ts';
 import { archived, findGoal, lockGoal, type Goal } from './goals.ts';
-import { findPassedOver, readPassedOver } from './passed-over.ts';
+import { findSkippedEvent, readSkippedEvents } from './skipped-events.ts';
 
 /** Maximum range (days) of a replay. */
 const MAX_RANGE_DAYS = 366;
@@ -109,8 +109,8 @@ export async function startReplay(ctx: Ctx, goalId: string, range: ReplayRange):
  * @returns false when the event or the goal is deleted
  * @throws AppError conflict while the goal has a replay that has not ended
  */
-export async function replayPassedOver(tx: Tx, taskId: string): Promise<boolean> {
-  const found = await findPassedOver(tx, taskId);
+export async function replaySkippedEvent(tx: Tx, taskId: string): Promise<boolean> {
+  const found = await findSkippedEvent(tx, taskId);
   if (!found) return false;
   const { goal_id: goalId, occurred_at: from } = found;
   await beginReplay(tx, goalId, { from, to: new Date(from.getTime() + 1) });
@@ -148,7 +148,7 @@ export async function listReplays(ctx: Ctx, goalId: string): Promise<GoalReplay[
   const org = reader(ctx);
   await findGoal(org, goalId);
   const rows = await org.table('goal_replays').where({ goal_id: goalId }).orderBy('id', 'desc').limit(LISTED);
-  return withPassedOver(org, rows);
+  return withSkippedEvents(org, rows);
 }
 
 /** @throws AppError not_found */
@@ -226,12 +226,15 @@ function comparisonOf(goal: Goal, range: ReplayRange): Comparison {
 async function findReplay(org: OrgScope, goalId: string, id: string): Promise<GoalReplay> {
   const row = isUuid(id) ? await org.table('goal_replays').where({ id, goal_id: goalId }).first() : undefined;
   if (!row) throw notFound('replay');
-  const [replay] = await withPassedOver(org, [row]);
+  const [replay] = await withSkippedEvents(org, [row]);
   return replay!;
 }
 
-async function withPassedOver(org: OrgScope, rows: readonly Omit<GoalReplay, 'passed_over'>[]): Promise<GoalReplay[]> {
-  const passedOver = await readPassedOver(
+async function withSkippedEvents(
+  org: OrgScope,
+  rows: readonly Omit<GoalReplay, 'passed_over'>[],
+): Promise<GoalReplay[]> {
+  const passedOver = await readSkippedEvents(
     org,
     rows.map(({ id }) => id),
   );

@@ -17,7 +17,7 @@ import { recordReply } from '../../sending/outcomes/reply.ts';
 import { lockSubject } from '../../sending/outcomes/subject.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { registerSubscribers } from '../../platform/events/register.ts';
-import { keepFacts } from '../aggregates/keep-facts.ts';
+import { updateFacts } from '../aggregates/update-facts.ts';
 import { readWeeklyFigures } from './figures.ts';
 import { mailWeeklyReport } from './mail-report.ts';
 import { planWeeklyReports, weekBefore, weekDue } from './plan.ts';
@@ -41,7 +41,7 @@ test.before(async () => {
     { ...world.deps.config, ...server, MAIL_TRANSPORT: 'smtp', SMTP_SECURITY: 'none', MAIL_FROM: SENDER.email },
     silentLogger,
   );
-  await registerSubscribers(world.deps, [keepFacts]);
+  await registerSubscribers(world.deps, [updateFacts]);
 });
 test.after.always(async () => {
   world?.deps.systemMail.close();
@@ -126,7 +126,7 @@ async function scene(name = 'Acme & Sons') {
     recordComplaint(tx, (await lockSubject(tx, leads[3]!.sendId))!, { reason: '', source: 'arf' }),
   );
   await tell((tx) => recordSendUnsubscribe(tx, { sendId: leads[4]!.sendId, email: leads[4]!.email }, 'link'));
-  await react(deps, [keepFacts]);
+  await react(deps, [updateFacts]);
   clock.set(MONDAY);
   return { tenant, mailbox };
 }
@@ -212,7 +212,7 @@ test.serial('the figures are those of the analytics routes for the same week', a
   const late = await db('sends').where({ organization_id: tenant.organizationId }).whereNull('bounced_at').first();
   clock.set(new Date('2026-03-09T03:30:00Z'));
   await transact(ctx, (tx) => recordSendBounce(tx, { id: late.id }, { hard: true, reason: 'no', source: 'dsn' }));
-  await react(world.deps, [keepFacts]);
+  await react(world.deps, [updateFacts]);
   const hour = { from: new Date('2026-03-09T03:00:00Z'), to: new Date('2026-03-09T04:00:00Z') };
   t.like((await readWeeklyFigures(ctx, hour, hour)).now, { sent: 0, bounces: 1, delivered: 0 });
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dealFields, rowId, taskFields, taskTypeName } from './crm-actions.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 const OUTPUT_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const EVENT_NAME = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/;
@@ -10,16 +10,16 @@ export const MAX_WAIT_MINUTES = 366 * 24 * 60;
 const MIN_TIMEOUT_MINUTES = 0.1;
 
 /** Name under which later steps find an app's response or an event's data. */
-export const outputKey = z.string().regex(OUTPUT_KEY, says('steps.output_key'));
+export const outputKey = z.string().regex(OUTPUT_KEY, ruleMessage('steps.output_key'));
 
 /** Path below the base URL of an app connection. */
 export const appPath = z
   .string()
   .max(2048)
-  .regex(/^\/[^\s]*$/, says('steps.app_path'));
+  .regex(/^\/[^\s]*$/, ruleMessage('steps.app_path'));
 
 /** Name of a product event. */
-export const eventName = z.string().max(120).regex(EVENT_NAME, says('directory.event_name'));
+export const eventName = z.string().max(120).regex(EVENT_NAME, ruleMessage('directory.event_name'));
 
 const MERGE_FIELDS = 'May use the merge fields of emails';
 

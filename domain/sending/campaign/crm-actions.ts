@@ -3,7 +3,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Problem } from '../../../lib/errors.ts';
 import { exactMinorUnits, isCurrency } from '../../../lib/money.ts';
 import { message } from '../../../messages/index.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 export const TASK_PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
 
@@ -40,7 +40,7 @@ export function dealFields(values: string) {
     pipeline_id: rowId,
     stage_id: rowId,
     value: z.number().min(0).max(1e12).optional(),
-    currency: z.string().refine(isCurrency, says('directory.currency')).optional(),
+    currency: z.string().refine(isCurrency, ruleMessage('directory.currency')).optional(),
     assigned_to: rowId.optional(),
   };
 }
@@ -95,7 +95,7 @@ export function unknownTaskTypes(
 }
 
 /** A deal to create, with the request path that its problems refer to. */
-export interface DealToMake {
+export interface DealInput {
   path: string;
   pipeline_id: string;
   stage_id: string;
@@ -107,7 +107,7 @@ export interface DealToMake {
  * Returns problems of deals that can never be created: the stage belongs to another pipeline, or the value is no whole
  * number of the currency's minor units. Unknown ids are not reported here.
  */
-export async function dealProblems(org: OrgScope, deals: readonly DealToMake[]): Promise<Problem[]> {
+export async function dealProblems(org: OrgScope, deals: readonly DealInput[]): Promise<Problem[]> {
   if (deals.length === 0) return [];
   const stages = await org.sql<{ id: string; pipeline_id: string }>(
     'select id, pipeline_id from crm_stages where organization_id = :org and id = any(cast(:ids as uuid[]))',

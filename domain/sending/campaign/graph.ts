@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Problem } from '../../../lib/errors.ts';
 import type { StepAction } from './actions.ts';
 import { message } from '../../../messages/index.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 const OPERATORS = ['equals', 'not_equals', 'contains', 'exists', 'not_exists', 'gt', 'lt'] as const;
 
@@ -18,7 +18,7 @@ const FIELD =
 
 const conditionSchema = z
   .looseObject({
-    field: z.string().max(256).regex(FIELD, says('steps.branch_field')),
+    field: z.string().max(256).regex(FIELD, ruleMessage('steps.branch_field')),
     operator: z.enum(OPERATORS),
     value: z.union([z.string().max(1000), z.number(), z.boolean()]).optional(),
   })
@@ -28,7 +28,7 @@ const conditionSchema = z
       context.addIssue({
         code: 'custom',
         path: ['value'],
-        message: says('steps.operator_needs_value', { operator: condition.operator }),
+        message: ruleMessage('steps.operator_needs_value', { operator: condition.operator }),
       });
     }
   });

@@ -1,7 +1,7 @@
 import type { CampaignRow } from '../../../db/models/campaign.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError, type ErrorCode, type Problem } from '../../../lib/errors.ts';
-import { besideFinding } from '../../../lib/finding.ts';
+import { findingMessage } from '../../../lib/finding.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { effectiveSettings } from './outreach-settings.ts';
 import { hasSender } from './sender-pool.ts';
@@ -138,7 +138,7 @@ async function leadsRefusal(org: OrgScope, campaign: CampaignRow, options: Launc
 
 /** Builds an error from a finding and adds the finding's fix. */
 function refusal(code: ErrorCode, said: Message, problems?: Problem[]): AppError {
-  const fix = besideFinding(said, 'fix')!;
+  const fix = findingMessage(said, 'fix')!;
   return new AppError(code, said, { fix, ...(problems ? { problems } : {}) });
 }
 

@@ -4,7 +4,7 @@ import { AppError, type Problem } from '../../../lib/errors.ts';
 import { MAX_UNSUBSCRIBE_COPY, UNSUBSCRIBE_DEFAULTS, type UnsubscribeMode } from '../../mail/messages/footer.ts';
 import { isIanaZone } from '../../platform/scheduling/zone.ts';
 import { message, type Message } from '../../../messages/index.ts';
-import { says } from '../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../lib/issue-message.ts';
 
 /** Intents that replies are classified into (`crm_task_intents`, filters of automations). */
 export const REPLY_INTENTS = ['positive', 'question', 'neutral', 'negative', 'out_of_office', 'automated'] as const;
@@ -26,7 +26,7 @@ const oneOf = (words: readonly string[]) => z.string().meta({ enum: [...words] }
 const copyLine = z
   .string()
   .max(MAX_UNSUBSCRIBE_COPY)
-  .regex(/^[^\r\n]*$/, says('settings.single_line'));
+  .regex(/^[^\r\n]*$/, ruleMessage('settings.single_line'));
 
 const BLOCKS = {
   bounce_pipeline: z.strictObject({

@@ -55,10 +55,10 @@ export const IS_SENDER_ONE = `coalesce(${chosen('m.id')}, ${tagged('m.id')} or (
          and (select true from campaign_senders chosen where chosen.campaign_id = :campaign order by mailbox_id limit 1) is null))`;
 
 /** SQL condition: every hold of mailbox `m` has an end. */
-export const COMES_BACK = `(m.hold_code is null or m.hold_until is not null) and (m.imap_hold_code is null or m.imap_hold_until is not null)`;
+export const HOLDS_END = `(m.hold_code is null or m.hold_until is not null) and (m.imap_hold_code is null or m.imap_hold_until is not null)`;
 
 /** SQL condition on {@link POOL_TABLES}: a mailbox is in the campaign's pool ({@link resolveSenders}). */
-export const IN_POOL = `m.status = 'active' and ${COMES_BACK} and ${IS_SENDER}`;
+export const IN_POOL = `m.status = 'active' and ${HOLDS_END} and ${IS_SENDER}`;
 
 /** Columns of a campaign that determine its sender pool. */
 export interface PoolChoice extends Columns<'campaigns', 'id' | 'sender_strategy'> {

@@ -2,7 +2,7 @@ import type { CampaignStepRow } from '../../../db/models/campaign-step.ts';
 import type { CampaignRow } from '../../../db/models/campaign.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Problem } from '../../../lib/errors.ts';
-import { found, type Finding, type Severity } from '../../../lib/finding.ts';
+import { toFinding, type Finding, type Severity } from '../../../lib/finding.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { inspectSource, sourceWarnings } from '../../mail/messages/render-source.ts';
 import { parseTemplate } from '../../mail/messages/template.ts';
@@ -59,7 +59,7 @@ async function shapeProblems(org: OrgScope, rows: readonly WrittenStep[]): Promi
   const steps = rows.map(toGraphStep);
   const problems: CampaignProblem[] = [];
   const find = (severity: Severity, stepId: string, said: Message) =>
-    problems.push({ ...found(severity, said), stepId });
+    problems.push({ ...toFinding(severity, said), stepId });
   const references = await stepProblems(
     org,
     steps.map(({ kind, action, id }) => ({ kind, action, path: id })),
@@ -75,19 +75,19 @@ async function shapeProblems(org: OrgScope, rows: readonly WrittenStep[]): Promi
   for (const { path, message: fault } of graphProblems(steps, ({ id }) => id))
     find('error', path.split('.')[0]!, message('finding.campaign_invalid.branch', { fault }));
   const first = firstStep(steps);
-  const reached = first ? new Set([first.id, ...behind(first, steps)]) : new Set<string>();
+  const reached = first ? new Set([first.id, ...stepsAfter(first, steps)]) : new Set<string>();
   for (const step of steps) {
     if (!reached.has(step.id)) find('warning', step.id, message('finding.step_unreachable'));
     if (step.action?.type !== 'wait_for_event') continue;
     if (step.action.timeout_minutes === null) find('warning', step.id, message('finding.wait_unbounded'));
-    else if (step.action.on_timeout === 'continue' && !taken(step, 'timeout'))
+    else if (step.action.on_timeout === 'continue' && !isReachable(step, 'timeout'))
       find('warning', step.id, message('finding.wait_timeout_unrouted'));
   }
   return problems;
 }
 
 /** Returns true if some branch may hold after an outcome. Conditions on other fields are assumed to hold. */
-function taken(step: GraphStep, outcome: Outcome): boolean {
+function isReachable(step: GraphStep, outcome: Outcome): boolean {
   const open = step.conditions.branches.map((branch) => ({
     ...branch,
     when: (branch.when ?? []).filter(({ field }) => field === 'node_outcome'),
@@ -96,12 +96,12 @@ function taken(step: GraphStep, outcome: Outcome): boolean {
 }
 
 /** Returns the ids of all steps reachable from a step. */
-function behind(step: GraphStep, steps: readonly GraphStep[], found = new Set<string>()): Set<string> {
+function stepsAfter(step: GraphStep, steps: readonly GraphStep[], found = new Set<string>()): Set<string> {
   for (const { to } of step.conditions.branches) {
     const next = to === null || found.has(to) ? undefined : steps.find(({ id }) => id === to);
     if (!next) continue;
     found.add(next.id);
-    behind(next, steps, found);
+    stepsAfter(next, steps, found);
   }
   return found;
 }
@@ -117,11 +117,11 @@ async function copyProblems(
   const builtIn = new Set(Object.keys(mergeValues({ ...SAMPLE_CONTACT, custom_fields: {} }, {})));
   // Computed once per step and not per email, because a graph has up to two thousand branches.
   const answers = steps.flatMap((step) =>
-    step.action && 'output_key' in step.action ? [{ key: step.action.output_key, reach: behind(step, steps) }] : [],
+    step.action && 'output_key' in step.action ? [{ key: step.action.output_key, reach: stepsAfter(step, steps) }] : [],
   );
   const wanted: { key: string; stepId: string }[] = [];
   const miss = (severity: Severity, stepId: string, said: Message) =>
-    problems.push({ ...found(severity, said), stepId });
+    problems.push({ ...toFinding(severity, said), stepId });
   for (const row of rows.filter(({ kind }) => kind === 'email')) {
     const produced = new Set(answers.flatMap(({ key, reach }) => (reach.has(row.id) ? [key] : [])));
     const reported = new Set<string>();
@@ -172,7 +172,7 @@ function variantProblems({ steps, variants }: Written): CampaignProblem[] {
     COPY.flatMap((field) =>
       inspectSource(field, copy[field]).errors.map(({ message: fault, ...place }) => {
         const said = message('finding.campaign_variable_missing.variant', { name, field, ...place, fault });
-        return { ...found('error', said), stepId: of ?? first?.id ?? null };
+        return { ...toFinding('error', said), stepId: of ?? first?.id ?? null };
       }),
     ),
   );
@@ -198,7 +198,7 @@ function foreignTagProblems({ steps, variants }: Written): CampaignProblem[] {
   return copies.flatMap(({ copy, stepId, say }) =>
     COPY.flatMap((field) =>
       sourceWarnings(field, copy[field]).map(({ message: fault, ...place }) => ({
-        ...found('warning', say({ field, ...place, fault })),
+        ...toFinding('warning', say({ field, ...place, fault })),
         stepId,
       })),
     ),

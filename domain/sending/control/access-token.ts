@@ -21,7 +21,7 @@ const LEASE_MS = 30_000;
 const REQUEST_MS = 15_000;
 /** Time (ms) that other processes wait for the one that requests a token. */
 const PATIENCE_MS = 20_000;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 const RETRY_MS = 15_000;
 const RETRY_CAP_MS = HOUR_MS / 4;
 
@@ -49,11 +49,11 @@ export async function ensureAccess(ctx: Ctx, mailboxId: string, marginMs = ACCES
     const now = ctx.clock.now().getTime();
     if (row.access_expires_at.getTime() > now + marginMs) return { kind: 'valid' };
     const retryInMs = row.retry_at ? row.retry_at.getTime() - now : 0;
-    if (retryInMs > 0) return stillGood(row, now) ? { kind: 'valid' } : { kind: 'unavailable', retryInMs };
-    const lease = row.lease_held ? undefined : await takeLease(ctx, mailboxId, row);
+    if (retryInMs > 0) return isFresh(row, now) ? { kind: 'valid' } : { kind: 'unavailable', retryInMs };
+    const lease = row.lease_held ? undefined : await acquireLease(ctx, mailboxId, row);
     if (lease) return refresh(ctx, mailboxId, row, lease);
-    if (performance.now() > until) return { kind: 'unavailable', retryInMs: LOOK_MS };
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    if (performance.now() > until) return { kind: 'unavailable', retryInMs: POLL_MS };
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
@@ -77,7 +77,7 @@ export async function findExpiringAccess(
 }
 
 /** Requests a new access token before the old one expires. */
-export async function refreshAhead(ctx: Ctx, mailboxId: string): Promise<Access> {
+export async function refreshAccessEarly(ctx: Ctx, mailboxId: string): Promise<Access> {
   return ensureAccess(ctx, mailboxId, AHEAD_MS);
 }
 
@@ -105,12 +105,12 @@ async function readToken(ctx: Ctx, mailboxId: string): Promise<TokenRow | undefi
   return row;
 }
 
-function stillGood(row: TokenRow, now: number): boolean {
+function isFresh(row: TokenRow, now: number): boolean {
   return row.access_expires_at.getTime() > now + ACCESS_MARGIN_MS;
 }
 
 /** Takes the lease if the stored token is unchanged since it was read. Undefined when another process has it. */
-async function takeLease(ctx: Ctx, mailboxId: string, { sealed }: TokenRow): Promise<string | undefined> {
+async function acquireLease(ctx: Ctx, mailboxId: string, { sealed }: TokenRow): Promise<string | undefined> {
   const lease = newId();
   const rows = await singleStatement(ctx).sql(
     `update mailbox_tokens set lease_token = :lease, lease_until = now() + :ms * interval '1 millisecond'
@@ -151,7 +151,7 @@ async function refresh(ctx: Ctx, mailboxId: string, row: TokenRow, lease: string
        where organization_id = :org and mailbox_id = :mailbox and lease_token = :lease`,
       { mailbox: mailboxId, lease, retry: new Date(now.getTime() + retryInMs) },
     );
-    return stillGood(row, now.getTime()) ? { kind: 'valid' } : { kind: 'unavailable', retryInMs };
+    return isFresh(row, now.getTime()) ? { kind: 'valid' } : { kind: 'unavailable', retryInMs };
   }
 }
 
@@ -197,5 +197,5 @@ async function end(ctx: Ctx, mailboxId: string, lease: string, said: string): Pr
     { mailboxId, organizationId: organizationOf(ctx) },
     'a consent was renewed while its old token was refused',
   );
-  return { kind: 'unavailable', retryInMs: LOOK_MS };
+  return { kind: 'unavailable', retryInMs: POLL_MS };
 }

@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { signalRetry } from './signals.ts';
 import { message } from '../../../messages/index.ts';
-import { words } from '../../platform/words.ts';
+import { externalText } from '../../platform/external-text.ts';
 import { json } from '../../../db/connection.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function blockEnrollment(tx: Tx, workflowId: string, reason: string
   const [row] = await tx.org.sql<{ id: string }>(
     `update enrollments set blocked = true, waiting_for = cast(:reason as jsonb), waiting_until = null
      where organization_id = :org and campaign_id = :campaign and contact_id = :contact and state = 'active' returning id`,
-    { campaign: campaignId, contact: contactId, reason: json(words(reason)) },
+    { campaign: campaignId, contact: contactId, reason: json(externalText(reason)) },
   );
   if (row)
     await logCampaign(tx, campaignId, 'run_blocked', message('log.lead_blocked', { reason }), {

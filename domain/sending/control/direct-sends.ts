@@ -3,7 +3,7 @@ import { signal } from '../../../temporal/dispatch.ts';
 import { directSendWorkflow, type DirectSendSignals } from '../../../workflows/direct-send/contract.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { Message } from '../../../messages/index.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 import { json } from '../../../db/connection.ts';
 
 /** State of a direct send, which is an email written by a person or an agent. */
@@ -55,7 +55,7 @@ export async function settleDirectSend(
   };
   if (state === 'sent') tx.emit('inbox.email_sent', { ...facts, sent_at: tx.now.toISOString() });
   else if (state !== 'cancelled')
-    tx.emit('inbox.email_failed', { ...facts, state, reason: reason ? inWords(reason) : '' });
+    tx.emit('inbox.email_failed', { ...facts, state, reason: reason ? renderMessage(reason) : '' });
   return true;
 }
 

@@ -6,7 +6,7 @@ import { holdTitle, isOrderHold, ORDER_HOLDS, type HoldCode } from './hold-codes
 import { announcePoolChange, findActiveCampaigns } from './pool-change.ts';
 import { releaseReservedSends } from './release.ts';
 import { message, type Message } from '../../../messages/index.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 import { json } from '../../../db/connection.ts';
 
 /** Reason and end of a hold. `until` null lasts until a person acts. */
@@ -125,8 +125,8 @@ function announceError(
     email_account_id: mailboxId,
     email,
     error_code,
-    title: inWords(title),
-    message: inWords(said),
+    title: renderMessage(title),
+    message: renderMessage(said),
   });
 }
 
@@ -208,6 +208,6 @@ function announceHealth(tx: Tx, mailboxId: string, before: HeldMailbox, now: Hel
     email: before.email,
     health,
     previous_health: previous,
-    reason: reason && inWords(reason),
+    reason: reason && renderMessage(reason),
   });
 }

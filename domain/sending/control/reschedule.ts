@@ -23,7 +23,7 @@ export async function reschedule(tx: Tx, campaignId: string, why: Message): Prom
  * Applies a changed sender pool to an active campaign: its contacts ask for new slots. Pauses a campaign whose explicit
  * pool is empty.
  */
-export async function poolChanged(tx: Tx, campaignId: string): Promise<void> {
+export async function applyPoolChange(tx: Tx, campaignId: string): Promise<void> {
   const campaign = (await tx.org.query(Campaigns).findById(campaignId))!;
   if (campaign.status !== 'active') return;
   if (campaign.sender_strategy === 'explicit' && !(await hasSender(tx.org, campaign))) {

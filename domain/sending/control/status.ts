@@ -1,6 +1,6 @@
 import type { Columns } from '../../../db/rows.ts';
 import { Campaigns, type CampaignRow, type CampaignStatus } from '../../../db/models/campaign.ts';
-import { notFound, inWords } from '../../../lib/errors.ts';
+import { notFound, renderMessage } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { signalLauncher } from './signals.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
@@ -88,7 +88,7 @@ export async function pauseCampaign(
   if (!moved) return false;
   await releaseReservedSends(tx, { campaignId });
   await logCampaign(tx, campaignId, 'campaign_paused', reason, { status });
-  tx.emit('campaign.paused', { campaign_id: campaignId, name: moved.name, status, reason: inWords(reason) });
+  tx.emit('campaign.paused', { campaign_id: campaignId, name: moved.name, status, reason: renderMessage(reason) });
   signalLauncher(tx, campaignId, 'paused', moved.epoch);
   return true;
 }

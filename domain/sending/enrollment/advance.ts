@@ -21,10 +21,10 @@ import {
   type Snapshot,
   type StepRun,
 } from './snapshot.ts';
-import { leadStartsAt } from './entry.ts';
-import { atRepeat, atStep, type Verdict } from './steps.ts';
+import { leadStart } from './entry.ts';
+import { repeatUncertainEmail, executeStep, type Verdict } from './steps.ts';
 import { message, type Message } from '../../../messages/index.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 
 /** Maximum number of steps in one decision. More mean a cycle, which saving a campaign refuses. */
 const MAX_HOPS = 100;
@@ -44,14 +44,14 @@ export async function advanceEnrollment(ctx: Ctx, key: EnrollmentKey): Promise<D
     const { enrollment, campaign } = snapshot;
     if (enrollment.state !== 'pending' && enrollment.state !== 'active')
       return { kind: 'done', outcome: enrollment.state };
-    if (campaign.status !== 'active') return held(tx, snapshot, message('wait.campaign_paused'), null);
+    if (campaign.status !== 'active') return storeHold(tx, snapshot, message('wait.campaign_paused'), null);
     if (enrollment.hold_since) {
       if (!enrollment.hold_until || enrollment.hold_until > tx.now)
-        return held(tx, snapshot, message('wait.held'), enrollment.hold_until);
+        return storeHold(tx, snapshot, message('wait.held'), enrollment.hold_until);
       Object.assign(snapshot.changes, { hold_since: null, hold_until: null, hold_reason: null, hold_source: null });
     }
     if (snapshot.asked)
-      return held(tx, snapshot, message('wait.opt_out_asked'), new Date(tx.now.getTime() + LOOK_AGAIN_MS));
+      return storeHold(tx, snapshot, message('wait.opt_out_asked'), new Date(tx.now.getTime() + LOOK_AGAIN_MS));
     if (enrollment.state === 'pending') {
       Object.assign(snapshot.changes, { state: 'active', launched_at: tx.now, last_activity_at: tx.now });
       enrollment.launched_at = tx.now;
@@ -101,7 +101,7 @@ async function store(tx: Tx, snapshot: Snapshot): Promise<void> {
 }
 
 async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision> {
-  const repeat = await sendAgain(tx, snapshot, graph);
+  const repeat = await resendUncertain(tx, snapshot, graph);
   if (repeat) return repeat;
   for (let hops = 0; hops < MAX_HOPS; hops += 1) {
     const { run } = snapshot;
@@ -114,52 +114,52 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
     if (run && !isOver(run) && graph.removed.has(run.step_id)) {
       // Waits for an email that a worker has claimed. Its outcome must be known before the next step.
       if (snapshot.send?.state === 'sending')
-        return say(tx, snapshot, message('step.removed'), {
+        return storeDecision(tx, snapshot, message('step.removed'), {
           kind: 'slot',
           sendId: snapshot.send.id,
           at: snapshot.send.slot_at,
         });
-      await abandon(tx, snapshot);
+      await leaveRemovedStep(tx, snapshot);
     }
-    const onward: Onward =
+    const onward: NextStep =
       run === null
         ? begin(tx, snapshot, graph)
         : isOver(run)
-          ? after(tx, snapshot, graph, run)
+          ? nextAfter(tx, snapshot, graph, run)
           : { step: graph.steps.find(({ id }) => id === run.step_id) ?? null, since: tx.now };
     if ('until' in onward) {
       const why = message('wait.for_outcome');
-      return say(tx, snapshot, stepLabel(graph, onward.at), { kind: 'wait', until: onward.until, why });
+      return storeDecision(tx, snapshot, stepLabel(graph, onward.at), { kind: 'wait', until: onward.until, why });
     }
     const { step } = onward;
     if (step === null) return finish(tx, snapshot, 'completed');
     if (run === null || isOver(run)) enter(snapshot, step, onward.since);
-    if (step.kind !== 'email' && snapshot.send?.state === 'reserved') await giveBack(tx, snapshot);
+    if (step.kind !== 'email' && snapshot.send?.state === 'reserved') await releaseUnusedSlot(tx, snapshot);
     // Steps other than emails read or write their run, so the run must exist.
     if (step.kind !== 'email') await store(tx, snapshot);
-    if (snapshot.wait && step.action?.type !== 'wait_for_event') await waitNoMore(tx, snapshot);
-    const verdict = await atStep(tx, snapshot, graph, step);
+    if (snapshot.wait && step.action?.type !== 'wait_for_event') await endStaleWait(tx, snapshot);
+    const verdict = await executeStep(tx, snapshot, graph, step);
     if (verdict.kind === 'passed') {
       await store(tx, snapshot);
       await leave(tx, snapshot, verdict);
       continue;
     }
     if (verdict.kind === 'finished') return finish(tx, snapshot, verdict.state, verdict.reason);
-    return say(tx, snapshot, stepLabel(graph, step), verdict);
+    return storeDecision(tx, snapshot, stepLabel(graph, step), verdict);
   }
   throw new Error(`enrollment ${snapshot.enrollment.id} passed ${MAX_HOPS} steps without waiting`);
 }
 
 /** Sends an uncertain email again at a person's request, before the contact's current step. */
-async function sendAgain(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision | undefined> {
+async function resendUncertain(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision | undefined> {
   const send = snapshot.sends.find(({ again, state }) => again && state !== 'sent' && state !== 'bounced');
   const step = send && graph.steps.find(({ id, kind }) => id === send.step_id && kind === 'email');
   if (!send || !step) return undefined;
-  const verdict = await atRepeat(tx, snapshot, graph, step, send);
+  const verdict = await repeatUncertainEmail(tx, snapshot, graph, step, send);
   if (verdict.kind === 'finished') return finish(tx, snapshot, verdict.state, verdict.reason);
   return verdict.kind === 'passed'
     ? undefined
-    : say(tx, snapshot, message('step.again', { step: stepLabel(graph, step) }), verdict);
+    : storeDecision(tx, snapshot, message('step.again', { step: stepLabel(graph, step) }), verdict);
 }
 
 async function finish(tx: Tx, snapshot: Snapshot, state: FinalState, reason?: Message): Promise<Decision> {
@@ -177,15 +177,15 @@ function isOver(run: StepRun): boolean {
 /**
  * Returns the first step. Its wait counts from the lead's start, because the lead waited as a row of the launcher.
  */
-function begin(tx: Tx, { campaign, enrollment }: Snapshot, graph: Graph): Onward {
+function begin(tx: Tx, { campaign, enrollment }: Snapshot, graph: Graph): NextStep {
   const step = firstStep(graph.steps);
   const waits = step?.action?.type === 'wait' || (step?.kind === 'email' && step.wait_after > 0);
-  const began = leadStartsAt(campaign, enrollment.entered_at);
+  const began = leadStart(campaign, enrollment.entered_at);
   return { step, since: waits && began < tx.now ? began : tx.now };
 }
 
 /** The next step with the time from which its wait counts, or the time until which the next step stays undecided. */
-type Onward = { step: EngineStep | null; since: Date } | { at: EngineStep; until: Date };
+type NextStep = { step: EngineStep | null; since: Date } | { at: EngineStep; until: Date };
 
 /**
  * Returns the step after a finished step. For a removed step, returns the step that normally followed it.
@@ -193,7 +193,7 @@ type Onward = { step: EngineStep | null; since: Date } | { at: EngineStep; until
  * finished step. Until then the recipient may open, click or reply. A branch that ends the flow, or the absence of a
  * matching branch, is final once the last possible next step is due.
  */
-function after(tx: Tx, snapshot: Snapshot, graph: Graph, run: StepRun): Onward {
+function nextAfter(tx: Tx, snapshot: Snapshot, graph: Graph, run: StepRun): NextStep {
   const finished = graph.steps.find(({ id }) => id === run.step_id);
   if (!finished) return { step: stepAt(graph, graph.removed.get(run.step_id)), since: tx.now };
   const facts = factsOf(snapshot, run);
@@ -218,14 +218,14 @@ function stepAt(graph: Graph, to: string | null | undefined): EngineStep | null 
 }
 
 /** Leaves a step that was removed while the contact was at it. */
-async function abandon(tx: Tx, snapshot: Snapshot): Promise<void> {
-  if (snapshot.send?.state === 'reserved') await giveBack(tx, snapshot);
+async function leaveRemovedStep(tx: Tx, snapshot: Snapshot): Promise<void> {
+  if (snapshot.send?.state === 'reserved') await releaseUnusedSlot(tx, snapshot);
   await endWait(tx, snapshot.run!.id);
   await leave(tx, snapshot, { kind: 'passed', outcome: 'skipped' });
 }
 
 /** Ends the wait of a step that was edited and no longer waits for an event. */
-async function waitNoMore(tx: Tx, snapshot: Snapshot): Promise<void> {
+async function endStaleWait(tx: Tx, snapshot: Snapshot): Promise<void> {
   const run = snapshot.run!;
   await endWait(tx, run.id);
   snapshot.wait = null;
@@ -295,7 +295,7 @@ async function leave(tx: Tx, snapshot: Snapshot, verdict: Extract<Verdict, { kin
 }
 
 /** Releases the slot of a step that was an email when the slot was reserved and has been edited since. */
-async function giveBack(tx: Tx, snapshot: Snapshot): Promise<void> {
+async function releaseUnusedSlot(tx: Tx, snapshot: Snapshot): Promise<void> {
   const { id } = snapshot.send!;
   await releaseReservedSends(tx, { sendId: id });
   snapshot.sends = snapshot.sends.filter((send) => send.id !== id);
@@ -309,16 +309,19 @@ export function stepLabel(graph: Pick<Graph, 'steps'>, { id, name }: EngineStep)
 }
 
 /** Returns the decision for the run and writes its reason to the enrollment's row. */
-function say(
+function storeDecision(
   tx: Tx,
   snapshot: Snapshot,
   step: Message,
   verdict: Exclude<Verdict, { kind: 'passed' | 'finished' }>,
 ): Decision {
   const showAt = (what: Message, until: Date | null, options?: { blocked: boolean }) =>
-    show(snapshot, message('wait.at_step', { step, what }), until, options);
+    storeWaitReason(snapshot, message('wait.at_step', { step, what }), until, options);
   // Temporal's UI shows one fixed language, because the reader's language is unknown.
-  const at = (what: Message) => ({ step: inWords(step), where: `${inWords(step)}, ${inWords(what)}` });
+  const at = (what: Message) => ({
+    step: renderMessage(step),
+    where: `${renderMessage(step)}, ${renderMessage(what)}`,
+  });
   switch (verdict.kind) {
     case 'slot': {
       const { sendId, at: slot } = verdict;
@@ -348,15 +351,15 @@ function say(
   }
 }
 
-async function held(tx: Tx, snapshot: Snapshot, why: Message, until: Date | null): Promise<Decision> {
+async function storeHold(tx: Tx, snapshot: Snapshot, why: Message, until: Date | null): Promise<Decision> {
   await releaseReservedSends(tx, { enrollmentIds: [snapshot.enrollment.id] });
-  show(snapshot, why, until, { blocked: snapshot.enrollment.blocked });
+  storeWaitReason(snapshot, why, until, { blocked: snapshot.enrollment.blocked });
   await store(tx, snapshot);
-  return { kind: 'hold', until: until?.getTime() ?? null, state: 'held', where: inWords(why), step: null };
+  return { kind: 'hold', until: until?.getTime() ?? null, state: 'held', where: renderMessage(why), step: null };
 }
 
 /** Stores what the contact waits for, for the API and operators. They never read Temporal's own text. */
-function show(
+function storeWaitReason(
   { enrollment, changes }: Snapshot,
   waitingFor: Message,
   until: Date | null,

@@ -3,7 +3,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
 import { firstStep, normalSuccessor } from '../campaign/graph.ts';
 import { poolCapacity } from '../campaign/sender-pool.ts';
-import { entryDelayEnds } from '../../platform/scheduling/slots.ts';
+import { entryDelayEnd } from '../../platform/scheduling/slots.ts';
 import type { EngineStep, Graph } from './snapshot.ts';
 
 /** Waiting time of a campaign's leads before they need a run. */
@@ -25,9 +25,9 @@ export interface Entry {
 const MAX_HOPS = 100;
 /** Maximum number of open runs without a slot, as a multiple of the emails that can be sent in the meantime. */
 const AHEAD = 2;
-const FEWEST_OPEN = 10;
+const MIN_OPEN = 10;
 /** Maximum number of open runs without a slot per campaign, including runs that wait for an event. */
-const MOST_OPEN = 10_000;
+const MAX_OPEN = 10_000;
 
 /** Returns how long leads of a campaign wait as rows, and the first email that follows. */
 export function entryOf(graph: Pick<Graph, 'steps'>): Entry {
@@ -58,11 +58,11 @@ function daysToEmail(graph: Pick<Graph, 'steps'>, from: EngineStep): number {
 }
 
 /** Returns when a lead starts: after its entry, its entry delay and the start of the campaign. */
-export function leadStartsAt(
+export function leadStart(
   campaign: Pick<CampaignView, 'created_at' | 'started_at' | 'entry_delay_minutes'>,
   enteredAt: Date,
 ): Date {
-  const entered = entryDelayEnds(enteredAt, campaign.created_at, campaign.entry_delay_minutes);
+  const entered = entryDelayEnd(enteredAt, campaign.created_at, campaign.entry_delay_minutes);
   return campaign.started_at && campaign.started_at > entered ? campaign.started_at : entered;
 }
 
@@ -72,7 +72,7 @@ export function leadStartsAt(
  * these runs need a slot. The other leads stay rows.
  * @returns `room`, and `fresh`: true if some runs have not made their first decision
  */
-export async function roomForRuns(
+export async function freeRunCount(
   tx: Tx,
   campaign: CampaignView,
   graph: Graph,
@@ -93,6 +93,6 @@ export async function roomForRuns(
     campaign.max_new_leads_per_day || Infinity,
     await poolCapacity(tx.org, campaign, campaign.daily_limit),
   );
-  const most = Math.max(FEWEST_OPEN, AHEAD * aDay * (1 + daysInRun));
-  return { room: Math.min(most - wanting, MOST_OPEN - open), fresh: fresh > 0 };
+  const most = Math.max(MIN_OPEN, AHEAD * aDay * (1 + daysInRun));
+  return { room: Math.min(most - wanting, MAX_OPEN - open), fresh: fresh > 0 };
 }

@@ -1,12 +1,12 @@
 import { MINUTE_MS, utcDay } from '../../../lib/clock.ts';
-import { onPath } from '../../../lib/cost-paths.ts';
+import { withCostPath } from '../../../lib/cost-paths.ts';
 import type { LaunchReport } from '../../../workflows/campaign/contract.ts';
 import { firstStep } from '../campaign/graph.ts';
 import { completeCampaign, pauseCampaign } from '../control/status.ts';
 import { hasSender } from '../campaign/sender-pool.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
-import { allocate, type Allocation, type KeepBack } from '../allocate.ts';
+import { allocate, type Allocation, type ReservedQuota } from '../allocate.ts';
 import { CAMPAIGN_COLUMNS, scheduleOf, type CampaignView } from '../campaign/campaign-view.ts';
 import { nextOpening, startOfNextDay } from '../../platform/scheduling/windows.ts';
 import { suppressedAmong } from '../../directory/suppression-check.ts';
@@ -15,18 +15,18 @@ import { launchEnrollment, signalControl, type EnrollmentRun } from '../control/
 import { replayDeadLetter } from '../../platform/dead-letters.ts';
 import { readGraph, type Graph } from './snapshot.ts';
 import { stepLabel } from './advance.ts';
-import { candidateFor, closedDoor, NO_MAILBOX_MS } from './steps.ts';
+import { candidateFor, mailingRefusal, NO_MAILBOX_MS } from './steps.ts';
 import { dueLeads, requeueCalled, type Lead } from './due-leads.ts';
 import { orderLeads } from './lead-order.ts';
-import { entryOf, roomForRuns, type Entry } from './entry.ts';
-import { callQueues } from './queue.ts';
+import { entryOf, freeRunCount, type Entry } from './entry.ts';
+import { signalQueues } from './queue.ts';
 import { holdWhereElsewhere } from './other-campaigns.ts';
 import { readSituation, type Situation } from './situation.ts';
 import { message } from '../../../messages/index.ts';
-import { inWords } from '../../../lib/errors.ts';
+import { renderMessage } from '../../../lib/errors.ts';
 
 /** Result of one iteration: a report for the workflow, or `again` with the delay (ms) until the next iteration. */
-export type Turn = { report: LaunchReport } | { again: true; inMs: number; launched: number };
+export type LaunchIteration = { report: LaunchReport } | { again: true; inMs: number; launched: number };
 
 const BATCH = 100;
 const SIGNAL_PAGE = 500;
@@ -50,7 +50,7 @@ const OVERDUE_MS = 10 * MINUTE_MS;
  * far as slots within the horizon allow, and completes a campaign without leads. Leads stay rows until their slot is
  * near. So even a campaign with a million leads has only as many open workflows as contacts under way.
  */
-export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
+export async function launchDueLeads(ctx: Ctx, campaignId: string): Promise<LaunchIteration> {
   return transact(ctx, async (tx) => {
     const [campaign] = await tx.org.sql<CampaignView>(
       `select ${CAMPAIGN_COLUMNS} from campaigns where organization_id = :org and id = :id for no key update` as `${string}:org${string}`,
@@ -58,7 +58,7 @@ export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
     );
     if (!campaign) return { report: { kind: 'done', why: 'the campaign is gone' } };
     // The launcher is running, so it is no longer blocked.
-    if (campaign.blocked_reason) await unblock(tx, campaign.id);
+    if (campaign.blocked_reason) await clearBlock(tx, campaign.id);
     const situation = await readSituation(tx, campaign, OVERDUE_MS);
     const runs = situation.unsignalled ? await signalRuns(tx, campaign) : NONE_LEFT;
     if (runs.left) return { again: true, inMs: runs.signalled > 0 ? 0 : BUSY_MS, launched: 0 };
@@ -80,17 +80,17 @@ export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
       await pauseCampaign(tx, campaign.id, 'paused_no_accounts', message('log.no_mailbox'));
       return { again: true, inMs: 0, launched: 0 };
     }
-    if (await freeRefused(tx, campaign)) return { again: true, inMs: 0, launched: 0 };
+    if (await resetRefusedLeads(tx, campaign)) return { again: true, inMs: 0, launched: 0 };
     if (await orderLeads(tx, campaign)) return { again: true, inMs: 0, launched: 0 };
     if (situation.called && (await requeueCalled(tx, campaign))) return { again: true, inMs: 0, launched: 0 };
-    if (situation.overdue) await wakeOverdue(tx, campaign);
+    if (situation.overdue) await signalOverdueRuns(tx, campaign);
     return launchBatch(ctx, tx, campaign, situation);
   });
 }
 
 const NONE_LEFT = { signalled: 0, left: false };
 
-async function unblock(tx: Tx, campaignId: string): Promise<void> {
+async function clearBlock(tx: Tx, campaignId: string): Promise<void> {
   await tx.org.table('campaigns').where({ id: campaignId }).update({ blocked_reason: null });
   await replayDeadLetter(tx, 'campaign_launch', campaignId);
 }
@@ -118,7 +118,7 @@ async function signalRuns(tx: Tx, campaign: CampaignView): Promise<{ signalled: 
 }
 
 /** Signals overdue runs, and gives them the same time again before the next signal. */
-async function wakeOverdue(tx: Tx, campaign: CampaignView): Promise<void> {
+async function signalOverdueRuns(tx: Tx, campaign: CampaignView): Promise<void> {
   const late = new Date(tx.now.getTime() - OVERDUE_MS);
   const runs = await tx.org.sql<EnrollmentRun>(
     `with overdue as (
@@ -136,7 +136,7 @@ async function wakeOverdue(tx: Tx, campaign: CampaignView): Promise<void> {
  * Makes refused leads due at once after an edit, a pause or a change of the pool. Works in pages; returns true if some
  * may be left.
  */
-async function freeRefused(tx: Tx, campaign: CampaignView): Promise<boolean> {
+async function resetRefusedLeads(tx: Tx, campaign: CampaignView): Promise<boolean> {
   if (campaign.launch_epoch >= campaign.control_epoch) return false;
   const [freed] = await tx.org.sql<{ n: number }>(
     `with refused as (
@@ -157,17 +157,17 @@ async function freeRefused(tx: Tx, campaign: CampaignView): Promise<boolean> {
   return freed!.n === FREE_PAGE;
 }
 
-async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: Situation): Promise<Turn> {
+async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: Situation): Promise<LaunchIteration> {
   const graph = await readGraph(tx, campaign);
   const entry = entryOf(graph);
   const room = ctx.config.LAUNCH_MAX_IN_FLIGHT - situation.firstEmails;
-  if (room <= 0) return untilRoom(tx, situation.nextSlot);
+  if (room <= 0) return waitForFreeRun(tx, situation.nextSlot);
   if (!entry.email) return openRuns(tx, campaign, graph, entry, situation);
 
   const limit = Math.min(room, BATCH);
   const leads = await dueLeads(tx, campaign, entry, { limit, called: situation.called });
-  if (leads.length === 0) return nothingDue(tx, campaign, entry);
-  const open = await admit(tx, campaign, situation, leads);
+  if (leads.length === 0) return waitOrComplete(tx, campaign, entry);
+  const open = await endUnmailable(tx, campaign, situation, leads);
   const returned = open.filter((lead) => lead.came_back);
   await launch(
     tx,
@@ -187,7 +187,7 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
       : { keepBack: await dueFollowUps(tx, campaign, ctx.config.LAUNCH_HORIZON_MS) }),
   };
   const inEffect = { campaign, settings: situation.settings() };
-  const answers = await onPath('allocate', () => allocate(tx, inEffect, candidates, limits));
+  const answers = await withCostPath('allocate', () => allocate(tx, inEffect, candidates, limits));
   const ready = fresh.flatMap((lead, index) => {
     const answer = answers[index]!;
     return answer.kind === 'slot' ? [{ lead, mailboxId: answer.mailboxId }] : [];
@@ -205,16 +205,16 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
   if (!common) {
     // These were all due leads, so another iteration would find none. If a ramp is enabled its level may just have
     // risen, so one more iteration follows.
-    if (leads.length < limit && !campaign.ramp_enabled) return nothingDue(tx, campaign, entry, launched);
+    if (leads.length < limit && !campaign.ramp_enabled) return waitOrComplete(tx, campaign, entry, launched);
     return { again: true, inMs: 0, launched };
   }
   // Quota that new leads may not use is open to contacts under way.
-  if (common.answer.kind === 'later' && common.answer.queue?.kind === 'newLeads') await callQueues(tx, campaign);
-  return waitFor(ctx, tx, campaign, common.answer, launched);
+  if (common.answer.kind === 'later' && common.answer.queue?.kind === 'newLeads') await signalQueues(tx, campaign);
+  return waitReport(ctx, tx, campaign, common.answer, launched);
 }
 
 /** Ends leads who may not be mailed, and holds those who have to wait for another campaign; returns the others. */
-async function admit(
+async function endUnmailable(
   tx: Tx,
   campaign: CampaignView,
   situation: Situation,
@@ -227,7 +227,7 @@ async function admit(
   );
   const open: Lead[] = [];
   for (const lead of leads) {
-    const closed = closedDoor(lead.contact, suppressions, { riskyAllowed: campaign.risky_emails });
+    const closed = mailingRefusal(lead.contact, suppressions, { riskyAllowed: campaign.risky_emails });
     if (closed) await finishEnrollment(tx, lead.id, closed.state, { reason: closed.reason, byRun: true });
     else open.push(lead);
   }
@@ -244,8 +244,8 @@ async function openRuns(
   graph: Graph,
   entry: Entry,
   situation: Situation,
-): Promise<Turn> {
-  const { room, fresh } = await roomForRuns(tx, campaign, graph, entry);
+): Promise<LaunchIteration> {
+  const { room, fresh } = await freeRunCount(tx, campaign, graph, entry);
   if (room <= 0) {
     if (fresh) return { again: true, inMs: BUSY_MS, launched: 0 };
     const opening = nextOpening(scheduleOf(campaign), tx.now) ?? tx.now;
@@ -254,7 +254,7 @@ async function openRuns(
   }
   const { called } = situation;
   const due = await dueLeads(tx, campaign, entry, { limit: Math.min(room, BATCH), called });
-  if (due.length === 0) return nothingDue(tx, campaign, entry);
+  if (due.length === 0) return waitOrComplete(tx, campaign, entry);
   const leads = await holdWhereElsewhere(tx, campaign, situation.settings(), due);
   await launch(
     tx,
@@ -279,7 +279,7 @@ async function postpone(
      where e.organization_id = :org and e.id = t.id`,
     {
       ids: refusals.map(({ lead }) => lead.id),
-      at: refusals.map(({ answer }) => askAgainAt(ctx, tx, campaign, answer).toISOString()),
+      at: refusals.map(({ answer }) => retryTime(ctx, tx, campaign, answer).toISOString()),
     },
   );
 }
@@ -288,7 +288,7 @@ async function postpone(
  * Returns when to ask for a refused lead again. This is half a horizon before the slot, so that the run is open in
  * time. It is not before the slot's campaign-local day, and a near slot time is used unchanged.
  */
-function askAgainAt(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusal): Date {
+function retryTime(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusal): Date {
   const now = tx.now.getTime();
   switch (refusal.kind) {
     case 'later': {
@@ -307,13 +307,19 @@ function askAgainAt(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusal):
   }
 }
 
-async function waitFor(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusal, launched: number): Promise<Turn> {
-  const why = inWords(refusal.kind === 'later' ? refusal.why : message('wait.no_mailbox'));
-  return { report: { kind: 'wait', wakeAt: askAgainAt(ctx, tx, campaign, refusal).getTime(), launched, why } };
+async function waitReport(
+  ctx: Ctx,
+  tx: Tx,
+  campaign: CampaignView,
+  refusal: Refusal,
+  launched: number,
+): Promise<LaunchIteration> {
+  const why = renderMessage(refusal.kind === 'later' ? refusal.why : message('wait.no_mailbox'));
+  return { report: { kind: 'wait', wakeAt: retryTime(ctx, tx, campaign, refusal).getTime(), launched, why } };
 }
 
 /** Waits until the next email under way is sent. A long wait is left to the workflow, where a signal can end it. */
-function untilRoom(tx: Tx, nextSlot: Date | null): Turn {
+function waitForFreeRun(tx: Tx, nextSlot: Date | null): LaunchIteration {
   const now = tx.now.getTime();
   const ms = Math.min(Math.max((nextSlot?.getTime() ?? 0) - now, BUSY_MS), MINUTE_MS);
   if (ms <= NAP_MS) return { again: true, inMs: ms, launched: 0 };
@@ -326,7 +332,7 @@ function untilRoom(tx: Tx, nextSlot: Date | null): Turn {
  * mailbox. Contacts due later today reserve none there, because no time may be left for it. A contact that waits for a
  * reaction to an email is due when that wait ends.
  */
-async function dueFollowUps(tx: Tx, campaign: CampaignView, horizonMs: number): Promise<KeepBack> {
+async function dueFollowUps(tx: Tx, campaign: CampaignView, horizonMs: number): Promise<ReservedQuota> {
   const soon = new Date(tx.now.getTime() + horizonMs);
   const rows = await tx.org.sql<{
     mailbox_id: string | null;
@@ -377,7 +383,7 @@ async function launch(
   if (ready.length === 0) return;
   const graph = await readGraph(tx, campaign);
   const step = firstStep(graph.steps);
-  const memo = { campaign: campaign.name, ...(step ? { step: inWords(stepLabel(graph, step)) } : {}) };
+  const memo = { campaign: campaign.name, ...(step ? { step: renderMessage(stepLabel(graph, step)) } : {}) };
   await tx.org.sql(
     `update enrollments e set state = 'active', launched_at = :now, last_activity_at = :now, waiting_until = :now, signalled_epoch = :epoch,
        mailbox_id = coalesce(t.mailbox, e.mailbox_id)
@@ -401,7 +407,12 @@ async function launch(
  * Handles an iteration without due leads: waits for later leads or open runs, or completes the campaign.
  * @param launched number of due leads launched in this iteration
  */
-async function nothingDue(tx: Tx, campaign: CampaignView, { waitMs }: Entry, launched = 0): Promise<Turn> {
+async function waitOrComplete(
+  tx: Tx,
+  campaign: CampaignView,
+  { waitMs }: Entry,
+  launched = 0,
+): Promise<LaunchIteration> {
   const [rest] = await tx.org.sql<{ next: Date | null; active: boolean; overdueAt: Date | null }>(
     `select least(
          (select entered_at + :delay * interval '1 minute' + :wait * interval '1 millisecond' from enrollments
@@ -426,12 +437,14 @@ async function nothingDue(tx: Tx, campaign: CampaignView, { waitMs }: Entry, lau
     },
   );
   const { next, active, overdueAt } = rest!;
-  const wait = (at: number | null, why: string): Turn => ({ report: { kind: 'wait', wakeAt: at, launched, why } });
-  if (active) await callQueues(tx, campaign);
+  const wait = (at: number | null, why: string): LaunchIteration => ({
+    report: { kind: 'wait', wakeAt: at, launched, why },
+  });
+  if (active) await signalQueues(tx, campaign);
   // Runs normally end by themselves and signal. The extra check is for a stuck run, and for a day on which no queued
   // run asks by itself. If all runs under way are blocked, a person must resume them.
   const late = overdueAt ? Math.max(overdueAt.getTime(), tx.now.getTime() + OVERDUE_MS) : Infinity;
-  const look = active ? Math.min(late, opensNext(tx, campaign) + OVERDUE_MS) : Infinity;
+  const look = active ? Math.min(late, nextOpeningMs(tx, campaign) + OVERDUE_MS) : Infinity;
   if (next) {
     // The wait of leads added before the start begins at the start.
     const fromStart = campaign.started_at ? campaign.started_at.getTime() + waitMs : 0;
@@ -447,7 +460,7 @@ async function nothingDue(tx: Tx, campaign: CampaignView, { waitMs }: Entry, lau
 }
 
 /** Returns when the campaign's window opens next, today or later (epoch ms; Infinity for never). */
-function opensNext(tx: Tx, campaign: CampaignView): number {
+function nextOpeningMs(tx: Tx, campaign: CampaignView): number {
   const schedule = scheduleOf(campaign);
   const opening = nextOpening(schedule, tx.now);
   const next = opening && opening > tx.now ? opening : nextOpening(schedule, startOfNextDay(campaign.timezone, tx.now));

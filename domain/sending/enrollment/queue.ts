@@ -12,9 +12,9 @@ import type { Snapshot } from './snapshot.ts';
 /** Period (ms) after an opening in which the queued runs ask, in queue order. */
 const SPREAD_MS = MINUTE_MS;
 /** Maximum number of days for which a run is postponed. */
-const MOST_DAYS = 60;
+const MAX_DAYS = 60;
 /** Maximum number of runs signalled at once. The launcher repeats the call. */
-const MOST_CALLED = 1_000;
+const MAX_SIGNALLED = 1_000;
 
 /** SQL condition: an active run without a slot wants to send an email. `e` is its enrollment and `st` its step. */
 const WANTS_SLOT = `e.state = 'active' and not e.blocked and e.hold_since is null
@@ -35,7 +35,7 @@ const IN_QUEUE: Record<QueueKind, string> = {
  * the same queue. The run asks one day early, because runs before it may leave the queue. So each day only the runs for
  * two days' emails ask, in the order of their due times.
  */
-export async function turnInQueue(
+export async function queuedRetryTime(
   tx: Tx,
   { campaign, enrollment, run }: Pick<Snapshot, 'campaign' | 'enrollment' | 'run'>,
   stepId: string,
@@ -55,7 +55,7 @@ export async function turnInQueue(
       step: stepId,
       since: run!.started_at,
       now: tx.now,
-      most: perDay * MOST_DAYS,
+      most: perDay * MAX_DAYS,
       ...(kind === 'mailbox' ? { mailbox: enrollment.mailbox_id } : {}),
     },
   );
@@ -78,7 +78,7 @@ export async function turnInQueue(
  * runs before them have left the queue.
  * @returns the number of signalled runs
  */
-export async function callQueues(tx: Tx, campaign: CampaignView): Promise<number> {
+export async function signalQueues(tx: Tx, campaign: CampaignView): Promise<number> {
   const opening = nextOpening(scheduleOf(campaign), tx.now);
   if (!opening) return 0;
   const day: CampaignDay = {
@@ -87,10 +87,10 @@ export async function callQueues(tx: Tx, campaign: CampaignView): Promise<number
     ends: startOfNextDay(campaign.timezone, opening),
   };
   if (!(await isAnyQueued(tx, campaign, day))) return 0;
-  let called = await callForLimit(tx, campaign, day, 'campaign', campaign.daily_limit);
+  let called = await signalQueuesOfLimits(tx, campaign, day, 'campaign', campaign.daily_limit);
   if (campaign.max_new_leads_per_day > 0)
-    called += await callForLimit(tx, campaign, day, 'newLeads', campaign.max_new_leads_per_day);
-  return called + (await callForMailboxes(tx, campaign, day));
+    called += await signalQueuesOfLimits(tx, campaign, day, 'newLeads', campaign.max_new_leads_per_day);
+  return called + (await signalQueuesOfMailboxes(tx, campaign, day));
 }
 
 /**
@@ -113,14 +113,14 @@ interface CampaignDay {
 }
 
 /** Signals runs that the campaign's limit or its new-lead limit refused. */
-async function callForLimit(
+async function signalQueuesOfLimits(
   tx: Tx,
   campaign: CampaignView,
   day: CampaignDay,
   kind: 'campaign' | 'newLeads',
   limit: number,
 ): Promise<number> {
-  return call(
+  return signalSelected(
     tx,
     `with room as (
        select :limit::int
@@ -129,7 +129,7 @@ async function callForLimit(
              and ${IN_QUEUE[kind]} and ${WANTS_SLOT} limit :limit) asking) as emails
      ), next as (
        select e.id from enrollments e where ${SENT_AWAY} and ${BY_LIMIT}
-       order by e.waiting_until limit (select least(greatest(emails, 0), ${MOST_CALLED}) from room) for update skip locked
+       order by e.waiting_until limit (select least(greatest(emails, 0), ${MAX_SIGNALLED}) from room) for update skip locked
      )`,
     {
       campaign: campaign.id,
@@ -144,7 +144,7 @@ async function callForLimit(
 }
 
 /** Signals runs that were refused by the mailbox of their conversation, for each mailbox. */
-async function callForMailboxes(tx: Tx, campaign: CampaignView, day: CampaignDay): Promise<number> {
+async function signalQueuesOfMailboxes(tx: Tx, campaign: CampaignView, day: CampaignDay): Promise<number> {
   const { ramp_start: start, ramp_increment: increment, ramp_ceiling: ceiling, ramp_level: level } = campaign;
   const ramp = {
     enabled: campaign.ramp_enabled,
@@ -154,7 +154,7 @@ async function callForMailboxes(tx: Tx, campaign: CampaignView, day: CampaignDay
     level,
     perMailboxCap: campaign.daily_limit,
   };
-  return call(
+  return signalSelected(
     tx,
     `with waiting as (
        select e.id, e.mailbox_id, row_number() over (partition by e.mailbox_id order by e.waiting_until) as place
@@ -171,7 +171,7 @@ async function callForMailboxes(tx: Tx, campaign: CampaignView, day: CampaignDay
        where m.organization_id = :org and m.id in (select mailbox_id from waiting)
      ), next as (
        select e.id from waiting w join room r on r.id = w.mailbox_id join enrollments e on e.id = w.id
-       where w.place <= r.emails limit ${MOST_CALLED} for update of e skip locked
+       where w.place <= r.emails limit ${MAX_SIGNALLED} for update of e skip locked
      )`,
     {
       campaign: campaign.id,
@@ -194,7 +194,7 @@ const WAITED_FOR = `e.waiting_for #>> '{values,what,code}'`;
 const BY_LIMIT = `${WAITED_FOR} = :refused`;
 
 /** Signals the runs that the CTE `next` selects. Returns their number. */
-async function call(tx: Tx, next: string, bindings: Bindings): Promise<number> {
+async function signalSelected(tx: Tx, next: string, bindings: Bindings): Promise<number> {
   const called = await tx.org.sql<EnrollmentRun>(
     `${next} update enrollments e set waiting_until = :now from next where e.id = next.id and e.organization_id = :org returning e.campaign_id, e.contact_id`,
     bindings,

@@ -140,7 +140,7 @@ export type EnrollmentColumn =
   | 'blocked';
 
 /** States of an email that was or may have been sent. */
-export const LEFT: ReadonlySet<string> = new Set(['sent', 'uncertain', 'sending', 'bounced']);
+export const POSSIBLY_SENT: ReadonlySet<string> = new Set(['sent', 'uncertain', 'sending', 'bounced']);
 
 type Row = Record<'enrollment' | 'campaign' | 'contact' | 'run' | 'wait', any> & {
   sends: any[];
@@ -202,7 +202,7 @@ export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot
     sends,
     send: sendOf(sends, run?.step_id),
     wait: dates(row.wait, ['opened_at', 'deadline']),
-    hasSent: sends.some(({ state }) => LEFT.has(state)),
+    hasSent: sends.some(({ state }) => POSSIBLY_SENT.has(state)),
     suppressed: row.suppressed,
     asked: row.asked,
     settings: () =>
@@ -223,7 +223,7 @@ export function sendOf(sends: readonly EngineSend[], stepId: string | undefined)
  */
 export function latestEmail({ sends }: Pick<Snapshot, 'sends'>): EngineSend | null {
   return sends.reduce<EngineSend | null>(
-    (latest, send) => (LEFT.has(send.state) && !(latest && latest.slot_at > send.slot_at) ? send : latest),
+    (latest, send) => (POSSIBLY_SENT.has(send.state) && !(latest && latest.slot_at > send.slot_at) ? send : latest),
     null,
   );
 }

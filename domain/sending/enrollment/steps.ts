@@ -1,6 +1,6 @@
 import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
 import { createHash } from 'node:crypto';
-import { onPath } from '../../../lib/cost-paths.ts';
+import { withCostPath } from '../../../lib/cost-paths.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { StepAction } from '../campaign/actions.ts';
 import type { Outcome } from '../campaign/graph.ts';
@@ -8,11 +8,11 @@ import { refusedByVerification } from '../campaign/launch-checks.ts';
 import { addContactTag, removeContactTag } from '../../directory/contact-tags.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { allocate, type Candidate } from '../allocate.ts';
-import { entryDelayEnds } from '../../platform/scheduling/slots.ts';
+import { entryDelayEnd } from '../../platform/scheduling/slots.ts';
 import { suppressedAmong } from '../../directory/suppression-check.ts';
 import { recordSendUnsubscribe } from '../outcomes/effects.ts';
 import type { FinalState } from '../control/finish.ts';
-import { turnInQueue } from './queue.ts';
+import { queuedRetryTime } from './queue.ts';
 import type { EngineContact, EngineSend, EngineStep, EngineWait, Graph, Snapshot } from './snapshot.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
@@ -36,15 +36,15 @@ export const NO_MAILBOX_MS = 15 * MINUTE_MS;
 const UNKNOWN_STEP_MS = MINUTE_MS;
 
 /** Executes the contact's current step as far as PostgreSQL alone can. */
-export async function atStep(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {
+export async function executeStep(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {
   if (snapshot.run!.state === 'blocked')
     return { kind: 'hold', until: null, why: message('wait.step_blocked'), state: 'blocked' };
-  if (step.kind === 'email') return atEmail(tx, snapshot, graph, step);
+  if (step.kind === 'email') return executeEmail(tx, snapshot, graph, step);
   if (!step.action) return { kind: 'passed', outcome: 'done' };
-  return atAction(tx, snapshot, step, step.action);
+  return executeAction(tx, snapshot, step, step.action);
 }
 
-async function atEmail(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {
+async function executeEmail(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {
   const { send } = snapshot;
   if (send) {
     if (send.state === 'reserved' || send.state === 'sending')
@@ -59,7 +59,7 @@ async function atEmail(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineSte
 }
 
 /** Sends an uncertain email again under the same Message-ID, so that a receiving server can recognize a duplicate. */
-export async function atRepeat(
+export async function repeatUncertainEmail(
   tx: Tx,
   snapshot: Snapshot,
   graph: Graph,
@@ -77,17 +77,17 @@ async function askForSlot(tx: Tx, snapshot: Snapshot, candidate: Candidate): Pro
   const suppressions: Suppressions = snapshot.suppressed
     ? await suppressedAmong(tx.org, [contact.email], tx.now)
     : new Map();
-  const closed = closedDoor(contact, suppressions, { riskyAllowed: campaign.risky_emails });
+  const closed = mailingRefusal(contact, suppressions, { riskyAllowed: campaign.risky_emails });
   if (closed) return closed;
   const settings = snapshot.settings();
-  const [answer] = await onPath('allocate', () => allocate(tx, { campaign, settings }, [candidate]));
+  const [answer] = await withCostPath('allocate', () => allocate(tx, { campaign, settings }, [candidate]));
   switch (answer!.kind) {
     case 'slot':
       if (!enrollment.mailbox_id) snapshot.changes.mailbox_id = answer!.mailboxId;
       return { kind: 'slot', sendId: answer!.sendId, at: answer!.at };
     case 'later': {
       const { at, why, queue } = answer!;
-      return { kind: 'wait', until: queue ? await turnInQueue(tx, snapshot, candidate.stepId, queue) : at, why };
+      return { kind: 'wait', until: queue ? await queuedRetryTime(tx, snapshot, candidate.stepId, queue) : at, why };
     }
     case 'hold':
       return {
@@ -110,7 +110,7 @@ async function askForSlot(tx: Tx, snapshot: Snapshot, candidate: Candidate): Pro
 function dueAt({ run, enrollment, campaign, hasSent }: Snapshot, step: EngineStep): Date {
   const afterStep = new Date(run!.started_at.getTime() + step.wait_after * DAY_MS);
   if (hasSent) return afterStep;
-  const afterEntry = entryDelayEnds(enrollment.entered_at, campaign.created_at, campaign.entry_delay_minutes);
+  const afterEntry = entryDelayEnd(enrollment.entered_at, campaign.created_at, campaign.entry_delay_minutes);
   return afterStep > afterEntry ? afterStep : afterEntry;
 }
 
@@ -121,7 +121,7 @@ type Doorkeeping = Pick<EngineContact, 'email' | 'subscribed' | 'verification_st
  * Returns why a contact must not be mailed at all, or undefined. The claim checks again right before sending.
  * Suppressions come first, because they also clear `subscribed`, and only they record the cause.
  */
-export function closedDoor(
+export function mailingRefusal(
   contact: Doorkeeping,
   suppressions: Suppressions,
   { riskyAllowed }: { riskyAllowed: boolean },
@@ -194,7 +194,7 @@ export function variantFor(graph: Graph, step: EngineStep, enrollmentId: string)
   return pool.at(-1)!.id;
 }
 
-async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: StepAction): Promise<Verdict> {
+async function executeAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: StepAction): Promise<Verdict> {
   const { contact, campaign, enrollment, run } = snapshot;
   switch (action.type) {
     case 'app_action':
@@ -206,7 +206,7 @@ async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: St
         : { kind: 'passed', outcome: 'elapsed', at: until };
     }
     case 'wait_for_event':
-      return atWait(tx, snapshot, action);
+      return executeWait(tx, snapshot, action);
     case 'add_tag':
       await addContactTag(tx, contact.id, action.category_id);
       return { kind: 'passed', outcome: 'done' };
@@ -270,11 +270,11 @@ async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: St
 type WaitForEvent = Extract<StepAction, { type: 'wait_for_event' }>;
 
 /** Opens the wait, or returns the outcome that PostgreSQL recorded first: the event or the timeout. */
-async function atWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promise<Verdict> {
+async function executeWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promise<Verdict> {
   const known = snapshot.wait;
   // A wait that an edit cancelled is reopened when a later edit restores the step.
   const wait = known && known.state !== 'cancelled' ? known : await openWait(tx, snapshot, action);
-  if (wait.state === 'open') await followEdit(tx, wait, action);
+  if (wait.state === 'open') await updateOpenWait(tx, wait, action);
   if (wait.state === 'open' && wait.deadline && wait.deadline <= tx.now) {
     const ended = await endInTime(tx, wait);
     if (ended) return ended;
@@ -324,7 +324,7 @@ async function openWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promi
  * Updates an open wait to its step's current name and timeout. The wait may have been opened concurrently with an edit
  * that did not see it.
  */
-async function followEdit(tx: Tx, wait: EngineWait, action: WaitForEvent): Promise<void> {
+async function updateOpenWait(tx: Tx, wait: EngineWait, action: WaitForEvent): Promise<void> {
   const deadline = deadlineFrom(wait.opened_at, action);
   if (wait.event_name === action.wait_event_name && wait.deadline?.getTime() === deadline?.getTime()) return;
   Object.assign(wait, { event_name: action.wait_event_name, deadline });

@@ -16,7 +16,7 @@ import { logCampaign } from '../campaign/log.ts';
 import { findCampaign } from '../campaign/find.ts';
 import { assertLeadAllowed } from '../campaign/sender-pool.ts';
 import { message, type Message } from '../../../messages/index.ts';
-import { words } from '../../platform/words.ts';
+import { externalText } from '../../platform/external-text.ts';
 import { json } from '../../../db/connection.ts';
 
 /** A hold of a lead. `until` null has no end. */
@@ -87,7 +87,7 @@ export async function pauseLead(
     const { hold } = present(lead, tx.now);
     if (hold && endOf(until) < endOf(hold.until)) await assertLeadAllowed(tx, campaign, lead);
     const since = hold?.since ?? tx.now;
-    const reason = input.reason === '' ? null : words(input.reason);
+    const reason = input.reason === '' ? null : externalText(input.reason);
     await tx.org
       .table('enrollments')
       .where({ id: lead.id })

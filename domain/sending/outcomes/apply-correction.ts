@@ -3,7 +3,7 @@ import { INTENT_OF_KIND, type ReplyKind } from '../../mail/inbound/intent.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { recipientZone } from '../../platform/scheduling/recipient-zone.ts';
 import { effectiveSettings } from '../campaign/outreach-settings.ts';
-import { holdWhileAway, releaseFromAway } from './away.ts';
+import { holdWhileAway, releaseFromAway } from './hold-while-away.ts';
 import { recordUnsubscribe } from './effects.ts';
 import { findWriter, otherThan } from './opt-out-by-mail.ts';
 import { countReply, followReply, isHumanIntent } from './reply.ts';

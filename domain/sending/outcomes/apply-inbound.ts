@@ -1,11 +1,11 @@
 import type { BounceClassification, InboundClassification } from '../../mail/inbound/classify.ts';
 import type { InboundMessage } from '../../mail/inbound/parse.ts';
-import { ownWords } from '../../mail/inbound/own-words.ts';
+import { replyText } from '../../mail/inbound/reply-text.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { recipientZone } from '../../platform/scheduling/recipient-zone.ts';
 import { effectiveSettings } from '../campaign/outreach-settings.ts';
 import { warnMailbox } from '../control/mailbox-hold.ts';
-import { holdWhileAway } from './away.ts';
+import { holdWhileAway } from './hold-while-away.ts';
 import { toStoredAnswer } from './classified.ts';
 import { confirmSent, MESSAGE_REFERS } from './confirm-sent.ts';
 import { emitDelivered, recordBounce, recordComplaint, recordCopyBounce, type Bounce } from './effects.ts';
@@ -13,7 +13,7 @@ import type { MatchedSend } from './match.ts';
 import { findWriter, recordOptOutByMail } from './opt-out-by-mail.ts';
 import { recordReply } from './reply.ts';
 import { lockSubject, type ReceivedFacts, type Subject } from './subject.ts';
-import { words } from '../../platform/words.ts';
+import { externalText } from '../../platform/external-text.ts';
 
 /** A stored incoming message, and the sent email that it refers to. */
 interface Received {
@@ -55,7 +55,7 @@ export async function applyInbound(tx: Tx, received: Received, reading: InboundC
       );
       if (delivered) emitDelivered(tx, subject, delivered.remoteMta);
       if (reading.unsubscribeRequest && (await isOptOutByMailOn(tx, subject)))
-        await recordOptOutByMail(tx, subject, await findWriter(tx, subject, message, ownWords(message)), facts);
+        await recordOptOutByMail(tx, subject, await findWriter(tx, subject, message, replyText(message)), facts);
       return;
     }
     case 'reply': {
@@ -102,7 +102,7 @@ async function applyBounce(tx: Tx, subject: Subject, received: Received, reading
     source: 'dsn',
     fault: report.refusal?.class,
   };
-  if (byAddress) await warnMailbox(tx, mailboxId, 'report_without_email', words(`${address}: ${bounce.reason}`));
+  if (byAddress) await warnMailbox(tx, mailboxId, 'report_without_email', externalText(`${address}: ${bounce.reason}`));
   if (address === send.recipient) await recordBounce(tx, subject, bounce);
   else await recordCopyBounce(tx, { ...bounce, address });
 }

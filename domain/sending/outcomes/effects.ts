@@ -12,7 +12,7 @@ import { suppress } from './suppress.ts';
 import { storableText } from './storable.ts';
 import { lockSubject, recordEngagement, subjectPayload, type Subject } from './subject.ts';
 import { message, type Message } from '../../../messages/index.ts';
-import { words } from '../../platform/words.ts';
+import { externalText } from '../../platform/external-text.ts';
 
 /**
  * A refusal of an email: by the server at once (`smtp`), by a report in a mailbox (`dsn`) or by a client of the API
@@ -66,7 +66,7 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
   tx.emit('deliverability.bounce', { ...subjectPayload(subject), ...detail, source: bounce.source });
   if (send?.mailbox_id && (bounce.fault === 'content' || bounce.fault === 'sender')) {
     const code = bounce.fault === 'content' ? 'content_refused' : 'refused_by_receiver';
-    await warnMailbox(tx, send.mailbox_id, code, words(detail.reason ?? ''));
+    await warnMailbox(tx, send.mailbox_id, code, externalText(detail.reason ?? ''));
   }
   if (!bounce.hard && send?.state !== 'bounced') return;
 
@@ -81,7 +81,7 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
     );
     if (subject.isDirect) {
       // An email that the server refused at once is settled already.
-      const settlement = { state: 'bounced', code: 'bounced', reason: words(detail.reason ?? '') } as const;
+      const settlement = { state: 'bounced', code: 'bounced', reason: externalText(detail.reason ?? '') } as const;
       await settleDirectSend(tx, send.id, settlement, ['sent', 'uncertain']);
     } else tx.emit('campaign.email_bounced', { ...subjectPayload(subject), ...detail, source: bounce.source });
   }

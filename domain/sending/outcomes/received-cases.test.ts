@@ -4,7 +4,7 @@ import { createCampaign, createMailbox } from '../../../test/harness/factories.t
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { createSentLead } from '../../../test/harness/standing-leads.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
-import { ownWords } from '../../mail/inbound/own-words.ts';
+import { replyText } from '../../mail/inbound/reply-text.ts';
 import { parseInbound } from '../../mail/inbound/parse.ts';
 import { recordInbound } from './record-inbound.ts';
 
@@ -41,7 +41,7 @@ for (const row of rows) {
     t.is(bounces.length, kind === 'bounce' ? 1 : 0);
     const message = await parseInbound(raw);
     const files = message.files.map(({ filename }) => filename);
-    const shown = [stored.from_name, stored.subject, ownWords(message), ...files].join('\n');
+    const shown = [stored.from_name, stored.subject, replyText(message), ...files].join('\n');
     t.true(shown.includes(readable.replaceAll('\\n', '\n')), shown);
     t.false(`${shown}${stored.body_plain}`.includes('\ufffd'));
     t.notRegex(stored.body_plain, /^Content-(?:Type|Transfer-Encoding):/m);

@@ -5,7 +5,7 @@ import { createCampaign, createMailbox, enroll, type Tenant } from '../../../tes
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { recordSendUnsubscribe } from './effects.ts';
-import { awayFrom, bounceOf, complaintAbout, replyTo } from '../../../test/harness/inbound.ts';
+import { awayMessage, bounceOf, complaintAbout, replyTo } from '../../../test/harness/inbound.ts';
 import { recordInbound, recordUnreadable } from './record-inbound.ts';
 import { newId } from '../../../lib/ids.ts';
 
@@ -228,7 +228,7 @@ test('an away message holds the contact in every campaign until a working day af
   const [held] = await enroll(world.deps, s.tenant.organizationId, manual.campaignId, [s.contactId]);
   await world.deps.db('enrollments').where({ id: held }).update({ hold_since: NOW, hold_source: 'manual' });
   t.is(
-    await arrive(s, awayFrom(s.original, 'I am out of office and will be back on 4 December 2026.')),
+    await arrive(s, awayMessage(s.original, 'I am out of office and will be back on 4 December 2026.')),
     'out_of_office',
   );
   for (const id of [s.enrollmentId, elsewhere!]) {
@@ -255,11 +255,11 @@ test('an away message holds the contact in every campaign until a working day af
 test('an away message without a date holds for out_of_office_hold_days, or not at all', async (t) => {
   const s = await scene();
   await settings(s, { reply_intent: { out_of_office_hold_days: 3 } });
-  await arrive(s, awayFrom(s.original, 'I am out of office.'));
+  await arrive(s, awayMessage(s.original, 'I am out of office.'));
   t.deepEqual((await readRow('enrollments', s.enrollmentId)).hold_until, new Date('2026-11-23T08:00:00Z'));
   const off = await scene();
   await settings(off, { reply_intent: { hold_on_out_of_office: false } });
-  await arrive(off, awayFrom(off.original, 'I am out of office.'));
+  await arrive(off, awayMessage(off.original, 'I am out of office.'));
   t.is((await readRow('enrollments', off.enrollmentId)).hold_since, null);
 });
 

@@ -63,8 +63,8 @@ export async function recordInbound(
       `select pg_advisory_xact_lock(hashtextextended(cast(:org as text) || '/inbound/' || :messageId, 0))`,
       { messageId },
     );
-    await forgetUnreadable(tx, mailbox.id, location);
-    const seen = await seenBefore(tx, mailbox.id, messageId, location);
+    await deleteUnreadable(tx, mailbox.id, location);
+    const seen = await findRecorded(tx, mailbox.id, messageId, location);
     if (seen.here) {
       await advanceFolder(tx, mailbox.id, location);
       return null;
@@ -77,7 +77,7 @@ export async function recordInbound(
     const isReport = guess.kind === 'bounce' || guess.kind === 'complaint';
     const send = named && !isReport ? await matchAnswered(tx.org, named) : named;
     const own = await isOwnMail(tx.org, message, send?.recipient);
-    const reading = await readAgain(tx, message, guess, send, location, seen.corrections);
+    const reading = await reclassify(tx, message, guess, send, location, seen.corrections);
     const kind = own || (!send && reading.kind === 'reply') ? 'other' : reading.kind;
     const inbound: Inbound = {
       id: newId(),
@@ -108,17 +108,17 @@ export async function recordInbound(
 }
 
 /** First delay (ms) before an unreadable message is tried again. Doubles with each attempt, up to a day. */
-const FIRST_LOOK_MS = 10 * 60_000;
+const FIRST_RETRY_MS = 10 * 60_000;
 
 /** Returns the delay (ms) before the next attempt at an unreadable message. */
 export function unreadableWaitMs(tries: number): number {
-  return Math.min(FIRST_LOOK_MS * 2 ** tries, 24 * 3600_000);
+  return Math.min(FIRST_RETRY_MS * 2 ** tries, 24 * 3600_000);
 }
 
 /**
  * Deletes the placeholder of a message that was unreadable before. The deletion is rolled back if recording fails.
  */
-async function forgetUnreadable(tx: Tx, mailboxId: string, location: MessageLocation): Promise<void> {
+async function deleteUnreadable(tx: Tx, mailboxId: string, location: MessageLocation): Promise<void> {
   await tx.org
     .table('inbound_messages')
     .where({ mailbox_id: mailboxId, folder: location.folder, uid_validity: location.uidValidity, uid: location.uid })
@@ -191,7 +191,7 @@ interface Seen {
   corrections: StoredCorrections;
 }
 
-async function seenBefore(tx: Tx, mailboxId: string, messageId: string, location: MessageLocation): Promise<Seen> {
+async function findRecorded(tx: Tx, mailboxId: string, messageId: string, location: MessageLocation): Promise<Seen> {
   const [row] = await tx.org.sql<Seen>(
     `select exists (select 1 from inbound_messages where organization_id = :org and mailbox_id = :mailbox and folder = :folder and uid_validity = :validity and uid = :uid)
          or exists (select 1 from inbound_messages where organization_id = :org and message_id = :messageId and mailbox_id = :mailbox
@@ -229,7 +229,7 @@ async function matchUnnamed(
  * Classifies the message again, with the settings of the email's campaign, the recipient's time zone, the texts we
  * sent and the corrections of the workspace.
  */
-async function readAgain(
+async function reclassify(
   tx: Tx,
   message: InboundMessage,
   guess: InboundClassification,

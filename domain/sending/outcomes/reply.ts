@@ -107,7 +107,7 @@ export async function followReply(
   const isAsked = isDoubtful && received !== null;
   if (isAsked) await askAboutOptOut(tx, received, [subject.email, ...(writer?.addresses ?? [])]);
   if (!enrollmentId || !campaignId) return isAsked;
-  await noteLateReply(tx, enrollmentId);
+  await recordLateReply(tx, enrollmentId);
   if (isDoubtful) {
     await logCampaign(tx, campaignId, 'opt_out_doubtful', message('log.reply_may_opt_out'), {
       contact_id: subject.contactId,
@@ -135,7 +135,7 @@ export async function followReply(
 }
 
 /** Marks a completed lead that replies later as `replied`, so that added steps do not resume it. */
-async function noteLateReply(tx: Tx, enrollmentId: string): Promise<void> {
+async function recordLateReply(tx: Tx, enrollmentId: string): Promise<void> {
   await tx.org
     .table('enrollments')
     .where({ id: enrollmentId, state: 'completed' })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { wakeRenewal } from '../../../domain/billing/domain-renewals/move.ts';
+import { signalRenewal } from '../../../domain/billing/domain-renewals/move.ts';
 import { systemCtx } from '../../../domain/platform/kernel/context.ts';
 import { transact } from '../../../domain/platform/kernel/transact.ts';
 import { refundArgs } from '../../../domain/billing/payments/request-refund.ts';
@@ -185,7 +185,7 @@ export async function hasten({ assembly: { deps }, orders }: Pick<Game, 'assembl
     if (domains.length + refunds.length === 0) continue;
     await patiently(() =>
       transact(systemCtx(deps, organizationId, 'faults'), async (tx) => {
-        for (const id of domains) wakeRenewal(tx, id, 'payment');
+        for (const id of domains) signalRenewal(tx, id, 'payment');
         for (const payment of refunds)
           tx.intend(signalOpen(orderRefundWorkflow, refundArgs(payment), 'changed', { cause: 'provider' }));
       }),

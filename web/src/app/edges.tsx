@@ -5,7 +5,7 @@ import { ErrorNote } from '../parts/states.tsx';
 import { useText } from '../text/index.ts';
 
 /** Shown in place of a page that failed. */
-export function Broken({ error, reset }: ErrorComponentProps) {
+export function PageError({ error, reset }: ErrorComponentProps) {
   const t = useText();
   return (
     <Stack p="md" maw={640} mx="auto" gap="md">
@@ -18,7 +18,7 @@ export function Broken({ error, reset }: ErrorComponentProps) {
 }
 
 /** Shown for an unknown address of the dashboard. */
-export function Lost() {
+export function NotFound() {
   const t = useText();
   useDocumentTitle(`${t('error.lost')} · Heron`);
   return (

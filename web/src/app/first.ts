@@ -15,4 +15,4 @@ void pageAt(window.location.pathname)
   .catch(() => undefined);
 
 /** Settles when the texts of the person's language are loaded. English texts are part of this file. */
-export const textsCame = texts.catch(() => undefined);
+export const textsLoaded = texts.catch(() => undefined);

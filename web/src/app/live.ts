@@ -65,7 +65,7 @@ export function useIsLive(): boolean {
  * Follows the workspace's event stream until the returned function is called. After a lost connection it resumes behind
  * the last event.
  */
-export function followEvents(): () => void {
+export function subscribeToEvents(): () => void {
   stopped = false;
   void connect();
   const poll = setInterval(() => {
@@ -145,12 +145,12 @@ function subscribe(types: readonly string[] = []): void {
 function refresh(): void {
   gathering = undefined;
   for (const key of stale) unsettled.add(key);
-  askAgain(stale);
+  refetch(stale);
   clearTimeout(settling);
-  settling = setTimeout(() => askAgain(unsettled), SETTLED_MS);
+  settling = setTimeout(() => refetch(unsettled), SETTLED_MS);
 }
 
-function askAgain(keys: Set<string>): void {
+function refetch(keys: Set<string>): void {
   for (const key of keys) {
     void queryClient.invalidateQueries({ queryKey: [key], predicate: isShort });
     // Removes long lists that are not shown; they are loaded from the start when shown again.

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Command } from 'cmdk';
 import { useState } from 'react';
 import { Dialog } from '../parts/dialog.tsx';
-import { useGo } from '../parts/to.tsx';
+import { useGoTo } from '../parts/page-link.tsx';
 import { useText } from '../text/index.ts';
 import { dataOf, heron } from './api.ts';
 import { usePerson } from './person.ts';
@@ -21,7 +21,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     queryFn: ({ signal }) => dataOf(heron.GET('/v1/campaigns', { params: { query: { q, limit: 6 } }, signal })),
     enabled: q.length > 1 && may('view_campaigns'),
   });
-  const goTo = useGo();
+  const goTo = useGoTo();
   const go = (to: string) => {
     onClose();
     goTo(to);

@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { queryClient } from './api.ts';
-import { Broken, Lost } from './edges.tsx';
+import { PageError, NotFound } from './edges.tsx';
 import { PAGES } from './pages.ts';
 import { personQuery } from './person.ts';
 import { Shell } from './shell.tsx';
@@ -18,8 +18,8 @@ const root = createRootRoute({
   component: Shell,
   validateSearch: search,
   loader: () => queryClient.ensureQueryData(personQuery),
-  errorComponent: Broken,
-  notFoundComponent: Lost,
+  errorComponent: PageError,
+  notFoundComponent: NotFound,
 });
 
 const page = <Path extends string>(path: Path, load: (typeof PAGES)[number]['load']) =>
@@ -33,7 +33,7 @@ export const router = createRouter({
   defaultPreloadStaleTime: 0,
   defaultPendingMs: 200,
   scrollRestoration: true,
-  defaultErrorComponent: Broken,
+  defaultErrorComponent: PageError,
 });
 
 declare module '@tanstack/react-router' {

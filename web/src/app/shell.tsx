@@ -32,7 +32,7 @@ import { ListSkeleton } from '../parts/states.tsx';
 import { nameOf } from '../parts/name.ts';
 import { textOf, toNumber, useText } from '../text/index.ts';
 import { dataOf, heron } from './api.ts';
-import { followEvents, useIsLive } from './live.ts';
+import { subscribeToEvents, useIsLive } from './live.ts';
 import { usePerson } from './person.ts';
 import { ROOMS } from './rooms.ts';
 
@@ -60,7 +60,7 @@ export function Shell() {
     ],
     [],
   );
-  useEffect(() => (workspace ? followEvents() : undefined), [workspace?.id]);
+  useEffect(() => (workspace ? subscribeToEvents() : undefined), [workspace?.id]);
   useEffect(menu.close, [path]);
   return (
     <AppShell

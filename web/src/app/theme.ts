@@ -1,5 +1,5 @@
 import { alpha, createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
-import { keepFocus } from '../parts/focus.ts';
+import { restoreFocus } from '../parts/focus.ts';
 import { text } from '../text/index.ts';
 import type { Preferences } from './preferences.ts';
 
@@ -55,7 +55,7 @@ export function themeOf({ density }: Preferences) {
         defaultProps: {
           centered: true,
           // The element that opened it may no longer exist.
-          onExitTransitionEnd: keepFocus,
+          onExitTransitionEnd: restoreFocus,
           closeButtonProps: { 'aria-label': text('close') },
           // The header of a dialog must not be a banner landmark of the page.
           attributes: { header: { role: 'presentation' } },

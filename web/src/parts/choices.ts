@@ -16,18 +16,18 @@ export function choicesOf(rows: readonly { id: string; name: string }[]): Choice
 }
 
 /** Fetches the tags of the workspace. */
-export async function askTags(): Promise<Choice[]> {
+export async function fetchTags(): Promise<Choice[]> {
   const { data } = await dataOf(heron.GET('/v1/categories', {}));
   return data.map(({ id, title }) => ({ value: id, label: title }));
 }
 
 /** Fetches the automations of the workspace. */
-export async function askAutomations(): Promise<Choice[]> {
+export async function fetchAutomations(): Promise<Choice[]> {
   return choicesOf((await dataOf(heron.GET('/v1/automations', {}))).automations);
 }
 
 /** Fetches the pipelines of the workspace and their stages, whose labels begin with the pipeline's name. */
-export async function askPlaces(): Promise<{ pipeline: Choice[]; stage: Choice[] }> {
+export async function fetchStages(): Promise<{ pipeline: Choice[]; stage: Choice[] }> {
   const pipelines = await dataOf(heron.GET('/v1/crm/pipelines'));
   return {
     pipeline: choicesOf(pipelines),
@@ -42,14 +42,14 @@ export async function askPlaces(): Promise<{ pipeline: Choice[]; stage: Choice[]
 }
 
 /** Fetches the members of the workspace, by name. */
-export async function askMembers(): Promise<Choice[]> {
+export async function fetchMembers(): Promise<Choice[]> {
   const { data } = await dataOf(heron.GET('/v1/organizations/current/members', { params: { query: { limit: 100 } } }));
   return data.map((member) => ({ value: member.user_id, label: nameOf(member) }));
 }
 
 /** Returns the members of the workspace by name, cached while the page is open. */
 export function useMembers(isWanted = true) {
-  return useQuery({ queryKey: ['team', 'members'], queryFn: askMembers, enabled: isWanted, staleTime: 5 * 60_000 });
+  return useQuery({ queryKey: ['team', 'members'], queryFn: fetchMembers, enabled: isWanted, staleTime: 5 * 60_000 });
 }
 
 /** Returns the campaigns of the workspace by name, with their status. */

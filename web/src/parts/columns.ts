@@ -12,7 +12,7 @@ export interface ColumnHead {
  * Returns the CSS classes that hide a table's extra columns on a phone (style.css); `scroller` is for the surrounding
  * box.
  */
-export function dropsOf(columns: readonly ColumnHead[]): { scroller: string; table: string } | undefined {
+export function extraColumnClasses(columns: readonly ColumnHead[]): { scroller: string; table: string } | undefined {
   const dropped = columns.flatMap(({ isExtra }, at) => (isExtra ? [`drop-${at + 1}`] : []));
   return dropped.length > 0 ? { scroller: 'drops', table: dropped.join(' ') } : undefined;
 }

@@ -1,6 +1,6 @@
 import { Modal, type ModalProps } from '@mantine/core';
 import { useEffect, useState } from 'react';
-import { keepFocus } from './focus.ts';
+import { restoreFocus } from './focus.ts';
 
 /**
  * Dialog that is open while rendered and then returns the focus to its opener. Mantine's modal only does that if it is
@@ -14,7 +14,7 @@ export function Dialog(props: Omit<ModalProps, 'opened'>) {
       setTimeout(() => {
         if (document.activeElement === document.body && opener instanceof HTMLElement)
           opener.focus({ preventScroll: true });
-        keepFocus();
+        restoreFocus();
       });
     },
     [opener],

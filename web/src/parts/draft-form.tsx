@@ -1,11 +1,11 @@
 import { Group, Stack } from '@mantine/core';
 import type { ComponentProps, ReactNode } from 'react';
-import { sends, type Draft } from './draft.ts';
+import { submitHandler, type Draft } from './draft.ts';
 import { SaveButtons } from './save-buttons.tsx';
 import { ErrorNote } from './states.tsx';
-import { Theirs } from './theirs.tsx';
+import { ConcurrentChanges } from './concurrent-changes.tsx';
 
-interface Foot<T> extends ComponentProps<typeof Theirs<T>> {
+interface Foot<T> extends ComponentProps<typeof ConcurrentChanges<T>> {
   draft: Draft<T>;
   /** Label of the button for a new record. */
   submit?: string | undefined;
@@ -18,7 +18,7 @@ interface Foot<T> extends ComponentProps<typeof Theirs<T>> {
 /** Form for a draft whose fields are saved together, by Enter or the button. */
 export function DraftForm<T>({ children, ...foot }: Foot<T> & { children: ReactNode }) {
   return (
-    <form onSubmit={sends(foot.draft)}>
+    <form onSubmit={submitHandler(foot.draft)}>
       <Stack>
         {children}
         <DraftFoot {...foot} isInForm />
@@ -39,7 +39,7 @@ export function DraftFoot<T>({
 }: Foot<T> & { isInForm?: boolean }) {
   return (
     <>
-      <Theirs draft={draft} names={names} say={say} />
+      <ConcurrentChanges draft={draft} names={names} say={say} />
       <ErrorNote error={draft.save.error} />
       {note}
       <Group gap={isInForm ? 'md' : 'xs'} justify={isInForm ? 'flex-end' : 'flex-start'}>

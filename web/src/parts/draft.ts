@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { HeronError } from '../app/api.ts';
-import { useAct } from './act.ts';
+import { useAction } from './action.ts';
 
 /** Unsaved changes of one person to a record that others may change too. */
 export interface Draft<T> {
@@ -30,7 +30,7 @@ const written = (value: unknown) =>
 export const isSame = (one: unknown, other: unknown): boolean => written(one) === written(other);
 
 /** Returns true if the API refused a write because the record has changed since it was read. */
-export function isUnseen(error: unknown): boolean {
+export function isConflict(error: unknown): boolean {
   return error instanceof HeronError && error.status === 409 && error.code === 'conflict';
 }
 
@@ -61,17 +61,17 @@ export function useDraft<T extends { updated_at: string }>({
 }): Draft<T> {
   const [base, setBase] = useState(stored);
   const [mine, setMine] = useState<Partial<T>>(first);
-  const both = meeting(base, stored, mine);
+  const both = conflictingFields(base, stored, mine);
   if (!isSame(base, stored) && both.length === 0) setBase(stored);
-  const save = useAct(
+  const save = useAction(
     async (sent: Partial<T>) => {
       try {
         return await write(sent, base);
       } catch (error) {
-        if (!isUnseen(error)) throw error;
+        if (!isConflict(error)) throw error;
         const now = await readAgain();
         // If both changed the same fields, the page shows the conflict and the person decides.
-        if (!now || meeting(base, now, sent).length > 0) throw error;
+        if (!now || conflictingFields(base, now, sent).length > 0) throw error;
         return await write(sent, now);
       }
     },
@@ -122,7 +122,7 @@ export function useDraft<T extends { updated_at: string }>({
  * Makes one change to a record regardless of concurrent changes to other parts. `put` is tried with the state seen, and
  * if the API has another one by now, with the current state.
  */
-export async function toNewest<T, Output>(
+export async function applyToNewest<T, Output>(
   seen: T,
   put: (state: T) => Promise<Output>,
   readAgain: () => Promise<T>,
@@ -130,13 +130,13 @@ export async function toNewest<T, Output>(
   try {
     return await put(seen);
   } catch (error) {
-    if (!isUnseen(error)) throw error;
+    if (!isConflict(error)) throw error;
     return put(await readAgain());
   }
 }
 
 /** Returns the submit handler of a form around a draft: saves if there are changes. */
-export function sends<T>({ isChanged, theirs, save }: Draft<T>) {
+export function submitHandler<T>({ isChanged, theirs, save }: Draft<T>) {
   return (event: { preventDefault: () => void }) => {
     event.preventDefault();
     if (isChanged && !theirs && !save.isPending) save.mutate();
@@ -149,7 +149,7 @@ function without<T>(fields: Partial<T>, isDropped: (name: keyof T) => boolean): 
 }
 
 /** Returns the fields that both sides have changed to different values. */
-function meeting<T>(base: T, stored: T, mine: Partial<T>): (keyof T & string)[] {
+function conflictingFields<T>(base: T, stored: T, mine: Partial<T>): (keyof T & string)[] {
   return (Object.keys(mine) as (keyof T & string)[]).filter(
     (name) => name !== 'updated_at' && !isSame(base[name], stored[name]) && !isSame(stored[name], mine[name]),
   );

@@ -14,7 +14,7 @@ import { useEffect } from 'react';
 import { useText } from '../text/index.ts';
 
 /** Style of the links between nodes and of their labels. Only nodes are reachable by keyboard. */
-export const WAY = {
+export const EDGE_STYLE = {
   type: 'smoothstep',
   focusable: false,
   labelBgPadding: [6, 3] as [number, number],

@@ -3,9 +3,9 @@ import { useEffect, useLayoutEffect, useRef } from 'react';
 /**
  * Returns the focus to the button whose action started. A busy button is disabled and so loses the focus, and keyboard
  * users would start again at the top of the page.
- * @param isGone called when the action is done and the button may have been removed with it
+ * @param hasEndedSql called when the action is done and the button may have been removed with it
  */
-export function useFocusBack(isBusy: boolean, isGone?: () => void): void {
+export function useFocusReturn(isBusy: boolean, isGone?: () => void): void {
   const held = useRef<Element | null>(null);
   const done = useRef(isGone);
   done.current = isGone;
@@ -36,7 +36,7 @@ const LOOKED_MS = 50;
  * Moves the focus to the page heading if the focused element was removed by an action or with the opener of a dialog.
  * Otherwise keyboard and screen reader users would start at the end of the page.
  */
-export function keepFocus(): void {
+export function restoreFocus(): void {
   const until = Date.now() + FADED_MS;
   // Stops when the person acts again, because that action sets the focus. A busy button may have lost the focus only
   // for a moment.

@@ -1,7 +1,7 @@
 import { Box, Group, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
-import { To } from './to.tsx';
+import { PageLink } from './page-link.tsx';
 
 /** Layout of a page: title, actions and content. */
 export function Page({
@@ -25,9 +25,9 @@ export function Page({
         <Group justify="space-between" align="flex-end" gap="md">
           <Box miw={0} flex="1 1 16rem">
             {back ? (
-              <To to={back.to} size="sm">
+              <PageLink to={back.to} size="sm">
                 {back.label}
-              </To>
+              </PageLink>
             ) : null}
             {/* Receives the focus when the focused element was removed (focus.ts). */}
             <Title order={1} size="h2" className="wrap-anywhere" tabIndex={-1} w="fit-content">

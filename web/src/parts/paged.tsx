@@ -3,7 +3,7 @@ import { keepPreviousData, useInfiniteQuery, type UseInfiniteQueryResult } from 
 import type { ReactNode } from 'react';
 import { useText } from '../text/index.ts';
 import type { ColumnHead } from './columns.ts';
-import { useFocusBack } from './focus.ts';
+import { useFocusReturn } from './focus.ts';
 import { TableFrame } from './table-frame.tsx';
 
 interface PageOfRows {
@@ -26,7 +26,7 @@ export function usePaged<Page extends PageOfRows>(
 }
 
 /** Returns true if the list is empty under the current filter; false while rows of an earlier filter are shown. */
-export function hasNone(
+export function isEmptyList(
   list: Pick<UseInfiniteQueryResult<{ pages: PageOfRows[] }>, 'data' | 'isPlaceholderData'>,
 ): boolean {
   return !list.isPlaceholderData && list.data?.pages[0]?.data.length === 0;
@@ -37,7 +37,7 @@ type PagedList = Pick<UseInfiniteQueryResult, 'hasNextPage' | 'fetchNextPage' | 
 /** Button that loads the next page of a list. */
 export function More({ list }: { list: PagedList }) {
   const t = useText();
-  useFocusBack(list.isFetchingNextPage);
+  useFocusReturn(list.isFetchingNextPage);
   return list.hasNextPage ? (
     <Group justify="center">
       <Button variant="default" onClick={() => void list.fetchNextPage()} loading={list.isFetchingNextPage}>

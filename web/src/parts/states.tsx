@@ -10,7 +10,7 @@ import { messageText } from '../text/server.ts';
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
   const t = useText();
   if (!error) return null;
-  const { message: title, problems, fix, requestId } = toSaid(error);
+  const { message: title, problems, fix, requestId } = errorTexts(error);
   return (
     <Alert color="red" variant="light" icon={<IconAlert size={18} />} title={title} role="alert">
       {problems.length > 0 ? (
@@ -46,7 +46,7 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: (() =>
 const NO_ANSWER = /^Failed to fetch|^NetworkError|^Load failed/;
 
 /** Returns the texts of an error of the API or of the network. */
-export function toSaid(error: unknown): {
+export function errorTexts(error: unknown): {
   message: string;
   problems: readonly { path: string; message: string }[];
   fix?: string | undefined;

@@ -7,7 +7,7 @@ export function SubPages({ label, pages }: { label: string; pages: readonly { to
   const list = useRef<HTMLElement>(null);
   const path = useRouterState({ select: (state) => state.location.pathname });
   useEffect(() => {
-    showOpen(list.current, '[data-status="active"]');
+    scrollToOpenTab(list.current, '[data-status="active"]');
   }, [path]);
   return (
     <nav className={classes.list} aria-label={label} ref={list}>
@@ -29,7 +29,7 @@ export function SubPages({ label, pages }: { label: string; pages: readonly { to
  * Scrolls the open tab into view within its row, which is wider than the page on a phone. The page itself is not
  * scrolled.
  */
-export function showOpen(row: HTMLElement | null, selector: string): void {
+export function scrollToOpenTab(row: HTMLElement | null, selector: string): void {
   const open = row?.querySelector<HTMLElement>(selector);
   if (row && open) row.scrollLeft = open.offsetLeft - (row.clientWidth - open.clientWidth) / 2;
 }

@@ -1,7 +1,7 @@
 import { Paper, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useText } from '../text/index.ts';
-import { dropsOf, type ColumnHead } from './columns.ts';
+import { extraColumnClasses, type ColumnHead } from './columns.ts';
 import style from './table-frame.module.css';
 
 /**
@@ -24,7 +24,7 @@ export function TableFrame({
   children: ReactNode;
 }) {
   const t = useText();
-  const drops = dropsOf(columns);
+  const drops = extraColumnClasses(columns);
   return (
     <Paper withBorder radius="md">
       {isEmpty ? (

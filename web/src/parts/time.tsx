@@ -1,5 +1,5 @@
 import { Text, type TextProps } from '@mantine/core';
-import { once } from '../app/once.ts';
+import { memoize } from '../app/memoize.ts';
 import { language, region } from '../app/preferences.ts';
 import { useText } from '../text/index.ts';
 import { DAY_MS } from './day.ts';
@@ -50,8 +50,8 @@ export function At({ at, zone }: { at: string; zone: string }) {
  * Cached formatters, one per kind and language or region. They cost far more to create than to use, and lists use them
  * in every row.
  */
-const agoFormat = once((of: string) => new Intl.RelativeTimeFormat(of, { numeric: 'auto' }));
-const momentFormat = once(
+const agoFormat = memoize((of: string) => new Intl.RelativeTimeFormat(of, { numeric: 'auto' }));
+const momentFormat = memoize(
   (of: string, timeZone?: string) => new Intl.DateTimeFormat(of, { ...MOMENT, ...(timeZone && { timeZone }) }),
 );
 

@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { text } from '../text/index.ts';
-import { showError } from './act.ts';
+import { showError } from './action.ts';
 
 /** Time (ms) for which a notification offers to undo an action. */
 const OFFERED_MS = 8_000;

@@ -13,7 +13,7 @@ import {
 } from 'react';
 import { flushSync } from 'react-dom';
 import { useText } from '../text/index.ts';
-import { dropsOf, type ColumnHead } from './columns.ts';
+import { extraColumnClasses, type ColumnHead } from './columns.ts';
 import { useLinks } from './links.ts';
 import classes from './virtual-table.module.css';
 
@@ -68,7 +68,7 @@ export function VirtualTable<Row>({
   const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data]);
   // Some lists know their total only at their end.
   const total = list.hasNextPage ? list.data?.pages[0]?.pagination.total : rows.length;
-  const drops = dropsOf(columns);
+  const drops = extraColumnClasses(columns);
   if (list.data && rows.length === 0)
     return (
       <Paper withBorder radius="md">

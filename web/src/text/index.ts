@@ -3,7 +3,7 @@ import type { dashboard } from '../../../messages/en/dashboard/index.ts';
 import { formatSentence, type ParsedSentence } from '../../../messages/format.ts';
 import { LANGUAGES, type Language } from '../../../messages/languages.ts';
 import type { Values } from '../../../messages/values.ts';
-import { once } from '../app/once.ts';
+import { memoize } from '../app/memoize.ts';
 import { language, reader, region, usePreferences } from '../app/preferences.ts';
 import { loadServerTexts } from './server.ts';
 
@@ -77,7 +77,7 @@ export function textOf(prefix: string, part: string, otherwise = part): string {
 }
 
 /** Cached, because creating a format costs far more than using it, and lists of figures use it in every row. */
-const numberFormat = once(
+const numberFormat = memoize(
   (of: string, options: string) => new Intl.NumberFormat(of, JSON.parse(options) as Intl.NumberFormatOptions),
 );
 

@@ -11,7 +11,7 @@ import { messagePage, page } from '../../../pages/layout.ts';
 import { APPS_PATH, INVITATION_PATH, invitationRequest } from '../../../pages/return-to.ts';
 import { AUTOFOCUS, hiddenFields, problem, signInPage } from '../../../pages/sign-in.ts';
 import type { Visit } from '../../../pages/visit.ts';
-import { nameField, orAgain, passwordField, splitName, tokenParams } from '../../../pages/fields.ts';
+import { nameField, runOrShowAgain, passwordField, splitName, tokenParams } from '../../../pages/fields.ts';
 
 type Invitation = Awaited<ReturnType<typeof readInvitation>>;
 
@@ -51,7 +51,7 @@ export const invitationRoutes = [
     back: path,
     act: async (visit, { name, password }, token) => {
       const invitation = await readInvitation(visit.ctx, token);
-      return orAgain(
+      return runOrShowAgain(
         (refused) => accountPage(visit, token, invitation, name, refused),
         async () => {
           const { session } = await signUp(visit.ctx, {
@@ -75,7 +75,7 @@ export const invitationRoutes = [
     back: path,
     act: async (visit, { session, code }, token) => {
       const invitation = await readInvitation(visit.ctx, token);
-      return orAgain(
+      return runOrShowAgain(
         (refused) => codePage(visit, token, invitation, session, refused),
         async () => {
           await confirmSignUp(visit.ctx, { session, code: code.trim() });

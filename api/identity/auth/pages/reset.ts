@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { askReset, confirmReset } from '../../../../domain/identity/auth/reset-password.ts';
+import { requestPasswordReset, confirmReset } from '../../../../domain/identity/auth/reset-password.ts';
 import { RESET_MINUTES } from '../../../../domain/identity/challenges.ts';
 import type { AppError } from '../../../../lib/errors.ts';
 import type { StreamReply } from '../../../http/route.ts';
@@ -9,7 +9,7 @@ import { messagePage, page } from '../../../pages/layout.ts';
 import { APPS_PATH } from '../../../pages/return-to.ts';
 import { AUTOFOCUS, hiddenFields, problem } from '../../../pages/sign-in.ts';
 import type { Visit } from '../../../pages/visit.ts';
-import { addressIn, orAgain, passwordField, tokenParams } from '../../../pages/fields.ts';
+import { addressIn, runOrShowAgain, passwordField, tokenParams } from '../../../pages/fields.ts';
 
 const RESET_PATH = '/reset-password';
 const FORGOTTEN_PATH = '/account/forgotten-password';
@@ -31,11 +31,11 @@ export const resetRoutes = [
     errors: ['rate_limit_exceeded'],
     back: () => FORGOTTEN_PATH,
     act: async (visit, { email }) =>
-      orAgain(
+      runOrShowAgain(
         (refused) => forgottenPage(visit, email, refused),
         async () => {
           const address = addressIn(email);
-          await askReset(visit.ctx, address);
+          await requestPasswordReset(visit.ctx, address);
           return messagePage(
             visit.text,
             200,
@@ -62,7 +62,7 @@ export const resetRoutes = [
     errors: ['unauthorized'],
     back: () => FORGOTTEN_PATH,
     act: async (visit, { password }, token) =>
-      orAgain(
+      runOrShowAgain(
         (refused) => (refused.code === 'unauthorized' ? deadLinkPage(visit) : newPasswordPage(visit, token, refused)),
         async () => {
           await confirmReset(visit.ctx, { session: token, password });

@@ -9,12 +9,12 @@ import type { PageTexts } from '../../../pages/texts.ts';
 import { dashboardPage } from '../../../pages/dashboard.ts';
 import { messagePage, page } from '../../../pages/layout.ts';
 import { APPS_PATH, SIGN_IN_PATH } from '../../../pages/return-to.ts';
-import { AUTOFOCUS, enter, hiddenFields, problem } from '../../../pages/sign-in.ts';
+import { AUTOFOCUS, startBrowserSession, hiddenFields, problem } from '../../../pages/sign-in.ts';
 import type { Visit } from '../../../pages/visit.ts';
 import {
   addressIn,
   nameField,
-  orAgain,
+  runOrShowAgain,
   passwordField,
   refusedForm,
   splitName,
@@ -60,7 +60,7 @@ export const setupRoutes = [
     errors: ['setup_token_invalid', 'setup_already_complete'],
     back: (token) => `${SETUP_PATH}/${encodeURIComponent(token)}`,
     act: async (visit, fields, token) =>
-      orAgain(
+      runOrShowAgain(
         (refused) =>
           refused.code === 'setup_already_complete' ? claimedPage(visit) : formPage(visit, token, fields, refused),
         async () => {
@@ -75,7 +75,7 @@ export const setupRoutes = [
             ...splitName(fields.name),
             organization,
           });
-          await enter(visit, session);
+          await startBrowserSession(visit, session);
           return welcomePage(visit, organization, apiKey.secret);
         },
       ),

@@ -8,7 +8,7 @@ import { sentForm, shownPage } from '../../../pages/declare.ts';
 import { html, type Html } from '../../../http/html.ts';
 import { page, redirect } from '../../../pages/layout.ts';
 import { APPS_PATH } from '../../../pages/return-to.ts';
-import { groupedScopes, scopeWords } from './scopes.ts';
+import { groupedScopes, scopeDescription } from './scopes.ts';
 import { hiddenFields, signInPage } from '../../../pages/sign-in.ts';
 import type { Visit } from '../../../pages/visit.ts';
 
@@ -62,7 +62,7 @@ function item(visit: Visit, app: AuthorizedApp): Html {
   const website = websiteLink(app);
   const scopes = groupedScopes(text, namesOf(app.scopes)).flatMap(({ entries }) => entries);
   const facts = html`<p class="soft">${app.organization_name} · ${words.since} ${day(app.created_at)} · ${app.last_used_at ? html`${words.lastUsed} ${day(app.last_used_at)}` : words.notUsed}${app.people > 1 ? html` · ${words.people(app.people)}` : null}${website ? html` · ${website}` : null}${app.self_registered ? html` <span class="mark">${words.notVerified}</span>` : null}</p>
-<details><summary>${words.may(scopes.length)}</summary><ul>${scopes.map((entry) => html`<li>${scopeWords(text, entry)}</li>`)}</ul></details>`;
+<details><summary>${words.may(scopes.length)}</summary><ul>${scopes.map((entry) => html`<li>${scopeDescription(text, entry)}</li>`)}</ul></details>`;
   const revoke = html`<form method="post" action="${APPS_PATH}">${hiddenFields(visit, '')}<input type="hidden" name="grant_id" value="${app.grant_id}"><button class="danger quiet" aria-label="${words.revokeLabel(app.name, app.organization_name)}">${app.for_all ? words.revokeForAll : words.revoke}</button></form>`;
   return html`<li>${appCard(app, html`<h2>${app.name}</h2>`, facts, revoke)}</li>`;
 }

@@ -23,7 +23,7 @@ import { sentForm, shownPage } from '../../../pages/declare.ts';
 import { html, type Html } from '../../../http/html.ts';
 import { messagePage, page, redirect } from '../../../pages/layout.ts';
 import { APPS_PATH, AUTHORIZE_PATH, requestText, returnTo } from '../../../pages/return-to.ts';
-import { groupedScopes, scopeWords } from './scopes.ts';
+import { groupedScopes, scopeDescription } from './scopes.ts';
 import { hiddenFields, signInPage } from '../../../pages/sign-in.ts';
 import type { Visit } from '../../../pages/visit.ts';
 import { joined, message } from '../../../../messages/index.ts';
@@ -251,8 +251,8 @@ function decisionForm(
     ({ title, entries }) =>
       html`<fieldset><legend>${title}</legend><ul class="scopes">${entries.map((entry) =>
         isOpen(entry.name)
-          ? html`<li><label><input type="checkbox" name="${fieldOf(entry.name)}"${isTicked.has(entry.name) ? html` checked` : null}><span>${scopeWords(text, entry)}</span></label></li>`
-          : html`<li class="off"><label><input type="checkbox" disabled><span>${scopeWords(text, entry)}<br>${words.notYours}</span></label></li>`,
+          ? html`<li><label><input type="checkbox" name="${fieldOf(entry.name)}"${isTicked.has(entry.name) ? html` checked` : null}><span>${scopeDescription(text, entry)}</span></label></li>`
+          : html`<li class="off"><label><input type="checkbox" disabled><span>${scopeDescription(text, entry)}<br>${words.notYours}</span></label></li>`,
       )}</ul></fieldset>`,
   );
   const isPossible = scopes.some(isOpen);

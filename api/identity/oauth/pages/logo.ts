@@ -19,7 +19,7 @@ const MAX_PIXELS = 4_000_000;
 const TIMEOUT_MS = 5_000;
 const FRESH_MS = 3600_000;
 const RETRY_MS = 5 * 60_000;
-const KEPT = 64;
+const MAX_CACHED = 64;
 
 interface Image {
   type: string;
@@ -56,7 +56,7 @@ export const logoRoutes = [
       const image = await loadLogo(visit.ctx, app);
       return image
         ? imageReply(image.type, Readable.from([image.bytes]))
-        : imageReply('image/svg+xml', letterTile(app.name));
+        : imageReply('image/svg+xml', initialTile(app.name));
     },
   }),
 ];
@@ -66,7 +66,8 @@ function imageReply(contentType: string, stream: Readable | string): StreamReply
 }
 
 async function loadLogo(ctx: Ctx, { logo_url: url }: Client): Promise<Image | null> {
-  const cache = caches.get(ctx.egress) ?? new LRUCache<string, { image: Image | null; until: number }>({ max: KEPT });
+  const cache =
+    caches.get(ctx.egress) ?? new LRUCache<string, { image: Image | null; until: number }>({ max: MAX_CACHED });
   caches.set(ctx.egress, cache);
   const now = ctx.clock.now().getTime();
   const kept = cache.get(url);
@@ -97,7 +98,7 @@ async function fetchImage(ctx: Ctx, url: string): Promise<Image | null> {
 }
 
 /** Renders the replacement for a logo that cannot be fetched. */
-function letterTile(name: string): string {
+function initialTile(name: string): string {
   return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 52 52"><text x="26" y="35" text-anchor="middle" font-family="system-ui,sans-serif" font-size="25" font-weight="700" fill="#1c5fb8">${initial(name)}</text></svg>`
     .text;
 }

@@ -37,7 +37,7 @@ export function groupedScopes(
 }
 
 /** Renders a scope's description with its warning. */
-export function scopeWords({ permission, scopes }: PageTexts, { name }: PermissionEntry): Html {
+export function scopeDescription({ permission, scopes }: PageTexts, { name }: PermissionEntry): Html {
   const mark = MARKS[name];
   return html`${permission(name)}${mark ? html` <span class="mark">${scopes[mark]}</span>` : null}`;
 }

@@ -19,7 +19,7 @@ export interface SheetFile {
 }
 
 /** Number of rows of a sheet in which an address is searched. */
-const LOOKED_AT = 50;
+const SAMPLED_ROWS = 50;
 /** Maximum bytes of the CSV file. A small archive can contain any number of them. */
 const MAX_BYTES = 512 * 1024 * 1024;
 
@@ -86,7 +86,7 @@ async function listSheet(book: Workbook, names: readonly string[]): Promise<stri
     for await (const rows of book.rows(name)) {
       if (rows.some(({ cells }) => cells.some((cell) => parseAddresses(cell).length > 0))) return name;
       seen += rows.length;
-      if (seen >= LOOKED_AT) break;
+      if (seen >= SAMPLED_ROWS) break;
     }
   }
   return undefined;

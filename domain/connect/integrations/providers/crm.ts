@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { WorkBudget } from '../../../mail/messages/template.ts';
 import { escapeHtml } from '../../../mail/messages/text.ts';
 import { message } from '../../../../messages/index.ts';
-import { says } from '../../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../../lib/issue-message.ts';
 import { Refused, type ActionInput, type ContactRecord, type ProviderAction, type ProviderCall } from './provider.ts';
 import { fillText, templateText } from './texts.ts';
 
@@ -44,8 +44,8 @@ const DEAL_NAME = '{{.company | default .email}}';
 const updateConfig = z.strictObject({
   fields: z
     .record(z.string().min(1).max(255), templateText(2_000))
-    .refine((fields) => Object.keys(fields).length > 0, says('field.list_shorter', { min: 1 }))
-    .refine((fields) => Object.keys(fields).length <= 50, says('field.list_longer', { max: 50 }))
+    .refine((fields) => Object.keys(fields).length > 0, ruleMessage('field.list_shorter', { min: 1 }))
+    .refine((fields) => Object.keys(fields).length <= 50, ruleMessage('field.list_longer', { max: 50 }))
     .describe("Values by the provider's names of fields; templates are allowed."),
 });
 
@@ -57,7 +57,7 @@ const dealConfig = {
   name: templateText(200).default(DEAL_NAME).describe('The name of the deal; templates are allowed.'),
   amount: z
     .string()
-    .regex(/^\d{1,12}(\.\d{1,2})?$/, says('connect.amount_form'))
+    .regex(/^\d{1,12}(\.\d{1,2})?$/, ruleMessage('connect.amount_form'))
     .optional(),
 };
 

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { inWords } from '../../../../lib/errors.ts';
+import { renderMessage } from '../../../../lib/errors.ts';
 import { message, type Message, type MessageCode } from '../../../../messages/index.ts';
 import { render } from '../../../../messages/render.ts';
-import type { MeetingNews } from '../../../crm/meetings/record.ts';
+import type { MeetingReport } from '../../../crm/meetings/record.ts';
 
 /** Ids of all providers that Heron can connect to. */
 const PROVIDER_IDS = [
@@ -232,7 +232,7 @@ interface ProviderInbound {
    * Reads the booking in a verified body; undefined for another kind of event. @throws Refused for a body that cannot
    * be read
    */
-  readBooking(body: unknown): MeetingNews | undefined;
+  readBooking(body: unknown): MeetingReport | undefined;
   /**
    * Asks the provider to send its webhooks to `url`, signed with `secret`, and returns the webhook's id at the
    * provider. If missing, a person enters both there.
@@ -341,7 +341,7 @@ export class ReauthRequired extends Error {
   readonly said: Message;
 
   constructor(said: Message, version?: number) {
-    super(inWords(said));
+    super(renderMessage(said));
     this.said = said;
     this.version = version;
   }

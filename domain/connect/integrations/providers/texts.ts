@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseTemplate, renderTemplate, type WorkBudget } from '../../../mail/messages/template.ts';
 import { message } from '../../../../messages/index.ts';
-import { says } from '../../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../../lib/issue-message.ts';
 import { Refused, type ActionInput } from './provider.ts';
 
 /**
@@ -13,7 +13,7 @@ export function templateText(maxLength: number): z.ZodString {
     .string()
     .min(1)
     .max(maxLength)
-    .refine((text) => parseTemplate(text).errors.length === 0, says('connect.no_template'));
+    .refine((text) => parseTemplate(text).errors.length === 0, ruleMessage('connect.no_template'));
 }
 
 /**

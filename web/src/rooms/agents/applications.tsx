@@ -4,12 +4,12 @@ import IconApps from 'tabler:apps';
 import IconPlus from 'tabler:plus';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { SecretOnce } from '../../parts/copy.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Form } from '../../parts/form.tsx';
-import { hasNone, More, usePaged } from '../../parts/paged.tsx';
+import { isEmptyList, More, usePaged } from '../../parts/paged.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -31,7 +31,7 @@ export default function ApplicationsPage() {
     </Button>
   );
   return (
-    <AgentsPage actions={list.data && !hasNone(list) ? add : null}>
+    <AgentsPage actions={list.data && !isEmptyList(list) ? add : null}>
       <Answered query={list} skeleton={<ListSkeleton rows={2} height={130} />}>
         {({ pages }) => {
           const rows = pages.flatMap(({ data }) => data);
@@ -62,11 +62,11 @@ function ApplicationCard({ application }: { application: Application }) {
   const t = useText();
   const [secret, setSecret] = useState<string>();
   const path = { params: { path: { id: application.id } } };
-  const rotate = useAct(() => dataOf(heron.POST('/v1/oauth/applications/{id}/rotate-secret', path)), {
+  const rotate = useAction(() => dataOf(heron.POST('/v1/oauth/applications/{id}/rotate-secret', path)), {
     isShown: true,
     onDone: (answer) => setSecret(answer.client_secret),
   });
-  const remove = useAct(() => dataOf(heron.DELETE('/v1/oauth/applications/{id}', path)), {
+  const remove = useAction(() => dataOf(heron.DELETE('/v1/oauth/applications/{id}', path)), {
     stale: [['applications']],
     isShown: true,
   });
@@ -103,7 +103,7 @@ function NewApplication({ onDone }: { onDone: () => void }) {
   const [redirects, setRedirects] = useState('');
   const [scopes, setScopes] = useState('');
   const words = (text: string) => text.split(/[\s,]+/).filter(Boolean);
-  const make = useAct(
+  const make = useAction(
     () =>
       dataOf(
         heron.POST('/v1/oauth/applications', {

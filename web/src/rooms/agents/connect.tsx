@@ -4,7 +4,7 @@ import { dataOf, heron } from '../../app/api.ts';
 import { CopyBox } from '../../parts/copy.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 import { AgentsPage } from './frame.tsx';
 import { Limits } from './limits.tsx';
@@ -32,9 +32,9 @@ export default function ConnectPage() {
           />
           <Text size="sm" c="dimmed">
             {t('agents.mcp.key')}{' '}
-            <To to="/agents/keys" underline="always">
+            <PageLink to="/agents/keys" underline="always">
               {t('agents.keys')}
-            </To>
+            </PageLink>
           </Text>
         </Stack>
       </Section>

@@ -5,11 +5,11 @@ import IconPlus from 'tabler:plus';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { SecretOnce } from '../../parts/copy.tsx';
 import { Form } from '../../parts/form.tsx';
-import { hasNone, PagedTable, usePaged } from '../../parts/paged.tsx';
+import { isEmptyList, PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { useText } from '../../text/index.ts';
@@ -30,7 +30,7 @@ export default function KeysPage() {
     </Button>
   );
   return (
-    <AgentsPage actions={list.data && !hasNone(list) ? add : null}>
+    <AgentsPage actions={list.data && !isEmptyList(list) ? add : null}>
       <Answered query={list} skeleton={<ListSkeleton />}>
         {({ pages }) => {
           const rows = pages.flatMap(({ data }) => data);
@@ -68,7 +68,7 @@ export default function KeysPage() {
 
 function KeyRow({ one, maker }: { one: Key; maker: Key | undefined }) {
   const t = useText();
-  const revoke = useAct(() => dataOf(heron.DELETE('/v1/api-keys/{id}', { params: { path: { id: one.id } } })), {
+  const revoke = useAction(() => dataOf(heron.DELETE('/v1/api-keys/{id}', { params: { path: { id: one.id } } })), {
     stale: [['keys'], ['policies']],
     isShown: true,
     done: t('agents.key.revoked'),
@@ -122,7 +122,7 @@ function NewKey({ onDone }: { onDone: () => void }) {
     queryFn: () => dataOf(heron.GET('/v1/api-keys/permissions')),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const make = useAct(
+  const make = useAction(
     () => {
       const { permissions, presets } = catalogue.data!;
       const bits = permissions.filter((one) => chosen.includes(one.name)).reduce((sum, { value }) => sum + value, 0);

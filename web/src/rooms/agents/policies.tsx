@@ -4,7 +4,7 @@ import IconShield from 'tabler:shield-check';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
@@ -78,7 +78,7 @@ export default function PoliciesPage() {
 
 function PolicyCard({ policy, holder, onEdit }: { policy: Policy; holder: Holder | undefined; onEdit: () => void }) {
   const t = useText();
-  const remove = useAct(
+  const remove = useAction(
     () => dataOf(heron.DELETE('/v1/agent-policies/{id}', { params: { path: { id: policy.id } } })),
     { stale: [['policies']], isShown: true },
   );

@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, type AnswerOf, type RowOf } from '../../app/api.ts';
 import { DAY_MS } from '../../parts/day.ts';
-import { useAct } from '../../parts/act.ts';
-import { isUnseen } from '../../parts/draft.ts';
+import { useAction } from '../../parts/action.ts';
+import { isConflict } from '../../parts/draft.ts';
 import { Form } from '../../parts/form.tsx';
 import { WholeNumber } from '../../parts/whole-number.tsx';
 import { text, useText } from '../../text/index.ts';
@@ -57,7 +57,7 @@ export function PolicyForm({
     ? policy.oauth_grant_id !== null
     : free.find(({ id }) => id === holder)?.kind === 'oauth_grant';
   const mayOrder = capabilities.includes('mailbox.provision');
-  const save = useAct(
+  const save = useAction(
     () => {
       const body = {
         name,
@@ -78,7 +78,7 @@ export function PolicyForm({
               body: { ...body, expected_updated_at: policy.updated_at },
             }),
           ).catch((error: unknown) => {
-            throw isUnseen(error) ? new Error(t('agents.policy.meanwhile')) : error;
+            throw isConflict(error) ? new Error(t('agents.policy.meanwhile')) : error;
           })
         : dataOf(heron.POST('/v1/agent-policies', { body }));
     },

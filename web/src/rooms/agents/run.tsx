@@ -3,14 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Finding, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { toNumber, useText } from '../../text/index.ts';
 import { RunState } from './run-state.tsx';
 
@@ -40,9 +40,9 @@ export default function RunPage() {
             {data.state === 'awaiting_approval' ? (
               <Alert color="yellow" variant="light" role="note">
                 {t('agents.waits')}{' '}
-                <To to="/review" c="inherit" underline="always">
+                <PageLink to="/review" c="inherit" underline="always">
                   {t('nav.review')}
-                </To>
+                </PageLink>
               </Alert>
             ) : null}
             {data.blocked_reason ? (
@@ -64,7 +64,7 @@ export default function RunPage() {
 
 function Cancel({ id }: { id: string }) {
   const t = useText();
-  const cancel = useAct(() => dataOf(heron.POST('/v1/runs/{id}/cancel', { params: { path: { id } } })), {
+  const cancel = useAction(() => dataOf(heron.POST('/v1/runs/{id}/cancel', { params: { path: { id } } })), {
     stale: [['runs'], ['approvals']],
     isShown: true,
   });
@@ -88,9 +88,9 @@ function About({ run }: { run: Run }) {
           [t('agents.daily'), toNumber(run.input.daily_limit)],
           [
             t('agents.campaign'),
-            <To key="campaign" to={`/campaigns/${run.campaign_id}`} size="sm">
+            <PageLink key="campaign" to={`/campaigns/${run.campaign_id}`} size="sm">
               {t('agents.open')}
-            </To>,
+            </PageLink>,
           ],
           [
             t('agents.temporal'),

@@ -2,10 +2,10 @@ import { Select, Table } from '@mantine/core';
 import IconRobot from 'tabler:robot';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useFilter } from '../../parts/filter.ts';
-import { hasNone, PagedTable, usePaged } from '../../parts/paged.tsx';
+import { isEmptyList, PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { To, ToButton } from '../../parts/to.tsx';
+import { PageLink, PageLinkButton } from '../../parts/page-link.tsx';
 import { toNumber, useText } from '../../text/index.ts';
 import { AgentsPage } from './frame.tsx';
 import { RUN_STATES, RunState } from './run-state.tsx';
@@ -29,12 +29,12 @@ export default function RunsPage() {
       <Answered query={list} skeleton={<ListSkeleton />}>
         {({ pages }) => {
           const rows = pages.flatMap(({ data }) => data);
-          if (hasNone(list) && !state)
+          if (isEmptyList(list) && !state)
             return (
               <Empty
                 icon={IconRobot}
                 title={t('agents.none')}
-                action={<ToButton to="/agents/connect">{t('agents.connect.do')}</ToButton>}
+                action={<PageLinkButton to="/agents/connect">{t('agents.connect.do')}</PageLinkButton>}
               >
                 {t('agents.none.why')}
               </Empty>
@@ -63,9 +63,9 @@ export default function RunsPage() {
                 {rows.map((run) => (
                   <Table.Tr key={run.id}>
                     <Table.Td maw={{ base: 200, sm: 380 }} className="clip">
-                      <To to={`/agents/runs/${run.id}`} size="sm" fw={600} title={run.input.name}>
+                      <PageLink to={`/agents/runs/${run.id}`} size="sm" fw={600} title={run.input.name}>
                         {run.input.name || t('agents.unnamed')}
-                      </To>
+                      </PageLink>
                     </Table.Td>
                     <Table.Td>
                       <RunState state={run.state} />

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 import type { FieldKind } from '../../parts/action-field.tsx';
-import { askAutomations, askMembers, askPlaces, askTags, choicesOf, type Choice } from '../../parts/choices.ts';
+import { fetchAutomations, fetchMembers, fetchStages, fetchTags, choicesOf, type Choice } from '../../parts/choices.ts';
 
 /** Options by kind of field; absent until loaded. */
 export type Choices = Partial<Record<FieldKind, Choice[]>> & {
@@ -17,15 +17,15 @@ export function useChoices(): Choices {
     queryFn: async () => {
       const orNone = <T>(asked: Promise<T[]>) => asked.catch((): T[] => []);
       const [tag, campaign, places, member, automation, connected, catalog] = await Promise.all([
-        orNone(askTags()),
+        orNone(fetchTags()),
         orNone(
           dataOf(heron.GET('/v1/campaigns', { params: { query: { limit: 100 } } })).then(({ data: rows }) =>
             choicesOf(rows),
           ),
         ),
-        askPlaces().catch(() => ({})),
-        orNone(askMembers()),
-        orNone(askAutomations()),
+        fetchStages().catch(() => ({})),
+        orNone(fetchMembers()),
+        orNone(fetchAutomations()),
         orNone(
           dataOf(heron.GET('/v1/integrations/connections')).then(({ connections }) =>
             connections.map(({ id, provider, label, external_account_name }) => ({

@@ -1,6 +1,6 @@
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { toNewest } from '../../parts/draft.ts';
+import { applyToNewest } from '../../parts/draft.ts';
 
 export type Automation = AnswerOf<'/v1/automations'>['automations'][number];
 type Graph = Automation['graph'];
@@ -35,7 +35,7 @@ export function editedOf(automation: Automation): Edited {
 }
 
 /** Returns the outputs of a node. */
-export function waysOut({ type }: FlowNode): readonly When[] {
+export function outputsOf({ type }: FlowNode): readonly When[] {
   return type === 'condition' ? ['true', 'false'] : [''];
 }
 
@@ -45,7 +45,7 @@ export function targets({ edges }: Graph, source: string, when: When): string[] 
 }
 
 /** Returns the graph with an output connected to these nodes. */
-export function leadTo(graph: Graph, source: string, when: When, to: readonly string[]): Graph {
+export function connectOutput(graph: Graph, source: string, when: When, to: readonly string[]): Graph {
   const others = graph.edges.filter((edge) => edge.source !== source || edge.when !== when);
   const taken = others.map(({ id }) => id);
   return {
@@ -73,8 +73,8 @@ export function insertAfter(graph: Graph, source: string, when: When, type: 'act
       : { action: 'sendsets.add_tag', config: {} }),
   };
   const moved = graph.nodes.map((one) => (one.y > from.y ? { ...one, y: one.y + NODE.height + GAP.y } : one));
-  const linked = leadTo({ nodes: [...moved, node], edges: graph.edges }, source, when, [id]);
-  return [after.length > 0 ? leadTo(linked, id, type === 'condition' ? 'true' : '', after) : linked, id];
+  const linked = connectOutput({ nodes: [...moved, node], edges: graph.edges }, source, when, [id]);
+  return [after.length > 0 ? connectOutput(linked, id, type === 'condition' ? 'true' : '', after) : linked, id];
 }
 
 /** Removes a node. Links to it continue to the nodes after it. */
@@ -87,7 +87,7 @@ export function remove(graph: Graph, id: string): Graph {
   };
   return before.reduce(
     (left, { source, when }) =>
-      leadTo(left, source, when, [
+      connectOutput(left, source, when, [
         ...new Set([...targets(left, source, when), ...(when === '' ? after : after.slice(0, 1))]),
       ]),
     rest,
@@ -108,7 +108,7 @@ function toBody({ name, enabled, trigger_event, filter, graph }: Draft) {
 }
 
 /** Switches an automation on or off and keeps everything else as currently stored. */
-export async function turn(automation: Automation, enabled: boolean): Promise<unknown> {
+export async function switchAutomation(automation: Automation, enabled: boolean): Promise<unknown> {
   const params = { path: { id: automation.id } };
   const put = (seen: Automation) =>
     dataOf(
@@ -117,7 +117,7 @@ export async function turn(automation: Automation, enabled: boolean): Promise<un
         body: { ...toBody({ ...seen, enabled }), expected_updated_at: seen.updated_at },
       }),
     );
-  return toNewest(
+  return applyToNewest(
     automation,
     put,
     async () => (await dataOf(heron.GET('/v1/automations/{id}', { params }))).automation,

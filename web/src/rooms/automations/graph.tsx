@@ -1,5 +1,5 @@
 import { Handle, Position, type Edge, type Node, type NodeProps } from '@xyflow/react';
-import { FlowPicture, WAY } from '../../parts/flow-picture.tsx';
+import { FlowPicture, EDGE_STYLE } from '../../parts/flow-picture.tsx';
 import { textOf, useText } from '../../text/index.ts';
 import { useChoices } from './choices.ts';
 import { NODE, type Draft, type FlowNode, type Result } from './flow.ts';
@@ -54,7 +54,7 @@ export default function GraphPicture({
     const isTaken =
       edge.when === '' ? status === 'success' : status === (edge.when === 'true' ? 'branch_true' : 'branch_false');
     return {
-      ...WAY,
+      ...EDGE_STYLE,
       id: edge.id,
       source: edge.source,
       target: edge.target,

@@ -5,17 +5,17 @@ import IconRoute from 'tabler:route';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { To, useGo } from '../../parts/to.tsx';
+import { PageLink, useGoTo } from '../../parts/page-link.tsx';
 import { toTriggerChoice, triggerName } from '../../parts/trigger-names.ts';
 import { TRIGGERS } from '../../parts/triggers.ts';
 import { toNumber, useText } from '../../text/index.ts';
 import { PagedTable } from '../../parts/paged.tsx';
-import { turn, useMayChange, type Automation } from './flow.ts';
+import { switchAutomation, useMayChange, type Automation } from './flow.ts';
 
 /** Page of all automations with their triggers and switches. */
 export default function AutomationsPage() {
@@ -59,14 +59,14 @@ export default function AutomationsPage() {
 
 function Row({ automation, mayChange }: { automation: Automation; mayChange: boolean }) {
   const t = useText();
-  const turning = useAct((enabled: boolean) => turn(automation, enabled), { stale: [['automations']] });
+  const turning = useAction((enabled: boolean) => switchAutomation(automation, enabled), { stale: [['automations']] });
   const { id, name, trigger_event: trigger, graph } = automation;
   return (
     <Table.Tr>
       <Table.Td maw={{ base: 180, sm: 400 }} className="clip">
-        <To to={`/automations/${id}`} fw={600} size="sm" title={name}>
+        <PageLink to={`/automations/${id}`} fw={600} size="sm" title={name}>
           {name}
-        </To>
+        </PageLink>
       </Table.Td>
       <Table.Td>{trigger === 'automation.called' ? t('automations.called') : triggerName(trigger)}</Table.Td>
       <Table.Td ta="right">{toNumber(graph.nodes.length - 1)}</Table.Td>
@@ -88,11 +88,11 @@ function Row({ automation, mayChange }: { automation: Automation; mayChange: boo
 /** Creates an automation with only its trigger, switched off. */
 function New() {
   const t = useText();
-  const go = useGo();
+  const go = useGoTo();
   const [isOpen, dialog] = useDisclosure();
   const [name, setName] = useState('');
   const [trigger, setTrigger] = useState<string | null>('email.replied');
-  const create = useAct(
+  const create = useAction(
     () =>
       dataOf(
         heron.POST('/v1/automations', {

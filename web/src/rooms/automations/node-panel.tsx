@@ -19,7 +19,16 @@ import { TRIGGERS } from '../../parts/triggers.ts';
 import { textOf, useText } from '../../text/index.ts';
 import { ACTIONS, fieldsOf } from './actions.ts';
 import { useChoices } from './choices.ts';
-import { insertAfter, leadTo, remove, targets, waysOut, type Draft, type FlowNode, type Result } from './flow.ts';
+import {
+  insertAfter,
+  connectOutput,
+  remove,
+  targets,
+  outputsOf,
+  type Draft,
+  type FlowNode,
+  type Result,
+} from './flow.ts';
 import { shown, summaryOf } from './summary.ts';
 
 const INTENTS = ['positive', 'question', 'neutral', 'negative', 'out_of_office', 'automated'];
@@ -65,7 +74,7 @@ export function NodePanel({
       {node.type === 'action' ? (
         <ActionFields key={node.action} node={node} change={change} isFixed={!onChange} />
       ) : null}
-      {waysOut(node).map((when) => (
+      {outputsOf(node).map((when) => (
         <Stack key={when} gap={6}>
           <MultiSelect
             label={when ? t(`automations.next.${when}`) : t('automations.next')}
@@ -76,7 +85,7 @@ export function NodePanel({
                 return { value: one.id, label: [title, said].filter(Boolean).join(': ').slice(0, 80) };
               })}
             value={targets(graph, node.id, when)}
-            onChange={(ids) => onChange?.({ ...draft, graph: leadTo(graph, node.id, when, ids) })}
+            onChange={(ids) => onChange?.({ ...draft, graph: connectOutput(graph, node.id, when, ids) })}
             placeholder={targets(graph, node.id, when).length === 0 ? t('automations.next.none') : ''}
             readOnly={!onChange}
             {...(when ? { maxValues: 1 } : {})}

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { dataOf, heron, queryClient } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { useDraft } from '../../parts/draft.ts';
 import { useFilter } from '../../parts/filter.ts';
@@ -14,8 +14,8 @@ import { Page } from '../../parts/page.tsx';
 import { SaveButtons } from '../../parts/save-buttons.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
-import { Theirs } from '../../parts/theirs.tsx';
-import { useGo } from '../../parts/to.tsx';
+import { ConcurrentChanges } from '../../parts/concurrent-changes.tsx';
+import { useGoTo } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 import { editedOf, flowOf, useMayChange, type Automation, type Draft, type Edited, type Result } from './flow.ts';
 import { NodePanel } from './node-panel.tsx';
@@ -50,8 +50,8 @@ export default function AutomationPage() {
 
 function Remove({ automation }: { automation: Automation }) {
   const t = useText();
-  const go = useGo();
-  const remove = useAct(
+  const go = useGoTo();
+  const remove = useAction(
     () => dataOf(heron.DELETE('/v1/automations/{id}', { params: { path: { id: automation.id } } })),
     { stale: [['automations', 'list']], isShown: true, onDone: () => go('/automations') },
   );
@@ -143,7 +143,7 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
           </Group>
         ) : null}
       </Group>
-      <Theirs
+      <ConcurrentChanges
         draft={edit}
         say={{
           flow: (flow) =>
@@ -229,7 +229,7 @@ function DryRun({
   const t = useText();
   const [isOpen, dialog] = useDisclosure();
   const [json, setJson] = useState('');
-  const dry = useAct(
+  const dry = useAction(
     async () =>
       dataOf(
         heron.POST('/v1/automations/{id}/test', {

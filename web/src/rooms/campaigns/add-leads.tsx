@@ -5,9 +5,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState, type ChangeEvent } from 'react';
 import { dataOf, executedOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
-import { To, ToButton } from '../../parts/to.tsx';
+import { PageLink, PageLinkButton } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 
 const NOBODY = { email: '', first_name: '', company: '' };
@@ -21,9 +21,9 @@ export function AddLeads({ id }: { id: string }) {
     <Group gap="xs">
       {maySeeContacts ? <AddSegment id={id} /> : null}
       {mayImport ? (
-        <ToButton to={`/leads/imports/new?campaign=${id}`} size="xs" variant="default">
+        <PageLinkButton to={`/leads/imports/new?campaign=${id}`} size="xs" variant="default">
           {t('campaign.leads.import')}
-        </ToButton>
+        </PageLinkButton>
       ) : null}
       <AddOne id={id} />
     </Group>
@@ -35,7 +35,7 @@ function AddOne({ id }: { id: string }) {
   const t = useText();
   const [isOpen, dialog] = useDisclosure();
   const [person, setPerson] = useState(NOBODY);
-  const add = useAct(
+  const add = useAction(
     async () => {
       const { contact } = await dataOf(
         heron.GET('/v1/contacts/lookup', { params: { query: { email: person.email } } }),
@@ -94,7 +94,7 @@ function AddSegment({ id }: { id: string }) {
     placeholderData: keepPreviousData,
     queryFn: () => dataOf(heron.POST('/v1/lead-database/coverage', { body: { segment_id: segment! } })),
   });
-  const add = useAct(
+  const add = useAction(
     () =>
       executedOf(
         heron.POST('/v1/campaigns/{id}/leads', { params: { path: { id } }, body: { segment_ids: [segment!] } }),
@@ -125,9 +125,9 @@ function AddSegment({ id }: { id: string }) {
         <Form act={add} submit={t('campaign.leads.do')}>
           <Text size="sm" c="dimmed">
             {t('campaign.leads.segment.why')}{' '}
-            <To to="/leads/segments/new" inherit underline="always">
+            <PageLink to="/leads/segments/new" inherit underline="always">
               {t('campaign.leads.segment.new')}
-            </To>
+            </PageLink>
           </Text>
           <Select
             label={t('campaign.leads.segment.which')}

@@ -2,7 +2,7 @@ import { Button, Group, Progress, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
@@ -41,7 +41,7 @@ export default function Check({ id }: { id: string }) {
 /** Scored report on copy, list, schedule and the senders' DNS; run on request. */
 function Preflight({ id }: { id: string }) {
   const t = useText();
-  const preflight = useAct(() => dataOf(heron.POST('/v1/campaigns/{id}/preflight', { params: { path: { id } } })), {
+  const preflight = useAction(() => dataOf(heron.POST('/v1/campaigns/{id}/preflight', { params: { path: { id } } })), {
     isShown: true,
   });
   const report = preflight.data;

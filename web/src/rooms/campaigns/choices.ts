@@ -1,16 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
-import { askAutomations, askMembers, askPlaces, askTags, choicesOf, type Choice } from '../../parts/choices.ts';
+import { fetchAutomations, fetchMembers, fetchStages, fetchTags, choicesOf, type Choice } from '../../parts/choices.ts';
 import { text } from '../../text/index.ts';
 import { textIn, typeOf, type Action, type Step } from './flow.ts';
 
 /** Queries of the records that steps refer to, by kind. */
 const ASK = {
-  tags: askTags,
-  automations: askAutomations,
-  pipelines: async () => (await askPlaces()).pipeline,
-  stages: async () => (await askPlaces()).stage,
-  members: askMembers,
+  tags: fetchTags,
+  automations: fetchAutomations,
+  pipelines: async () => (await fetchStages()).pipeline,
+  stages: async () => (await fetchStages()).stage,
+  members: fetchMembers,
   apps: async () => choicesOf((await dataOf(heron.GET('/v1/app-connections', {}))).data),
 } satisfies Record<string, () => Promise<Choice[]>>;
 export type Choices = keyof typeof ASK;

@@ -16,7 +16,7 @@ export interface FieldsProps {
 }
 
 /** Content of an email that steps and A/B variants share. */
-export interface Wording {
+export interface EmailContent {
   subject: string;
   body_plain: string;
   body_html: string;
@@ -93,11 +93,11 @@ export function summaryOf(step: Step, isFirst: boolean): string {
 }
 
 /** Formats a branch's conditions; empty for an unconditional link. */
-export function conditionsInWords({ when = [] }: Branch): string {
-  return when.map(conditionInWords).join(` ${text('sequence.and')} `);
+export function conditionsText({ when = [] }: Branch): string {
+  return when.map(conditionText).join(` ${text('sequence.and')} `);
 }
 
-function conditionInWords({ field, operator, value }: Condition): string {
+function conditionText({ field, operator, value }: Condition): string {
   const isReaction = field === 'opened' || field === 'clicked' || field === 'replied';
   if (isReaction && operator === 'equals')
     return value === true || value === 'true' ? textOf('sequence.did', field) : textOf('sequence.didNot', field);

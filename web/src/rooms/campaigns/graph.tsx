@@ -10,16 +10,16 @@ import {
   type NodeProps,
 } from '@xyflow/react';
 import { useMemo } from 'react';
-import { FlowPicture, WAY } from '../../parts/flow-picture.tsx';
+import { FlowPicture, EDGE_STYLE } from '../../parts/flow-picture.tsx';
 import { useText } from '../../text/index.ts';
-import { branchesOf, conditionsInWords, layOut, NODE, shareOf, type Flow, type Step } from './flow.ts';
+import { branchesOf, conditionsText, layOut, NODE, shareOf, type Flow, type Step } from './flow.ts';
 import { StepCard } from './step-card.tsx';
 
 type StepNode = Node<{ step: Step; flow: Flow | undefined; isFirst: boolean; isChosen: boolean; choose: () => void }>;
 type EndNode = Node<{ label: string }>;
 
 const KINDS = { step: StepInGraph, end: EndInGraph };
-const WAYS = { branch: BranchInGraph };
+const EDGE_TYPES = { branch: BranchInGraph };
 const END = { width: 84, height: 34 };
 const MARGIN = 24;
 const TALLEST = 2_400;
@@ -61,9 +61,9 @@ export default function Graph({
           data: { label: t('sequence.end') },
         });
       }
-      const label = [conditionsInWords(branch), shareOf(flow, step.id, branch.to)].filter(Boolean).join(' · ');
+      const label = [conditionsText(branch), shareOf(flow, step.id, branch.to)].filter(Boolean).join(' · ');
       edges.push({
-        ...WAY,
+        ...EDGE_STYLE,
         id: `${step.id}-${at}`,
         source: step.id,
         target,
@@ -86,7 +86,7 @@ export default function Graph({
         nodes={nodes}
         edges={edges}
         nodeTypes={KINDS as never}
-        edgeTypes={WAYS}
+        edgeTypes={EDGE_TYPES}
       />
     </div>
   );
@@ -112,8 +112,8 @@ function BranchInGraph({ sourceX, sourceY, sourcePosition, targetX, targetY, tar
       label={edge.label}
       labelX={targetX}
       labelY={targetY - 14}
-      labelBgPadding={WAY.labelBgPadding}
-      labelBgBorderRadius={WAY.labelBgBorderRadius}
+      labelBgPadding={EDGE_STYLE.labelBgPadding}
+      labelBgBorderRadius={EDGE_STYLE.labelBgBorderRadius}
     />
   );
 }

@@ -4,12 +4,12 @@ import IconDots from 'tabler:dots';
 import IconUsers from 'tabler:users';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { useFilter } from '../../parts/filter.ts';
-import { hasNone, PagedTable, usePaged } from '../../parts/paged.tsx';
+import { isEmptyList, PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { textOf, useText } from '../../text/index.ts';
 import { Confirm } from './confirm.tsx';
 import { AddLeads } from './add-leads.tsx';
@@ -57,7 +57,7 @@ export default function Leads({ id, isRunning }: { id: string; isRunning: boolea
   return (
     <Answered query={leads} skeleton={<ListSkeleton rows={5} />}>
       {({ pages }) =>
-        hasNone(leads) && !status ? (
+        isEmptyList(leads) && !status ? (
           <Empty icon={IconUsers} title={t('campaign.lead.empty')} action={add}>
             {t('campaign.leads.empty')}
           </Empty>
@@ -116,9 +116,9 @@ function Row({
   return (
     <Table.Tr>
       <Table.Td maw={{ base: 190, sm: 240 }} className="clip">
-        <To to={`/campaigns/${campaignId}/leads/${lead.contact_id}`} size="sm" fw={600} title={name}>
+        <PageLink to={`/campaigns/${campaignId}/leads/${lead.contact_id}`} size="sm" fw={600} title={name}>
           {name}
-        </To>
+        </PageLink>
         {lead.contact?.company ? (
           <Text size="xs" c="dimmed" className="clip">
             {lead.contact.company}
@@ -135,7 +135,7 @@ function Row({
       </Table.Td>
       <Table.Td maw={260} c="dimmed" className="wrap-anywhere">
         <Text inherit lineClamp={2} component="div" title={lead.failure_reason || lead.hold?.reason || undefined}>
-          <Why lead={lead} isRunning={isRunning} />
+          <StateReason lead={lead} isRunning={isRunning} />
         </Text>
       </Table.Td>
       <Table.Td c="dimmed">{lead.last_activity_at ? <Ago at={lead.last_activity_at} /> : null}</Table.Td>
@@ -149,7 +149,7 @@ function Row({
 }
 
 /** Shows the reason for a lead's state: its end, its hold or its wait. */
-function Why({ lead, isRunning }: { lead: Lead; isRunning: boolean }) {
+function StateReason({ lead, isRunning }: { lead: Lead; isRunning: boolean }) {
   const t = useText();
   if (lead.failure_reason) return lead.failure_reason;
   if (lead.hold)
@@ -186,15 +186,18 @@ function Actions({ campaignId, lead, name }: { campaignId: string; lead: Lead; n
     ['campaigns', campaignId],
     ['campaign-flow', campaignId],
   ];
-  const pause = useAct(() => dataOf(heron.POST('/v1/campaigns/{id}/leads/{contactId}/pause', { ...path, body: {} })), {
-    stale,
-    done: t('campaign.lead.paused'),
-  });
-  const resume = useAct(() => dataOf(heron.POST('/v1/campaigns/{id}/leads/{contactId}/resume', path)), {
+  const pause = useAction(
+    () => dataOf(heron.POST('/v1/campaigns/{id}/leads/{contactId}/pause', { ...path, body: {} })),
+    {
+      stale,
+      done: t('campaign.lead.paused'),
+    },
+  );
+  const resume = useAction(() => dataOf(heron.POST('/v1/campaigns/{id}/leads/{contactId}/resume', path)), {
     stale,
     done: t('campaign.lead.resumed'),
   });
-  const remove = useAct(() => dataOf(heron.DELETE('/v1/campaigns/{id}/leads/{contactId}', path)), {
+  const remove = useAction(() => dataOf(heron.DELETE('/v1/campaigns/{id}/leads/{contactId}', path)), {
     stale,
     done: t('campaign.lead.removed'),
     isShown: true,

@@ -7,11 +7,11 @@ import { useCan } from '../../app/person.ts';
 import { daysAgo } from '../../parts/day.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
-import { hasNone, PagedTable, usePaged } from '../../parts/paged.tsx';
+import { isEmptyList, PagedTable, usePaged } from '../../parts/paged.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { To, ToButton } from '../../parts/to.tsx';
+import { PageLink, PageLinkButton } from '../../parts/page-link.tsx';
 import { toNumber, toPercent, useText } from '../../text/index.ts';
 import { CampaignStatus } from './status.tsx';
 
@@ -42,11 +42,11 @@ export default function CampaignsPage() {
       }),
     ),
   );
-  const isEmpty = hasNone(list) && !q && !status;
+  const isEmpty = isEmptyList(list) && !q && !status;
   const write = mayWrite ? (
-    <ToButton to="/campaigns/new" leftSection={<IconPlus size={16} />}>
+    <PageLinkButton to="/campaigns/new" leftSection={<IconPlus size={16} />}>
       {t('campaigns.new')}
-    </ToButton>
+    </PageLinkButton>
   ) : null;
   return (
     <Page title={t('nav.campaigns')} lead={t('campaigns.lead')} actions={list.data && !isEmpty ? write : null}>
@@ -133,9 +133,9 @@ function Rows({ rows }: { rows: { id: string; name: string; status: string; upda
     return (
       <Table.Tr key={id}>
         <Table.Td maw={{ base: 140, sm: 360 }} className="clip">
-          <To to={`/campaigns/${id}`} fw={600} size="sm" title={name}>
+          <PageLink to={`/campaigns/${id}`} fw={600} size="sm" title={name}>
             {name}
-          </To>
+          </PageLink>
         </Table.Td>
         <Table.Td>
           <CampaignStatus status={status} />

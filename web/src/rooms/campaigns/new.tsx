@@ -2,10 +2,10 @@ import { Paper, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, queryClient } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
 import { Page } from '../../parts/page.tsx';
-import { useGo } from '../../parts/to.tsx';
+import { useGoTo } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 import { onlySenderOf } from './only-sender.ts';
 
@@ -24,10 +24,10 @@ const onlySender = {
  */
 export default function NewCampaignPage() {
   const t = useText();
-  const go = useGo();
+  const go = useGoTo();
   const [name, setName] = useState('');
   const only = useQuery(onlySender);
-  const create = useAct(
+  const create = useAction(
     async () => {
       // Waits for the answer if the person is faster. On an error the campaign is created without a sender.
       const sender = await queryClient.ensureQueryData(onlySender).catch(() => null);

@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 import type { Campaign } from './flow.ts';
 import { dayOf, nextHours } from './zone.ts';
@@ -15,9 +15,9 @@ export function NextHours({ campaign }: { campaign: Campaign }) {
       {next
         ? t('campaign.hours.next', { day: dayOf(`${next.day}T12:00:00Z`, 'UTC', 'long'), clock: next.clock, zone })
         : t('campaign.hours.none')}{' '}
-      <To to={`/campaigns/${campaign.id}?tab=schedule`} inherit c="inherit" underline="always">
+      <PageLink to={`/campaigns/${campaign.id}?tab=schedule`} inherit c="inherit" underline="always">
         {t('campaign.hours.change')}
-      </To>
+      </PageLink>
     </Text>
   );
 }

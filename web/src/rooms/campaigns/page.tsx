@@ -8,7 +8,7 @@ import { useCan } from '../../app/person.ts';
 import { Figure } from '../../parts/figure.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
-import { showOpen } from '../../parts/sub-pages.tsx';
+import { scrollToOpenTab } from '../../parts/sub-pages.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
 import { toNumber, toPercent, useText } from '../../text/index.ts';
 import { NextHours } from './next-hours.tsx';
@@ -48,7 +48,7 @@ export default function CampaignPage() {
   });
   const tabs = useRef<HTMLDivElement>(null);
   const isThere = campaign.data !== undefined;
-  useEffect(() => showOpen(tabs.current, '[data-active]'), [shown, isThere]);
+  useEffect(() => scrollToOpenTab(tabs.current, '[data-active]'), [shown, isThere]);
   return (
     <Page
       title={campaign.data?.name ?? t('campaigns.one')}

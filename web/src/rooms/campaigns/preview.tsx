@@ -6,10 +6,18 @@ import { dataOf, heron } from '../../app/api.ts';
 import { ErrorNote } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
 import { useLeads } from './leads.ts';
-import type { Wording } from './flow.ts';
+import type { EmailContent } from './flow.ts';
 
 /** Preview of the current text for a lead of the campaign, with missing values and template errors. */
-export function Preview({ campaignId, stepId, wording }: { campaignId: string; stepId: string; wording: Wording }) {
+export function Preview({
+  campaignId,
+  stepId,
+  wording,
+}: {
+  campaignId: string;
+  stepId: string;
+  wording: EmailContent;
+}) {
   const t = useText();
   const { subject, body_plain, body_html } = wording;
   const [asked] = useDebouncedValue({ subject, body_plain, body_html }, 300);

@@ -1,6 +1,6 @@
 import { Badge, Group, List, Text } from '@mantine/core';
 import { Finding } from '../../parts/states.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { textOf, useText } from '../../text/index.ts';
 
 /** Tabs on which problems of a whole campaign are fixed, by code. */
@@ -51,8 +51,8 @@ function Place({ id, problem: { step_id: step, code } }: { id: string; problem: 
   const t = useText();
   const tab = PLACES[code] ?? 'leads';
   return (
-    <To to={`/campaigns/${id}?${step ? `step=${step}` : `tab=${tab}`}`} size="sm" display="block">
+    <PageLink to={`/campaigns/${id}?${step ? `step=${step}` : `tab=${tab}`}`} size="sm" display="block">
       {step ? t('campaign.check.toStep') : t(`campaign.check.to.${tab}`)}
-    </To>
+    </PageLink>
   );
 }

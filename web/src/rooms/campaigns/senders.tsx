@@ -6,7 +6,7 @@ import { DraftFoot } from '../../parts/draft-form.tsx';
 import { useDraft } from '../../parts/draft.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 import type { Campaign } from './flow.ts';
 import { onlySenderOf } from './only-sender.ts';
@@ -182,9 +182,9 @@ function PoolFields({
       ) : null}
       {mailboxes.length === 0 ? (
         <Text size="sm">
-          <To to="/mailboxes/new" size="sm">
+          <PageLink to="/mailboxes/new" size="sm">
             {t('campaign.senders.connect')}
-          </To>
+          </PageLink>
         </Text>
       ) : null}
       {may ? (
@@ -258,9 +258,9 @@ function Shares({
           return (
             <Table.Tr key={sender.email_account_id}>
               <Table.Td maw={240} className="clip">
-                <To to={`/mailboxes/${sender.email_account_id}`} size="sm">
+                <PageLink to={`/mailboxes/${sender.email_account_id}`} size="sm">
                   {name}
-                </To>
+                </PageLink>
               </Table.Td>
               <Table.Td>
                 <NumberInput

@@ -8,7 +8,7 @@ import { useCan } from '../../app/person.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { textOf, useText } from '../../text/index.ts';
-import { branchesOf, conditionsInWords, shareOf, type Flow, type Step } from './flow.ts';
+import { branchesOf, conditionsText, shareOf, type Flow, type Step } from './flow.ts';
 import { StepCard, StepIcon } from './step-card.tsx';
 
 /** Loads the step editor when a step is opened. */
@@ -195,7 +195,7 @@ function Outline({
                     {isPlain
                       ? t('sequence.wentOn', { share })
                       : [
-                          conditionsInWords(branch) || (branches.length > 1 ? t('sequence.always') : ''),
+                          conditionsText(branch) || (branches.length > 1 ? t('sequence.always') : ''),
                           `→ ${nameOf(branch.to)}`,
                           share,
                         ]

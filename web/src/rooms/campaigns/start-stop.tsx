@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useRouterState } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
 import type { Campaign } from './flow.ts';
@@ -27,11 +27,11 @@ export function StartStop({ campaign }: { campaign: Campaign }) {
   useEffect(confirm.close, [address, confirm.close]);
   const path = { params: { path: { id } } };
   const stale = [['campaigns'], ['campaign-flow', id], ['checklist']];
-  const start = useAct(
+  const start = useAction(
     () => dataOf(heron.POST('/v1/campaigns/{id}/start', { ...path, body: { acknowledge_list_risk: acknowledged } })),
     { stale, done: t('campaign.started'), isShown: true, onDone: confirm.close },
   );
-  const stop = useAct(() => dataOf(heron.POST('/v1/campaigns/{id}/stop', path)), {
+  const stop = useAction(() => dataOf(heron.POST('/v1/campaigns/{id}/stop', path)), {
     stale,
     done: t('campaign.stopped'),
   });

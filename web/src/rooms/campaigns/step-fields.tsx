@@ -4,7 +4,7 @@ import { ActionInput, CRM_FIELDS, type ActionField } from '../../parts/action-fi
 import { useText } from '../../text/index.ts';
 import { useChoices, type Choices } from './choices.ts';
 import { textIn, type Action, type FieldsProps } from './flow.ts';
-import { Letter } from './letter.tsx';
+import { EmailStepFields } from './email-step.tsx';
 
 /** Initial actions of new steps, by kind. */
 export const NEW_STEPS: Record<string, Action> = {
@@ -26,7 +26,7 @@ export const NEW_STEPS: Record<string, Action> = {
 export function StepFields(props: FieldsProps) {
   const t = useText();
   const { step, mayWrite, change } = props;
-  if (step.kind === 'email') return <Letter {...props} />;
+  if (step.kind === 'email') return <EmailStepFields {...props} />;
   const action = (step.action ?? { type: 'end' }) as Action;
   const set = (fields: Record<string, unknown>) => change({ action: { ...action, ...fields } as never });
   switch (action.type) {

@@ -3,14 +3,14 @@ import { useDisclosure } from '@mantine/hooks';
 import IconX from 'tabler:x';
 import { useState, type ReactNode } from 'react';
 import { dataOf, heron, queryClient, type BodyOf } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ErrorNote } from '../../parts/states.tsx';
 import { textOf, useText } from '../../text/index.ts';
 import { Branches } from './branches.tsx';
 import { Confirm } from './confirm.tsx';
 import { DraftFoot } from '../../parts/draft-form.tsx';
 import { useDraft } from '../../parts/draft.ts';
-import { branchesOf, conditionsInWords, typeOf, type Action, type Flow, type Step } from './flow.ts';
+import { branchesOf, conditionsText, typeOf, type Action, type Flow, type Step } from './flow.ts';
 import { StepIcon } from './step-card.tsx';
 import { StepFields, NEW_STEPS } from './step-fields.tsx';
 import { Variants } from './variants.tsx';
@@ -62,7 +62,7 @@ export function StepPanel({
     stale,
     done: t('saved'),
   });
-  const remove = useAct(() => dataOf(heron.DELETE('/v1/campaigns/{id}/steps/{sid}', path)), {
+  const remove = useAction(() => dataOf(heron.DELETE('/v1/campaigns/{id}/steps/{sid}', path)), {
     stale,
     isShown: true,
     done: t('step.removed'),
@@ -147,7 +147,7 @@ export function NewStepPanel({
   const t = useText();
   const [step, setStep] = useState(() => newStep(type, t('step.kind.email')));
   const [place, setPlace] = useState(() => (steps.length > 0 ? placeOf(steps.at(-1)!.id, null) : START));
-  const add = useAct(
+  const add = useAction(
     () => {
       const { name, subject, body_plain, body_html, wait_after, kind, action } = step;
       const body = (
@@ -242,7 +242,7 @@ function Frame({
 /** Moves a step to another position at once; moving it back undoes it. */
 function Move({ id, step, steps }: { id: string; step: Step; steps: readonly Step[] }) {
   const t = useText();
-  const move = useAct(
+  const move = useAction(
     (value: string) =>
       dataOf(
         heron.PATCH('/v1/campaigns/{id}/steps/{sid}', {
@@ -291,7 +291,7 @@ function placesOf(steps: readonly Step[], t: ReturnType<typeof useText>): { valu
     if (branches.length < 2) return [{ value: placeOf(step.id, null), label: t('step.place.after', { name }) }];
     return branches.map((branch, at) => ({
       value: placeOf(step.id, at),
-      label: t('step.place.branch', { name, when: conditionsInWords(branch) || t('sequence.always') }),
+      label: t('step.place.branch', { name, when: conditionsText(branch) || t('sequence.always') }),
     }));
   });
   return [{ value: START, label: t('step.place.start') }, ...places];

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan, usePerson } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Finding, ListSkeleton } from '../../parts/states.tsx';
@@ -37,7 +37,7 @@ export function TestRuns({ id }: { id: string }) {
     queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}/test-runs', { params: { path: { id }, query: { limit: 5 } } })),
     refetchInterval: ({ state }) => (state.data?.data.some((run) => OPEN.has(run.state)) ? LOOK_EVERY_MS : false),
   });
-  const begin = useAct(
+  const begin = useAction(
     () =>
       dataOf(
         heron.POST('/v1/campaigns/{id}/test', {
@@ -93,7 +93,7 @@ export function TestRuns({ id }: { id: string }) {
 function TestRun({ campaignId, run, mayCancel }: { campaignId: string; run: Run; mayCancel: boolean }) {
   const t = useText();
   const isOpen = OPEN.has(run.state);
-  const cancel = useAct(
+  const cancel = useAction(
     () =>
       dataOf(
         heron.POST('/v1/campaigns/{id}/test-runs/{runId}/cancel', {

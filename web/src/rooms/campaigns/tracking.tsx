@@ -1,6 +1,6 @@
 import { Badge, Button, Group, Stack, Switch, TextInput } from '@mantine/core';
 import { dataOf, heron, queryClient } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ErrorNote } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
 import type { Campaign } from './flow.ts';
@@ -54,7 +54,7 @@ export function Tracking({
 function Verification({ campaign, isReadOnly }: { campaign: Campaign; isReadOnly: boolean }) {
   const t = useText();
   const { id, tracking_domain_verified: isVerified } = campaign;
-  const verify = useAct(
+  const verify = useAction(
     async () => {
       try {
         await dataOf(heron.POST('/v1/campaigns/{id}/tracking-domain/verify', { params: { path: { id } } }));

@@ -5,12 +5,12 @@ import { dataOf, heron, queryClient, type AnswerOf, type RowOf } from '../../app
 import { useCan } from '../../app/person.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DraftFoot } from '../../parts/draft-form.tsx';
-import { toNewest, useDraft } from '../../parts/draft.ts';
-import { useAct } from '../../parts/act.ts';
+import { applyToNewest, useDraft } from '../../parts/draft.ts';
+import { useAction } from '../../parts/action.ts';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { toNumber, toPercent, useText } from '../../text/index.ts';
 import type { Flow, Step } from './flow.ts';
-import { WordingFields } from './letter.tsx';
+import { EmailContentFields } from './email-step.tsx';
 
 type Variant = RowOf<'/v1/campaigns/{id}/ab-variants'>;
 type List = AnswerOf<'/v1/campaigns/{id}/ab-variants'>;
@@ -203,7 +203,7 @@ function EditVariant({
     onDone: close,
   });
   const { value, change } = draft;
-  const remove = useAct(() => dataOf(heron.DELETE('/v1/campaigns/{id}/ab-variants/{variantId}', { params: path })), {
+  const remove = useAction(() => dataOf(heron.DELETE('/v1/campaigns/{id}/ab-variants/{variantId}', { params: path })), {
     stale,
     isShown: true,
     onDone: close,
@@ -232,7 +232,7 @@ function EditVariant({
           checked={value.is_active}
           onChange={(event) => change({ is_active: event.currentTarget.checked })}
         />
-        <WordingFields
+        <EmailContentFields
           campaignId={campaignId}
           stepId={step.id}
           variables={[]}
@@ -267,10 +267,10 @@ function usePromotion(campaignId: string) {
     queryKey,
     queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}/advanced', path)),
   });
-  const set = useAct(
+  const set = useAction(
     (isOn: boolean) =>
       // All other settings keep their currently stored values.
-      toNewest(
+      applyToNewest(
         query.data!,
         ({ overrides, updated_at: expected_updated_at }) =>
           dataOf(

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
@@ -80,7 +80,7 @@ function Board({ pipeline, mayMove }: { pipeline: Pipeline; mayMove: boolean }) 
 function FirstPipeline() {
   const t = useText();
   const [colors] = useState(['#64748b', '#0ea5e9', '#8b5cf6', '#f59e0b']);
-  const create = useAct(
+  const create = useAction(
     () =>
       dataOf(
         heron.POST('/v1/crm/pipelines', {

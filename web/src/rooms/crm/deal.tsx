@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { dataOf, heron, queryClient, type AnswerOf, type BodyOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useMembers } from '../../parts/choices.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { amountProps, CURRENCIES, toMoney } from '../../parts/money.ts';
 import { ContactSelect } from '../../parts/contact-select.tsx';
@@ -17,7 +17,7 @@ import { Page } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { To, useGo } from '../../parts/to.tsx';
+import { PageLink, useGoTo } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 import { usePipelines } from './deals.ts';
 import { NewTask } from './new-task.tsx';
@@ -55,7 +55,7 @@ export default function DealPage() {
   return (
     <Page
       title={data?.name ?? t('crm.deal')}
-      lead={data ? <Standing deal={data} /> : null}
+      lead={data ? <DealState deal={data} /> : null}
       back={{ to: data ? `/crm?pipeline=${data.pipeline_id}` : '/crm', label: t('crm.board') }}
       actions={data && mayWrite ? <Outcome deal={data} /> : null}
     >
@@ -82,7 +82,7 @@ export default function DealPage() {
 const NARROW = { base: 'xs', sm: 'md' };
 const COLORS = { open: 'blue', won: 'teal', lost: 'gray' } as const;
 
-function Standing({ deal }: { deal: OneDeal }) {
+function DealState({ deal }: { deal: OneDeal }) {
   const t = useText();
   const ended = deal.won_at ?? deal.lost_at;
   return (
@@ -93,7 +93,7 @@ function Standing({ deal }: { deal: OneDeal }) {
       {deal.value === null ? null : <span className="figures">{toMoney(deal.value, deal.currency)}</span>}
       {ended ? <Ago at={ended} /> : null}
       {deal.lost_reason ? <span className="wrap-anywhere">{deal.lost_reason}</span> : null}
-      {deal.contact_id ? <To to={`/leads/${deal.contact_id}`}>{t('crm.contact.open')}</To> : null}
+      {deal.contact_id ? <PageLink to={`/leads/${deal.contact_id}`}>{t('crm.contact.open')}</PageLink> : null}
     </Group>
   );
 }
@@ -101,16 +101,16 @@ function Standing({ deal }: { deal: OneDeal }) {
 /** Buttons for winning, losing (with a reason), reopening and deleting a deal. */
 function Outcome({ deal }: { deal: OneDeal }) {
   const t = useText();
-  const go = useGo();
+  const go = useGoTo();
   const [isOpen, dialog] = useDisclosure();
   const [reason, setReason] = useState('');
   const path = { params: { path: { id: deal.id } } };
-  const end = useAct((body: Edit) => dataOf(heron.PATCH('/v1/crm/deals/{id}', { ...path, body })), {
+  const end = useAction((body: Edit) => dataOf(heron.PATCH('/v1/crm/deals/{id}', { ...path, body })), {
     stale,
     done: t('saved'),
     onDone: dialog.close,
   });
-  const remove = useAct(() => dataOf(heron.DELETE('/v1/crm/deals/{id}', path)), {
+  const remove = useAction(() => dataOf(heron.DELETE('/v1/crm/deals/{id}', path)), {
     stale: [['deals', 'list'], ['deals', 'board'], ['contacts']],
     isShown: true,
     onDone: () => go('/crm'),
@@ -272,9 +272,9 @@ function EditDeal({ deal, mayWrite }: { deal: OneDeal; mayWrite: boolean }) {
       )}
       {deal.campaign_id ? (
         <Text size="sm" mt="sm">
-          <To to={`/campaigns/${deal.campaign_id}`} inherit>
+          <PageLink to={`/campaigns/${deal.campaign_id}`} inherit>
             {t('crm.campaign.open')}
-          </To>
+          </PageLink>
         </Text>
       ) : null}
     </>

@@ -16,9 +16,9 @@ import {
 import { ActionIcon, ColorSwatch, Group, Text } from '@mantine/core';
 import IconGrip from 'tabler:grip-vertical';
 import { useState } from 'react';
-import { showError } from '../../parts/act.ts';
+import { showError } from '../../parts/action.ts';
 import { Ago } from '../../parts/time.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { offerUndo } from '../../parts/undo.tsx';
 import { nameOf } from '../../parts/name.ts';
 import { toMoney } from '../../parts/money.ts';
@@ -114,7 +114,7 @@ export function Lanes({ pipeline, deals, mayMove }: { pipeline: Pipeline; deals:
       <DragOverlay dropAnimation={null}>
         {held ? (
           <div className={`${classes.card} ${classes.held}`}>
-            <Face deal={held} />
+            <CardContent deal={held} />
           </div>
         ) : null}
       </DragOverlay>
@@ -172,7 +172,7 @@ function Card({ deal, mayMove }: { deal: Deal; mayMove: boolean }) {
       onMouseDown={listeners?.onMouseDown as React.MouseEventHandler | undefined}
       onTouchStart={listeners?.onTouchStart as React.TouchEventHandler | undefined}
     >
-      <Face deal={deal} />
+      <CardContent deal={deal} />
       {mayMove ? (
         <ActionIcon
           ref={setActivatorNodeRef}
@@ -191,15 +191,15 @@ function Card({ deal, mayMove }: { deal: Deal; mayMove: boolean }) {
   );
 }
 
-function Face({ deal }: { deal: Deal }) {
+function CardContent({ deal }: { deal: Deal }) {
   const { contact } = deal;
   const who = contact ? nameOf(contact) : '';
   return (
     <>
       <Text size="sm" fw={600} pr={22} lineClamp={2} className="wrap-anywhere">
-        <To to={`/crm/deals/${deal.id}`} inherit c="inherit" title={deal.name}>
+        <PageLink to={`/crm/deals/${deal.id}`} inherit c="inherit" title={deal.name}>
           {deal.name}
-        </To>
+        </PageLink>
       </Text>
       {who ? (
         <Text size="xs" c="dimmed" className="clip">

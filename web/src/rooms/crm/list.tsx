@@ -3,11 +3,11 @@ import IconBriefcase from 'tabler:briefcase';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useMembers } from '../../parts/choices.ts';
 import { useFilter } from '../../parts/filter.ts';
-import { hasNone, usePaged } from '../../parts/paged.tsx';
+import { isEmptyList, usePaged } from '../../parts/paged.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Moment } from '../../parts/time.tsx';
-import { ToButton } from '../../parts/to.tsx';
+import { PageLinkButton } from '../../parts/page-link.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
 import { nameOf } from '../../parts/name.ts';
 import { toMoney } from '../../parts/money.ts';
@@ -42,11 +42,11 @@ export default function DealsPage() {
     <CrmPage lead={t('crm.lead')}>
       <Answered query={list} skeleton={<ListSkeleton />}>
         {({ pages }) =>
-          hasNone(list) && !isNarrow ? (
+          isEmptyList(list) && !isNarrow ? (
             <Empty
               icon={IconBriefcase}
               title={t('crm.noDeals')}
-              action={<ToButton to="/crm">{t('crm.toBoard')}</ToButton>}
+              action={<PageLinkButton to="/crm">{t('crm.toBoard')}</PageLinkButton>}
             >
               {t('crm.noDeals.why')}
             </Empty>

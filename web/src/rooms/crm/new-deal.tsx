@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import IconPlus from 'tabler:plus';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ContactSelect } from '../../parts/contact-select.tsx';
 import { Form } from '../../parts/form.tsx';
 import { amountProps, CURRENCIES } from '../../parts/money.ts';
@@ -19,7 +19,7 @@ export function NewDeal({ pipeline }: { pipeline: Pipeline }) {
   const [stage, setStage] = useState(pipeline.stages[0]?.id ?? null);
   const [value, setValue] = useState<number | string>('');
   const [currency, setCurrency] = useState('USD');
-  const add = useAct(
+  const add = useAction(
     () =>
       dataOf(
         heron.POST('/v1/crm/deals', {

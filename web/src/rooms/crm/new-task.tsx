@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron, queryClient } from '../../app/api.ts';
 import { useMembers } from '../../parts/choices.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { DraftForm } from '../../parts/draft-form.tsx';
 import { useDraft } from '../../parts/draft.ts';
@@ -80,7 +80,7 @@ export function EditTask({ task, onClose }: { task: Task; onClose: () => void })
     queryFn: () => dataOf(heron.GET('/v1/crm/tasks/{id}', path)),
     initialData: task,
   });
-  const remove = useAct(() => dataOf(heron.DELETE('/v1/crm/tasks/{id}', path)), {
+  const remove = useAction(() => dataOf(heron.DELETE('/v1/crm/tasks/{id}', path)), {
     stale,
     isShown: true,
     onDone: onClose,

@@ -5,7 +5,7 @@ import IconUp from 'tabler:arrow-up';
 import IconX from 'tabler:x';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { offProps } from '../../parts/focus.ts';
 import { ErrorNote } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
@@ -19,11 +19,11 @@ export function EditStages({ pipeline }: { pipeline: Pipeline }) {
   const [isOpen, dialog] = useDisclosure();
   const [name, setName] = useState('');
   const path = { params: { path: { id: pipeline.id } } };
-  const add = useAct(
+  const add = useAction(
     () => dataOf(heron.POST('/v1/crm/pipelines/{id}/stages', { ...path, body: { name, color: '#64748b' } })),
     { stale, isShown: true, onDone: () => setName('') },
   );
-  const rename = useAct(
+  const rename = useAction(
     (to: string) => dataOf(heron.PATCH('/v1/crm/pipelines/{id}', { ...path, body: { name: to } })),
     { stale },
   );
@@ -91,12 +91,12 @@ function NameField({
 function EditStage({ stage, isFirst, isLast }: { stage: Stage; isFirst: boolean; isLast: boolean }) {
   const t = useText();
   const path = { params: { path: { id: stage.pipeline_id, stageId: stage.id } } };
-  const change = useAct(
+  const change = useAction(
     (body: { name?: string; color?: string; position?: number }) =>
       dataOf(heron.PATCH('/v1/crm/pipelines/{id}/stages/{stageId}', { ...path, body })),
     { stale },
   );
-  const remove = useAct(() => dataOf(heron.DELETE('/v1/crm/pipelines/{id}/stages/{stageId}', path)), { stale });
+  const remove = useAction(() => dataOf(heron.DELETE('/v1/crm/pipelines/{id}/stages/{stageId}', path)), { stale });
   const { name } = stage;
   return (
     <Group gap="xs" wrap="nowrap">

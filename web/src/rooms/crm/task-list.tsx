@@ -3,11 +3,11 @@ import { useInfiniteQuery, type InfiniteData } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, queryClient, type BodyOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { showError } from '../../parts/act.ts';
+import { showError } from '../../parts/action.ts';
 import { More } from '../../parts/paged.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { offerUndo } from '../../parts/undo.tsx';
 import { useText } from '../../text/index.ts';
 import type { Task } from './deals.ts';
@@ -157,14 +157,14 @@ function TaskRow({
             </Text>
           ) : null}
           {task.contact_id && !isOfDeal ? (
-            <To to={`/leads/${task.contact_id}`} size="xs" underline="always" display="inline-block" lh="24px">
+            <PageLink to={`/leads/${task.contact_id}`} size="xs" underline="always" display="inline-block" lh="24px">
               {t('crm.contact')}
-            </To>
+            </PageLink>
           ) : null}
           {task.deal_id && !isOfDeal ? (
-            <To to={`/crm/deals/${task.deal_id}`} size="xs" underline="always" display="inline-block" lh="24px">
+            <PageLink to={`/crm/deals/${task.deal_id}`} size="xs" underline="always" display="inline-block" lh="24px">
               {t('crm.deal')}
-            </To>
+            </PageLink>
           ) : null}
         </Group>
       </div>

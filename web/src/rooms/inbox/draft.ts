@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { dataOf, heron, queryClient, type BodyOf, type RowOf } from '../../app/api.ts';
-import { showError } from '../../parts/act.ts';
-import { isSame, isUnseen } from '../../parts/draft.ts';
+import { showError } from '../../parts/action.ts';
+import { isSame, isConflict } from '../../parts/draft.ts';
 
 export type Draft = RowOf<'/v1/unibox/drafts'>;
 type Written = Pick<
@@ -56,7 +56,7 @@ export function useDraft(initial: Written, draft: Draft | undefined) {
       seen.current = at;
     } catch (error) {
       isChanged.current = true;
-      if (id.current !== undefined && isUnseen(error)) await meet(id.current);
+      if (id.current !== undefined && isConflict(error)) await meet(id.current);
       throw error;
     }
   };
@@ -79,7 +79,7 @@ export function useDraft(initial: Written, draft: Draft | undefined) {
     setWritten(newest.current);
     clearTimeout(timer.current);
     timer.current = setTimeout(
-      () => void keep().catch((error: unknown) => isUnseen(error) || showError(error)),
+      () => void keep().catch((error: unknown) => isConflict(error) || showError(error)),
       PAUSE_MS,
     );
   };

@@ -2,7 +2,7 @@ import { Checkbox, Menu, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { useText } from '../../text/index.ts';
 
 /** Menu of a conversation's categories with checkboxes. Its target element opens it. */
@@ -29,7 +29,7 @@ export function LabelMenu({
     enabled: isOpen,
     queryFn: () => dataOf(heron.GET('/v1/unibox/thread/labels', { params })),
   });
-  const replace = useAct(
+  const replace = useAction(
     (ids: string[]) =>
       dataOf(heron.PUT('/v1/unibox/thread/labels', { body: { thread_id: threadId, category_ids: ids } })),
     { stale: [['inbox']] },

@@ -7,11 +7,11 @@ import { useCan } from '../../app/person.ts';
 import { usePaged } from '../../parts/paged.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { ToButton } from '../../parts/to.tsx';
+import { PageLinkButton } from '../../parts/page-link.tsx';
 import { textOf, useText } from '../../text/index.ts';
 import { threadFilters, useAddress, type Thread } from './address.ts';
 import { useOverview } from './folders.tsx';
-import { Nothing } from './nothing.tsx';
+import { EmptyPane } from './empty-pane.tsx';
 
 /** Height (px) of a conversation in the list: sender, subject and a snippet. */
 const ROW = 82;
@@ -55,9 +55,9 @@ export function ThreadList({ list, onOpen }: { list: ReturnType<typeof useThread
                 {t('nothingFound')}
               </Text>
             ) : (
-              <Nothing icon={IconInbox} title={t(`inbox.empty.${view}`)}>
-                {view === 'inbox' ? <WhatComes /> : null}
-              </Nothing>
+              <EmptyPane icon={IconInbox} title={t(`inbox.empty.${view}`)}>
+                {view === 'inbox' ? <EmptyInbox /> : null}
+              </EmptyPane>
             )
           ) : (
             <ul className="inbox-rows" aria-label={t(`inbox.view.${view}`)} style={{ height: virtual.getTotalSize() }}>
@@ -78,7 +78,7 @@ export function ThreadList({ list, onOpen }: { list: ReturnType<typeof useThread
 }
 
 /** Empty state of the inbox, with a link to connect a mailbox if there is none. */
-function WhatComes() {
+function EmptyInbox() {
   const t = useText();
   const mayConnect = useCan('manage_settings');
   const { data: counts } = useOverview();
@@ -86,7 +86,7 @@ function WhatComes() {
     <Stack gap="sm" align="center">
       {t('inbox.empty.why')}
       {mayConnect && counts?.mailboxes.length === 0 ? (
-        <ToButton to="/mailboxes/new">{t('inbox.connect')}</ToButton>
+        <PageLinkButton to="/mailboxes/new">{t('inbox.connect')}</PageLinkButton>
       ) : null}
     </Stack>
   );

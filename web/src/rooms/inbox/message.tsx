@@ -2,11 +2,11 @@ import { Badge, Button, Group, Stack, Text, UnstyledButton } from '@mantine/core
 import IconFile from 'tabler:paperclip';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { saveAs } from '../../parts/download.ts';
 import { Ago } from '../../parts/time.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
-import { Letter, PlainLetter } from '../../parts/letter.tsx';
+import { EmailBody, PlainTextBody } from '../../parts/email-body.tsx';
 import type { Message } from './address.ts';
 import { Reading } from './reading.tsx';
 
@@ -41,13 +41,13 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
           </Text>
           <Reading message={message} />
           {message.body_html ? (
-            <Letter
+            <EmailBody
               html={message.body_html}
               messageId={isOurs ? undefined : message.id}
               marked={message.answer?.words}
             />
           ) : (
-            <PlainLetter text={message.body_plain} marked={message.answer?.words} />
+            <PlainTextBody text={message.body_plain} marked={message.answer?.words} />
           )}
           {message.rendered_again ? (
             <Text size="xs" c="dimmed">
@@ -67,7 +67,7 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
 
 function Files({ message }: { message: Message }) {
   const t = useText();
-  const save = useAct(async ({ url, filename }: { url: string; filename: string }) => {
+  const save = useAction(async ({ url, filename }: { url: string; filename: string }) => {
     const fileId = url.split('/').at(-1)!;
     const bytes = await dataOf(
       heron.GET('/v1/unibox/{id}/attachments/{fileId}', {

@@ -9,15 +9,15 @@ import { useCan } from '../../app/person.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { undoLast } from '../../parts/undo.tsx';
 import { toNumber, useText } from '../../text/index.ts';
-import { correctReading, declineOptOut, fileThread, markSeen } from './acts.ts';
+import { correctReading, declineOptOut, fileThread, markSeen } from './actions.ts';
 import { useAddress } from './address.ts';
 import type { Draft } from './draft.ts';
 import { Folders, FolderSelect, useOverview } from './folders.tsx';
 import KeyHelp, { useKeys } from './keys.tsx';
 import { decidedMessage, KINDS, type Kind } from './kinds.ts';
 import { ThreadList, useThreads } from './list.tsx';
-import { Nothing } from './nothing.tsx';
-import { received, ThreadPane, useMessages, type Panel } from './thread.tsx';
+import { EmptyPane } from './empty-pane.tsx';
+import { receivedIds, ThreadPane, useMessages, type Panel } from './thread.tsx';
 import { Drafts, ScheduledList, SentList } from './written.tsx';
 
 const Compose = lazy(() => import('./compose.tsx'));
@@ -44,7 +44,7 @@ export default function InboxPage() {
   /** Opens the next conversation, because the open one is about to leave the list. */
   const leave = () => open(window.matchMedia('(min-width: 62em)').matches ? rows[at + 1]?.thread_id : undefined, true);
   const file = (folder: 'archive' | 'trash') => {
-    const ids = received(messages.data);
+    const ids = receivedIds(messages.data);
     const row = rows[at];
     if (!mayWrite || !row || ids.length === 0 || row.folder === folder) return;
     leave();
@@ -66,7 +66,7 @@ export default function InboxPage() {
     snooze: () => openPanel('snooze'),
     label: () => openPanel('labels'),
     unread: () => {
-      const newest = received(messages.data).at(-1);
+      const newest = receivedIds(messages.data).at(-1);
       if (mayWrite && newest) void markSeen(thread, [newest], { seen: false });
     },
     trash: () => file('trash'),
@@ -114,9 +114,9 @@ export default function InboxPage() {
       ) : (
         <div className="inbox-thread inbox-none">
           {isConversations && rows.length > 0 ? (
-            <Nothing icon={IconMail} title={t('inbox.none')}>
+            <EmptyPane icon={IconMail} title={t('inbox.none')}>
               {t('inbox.none.why')}
-            </Nothing>
+            </EmptyPane>
           ) : null}
         </div>
       )}

@@ -2,9 +2,9 @@ import { Alert, Button, Group, Kbd, Menu } from '@mantine/core';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { textOf, useText } from '../../text/index.ts';
-import { correctReading, declineOptOut } from './acts.ts';
+import { correctReading, declineOptOut } from './actions.ts';
 import { isCorrectable, KINDS } from './kinds.ts';
 import type { Message } from './address.ts';
 
@@ -89,7 +89,7 @@ function KindMenu({ message }: { message: Message }) {
 function PauseOffer({ message: { answer, campaign_id: id, contact_id: contactId } }: { message: Message }) {
   const t = useText();
   const mayWrite = useCan('send_campaigns');
-  const pause = useAct(
+  const pause = useAction(
     (until: string) =>
       dataOf(
         heron.POST('/v1/campaigns/{id}/leads/{contactId}/pause', {
@@ -118,7 +118,7 @@ function PauseOffer({ message: { answer, campaign_id: id, contact_id: contactId 
 function ReferralOffer({ message: { id, answer } }: { message: Message }) {
   const t = useText();
   const mayAdd = useCan('manage_contacts');
-  const add = useAct(() => dataOf(heron.POST('/v1/unibox/{id}/contact', { params: { path: { id } } })), {
+  const add = useAction(() => dataOf(heron.POST('/v1/unibox/{id}/contact', { params: { path: { id } } })), {
     done: t('inbox.referral.done'),
     stale: [['contacts']],
   });

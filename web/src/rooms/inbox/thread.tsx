@@ -13,9 +13,9 @@ import { dataOf, eachOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
-import { fileThread, markSeen, snoozeThread, unsnoozeThread } from './acts.ts';
+import { fileThread, markSeen, snoozeThread, unsnoozeThread } from './actions.ts';
 import type { Message, Thread } from './address.ts';
-import { Beside, useContact, variablesOf } from './beside.tsx';
+import { ContactPanel, useContact, variablesOf } from './contact-panel.tsx';
 import { draftsQuery } from './draft.ts';
 import { LabelMenu } from './labels.tsx';
 import { MessageCard } from './message.tsx';
@@ -50,7 +50,7 @@ export function useMessages(threadId: string) {
 }
 
 /** Returns the ids of the received messages. */
-export function received(messages: readonly Message[] | undefined): string[] {
+export function receivedIds(messages: readonly Message[] | undefined): string[] {
   return (messages ?? []).filter(({ direction }) => direction === 'received').map(({ id }) => id);
 }
 
@@ -82,12 +82,12 @@ export function ThreadPane({
   const newest = incoming.at(-1);
   const contactId = messages.data?.findLast(({ contact_id: id }) => id !== null)?.contact_id ?? undefined;
   const contact = useContact(contactId);
-  useMarkWhatIsSeen(threadId, messages.data, mayWrite);
+  useMarkShownAsRead(threadId, messages.data, mayWrite);
   const subject = messages.data?.at(-1)?.subject;
   const folder = row?.folder ?? 'inbox';
   const file = (to: 'inbox' | 'archive' | 'trash') => {
     onLeave();
-    void fileThread(threadId, received(messages.data), to, folder === 'spam' ? 'inbox' : folder);
+    void fileThread(threadId, receivedIds(messages.data), to, folder === 'spam' ? 'inbox' : folder);
   };
   return (
     <section className="inbox-thread" aria-label={t('inbox.thread')}>
@@ -179,7 +179,7 @@ export function ThreadPane({
         </div>
         <aside className="inbox-beside" aria-label={t('inbox.contact')}>
           {messages.data ? (
-            <Beside id={contactId} address={newest?.from_addr[0] ?? messages.data.at(-1)?.to_addr[0] ?? ''} />
+            <ContactPanel id={contactId} address={newest?.from_addr[0] ?? messages.data.at(-1)?.to_addr[0] ?? ''} />
           ) : null}
         </aside>
       </div>
@@ -225,7 +225,7 @@ const Act = forwardRef<HTMLButtonElement, { label: string; onClick?: () => void;
  * Marks received messages as read once when they are shown. Messages that the person marks as unread afterwards stay
  * unread.
  */
-function useMarkWhatIsSeen(threadId: string, messages: readonly Message[] | undefined, mayWrite: boolean): void {
+function useMarkShownAsRead(threadId: string, messages: readonly Message[] | undefined, mayWrite: boolean): void {
   const done = useRef(new Set<string>());
   useEffect(() => {
     const unseen = (messages ?? []).filter(

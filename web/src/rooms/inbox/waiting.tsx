@@ -2,7 +2,7 @@ import { Button, Group, Paper, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Ago } from '../../parts/time.tsx';
 import { useText } from '../../text/index.ts';
 
@@ -21,7 +21,7 @@ export function useWaiting(threadId?: string) {
 export function WaitingCard({ email }: { email: Waiting }) {
   const t = useText();
   const may = useCan('send_campaigns');
-  const cancel = useAct(
+  const cancel = useAction(
     () => dataOf(heron.DELETE('/v1/unibox/scheduled/{taskId}', { params: { path: { taskId: email.task_id } } })),
     { stale: [['inbox']], done: t('inbox.cancelled') },
   );

@@ -5,13 +5,13 @@ import IconTemplate from 'tabler:template';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode, type Ref } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ErrorNote } from '../../parts/states.tsx';
-import { Theirs } from '../../parts/theirs.tsx';
+import { ConcurrentChanges } from '../../parts/concurrent-changes.tsx';
 import { toDateTime } from '../../parts/time.tsx';
 import { notifications } from '@mantine/notifications';
 import { useText } from '../../text/index.ts';
-import { refresh } from './acts.ts';
+import { refresh } from './actions.ts';
 import { toAttachment, type useDraft } from './draft.ts';
 import { WhenMenu } from './when.tsx';
 
@@ -36,7 +36,7 @@ export function Writing({
   const t = useText();
   const [files, setFiles] = useState<File[]>([]);
   const [isChoosing, setChoosing] = useState(false);
-  const send = useAct(
+  const send = useAction(
     async (at: Date | undefined) => {
       const id = await draft.keep();
       return dataOf(
@@ -67,7 +67,7 @@ export function Writing({
       },
     },
   );
-  const discard = useAct(() => draft.discard(), { stale: [['inbox', 'drafts']], onDone });
+  const discard = useAction(() => draft.discard(), { stale: [['inbox', 'drafts']], onDone });
   const isEmpty = draft.written.body_plain.trim() === '';
   return (
     <form
@@ -108,7 +108,7 @@ export function Writing({
           ))}
         </Pill.Group>
       ) : null}
-      <Theirs
+      <ConcurrentChanges
         draft={draft}
         names={{
           email_account_id: t('inbox.compose.from'),
@@ -172,7 +172,7 @@ function Templates({ variables, onChoose }: { variables: Record<string, string>;
     enabled: isOpen,
     queryFn: () => dataOf(heron.GET('/v1/templates')),
   });
-  const fill = useAct(
+  const fill = useAction(
     (id: string) => dataOf(heron.POST('/v1/templates/{id}/render', { params: { path: { id } }, body: { variables } })),
     { onDone: ({ body_plain: words }) => onChoose(words) },
   );

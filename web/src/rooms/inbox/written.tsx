@@ -11,7 +11,7 @@ import { Stack } from '@mantine/core';
 import { useText } from '../../text/index.ts';
 import { useAddress } from './address.ts';
 import { draftsQuery, type Draft } from './draft.ts';
-import { Nothing } from './nothing.tsx';
+import { EmptyPane } from './empty-pane.tsx';
 import { useWaiting, WaitingCard } from './waiting.tsx';
 
 /** List of drafts. A draft opens in its conversation or in the composer. */
@@ -23,9 +23,9 @@ export function Drafts({ onOpen }: { onOpen: (draft: Draft) => void }) {
       <Answered query={drafts} skeleton={<ListSkeleton rows={4} height={72} />}>
         {({ data }) =>
           data.length === 0 ? (
-            <Nothing icon={IconPencil} title={t('inbox.empty.drafts')}>
+            <EmptyPane icon={IconPencil} title={t('inbox.empty.drafts')}>
               {t('inbox.empty.drafts.why')}
-            </Nothing>
+            </EmptyPane>
           ) : (
             <ul className="inbox-list" aria-label={t('inbox.view.drafts')}>
               {data.map((draft) => (
@@ -57,9 +57,9 @@ export function ScheduledList() {
       <Answered query={waiting} skeleton={<ListSkeleton rows={4} height={72} />}>
         {({ data }) =>
           data.length === 0 ? (
-            <Nothing icon={IconClock} title={t('inbox.empty.scheduled')}>
+            <EmptyPane icon={IconClock} title={t('inbox.empty.scheduled')}>
               {t('inbox.empty.scheduled.why')}
-            </Nothing>
+            </EmptyPane>
           ) : (
             <Stack gap="xs" p="sm">
               {data.map((email) => (
@@ -92,9 +92,9 @@ export function SentList() {
                 {t('nothingFound')}
               </Text>
             ) : (
-              <Nothing icon={IconSend} title={t('inbox.empty.sent')}>
+              <EmptyPane icon={IconSend} title={t('inbox.empty.sent')}>
                 {t('inbox.empty.sent.why')}
-              </Nothing>
+              </EmptyPane>
             )
           ) : (
             <ul className="inbox-list" aria-label={t('inbox.view.sent')}>

@@ -2,9 +2,9 @@ import { Alert, Button, Code, List, PasswordInput, Stack, Text, TextInput } from
 import { useState } from 'react';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
-import { useGo } from '../../parts/to.tsx';
+import { useGoTo } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 
 type Provider = AnswerOf<'/v1/integrations/catalog'>['catalog'][number];
@@ -14,16 +14,16 @@ type Provider = AnswerOf<'/v1/integrations/catalog'>['catalog'][number];
  */
 export function Connect({ provider, onClose }: { provider: Provider; onClose: () => void }) {
   const t = useText();
-  const go = useGo();
+  const go = useGoTo();
   const [label, setLabel] = useState('');
   const [secret, setSecret] = useState('');
   const isOAuth = provider.auth_method === 'oauth';
   const named = label ? { label } : {};
-  const consent = useAct(
+  const consent = useAction(
     () => dataOf(heron.POST('/v1/integrations/oauth/start', { body: { provider: provider.provider, ...named } })),
     { isShown: true, onDone: ({ authorize_url }) => window.location.assign(authorize_url) },
   );
-  const connect = useAct(
+  const connect = useAction(
     () =>
       dataOf(
         heron.POST('/v1/integrations/connections', {

@@ -4,13 +4,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { To, ToButton, useGo } from '../../parts/to.tsx';
+import { PageLink, PageLinkButton, useGoTo } from '../../parts/page-link.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { nameOf } from './list.tsx';
 import { Mappings } from './mappings.tsx';
@@ -57,11 +57,11 @@ export default function ConnectionPage() {
       <Answered query={one} skeleton={<ListSkeleton rows={3} height={120} />}>
         {({ connection, events, runs, provider }) => (
           <>
-            <Trouble connection={connection} mayChange={mayChange} />
+            <ConnectionProblem connection={connection} mayChange={mayChange} />
             <Subscriptions connection={connection} provider={provider} events={events} mayChange={mayChange} />
             {provider.supports_push ? <Mappings id={id} mayChange={mayChange} /> : null}
             <Runs runs={runs} />
-            <GivenUp id={id} />
+            <DeadLetters id={id} />
           </>
         )}
       </Answered>
@@ -71,9 +71,9 @@ export default function ConnectionPage() {
 
 function Actions({ id, name }: { id: string; name: string }) {
   const t = useText();
-  const go = useGo();
+  const go = useGoTo();
   const path = { params: { path: { id } } };
-  const fire = useAct(() => dataOf(heron.POST('/v1/integrations/connections/{id}/test', path)), {
+  const fire = useAction(() => dataOf(heron.POST('/v1/integrations/connections/{id}/test', path)), {
     stale: [['integrations', id]],
     onDone: ({ sent }) =>
       void notifications.show({
@@ -81,7 +81,7 @@ function Actions({ id, name }: { id: string; name: string }) {
         color: sent ? 'teal' : 'yellow',
       }),
   });
-  const remove = useAct(() => dataOf(heron.DELETE('/v1/integrations/connections/{id}', path)), {
+  const remove = useAction(() => dataOf(heron.DELETE('/v1/integrations/connections/{id}', path)), {
     stale: [['integrations', 'list']],
     done: t('integrations.disconnected'),
     isShown: true,
@@ -109,9 +109,9 @@ const isIll = ({ status, health }: Connection): boolean =>
   status === 'connected' && (health === 'degraded' || health === 'down');
 
 /** Shows the problem of an account and its fix. */
-function Trouble({ connection, mayChange }: { connection: Connection; mayChange: boolean }) {
+function ConnectionProblem({ connection, mayChange }: { connection: Connection; mayChange: boolean }) {
   const t = useText();
-  const again = useAct(
+  const again = useAction(
     () =>
       dataOf(
         heron.POST('/v1/integrations/oauth/start', {
@@ -152,9 +152,9 @@ function Trouble({ connection, mayChange }: { connection: Connection; mayChange:
               {t('integrations.again')}
             </Button>
           ) : (
-            <ToButton size="xs" to={`/integrations?connect=${connection.provider}`}>
+            <PageLinkButton size="xs" to={`/integrations?connect=${connection.provider}`}>
               {t('integrations.again')}
-            </ToButton>
+            </PageLinkButton>
           )
         ) : null}
       </Stack>
@@ -212,7 +212,7 @@ function Runs({ runs }: { runs: readonly Run[] }) {
 }
 
 /** List of dead letters of the account; hidden if there are none. */
-function GivenUp({ id }: { id: string }) {
+function DeadLetters({ id }: { id: string }) {
   const t = useText();
   const may = useCan('send_campaigns');
   const letters = useQuery({
@@ -221,7 +221,7 @@ function GivenUp({ id }: { id: string }) {
     enabled: may,
   });
   const own = letters.data?.data.filter(({ payload }) => Object.values(payload).includes(id)) ?? [];
-  const replay = useAct(
+  const replay = useAction(
     (letter: string) => dataOf(heron.POST('/v1/tasks/dlq/{id}/replay', { params: { path: { id: letter } } })),
     { stale: [['integrations', id]], done: t('integrations.givenUp.again') },
   );
@@ -230,9 +230,9 @@ function GivenUp({ id }: { id: string }) {
     <Section
       title={t('integrations.givenUp')}
       action={
-        <To to="/operations/stuck" size="sm">
+        <PageLink to="/operations/stuck" size="sm">
           {t('integrations.givenUp.all')}
-        </To>
+        </PageLink>
       }
     >
       <Stack gap="xs">

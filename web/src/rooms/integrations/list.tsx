@@ -5,7 +5,7 @@ import { useCan } from '../../app/person.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 import { Connect } from './connect.tsx';
 import { ConnectionStatus } from './status.tsx';
@@ -90,9 +90,9 @@ function ProviderCard({
         {connections.map((one) => (
           <Group key={one.id} gap="xs" wrap="nowrap" justify="space-between">
             <Text size="sm" className="clip">
-              <To to={`/integrations/${one.id}`} inherit fw={600} title={nameOf(one)}>
+              <PageLink to={`/integrations/${one.id}`} inherit fw={600} title={nameOf(one)}>
                 {nameOf(one)}
-              </To>
+              </PageLink>
             </Text>
             <ConnectionStatus connection={one} />
           </Group>

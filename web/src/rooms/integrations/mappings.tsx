@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Select, Stack, Text, TextInput } from '@mant
 import IconX from 'tabler:x';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron, queryClient, type AnswerOf } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { DraftForm } from '../../parts/draft-form.tsx';
 import { useDraft } from '../../parts/draft.ts';
 import { Section } from '../../parts/section.tsx';
@@ -83,7 +83,7 @@ function Edit({ id, stored, mayChange }: { id: string; stored: Mappings; mayChan
   });
   const { rows } = draft.value;
   const setRows = (next: Row[]) => draft.change({ rows: next });
-  const reset = useAct(() => put([], stored.updated_at), { stale, done: t('saved'), onDone: draft.reset });
+  const reset = useAction(() => put([], stored.updated_at), { stale, done: t('saved'), onDone: draft.reset });
   const change = (at: number, row: Partial<Row>) =>
     setRows(rows.map((before, index) => (index === at ? { ...before, ...row } : before)));
   const fields = (

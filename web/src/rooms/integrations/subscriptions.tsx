@@ -2,7 +2,7 @@ import { Button, Group, JsonInput, Modal, Select, Stack, Text, Textarea, TextInp
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
 import { Section } from '../../parts/section.tsx';
 import { toTriggerChoice, triggerName } from '../../parts/trigger-names.ts';
@@ -26,7 +26,7 @@ export function Subscriptions({
 }) {
   const t = useText();
   const stale = [['integrations', connection.id]];
-  const remove = useAct(
+  const remove = useAction(
     (eventId: string) =>
       dataOf(
         heron.DELETE('/v1/integrations/connections/{id}/events/{eventId}', {
@@ -89,7 +89,7 @@ function Add({ id, provider }: { id: string; provider: Provider }) {
   const [channel, setChannel] = useState('');
   const [json, setJson] = useState('{}');
   const isNotice = action?.endsWith('.notify') ?? false;
-  const add = useAct(
+  const add = useAction(
     async () =>
       dataOf(
         heron.POST('/v1/integrations/connections/{id}/events', {

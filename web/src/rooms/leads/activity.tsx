@@ -5,7 +5,7 @@ import { useCan } from '../../app/person.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { textOf, useText } from '../../text/index.ts';
 
 /** Activity of a contact, latest first: emails, replies, product events and actions of the team. */
@@ -53,9 +53,9 @@ export function Activity({ id }: { id: string }) {
                 <Group key={kind + key} gap="xs" wrap="nowrap" align="baseline">
                   <Text size="sm" miw={0} flex={1} className="wrap-anywhere">
                     {to ? (
-                      <To to={to} inherit underline="always">
+                      <PageLink to={to} inherit underline="always">
                         {textOf('leads', kind)}
-                      </To>
+                      </PageLink>
                     ) : (
                       textOf('leads', kind)
                     )}

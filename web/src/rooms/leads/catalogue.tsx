@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, HeronError, type AnswerOf, type FoundBy } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { usePaged } from '../../parts/paged.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
@@ -128,7 +128,7 @@ function FilterFields({
 /** Imports the selected people as contacts, and reports known and suppressed ones. */
 function Import({ chosen, onDone }: { chosen: ReadonlySet<string>; onDone: () => void }) {
   const t = useText();
-  const take = useAct(() => dataOf(heron.POST('/v1/b2b-database/import', { body: { person_ids: [...chosen] } })), {
+  const take = useAction(() => dataOf(heron.POST('/v1/b2b-database/import', { body: { person_ids: [...chosen] } })), {
     stale: [['contacts'], ['checklist']],
     isShown: true,
     onDone: ({ count, existing_ids, suppressed_ids }) => {

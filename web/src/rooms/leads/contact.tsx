@@ -4,13 +4,13 @@ import { useParams } from '@tanstack/react-router';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { shownAddress } from '../../parts/address.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { To, useGo } from '../../parts/to.tsx';
+import { PageLink, useGoTo } from '../../parts/page-link.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { Activity } from './activity.tsx';
 import { EditContact } from './contact-fields.tsx';
@@ -44,9 +44,14 @@ export default function ContactPage() {
                 <Text size="sm" className="wrap-anywhere">
                   {textOf('leads.source', one.suppression.source)}
                   {one.suppression.reason ? `: ${one.suppression.reason}. ` : '. '}
-                  <To to={`/leads/suppressions?q=${encodeURIComponent(one.email)}`} inherit c="inherit" td="underline">
+                  <PageLink
+                    to={`/leads/suppressions?q=${encodeURIComponent(one.email)}`}
+                    inherit
+                    c="inherit"
+                    td="underline"
+                  >
                     {t('leads.suppressed.open')}
-                  </To>
+                  </PageLink>
                 </Text>
               </Alert>
             ) : null}
@@ -56,7 +61,7 @@ export default function ContactPage() {
               </Section>
               <Stack gap="lg">
                 <Filing contact={one} mayWrite={mayWrite} />
-                <Letters contact={one} />
+                <EmailOutcomes contact={one} />
                 <Deals id={id} />
               </Stack>
             </SimpleGrid>
@@ -70,8 +75,8 @@ export default function ContactPage() {
 
 function Erase({ id, email }: { id: string; email: string }) {
   const t = useText();
-  const go = useGo();
-  const erase = useAct(() => dataOf(heron.DELETE('/v1/contacts/{id}', { params: { path: { id } } })), {
+  const go = useGoTo();
+  const erase = useAction(() => dataOf(heron.DELETE('/v1/contacts/{id}', { params: { path: { id } } })), {
     stale: [['contacts', 'list']],
     done: t('leads.erased'),
     isShown: true,
@@ -88,11 +93,11 @@ function Filing({ contact, mayWrite }: { contact: Contact; mayWrite: boolean }) 
   const t = useText();
   const path = { params: { path: { id: contact.id } } };
   const stale = [['contacts']];
-  const file = useAct(
+  const file = useAction(
     (categories: string[]) => dataOf(heron.PATCH('/v1/contacts/{id}', { ...path, body: { categories } })),
     { stale },
   );
-  const subscribe = useAct(
+  const subscribe = useAction(
     (subscribed: boolean) => dataOf(heron.PATCH('/v1/contacts/{id}', { ...path, body: { subscribed } })),
     { stale, done: t('saved') },
   );
@@ -120,9 +125,9 @@ function Filing({ contact, mayWrite }: { contact: Contact; mayWrite: boolean }) 
           ) : (
             contact.campaigns.map(({ id, name }) => (
               <Text key={id} size="sm" className="clip">
-                <To to={`/campaigns/${id}`} inherit title={name}>
+                <PageLink to={`/campaigns/${id}`} inherit title={name}>
                   {name}
-                </To>
+                </PageLink>
               </Text>
             ))
           )}
@@ -158,7 +163,7 @@ function Filing({ contact, mayWrite }: { contact: Contact; mayWrite: boolean }) 
 }
 
 /** Outcomes of the emails to a contact; hidden before the first one. */
-function Letters({ contact: { engagement } }: { contact: Contact }) {
+function EmailOutcomes({ contact: { engagement } }: { contact: Contact }) {
   const t = useText();
   if (engagement.total_sent === 0 || !engagement.last_sent_at) return null;
   const rows = [
@@ -196,9 +201,9 @@ function Deals({ id }: { id: string }) {
       {deals.data.map((deal) => (
         <Group key={deal.id} gap="xs" wrap="nowrap" justify="space-between">
           <Text size="sm" className="clip">
-            <To to={`/crm/deals/${deal.id}`} inherit title={deal.name}>
+            <PageLink to={`/crm/deals/${deal.id}`} inherit title={deal.name}>
               {deal.name}
-            </To>
+            </PageLink>
           </Text>
           {deal.value === null ? null : (
             <Text size="sm" flex="none" className="figures">

@@ -6,11 +6,11 @@ import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { shownAddress } from '../../parts/address.ts';
 import { useFilter } from '../../parts/filter.ts';
-import { hasNone, usePaged } from '../../parts/paged.tsx';
+import { isEmptyList, usePaged } from '../../parts/paged.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Moment } from '../../parts/time.tsx';
-import { ToButton } from '../../parts/to.tsx';
+import { PageLinkButton } from '../../parts/page-link.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
 import { useText } from '../../text/index.ts';
 import { NewContact } from './new-contact.tsx';
@@ -27,9 +27,9 @@ export default function ContactsPage() {
   const actions = mayWrite ? (
     <>
       <NewContact />
-      <ToButton to="/leads/imports/new" leftSection={<IconUpload size={16} />}>
+      <PageLinkButton to="/leads/imports/new" leftSection={<IconUpload size={16} />}>
         {t('leads.import')}
-      </ToButton>
+      </PageLinkButton>
     </>
   ) : null;
   return (
@@ -66,15 +66,15 @@ function Contacts({ mayWrite }: { mayWrite: boolean }) {
   return (
     <Answered query={list} skeleton={<ListSkeleton rows={10} />}>
       {() =>
-        hasNone(list) && !isNarrow ? (
+        isEmptyList(list) && !isNarrow ? (
           <Empty
             icon={IconUsers}
             title={t('leads.empty')}
             action={
               mayWrite ? (
-                <ToButton to="/leads/imports/new" leftSection={<IconUpload size={16} />}>
+                <PageLinkButton to="/leads/imports/new" leftSection={<IconUpload size={16} />}>
                   {t('leads.import')}
-                </ToButton>
+                </PageLinkButton>
               ) : null
             }
           >

@@ -4,14 +4,14 @@ import IconUsers from 'tabler:users';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { saveAs } from '../../parts/download.ts';
 import { Figure } from '../../parts/figure.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, FiguresSkeleton } from '../../parts/states.tsx';
-import { ToButton } from '../../parts/to.tsx';
+import { PageLinkButton } from '../../parts/page-link.tsx';
 import { textOf, toNumber, toPercent, useText } from '../../text/index.ts';
 import { complete, Conditions, type Audience } from './conditions.tsx';
 import { CompanyTable, PeopleTable, type Question } from './database-tables.tsx';
@@ -50,7 +50,7 @@ export default function DatabasePage() {
         <Empty
           icon={IconUsers}
           title={t('leads.database.none')}
-          action={<ToButton to="/leads">{t('leads.contacts')}</ToButton>}
+          action={<PageLinkButton to="/leads">{t('leads.contacts')}</PageLinkButton>}
         >
           {t('leads.database.none.why')}
         </Empty>
@@ -143,9 +143,9 @@ function Coverage({ asked }: { asked: ReturnType<typeof useCoverage> }) {
                 note={coverage.fresh > 0 ? t('leads.database.reachable', { count: coverage.fresh_reachable }) : null}
               />
             </SimpleGrid>
-            {FACETS.some((name) => tells(name, facets[name])) ? (
+            {FACETS.some((name) => isInformative(name, facets[name])) ? (
               <SimpleGrid cols={{ base: 1, sm: 2, lg: 5 }} spacing="lg">
-                {FACETS.filter((name) => tells(name, facets[name])).map((name) => (
+                {FACETS.filter((name) => isInformative(name, facets[name])).map((name) => (
                   <Facet key={name} name={name} counts={facets[name]} total={coverage.total} />
                 ))}
               </SimpleGrid>
@@ -158,7 +158,7 @@ function Coverage({ asked }: { asked: ReturnType<typeof useCoverage> }) {
 }
 
 /** Returns true if a property's values are informative: some are known and they do not repeat the figures. */
-function tells(name: (typeof FACETS)[number], counts: { key: string }[]): boolean {
+function isInformative(name: (typeof FACETS)[number], counts: { key: string }[]): boolean {
   if (name === 'outreach_status') return counts.length > 1;
   return counts.some(({ key }) => key !== '' && key !== 'unknown');
 }
@@ -199,9 +199,12 @@ function Facet({
 
 function Export({ question }: { question: Question }) {
   const t = useText();
-  const download = useAct(() => dataOf(heron.POST('/v1/lead-database/export', { body: question, parseAs: 'blob' })), {
-    onDone: (file) => saveAs(file as Blob, 'people.csv'),
-  });
+  const download = useAction(
+    () => dataOf(heron.POST('/v1/lead-database/export', { body: question, parseAs: 'blob' })),
+    {
+      onDone: (file) => saveAs(file as Blob, 'people.csv'),
+    },
+  );
   return (
     <Button
       variant="default"

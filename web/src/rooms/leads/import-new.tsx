@@ -4,12 +4,12 @@ import { useRef, useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useCampaigns } from '../../parts/choices.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
 import { ErrorNote } from '../../parts/states.tsx';
-import { useGo } from '../../parts/to.tsx';
+import { useGoTo } from '../../parts/page-link.tsx';
 import { toNumber, useText } from '../../text/index.ts';
 import { ColumnTable, suggestedMapping, type Column, type Preview } from './import-columns.tsx';
 import { OutcomeOf } from './import-outcome.tsx';
@@ -22,7 +22,7 @@ export default function NewImportPage() {
   const t = useText();
   const [file, setFile] = useState<File>();
   const [reading, setReading] = useState<Reading>({});
-  const look = useAct(
+  const look = useAction(
     ({ chosen, read }: { chosen: File; read: Reading }) =>
       dataOf(heron.POST('/v1/contacts/import/preview', { body: {}, bodySerializer: () => fileBody(chosen, read) })),
     { isShown: true },
@@ -122,13 +122,13 @@ function Drop({
 
 function Mapping({ file, preview, reading }: { file: File; preview: Preview; reading: Reading }) {
   const t = useText();
-  const go = useGo();
+  const go = useGoTo();
   const [mapping, setMapping] = useState<Column[]>(() => suggestedMapping(preview));
   const [tags, setTags] = useState<string[]>([]);
   const [given] = useFilter('campaign');
   const [campaign, setCampaign] = useState<string | null>(given || null);
   const [isUpdating, setUpdating] = useState(true);
-  const start = useAct(
+  const start = useAction(
     () =>
       dataOf(
         heron.POST('/v1/contacts/import', {

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { dataOf, heron, queryClient, type AnswerOf, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { saveAs } from '../../parts/download.ts';
 import { Figure } from '../../parts/figure.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -80,7 +80,7 @@ export default function ImportPage() {
 function Cancel({ id }: { id: string }) {
   const t = useText();
   const may = useCan('manage_contacts');
-  const cancel = useAct(() => dataOf(heron.POST('/v1/contacts/imports/{id}/cancel', { params: { path: { id } } })), {
+  const cancel = useAction(() => dataOf(heron.POST('/v1/contacts/imports/{id}/cancel', { params: { path: { id } } })), {
     stale: [['imports']],
   });
   return may ? (
@@ -101,7 +101,7 @@ function Problems({ id, total }: { id: string; total: number }) {
       }),
     ),
   );
-  const download = useAct(
+  const download = useAction(
     () => dataOf(heron.GET('/v1/contacts/imports/{id}/problems.csv', { ...path, parseAs: 'blob' })),
     { onDone: (file) => saveAs(file as Blob, `left-out-${id}.csv`) },
   );

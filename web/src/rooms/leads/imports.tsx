@@ -5,7 +5,7 @@ import { useCan } from '../../app/person.ts';
 import { PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { To, ToButton } from '../../parts/to.tsx';
+import { PageLink, PageLinkButton } from '../../parts/page-link.tsx';
 import { toNumber, useText } from '../../text/index.ts';
 import { ImportStatus } from './import-status.tsx';
 import { LeadsPage } from './pages.tsx';
@@ -18,9 +18,9 @@ export default function ImportsPage() {
     dataOf(heron.GET('/v1/contacts/imports', { params: { query: { limit: 50, ...cursor } }, signal })),
   );
   const start = mayWrite ? (
-    <ToButton to="/leads/imports/new" leftSection={<IconUpload size={16} />}>
+    <PageLinkButton to="/leads/imports/new" leftSection={<IconUpload size={16} />}>
       {t('leads.import')}
-    </ToButton>
+    </PageLinkButton>
   ) : null;
   return (
     <LeadsPage lead={t('leads.imports.lead')} actions={start}>
@@ -47,9 +47,9 @@ export default function ImportsPage() {
                 data.map((one) => (
                   <Table.Tr key={one.id}>
                     <Table.Td maw={{ base: 140, sm: 320 }} className="clip">
-                      <To to={`/leads/imports/${one.id}`} fw={600} size="sm" title={one.filename}>
+                      <PageLink to={`/leads/imports/${one.id}`} fw={600} size="sm" title={one.filename}>
                         {one.filename}
-                      </To>
+                      </PageLink>
                     </Table.Td>
                     <Table.Td>
                       <ImportStatus status={one.status} />

@@ -3,9 +3,9 @@ import { useDisclosure } from '@mantine/hooks';
 import IconPlus from 'tabler:plus';
 import { useState, type ChangeEvent } from 'react';
 import { executedOf, heron } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
-import { useGo } from '../../parts/to.tsx';
+import { useGoTo } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 
 const NOBODY = { email: '', first_name: '', last_name: '', company: '' };
@@ -13,10 +13,10 @@ const NOBODY = { email: '', first_name: '', last_name: '', company: '' };
 /** Dialog that adds one contact and opens it; a known address opens its contact. */
 export function NewContact() {
   const t = useText();
-  const go = useGo();
+  const go = useGoTo();
   const [isOpen, dialog] = useDisclosure();
   const [person, setPerson] = useState(NOBODY);
-  const add = useAct(() => executedOf(heron.POST('/v1/contacts', { body: [person] })), {
+  const add = useAction(() => executedOf(heron.POST('/v1/contacts', { body: [person] })), {
     stale: [['contacts'], ['checklist']],
     done: t('leads.new.done'),
     isShown: true,

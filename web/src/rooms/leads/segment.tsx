@@ -5,14 +5,14 @@ import { useParams } from '@tanstack/react-router';
 import { dataOf, heron, queryClient, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { shownAddress } from '../../parts/address.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { DraftForm } from '../../parts/draft-form.tsx';
 import { useDraft } from '../../parts/draft.ts';
 import { Page } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
-import { To, useGo } from '../../parts/to.tsx';
+import { PageLink, useGoTo } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 import { complete, Conditions, type Audience } from './conditions.tsx';
 import { nameOf } from './contacts.tsx';
@@ -55,7 +55,7 @@ export default function SegmentPage() {
 
 function Edit({ segment }: { segment?: Segment }) {
   const t = useText();
-  const go = useGo();
+  const go = useGoTo();
   const mayWrite = useCan('manage_contacts');
   const draft = useDraft<Edited>({
     stored: segment ? editedOf(segment) : NEW,
@@ -80,7 +80,7 @@ function Edit({ segment }: { segment?: Segment }) {
     done: t('saved'),
   });
   const { name, audience } = draft.value;
-  const remove = useAct(() => dataOf(heron.DELETE('/v1/segments/{id}', { params: { path: { id: segment!.id } } })), {
+  const remove = useAction(() => dataOf(heron.DELETE('/v1/segments/{id}', { params: { path: { id: segment!.id } } })), {
     stale: [['segments', 'list']],
     isShown: true,
     onDone: () => go('/leads/segments'),
@@ -173,9 +173,9 @@ function People({ audience }: { audience: Audience }) {
                     {first.map((person) => (
                       <Table.Tr key={person.id}>
                         <Table.Td className="clip">
-                          <To to={`/leads/${person.id}`} size="sm" display="block" className="clip">
+                          <PageLink to={`/leads/${person.id}`} size="sm" display="block" className="clip">
                             {nameOf(person) || shownAddress(person.email)}
-                          </To>
+                          </PageLink>
                         </Table.Td>
                         <Table.Td className="clip" c="dimmed" title={person.email}>
                           {nameOf(person) ? shownAddress(person.email) : null}

@@ -7,7 +7,7 @@ import { useCan } from '../../app/person.ts';
 import { PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { To, ToButton } from '../../parts/to.tsx';
+import { PageLink, PageLinkButton } from '../../parts/page-link.tsx';
 import { toNumber, useText } from '../../text/index.ts';
 import { LeadsPage } from './pages.tsx';
 
@@ -19,9 +19,9 @@ export default function SegmentsPage() {
     dataOf(heron.GET('/v1/segments', { params: { query: { limit: 25, ...cursor } }, signal })),
   );
   const write = mayWrite ? (
-    <ToButton to="/leads/segments/new" leftSection={<IconPlus size={16} />}>
+    <PageLinkButton to="/leads/segments/new" leftSection={<IconPlus size={16} />}>
       {t('leads.segments.new')}
-    </ToButton>
+    </PageLinkButton>
   ) : null;
   return (
     <LeadsPage lead={t('leads.segments.lead')} actions={write}>
@@ -60,9 +60,9 @@ function Row({ segment: { id, name, conditions, updated_at } }: { segment: RowOf
   return (
     <Table.Tr>
       <Table.Td maw={{ base: 180, sm: 420 }} className="clip">
-        <To to={`/leads/segments/${id}`} fw={600} size="sm" title={name}>
+        <PageLink to={`/leads/segments/${id}`} fw={600} size="sm" title={name}>
           {name}
-        </To>
+        </PageLink>
       </Table.Td>
       <Table.Td ta="right">{conditions.length || t('leads.segments.everybody')}</Table.Td>
       <Table.Td ta="right">

@@ -7,11 +7,11 @@ import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { shownAddress } from '../../parts/address.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { Form } from '../../parts/form.tsx';
-import { hasNone, usePaged } from '../../parts/paged.tsx';
+import { isEmptyList, usePaged } from '../../parts/paged.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -38,7 +38,7 @@ export default function SuppressionsPage() {
     <LeadsPage lead={t('leads.suppressions.lead')} actions={mayWrite ? <Add /> : null}>
       <Answered query={list} skeleton={<ListSkeleton />}>
         {() =>
-          hasNone(list) && !q ? (
+          isEmptyList(list) && !q ? (
             <Empty icon={IconBan} title={t('leads.suppressions.empty')}>
               {t('leads.suppressions.empty.why')}
             </Empty>
@@ -72,7 +72,7 @@ const cellsWithLift = (one: Suppression) => <Cells one={one} mayWrite />;
 
 function Cells({ one, mayWrite }: { one: Suppression; mayWrite: boolean }) {
   const t = useText();
-  const lift = useAct(() => dataOf(heron.DELETE('/v1/suppressions/{id}', { params: { path: { id: one.id } } })), {
+  const lift = useAction(() => dataOf(heron.DELETE('/v1/suppressions/{id}', { params: { path: { id: one.id } } })), {
     stale: [['suppressions'], ['contacts']],
     done: t('leads.suppressions.lifted'),
     isShown: true,
@@ -115,7 +115,7 @@ function Add() {
   const [pasted, setPasted] = useState('');
   const [reason, setReason] = useState('');
   const values = pasted.split(/[\s,;]+/).filter(Boolean);
-  const add = useAct(
+  const add = useAction(
     () =>
       dataOf(
         heron.POST('/v1/suppressions', {

@@ -3,11 +3,11 @@ import IconUsers from 'tabler:users';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { toNumber, toPercent, useText } from '../../text/index.ts';
 import { LeadsPage } from './pages.tsx';
 import { useTags } from './tags.tsx';
@@ -80,9 +80,9 @@ export default function VerificationPage() {
                         <Table.Td>{t(`leads.verified.${verdict}`)}</Table.Td>
                         <Table.Td ta="right">
                           {countOf(verdict) > 0 ? (
-                            <To to={people(verdict)} inherit>
+                            <PageLink to={people(verdict)} inherit>
                               {toNumber(countOf(verdict))}
-                            </To>
+                            </PageLink>
                           ) : (
                             toNumber(0)
                           )}
@@ -111,7 +111,7 @@ export default function VerificationPage() {
 /** Button that verifies the addresses of a list without a result. */
 function Verify({ tag, open }: { tag: string; open: number }) {
   const t = useText();
-  const verify = useAct(
+  const verify = useAction(
     () =>
       dataOf(
         heron.PATCH('/v1/contacts', {

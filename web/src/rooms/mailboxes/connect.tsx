@@ -13,10 +13,10 @@ import {
 } from '@mantine/core';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
 import { Page } from '../../parts/page.tsx';
-import { useGo } from '../../parts/to.tsx';
+import { useGoTo } from '../../parts/page-link.tsx';
 import { ErrorNote } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
 import { RefusalNote } from './refusal.tsx';
@@ -28,13 +28,13 @@ import { serversOf, type Security, type Server } from './servers.ts';
  */
 export default function ConnectPage() {
   const t = useText();
-  const go = useGo();
+  const go = useGoTo();
   const [email, setEmail] = useState('');
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
   const [servers, setServers] = useState(serversOf(''));
   const [gap, setGap] = useState<number | string>(10);
-  const connect = useAct(
+  const connect = useAction(
     () =>
       dataOf(
         heron.POST('/v1/emails', {
@@ -174,7 +174,7 @@ function ServerFields({
 
 function Consent() {
   const t = useText();
-  const start = useAct(
+  const start = useAction(
     (provider: 'gmail' | 'outlook') =>
       dataOf(heron.POST('/v1/emails/onboarding/oauth/cli-start', { body: { provider } })),
     { isShown: true, onDone: ({ url }) => window.location.assign(url) },

@@ -1,10 +1,10 @@
 import { List, Stack, Text } from '@mantine/core';
 import { dataOf, heron, queryClient, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Section } from '../../parts/section.tsx';
-import { useGo } from '../../parts/to.tsx';
+import { useGoTo } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 
 type Mailbox = AnswerOf<'/v1/emails/{id}'>;
@@ -14,9 +14,9 @@ const NAMED = 8;
 /** Disconnects a mailbox and deletes its data, after a confirmation that lists all effects. */
 export function Disconnect({ mailbox: { id, email, provider, warmup, campaigns } }: { mailbox: Mailbox }) {
   const t = useText();
-  const go = useGo();
+  const go = useGoTo();
   const may = useCan('manage_settings');
-  const remove = useAct(() => dataOf(heron.DELETE('/v1/emails/{id}', { params: { path: { id } } })), {
+  const remove = useAction(() => dataOf(heron.DELETE('/v1/emails/{id}', { params: { path: { id } } })), {
     stale: [['campaigns'], ['inbox'], ['checklist'], ['reports']],
     done: t('mailbox.disconnect.done', { email }),
     isShown: true,

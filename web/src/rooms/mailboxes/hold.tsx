@@ -2,7 +2,7 @@ import { Alert, Button, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { toDateTime } from '../../parts/time.tsx';
 import { textOf, useText } from '../../text/index.ts';
 
@@ -45,7 +45,7 @@ export function HoldNote({ hold, title, children }: { hold: Hold; title: ReactNo
 export function HeldMailbox({ mailbox: { id, hold } }: { mailbox: Pick<Mailbox, 'id' | 'hold'> }) {
   const t = useText();
   const may = useCan('manage_settings');
-  const lift = useAct(
+  const lift = useAction(
     () => dataOf(heron.PATCH('/v1/emails/{id}', { params: { path: { id } }, body: { status: 'active' } })),
     { stale: [['mailboxes'], ['checklist']], done: t('hold.lifted') },
   );

@@ -5,9 +5,9 @@ import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
-import { hasNone, PagedTable, usePaged } from '../../parts/paged.tsx';
+import { isEmptyList, PagedTable, usePaged } from '../../parts/paged.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
-import { To, ToButton } from '../../parts/to.tsx';
+import { PageLink, PageLinkButton } from '../../parts/page-link.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { toNumber, useText } from '../../text/index.ts';
@@ -29,9 +29,9 @@ export default function MailboxesPage() {
     ),
   );
   const connect = mayConnect ? (
-    <ToButton to="/mailboxes/new" leftSection={<IconPlus size={16} />}>
+    <PageLinkButton to="/mailboxes/new" leftSection={<IconPlus size={16} />}>
       {t('mailboxes.connect')}
-    </ToButton>
+    </PageLinkButton>
   ) : null;
   return (
     <Page
@@ -39,9 +39,9 @@ export default function MailboxesPage() {
       lead={t('mailboxes.lead')}
       actions={
         <>
-          <ToButton to="/mailboxes/orders" variant="default">
+          <PageLinkButton to="/mailboxes/orders" variant="default">
             {t('orders.title')}
-          </ToButton>
+          </PageLinkButton>
           {connect}
         </>
       }
@@ -49,7 +49,7 @@ export default function MailboxesPage() {
       <Answered query={list} skeleton={<ListSkeleton />}>
         {({ pages }) => {
           const rows = pages.flatMap(({ data }) => data);
-          if (hasNone(list) && !q)
+          if (isEmptyList(list) && !q)
             return (
               <Empty icon={IconMailbox} title={t('mailboxes.empty')} action={connect}>
                 {t('mailboxes.empty.why')}
@@ -88,9 +88,9 @@ function MailboxRow({ mailbox }: { mailbox: Mailbox }) {
   return (
     <Table.Tr>
       <Table.Td maw={{ base: 220, sm: 320 }} className="clip">
-        <To to={`/mailboxes/${mailbox.id}`} fw={600} size="sm">
+        <PageLink to={`/mailboxes/${mailbox.id}`} fw={600} size="sm">
           {mailbox.email}
-        </To>
+        </PageLink>
         <Text size="xs" c="dimmed" className="clip">
           {mailbox.name}
         </Text>
@@ -133,9 +133,9 @@ function Held({ rows }: { rows: Mailbox[] }) {
         key={id}
         hold={hold!}
         title={
-          <To to={`/mailboxes/${id}`} c="inherit" className="wrap-anywhere">
+          <PageLink to={`/mailboxes/${id}`} c="inherit" className="wrap-anywhere">
             {email}
-          </To>
+          </PageLink>
         }
       />
     ));

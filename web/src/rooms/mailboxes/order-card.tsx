@@ -1,11 +1,11 @@
 import { Alert, Anchor, Badge, Group, List, Progress, Stack, Text } from '@mantine/core';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { toMoneyOfMinor } from '../../parts/money.ts';
 import { Ago, toDateTime } from '../../parts/time.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { textOf, useText } from '../../text/index.ts';
 
 export type Order = AnswerOf<'/v1/mailbox-provisioning/{id}'>;
@@ -24,7 +24,7 @@ export const STATUSES = Object.keys(COLORS) as Order['status'][];
 const FOLLOW_MS = 5_000;
 
 /** Returns the refetch interval (ms) of orders; false if none is in progress. */
-export function followOrder(orders: readonly Pick<Order, 'status'>[]): number | false {
+export function refetchIntervalMs(orders: readonly Pick<Order, 'status'>[]): number | false {
   return orders.some(({ status }) => !['ready', 'failed', 'cancelled'].includes(status)) && FOLLOW_MS;
 }
 
@@ -83,7 +83,7 @@ export function OrderProgress({ order }: { order: Order }) {
           <Progress value={(done / order.steps.length) * 100} aria-label={t('orders.progress')} />
           <Text size="xs" c="dimmed" mt={4} className="wrap-anywhere">
             {t('orders.steps', { done, all: order.steps.length })}
-            {current ? ` · ${sayStep(current.key)}` : ''}
+            {current ? ` · ${stepName(current.key)}` : ''}
             {current?.detail ? ` · ${textOf('orders.detail', current.detail)}` : ''}
           </Text>
         </div>
@@ -93,7 +93,7 @@ export function OrderProgress({ order }: { order: Order }) {
 }
 
 /** Returns the name of a step without its number. */
-export function sayStep(key: string): string {
+export function stepName(key: string): string {
   const [kind = key] = key.split(':');
   return textOf('orders.step', kind);
 }
@@ -102,7 +102,7 @@ export function sayStep(key: string): string {
 export function CancelOrder({ order }: { order: Order }) {
   const t = useText();
   const may = useCan('manage_settings');
-  const cancel = useAct(
+  const cancel = useAction(
     () =>
       dataOf(heron.POST('/v1/mailbox-provisioning/{id}/cancel', { params: { path: { id: order.provisioning_id } } })),
     { stale: [['orders'], ['mailboxes']], isShown: true },
@@ -127,9 +127,9 @@ export function OrderMailboxes({ order }: { order: Order }) {
         <List.Item key={email}>
           <Group gap="xs">
             {id ? (
-              <To to={`/mailboxes/${id}`} size="sm">
+              <PageLink to={`/mailboxes/${id}`} size="sm">
                 {email}
-              </To>
+              </PageLink>
             ) : (
               email
             )}

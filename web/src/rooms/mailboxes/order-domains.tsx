@@ -7,7 +7,7 @@ import { More, usePaged } from '../../parts/paged.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago, toDateTime } from '../../parts/time.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 import { OrdersPage } from './orders-frame.tsx';
 
@@ -88,9 +88,9 @@ function RenewalCard({ renewal }: { renewal: Renewal }) {
             [t('orders.blocked'), renewal.blocked_reason],
             [
               t('orders.one'),
-              <To key="order" to={`/mailboxes/orders/${renewal.provisioning_id}`} size="sm">
+              <PageLink key="order" to={`/mailboxes/orders/${renewal.provisioning_id}`} size="sm">
                 {t('orders.open')}
-              </To>,
+              </PageLink>,
             ],
           ]}
         />

@@ -15,14 +15,14 @@ import IconPackage from 'tabler:package';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, HeronError, type AnswerOf, type BodyOf } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
 import { toMoneyOfMinor } from '../../parts/money.ts';
 import { Page } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { toDateTime } from '../../parts/time.tsx';
-import { useGo } from '../../parts/to.tsx';
+import { useGoTo } from '../../parts/page-link.tsx';
 import { WholeNumber } from '../../parts/whole-number.tsx';
 import { useText } from '../../text/index.ts';
 import { LineItems } from './line-items.tsx';
@@ -53,14 +53,14 @@ export default function NewOrderPage() {
         </Empty>
       ) : (
         <Answered query={offers} skeleton={<ListSkeleton rows={3} height={90} />}>
-          {({ data }) => <Wishes offers={data} />}
+          {({ data }) => <OrderFields offers={data} />}
         </Answered>
       )}
     </Page>
   );
 }
 
-function Wishes({ offers }: { offers: readonly Offer[] }) {
+function OrderFields({ offers }: { offers: readonly Offer[] }) {
   const t = useText();
   const [provider, setProvider] = useState(offers[0]?.provider ?? '');
   const [count, setCount] = useState<number | string>(2);
@@ -69,7 +69,7 @@ function Wishes({ offers }: { offers: readonly Offer[] }) {
   const [warmup, setWarmup] = useState(true);
   const offer = offers.find((one) => one.provider === provider);
   const money = (cents: number) => toMoneyOfMinor(cents, offer?.currency.toUpperCase() ?? 'USD');
-  const price = useAct(
+  const price = useAction(
     () =>
       getQuote({
         provider,
@@ -168,8 +168,8 @@ function Offers({
 /** Shows the price of the selection and the steps after ordering. */
 function Priced({ quote, onBack }: { quote: Quote; onBack: () => void }) {
   const t = useText();
-  const go = useGo();
-  const order = useAct(
+  const go = useGoTo();
+  const order = useAction(
     () =>
       dataOf(
         heron.POST('/v1/mailboxes/provision', {
@@ -207,7 +207,7 @@ function Priced({ quote, onBack }: { quote: Quote; onBack: () => void }) {
             ))}
           </List>
         </Section>
-        <WhatNext quote={quote} due={due} />
+        <NextSteps quote={quote} due={due} />
       </SimpleGrid>
       {order.data && 'approval_url' in order.data ? (
         <Alert color="yellow" variant="light" role="status">
@@ -228,7 +228,7 @@ function Priced({ quote, onBack }: { quote: Quote; onBack: () => void }) {
 }
 
 /** @param due amount due today, with its currency */
-function WhatNext({ quote, due }: { quote: Quote; due: string }) {
+function NextSteps({ quote, due }: { quote: Quote; due: string }) {
   const t = useText();
   return (
     <Section title={t('orders.whatNext')}>

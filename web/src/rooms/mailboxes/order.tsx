@@ -10,12 +10,12 @@ import { textOf, useText } from '../../text/index.ts';
 import { LineItems } from './line-items.tsx';
 import {
   CancelOrder,
-  followOrder,
+  refetchIntervalMs,
   OrderMailboxes,
   orderMoments,
   OrderProgress,
   OrderState,
-  sayStep,
+  stepName,
   type Order,
 } from './order-card.tsx';
 
@@ -36,7 +36,7 @@ export default function OrderPage() {
   const query = useQuery({
     queryKey: ['orders', id],
     queryFn: () => dataOf(heron.GET('/v1/mailbox-provisioning/{id}', { params: { path: { id } } })),
-    refetchInterval: ({ state }) => (state.data ? followOrder([state.data]) : false),
+    refetchInterval: ({ state }) => (state.data ? refetchIntervalMs([state.data]) : false),
   });
   return (
     <Page
@@ -100,7 +100,7 @@ function Steps({ order }: { order: Order }) {
                   {t(`orders.stepState.${step.status}`)}
                 </Badge>
                 <Text size="sm" span>
-                  {sayStep(step.key)} {index === '' ? '' : Number(index) + 1}
+                  {stepName(step.key)} {index === '' ? '' : Number(index) + 1}
                 </Text>
                 {step.detail ? (
                   <Text size="sm" c="dimmed" span className="wrap-anywhere">

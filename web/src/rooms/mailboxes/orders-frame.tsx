@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useCan } from '../../app/person.ts';
 import { Page } from '../../parts/page.tsx';
 import { SubPages } from '../../parts/sub-pages.tsx';
-import { ToButton } from '../../parts/to.tsx';
+import { PageLinkButton } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 
 /** Layout of the pages of orders and ordered domains, with links between them and to a new order. */
@@ -17,9 +17,9 @@ export function OrdersPage({ children }: { children: ReactNode }) {
       back={{ to: '/mailboxes', label: t('nav.mailboxes') }}
       actions={
         may ? (
-          <ToButton to="/mailboxes/orders/new" leftSection={<IconPlus size={16} />}>
+          <PageLinkButton to="/mailboxes/orders/new" leftSection={<IconPlus size={16} />}>
             {t('orders.new')}
-          </ToButton>
+          </PageLinkButton>
         ) : null
       }
     >

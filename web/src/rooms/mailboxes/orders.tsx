@@ -5,11 +5,11 @@ import { useCan } from '../../app/person.ts';
 import { Facts } from '../../parts/facts.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { toMoneyOfMinor } from '../../parts/money.ts';
-import { hasNone, More, usePaged } from '../../parts/paged.tsx';
+import { isEmptyList, More, usePaged } from '../../parts/paged.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { To, ToButton } from '../../parts/to.tsx';
+import { PageLink, PageLinkButton } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 import { CancelOrder, OrderMailboxes, OrderProgress, OrderState, STATUSES, type Order } from './order-card.tsx';
 import { OrdersPage } from './orders-frame.tsx';
@@ -32,12 +32,12 @@ export default function OrderListPage() {
       <Answered query={list} skeleton={<ListSkeleton rows={2} height={160} />}>
         {({ pages }) => {
           const rows = pages.flatMap(({ data }) => data);
-          if (hasNone(list) && !status)
+          if (isEmptyList(list) && !status)
             return (
               <Empty
                 icon={IconPackage}
                 title={t('orders.none')}
-                action={may ? <ToButton to="/mailboxes/orders/new">{t('orders.new')}</ToButton> : null}
+                action={may ? <PageLinkButton to="/mailboxes/orders/new">{t('orders.new')}</PageLinkButton> : null}
               >
                 {t('orders.none.why')}
               </Empty>
@@ -80,9 +80,9 @@ function OrderCard({ order }: { order: Order }) {
           ]}
         />
         <Group>
-          <To to={`/mailboxes/orders/${order.provisioning_id}`} size="sm">
+          <PageLink to={`/mailboxes/orders/${order.provisioning_id}`} size="sm">
             {t('orders.open')}
-          </To>
+          </PageLink>
           <CancelOrder order={order} />
         </Group>
       </Stack>

@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { dataOf, heron, queryClient, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { DraftFoot } from '../../parts/draft-form.tsx';
 import { useDraft } from '../../parts/draft.ts';
 import { Figure } from '../../parts/figure.tsx';
-import { useFocusBack } from '../../parts/focus.ts';
+import { useFocusReturn } from '../../parts/focus.ts';
 import { Page } from '../../parts/page.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -18,8 +18,8 @@ import { Disconnect } from './disconnect.tsx';
 import { HeldMailbox } from './hold.tsx';
 import { MailboxState } from './list.tsx';
 import { NewPassword } from './password.tsx';
-import { Found } from './refusal.tsx';
-import { Standing, WarmupCurve } from './standing.tsx';
+import { TestResult } from './refusal.tsx';
+import { MailboxHealth, WarmupCurve } from './health.tsx';
 
 type Mailbox = AnswerOf<'/v1/emails/{id}'>;
 
@@ -49,7 +49,7 @@ export default function MailboxPage() {
         {(data) => (
           <Stack gap="md">
             <HeldMailbox mailbox={data} />
-            <Standing id={id} />
+            <MailboxHealth id={id} />
             <SimpleGrid cols={{ base: 1, md: 2 }}>
               <Connection mailbox={data} />
               <Dns id={id} />
@@ -72,7 +72,7 @@ function Connection({ mailbox }: { mailbox: Mailbox }) {
   const may = useCan('manage_settings');
   const securityOf = (security: Mailbox['smtp']['security']) =>
     t(security === 'none' ? 'mailbox.unencrypted' : `connect.security.${security}`);
-  const test = useAct(() => dataOf(heron.POST('/v1/emails/{id}/test', { params: { path: { id: mailbox.id } } })), {
+  const test = useAction(() => dataOf(heron.POST('/v1/emails/{id}/test', { params: { path: { id: mailbox.id } } })), {
     stale: [['mailboxes', mailbox.id]],
     isShown: true,
   });
@@ -99,7 +99,7 @@ function Connection({ mailbox }: { mailbox: Mailbox }) {
             ))}
           </Group>
         ) : null}
-        {test.data?.error ? <Found error={test.data.error} /> : null}
+        {test.data?.error ? <TestResult error={test.data.error} /> : null}
         <ErrorNote error={test.error} />
         {may ? (
           <Group>
@@ -121,7 +121,7 @@ function Dns({ id }: { id: string }) {
     queryFn: () => dataOf(heron.GET('/v1/emails/{id}/auth-check', { params: { path: { id } } })),
     staleTime: 5 * 60_000,
   });
-  useFocusBack(dns.isFetching);
+  useFocusReturn(dns.isFetching);
   return (
     <Section title={t('mailbox.dns')}>
       <Answered query={dns} skeleton={<ListSkeleton rows={3} height={24} />}>
@@ -247,7 +247,7 @@ function Warmup({ mailbox }: { mailbox: Mailbox }) {
     queryKey: ['mailboxes', mailbox.id, 'warmup'],
     queryFn: () => dataOf(heron.GET('/v1/emails/{id}/warmup', path)),
   });
-  const act = useAct(
+  const act = useAction(
     async (verb: 'start' | 'pause' | 'resume' | 'stop') => {
       if (verb === 'start') await dataOf(heron.POST('/v1/emails/{id}/warmup/start', path));
       else if (verb === 'pause') await dataOf(heron.POST('/v1/emails/{id}/warmup/pause', path));
@@ -317,9 +317,9 @@ function Used({ mailbox: { campaigns } }: { mailbox: Mailbox }) {
       ) : (
         <Stack gap={4}>
           {campaigns.map(({ id, name }) => (
-            <To key={id} to={`/campaigns/${id}`} size="sm" className="wrap-anywhere">
+            <PageLink key={id} to={`/campaigns/${id}`} size="sm" className="wrap-anywhere">
               {name}
-            </To>
+            </PageLink>
           ))}
         </Stack>
       )}

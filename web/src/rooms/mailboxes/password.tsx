@@ -1,8 +1,8 @@
 import { Button, PasswordInput, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
-import { toNewest } from '../../parts/draft.ts';
+import { useAction } from '../../parts/action.ts';
+import { applyToNewest } from '../../parts/draft.ts';
 import { Form } from '../../parts/form.tsx';
 import { useText } from '../../text/index.ts';
 import { RefusalNote } from './refusal.tsx';
@@ -17,9 +17,9 @@ export function NewPassword({ mailbox }: { mailbox: Mailbox }) {
   const [isOpen, setOpen] = useState(mailbox.hold !== null);
   const [password, setPassword] = useState('');
   const path = { params: { path: { id: mailbox.id } } };
-  const save = useAct(
+  const save = useAction(
     () =>
-      toNewest(
+      applyToNewest(
         mailbox,
         ({ smtp, imap, updated_at: expected_updated_at }) =>
           dataOf(

@@ -42,7 +42,7 @@ export function RefusalNote({ error }: { error: unknown }) {
 }
 
 /** Shows the result of a connection test; as the API's own text if it is not about the servers. */
-export function Found({ error }: { error: { message: string; fix: string } }) {
+export function TestResult({ error }: { error: { message: string; fix: string } }) {
   const t = useText();
   const refusals = error.message.split(/; (?=(?:SMTP|IMAP) \w+: )/).map(toRefusal);
   const isOfServers = refusals.every((one) => one !== undefined);

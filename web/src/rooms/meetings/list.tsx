@@ -9,7 +9,7 @@ import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
 import { More, usePaged } from '../../parts/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
-import { To, ToButton } from '../../parts/to.tsx';
+import { PageLink, PageLinkButton } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 import { ChangeMeeting, LogMeeting, ManualMeeting } from './meeting-form.tsx';
 
@@ -46,7 +46,7 @@ export default function MeetingsPage() {
             <Empty
               icon={IconCalendar}
               title={t(from || to ? 'meetings.none' : `meetings.empty.${timeframe}`)}
-              action={mayConnect ? <ToButton to="/integrations">{t('meetings.connect')}</ToButton> : null}
+              action={mayConnect ? <PageLinkButton to="/integrations">{t('meetings.connect')}</PageLinkButton> : null}
             >
               {t('meetings.empty.why')}
             </Empty>
@@ -167,9 +167,9 @@ function OneMeeting({
         <Stack gap={2} flex="1 1 14rem" miw={0}>
           <Text size="sm" fw={600} className="wrap-anywhere">
             {meeting.contact_id ? (
-              <To to={`/leads/${meeting.contact_id}`} inherit>
+              <PageLink to={`/leads/${meeting.contact_id}`} inherit>
                 {who}
-              </To>
+              </PageLink>
             ) : (
               who
             )}
@@ -184,9 +184,9 @@ function OneMeeting({
           ) : null}
           <Group gap="md" style={{ rowGap: 4 }}>
             {meeting.campaign_id ? (
-              <To to={`/campaigns/${meeting.campaign_id}`} size="sm">
+              <PageLink to={`/campaigns/${meeting.campaign_id}`} size="sm">
                 {t('meetings.campaign')}
-              </To>
+              </PageLink>
             ) : null}
             {links.map(([key, address]) =>
               isToCome && isWebAddress(address) ? (

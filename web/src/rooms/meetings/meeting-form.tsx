@@ -4,7 +4,7 @@ import IconPlus from 'tabler:plus';
 import type { InfiniteData } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, queryClient, type AnswerOf, type RowOf } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { ContactSelect } from '../../parts/contact-select.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -39,7 +39,7 @@ export function LogMeeting() {
 export function ManualMeeting({ meeting, onChange }: { meeting: Meeting; onChange: () => void }) {
   const t = useText();
   const [reason, setReason] = useState('');
-  const cancel = useAct(
+  const cancel = useAction(
     () => dataOf(heron.POST('/v1/meetings/{id}/cancel', { params: { path: { id: meeting.id } }, body: { reason } })),
     { stale: [['meetings'], ['contacts']], isShown: true },
   );

@@ -5,7 +5,7 @@ import { Facts } from '../../parts/facts.tsx';
 import { nameOf } from '../../parts/name.ts';
 import { Ago } from '../../parts/time.tsx';
 import { useText } from '../../text/index.ts';
-import { fieldName, thingName } from './audit-words.ts';
+import { fieldName, recordTypeName } from './audit-labels.ts';
 
 export type Entry = RowOf<'/v1/audit-logs'>;
 
@@ -28,7 +28,7 @@ export function EntryDetail({ entry }: { entry: Entry }) {
           [
             t('operator.audit.kind'),
             <Group key="kind" gap="xs">
-              {thingName(entry.entity_type)} <Code>{entry.entity_type}</Code>
+              {recordTypeName(entry.entity_type)} <Code>{entry.entity_type}</Code>
             </Group>,
           ],
           [t('operator.audit.id'), entry.entity_id ? <Code key="id">{entry.entity_id}</Code> : null],

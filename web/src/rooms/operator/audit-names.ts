@@ -1,5 +1,5 @@
 /** Record types of the audit log, as named by the API. */
-export const THINGS = [
+export const RECORD_TYPES = [
   'agent_policy',
   'api_key',
   'app_connection',

@@ -9,8 +9,8 @@ import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { useText } from '../../text/index.ts';
 import { Actor, EntryDetail, type Entry } from './audit-entry.tsx';
-import { ACTIONS, THINGS } from './audit-names.ts';
-import { deedName, entryName, thingName } from './audit-words.ts';
+import { ACTIONS, RECORD_TYPES } from './audit-names.ts';
+import { actionName, entryName, recordTypeName } from './audit-labels.ts';
 import { OperatorPage } from './frame.tsx';
 
 /** Page of the audit log, filtered by actor, action, record type and day. */
@@ -55,7 +55,7 @@ export default function AuditPage() {
           label={t('operator.audit.action')}
           value={action || null}
           onChange={(value) => setAction(value ?? '')}
-          data={choicesOf(ACTIONS, action, deedName)}
+          data={choicesOf(ACTIONS, action, actionName)}
           placeholder={t('operator.audit.any')}
           searchable
           clearable
@@ -65,7 +65,7 @@ export default function AuditPage() {
           label={t('operator.audit.kind')}
           value={kind || null}
           onChange={(value) => setKind(value ?? '')}
-          data={choicesOf(THINGS, kind, thingName)}
+          data={choicesOf(RECORD_TYPES, kind, recordTypeName)}
           placeholder={t('operator.audit.any')}
           searchable
           clearable

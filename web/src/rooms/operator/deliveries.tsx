@@ -2,7 +2,7 @@ import { Anchor, Badge, Button, Code, Group, Modal, Select, Stack, Table, Text }
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Facts } from '../../parts/facts.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { PagedTable, usePaged } from '../../parts/paged.tsx';
@@ -126,7 +126,7 @@ function DeliveryState({ status }: { status: Status }) {
 
 function DeliveryDetail({ delivery }: { delivery: Delivery }) {
   const t = useText();
-  const again = useAct(
+  const again = useAction(
     () =>
       dataOf(
         heron.POST('/v1/webhooks/deliveries/{deliveryId}/redeliver', { params: { path: { deliveryId: delivery.id } } }),

@@ -3,13 +3,13 @@ import IconCheck from 'tabler:rosette-discount-check';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron, type AnswerOf, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { textOf, useText } from '../../text/index.ts';
 import { OperatorPage } from './frame.tsx';
 
@@ -60,7 +60,7 @@ export default function StuckPage() {
               {data
                 .toSorted((a, b) => Number(b.task_type === UNCERTAIN) - Number(a.task_type === UNCERTAIN))
                 .map((letter) => (
-                  <Letter key={letter.id} letter={letter} about={about.get(letter.id)} />
+                  <DeadLetterCard key={letter.id} letter={letter} about={about.get(letter.id)} />
                 ))}
             </Stack>
           )
@@ -70,7 +70,7 @@ export default function StuckPage() {
   );
 }
 
-function Letter({ letter, about }: { letter: DeadLetter; about: About | undefined }) {
+function DeadLetterCard({ letter, about }: { letter: DeadLetter; about: About | undefined }) {
   const t = useText();
   const isUncertain = letter.task_type === UNCERTAIN;
   const campaign = about?.campaign_id ?? idIn(letter, 'campaign_id');
@@ -102,14 +102,14 @@ function Letter({ letter, about }: { letter: DeadLetter; about: About | undefine
               campaign || mailbox ? (
                 <Group gap="md">
                   {campaign ? (
-                    <To to={`/campaigns/${campaign}`} size="sm">
+                    <PageLink to={`/campaigns/${campaign}`} size="sm">
                       {t('operator.campaign')}
-                    </To>
+                    </PageLink>
                   ) : null}
                   {mailbox ? (
-                    <To to={`/mailboxes/${mailbox}`} size="sm">
+                    <PageLink to={`/mailboxes/${mailbox}`} size="sm">
                       {t('operator.mailbox')}
-                    </To>
+                    </PageLink>
                   ) : null}
                 </Group>
               ) : null,
@@ -139,8 +139,8 @@ function Settlement({ id, to }: { id: string; to: string }) {
   const t = useText();
   const settle = (as: 'sent' | 'again') => () =>
     dataOf(heron.POST('/v1/tasks/dlq/{id}/replay', { params: { path: { id } }, body: { as } }));
-  const sent = useAct(settle('sent'), { stale: STALE, done: t('operator.sent.done'), isShown: true });
-  const again = useAct(settle('again'), { stale: STALE, done: t('operator.again.done'), isShown: true });
+  const sent = useAction(settle('sent'), { stale: STALE, done: t('operator.sent.done'), isShown: true });
+  const again = useAction(settle('again'), { stale: STALE, done: t('operator.again.done'), isShown: true });
   return (
     <Stack gap="xs">
       <Text size="sm" c="dimmed">
@@ -160,10 +160,13 @@ function Settlement({ id, to }: { id: string; to: string }) {
 
 function Replay({ id }: { id: string }) {
   const t = useText();
-  const replay = useAct(() => dataOf(heron.POST('/v1/tasks/dlq/{id}/replay', { params: { path: { id } }, body: {} })), {
-    stale: STALE,
-    done: t('operator.replay.done'),
-  });
+  const replay = useAction(
+    () => dataOf(heron.POST('/v1/tasks/dlq/{id}/replay', { params: { path: { id } }, body: {} })),
+    {
+      stale: STALE,
+      done: t('operator.replay.done'),
+    },
+  );
   return (
     <Group>
       <Button size="xs" variant="default" onClick={() => replay.mutate()} loading={replay.isPending}>

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { SecretOnce } from '../../parts/copy.tsx';
 import { Facts } from '../../parts/facts.tsx';
@@ -12,7 +12,7 @@ import { Page } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { useGo } from '../../parts/to.tsx';
+import { useGoTo } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 import IconWebhook from 'tabler:webhook';
 import { DeliveryList } from './deliveries.tsx';
@@ -64,7 +64,7 @@ function Receiver({ endpoint }: { endpoint: Endpoint }) {
   const t = useText();
   const [isOpen, form] = useDisclosure();
   const path = { params: { path: { id: endpoint.id } } };
-  const verify = useAct(() => dataOf(heron.POST('/v1/webhooks/{id}/verify', path)), {
+  const verify = useAction(() => dataOf(heron.POST('/v1/webhooks/{id}/verify', path)), {
     stale: [['operator', 'webhooks']],
     isShown: true,
   });
@@ -139,8 +139,8 @@ function Receiver({ endpoint }: { endpoint: Endpoint }) {
 
 function Remove({ endpoint: { id } }: { endpoint: Endpoint }) {
   const t = useText();
-  const go = useGo();
-  const remove = useAct(() => dataOf(heron.DELETE('/v1/webhooks/{id}', { params: { path: { id } } })), {
+  const go = useGoTo();
+  const remove = useAction(() => dataOf(heron.DELETE('/v1/webhooks/{id}', { params: { path: { id } } })), {
     stale: [['operator', 'webhooks']],
     isShown: true,
     done: t('operator.webhook.deleted'),
@@ -163,7 +163,7 @@ function Secret({ endpoint: { id } }: { endpoint: Endpoint }) {
   const t = useText();
   const [secret, setSecret] = useState<string>();
   const path = { params: { path: { id } } };
-  const rotate = useAct(() => dataOf(heron.POST('/v1/webhooks/{id}/rotate-secret', path)), {
+  const rotate = useAction(() => dataOf(heron.POST('/v1/webhooks/{id}/rotate-secret', path)), {
     isShown: true,
     onDone: (answer) => setSecret(answer.secret),
   });

@@ -7,7 +7,7 @@ import { dataOf, heron } from '../../app/api.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { To, useGo } from '../../parts/to.tsx';
+import { PageLink, useGoTo } from '../../parts/page-link.tsx';
 import { toNumber, useText } from '../../text/index.ts';
 import { DeliveryList } from './deliveries.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
@@ -17,7 +17,7 @@ import { OperatorPage } from './frame.tsx';
 /** Page of all webhook endpoints and their deliveries. */
 export default function WebhooksPage() {
   const t = useText();
-  const go = useGo();
+  const go = useGoTo();
   const [isOpen, form] = useDisclosure();
   const endpoints = useQuery({ queryKey: ['operator', 'webhooks'], queryFn: () => dataOf(heron.GET('/v1/webhooks')) });
   const add = (
@@ -50,9 +50,9 @@ export default function WebhooksPage() {
                       {rows.map((one) => (
                         <Table.Tr key={one.id}>
                           <Table.Td maw={{ base: 150, sm: 420 }} className="clip">
-                            <To to={`/operations/webhooks/${one.id}`} fw={600} size="sm" title={one.url}>
+                            <PageLink to={`/operations/webhooks/${one.id}`} fw={600} size="sm" title={one.url}>
                               {one.url}
-                            </To>
+                            </PageLink>
                             <Text size="xs" c="dimmed" className="clip">
                               {one.description}
                             </Text>

@@ -8,9 +8,9 @@ import { useFilter } from '../../parts/filter.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
 import { toSpan } from '../../parts/time.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
-import { Behind, type FigureOf } from './behind.tsx';
+import { FigureLink, type FigureOf } from './figure-link.tsx';
 import { NothingSent } from './nothing.tsx';
 import { ReportPage } from './frame.tsx';
 import { PeriodControl, usePeriod, type Period } from './period.tsx';
@@ -65,14 +65,14 @@ function Stages({ summary }: { summary: AnswerOf<'/v1/acquisition/summary'> }) {
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }}>
         <Figure
           label={t('reports.figure.prospects')}
-          value={<Behind value={summary.prospects} number={{ ...part, figure: 'prospects' }} />}
+          value={<FigureLink value={summary.prospects} number={{ ...part, figure: 'prospects' }} />}
           note={t('reports.letters', { count: summary.confirmed_sends })}
         />
         {summary.stages.map(({ stage, people, per_10k_sends: rate }) => (
           <Figure
             key={stage}
             label={t(`reports.figure.${stage}`)}
-            value={<Behind value={people} number={{ ...part, figure: stage }} />}
+            value={<FigureLink value={people} number={{ ...part, figure: stage }} />}
             note={
               rate === null ? undefined : t('reports.per10k', { rate: toNumber(rate, { maximumFractionDigits: 1 }) })
             }
@@ -86,9 +86,9 @@ function Stages({ summary }: { summary: AnswerOf<'/v1/acquisition/summary'> }) {
               key={currency}
               label={t('reports.figure.window_revenue')}
               value={
-                <Behind value={conversions} number={{ ...part, figure: 'window_revenue', currency }}>
+                <FigureLink value={conversions} number={{ ...part, figure: 'window_revenue', currency }}>
                   {toNumber(amount / 100, { style: 'currency', currency })}
-                </Behind>
+                </FigureLink>
               }
               note={t('reports.conversions', { count: conversions })}
             />
@@ -106,9 +106,9 @@ function LacksGoal({ summary }: { summary: AnswerOf<'/v1/acquisition/summary'> }
   return lacks ? (
     <Alert color="blue" variant="light" role="note">
       {t('reports.noGoal')}{' '}
-      <To to="/reports/goals" c="inherit" inherit underline="always">
+      <PageLink to="/reports/goals" c="inherit" inherit underline="always">
         {t('reports.noGoal.fix')}
-      </To>
+      </PageLink>
     </Alert>
   ) : null;
 }
@@ -132,7 +132,7 @@ function Breakdown({ period }: { period: Period }) {
       label: t(`reports.figure.${name}`),
       isNumber: true,
       value: people,
-      show: (row: Row) => <Behind value={people(row)} number={partOf(row, name)} />,
+      show: (row: Row) => <FigureLink value={people(row)} number={partOf(row, name)} />,
     };
   };
   const partOf = (row: Row, figure: string) =>
@@ -170,7 +170,7 @@ function Breakdown({ period }: { period: Period }) {
                 label: t('reports.figure.confirmed_sends'),
                 isNumber: true,
                 value: (row) => row.confirmed_sends,
-                show: (row) => <Behind value={row.confirmed_sends} number={partOf(row, 'confirmed_sends')} />,
+                show: (row) => <FigureLink value={row.confirmed_sends} number={partOf(row, 'confirmed_sends')} />,
               },
               stage('replied'),
               stage('positive_reply'),
@@ -187,7 +187,7 @@ function Breakdown({ period }: { period: Period }) {
 function Credit({ period }: { period: Period }) {
   const t = useText();
   const behind = (count: number, figure: string, more: Partial<FigureOf> = {}) => (
-    <Behind value={count} number={{ of: 'customers', figure, from: period.begin, to: period.end, ...more }} />
+    <FigureLink value={count} number={{ of: 'customers', figure, from: period.begin, to: period.end, ...more }} />
   );
   const credit = useQuery({
     queryKey: ['reports', 'attribution', period.begin],

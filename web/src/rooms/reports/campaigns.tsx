@@ -5,9 +5,9 @@ import { useCampaigns } from '../../parts/choices.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { toPercent, useText } from '../../text/index.ts';
-import { Behind } from './behind.tsx';
+import { FigureLink } from './figure-link.tsx';
 import { NothingSent } from './nothing.tsx';
 import { ReportPage } from './frame.tsx';
 import { PeriodControl, usePeriod } from './period.tsx';
@@ -76,9 +76,9 @@ function Compared({ ids }: { ids: readonly string[] }) {
     value,
     show: (row: Row) =>
       row.emails_sent > 0 ? (
-        <Behind value={value(row)} number={{ figure: figure === 'opens' ? 'human_opens' : figure, ...part(row) }}>
+        <FigureLink value={value(row)} number={{ figure: figure === 'opens' ? 'human_opens' : figure, ...part(row) }}>
           {toPercent(value(row) / 100)}
-        </Behind>
+        </FigureLink>
       ) : (
         ''
       ),
@@ -103,16 +103,16 @@ function Compared({ ids }: { ids: readonly string[] }) {
               label: t('reports.campaign'),
               value: ({ name }) => name,
               show: ({ campaign_id: id, name }) => (
-                <To to={`/campaigns/${id}`} size="sm" fw={600} title={name}>
+                <PageLink to={`/campaigns/${id}`} size="sm" fw={600} title={name}>
                   {name}
-                </To>
+                </PageLink>
               ),
             },
             {
               label: t('reports.figure.sent'),
               isNumber: true,
               value: (row) => row.emails_sent,
-              show: (row) => <Behind value={row.emails_sent} number={{ figure: 'sent', ...part(row) }} />,
+              show: (row) => <FigureLink value={row.emails_sent} number={{ figure: 'sent', ...part(row) }} />,
             },
             rate('opens', (row) => row.open_rate),
             rate('clicks', (row) => row.click_rate),

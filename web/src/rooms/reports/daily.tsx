@@ -1,7 +1,7 @@
 import { TimeChart } from '../../parts/chart.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { useText } from '../../text/index.ts';
-import { Behind } from './behind.tsx';
+import { FigureLink } from './figure-link.tsx';
 import { nextDay } from './period.tsx';
 
 /** Figures available per day. */
@@ -44,7 +44,7 @@ export function Daily<Shown extends Name>({
             isNumber: true,
             value: (day: (typeof days)[number]) => day[name],
             show: (day: (typeof days)[number]) => (
-              <Behind
+              <FigureLink
                 value={day[name]}
                 // The opens per day count only people.
                 number={{

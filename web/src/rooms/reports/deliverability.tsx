@@ -6,9 +6,9 @@ import { Figure } from '../../parts/figure.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
 import { toDay } from '../../parts/day.ts';
 import { toSpan } from '../../parts/time.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { textOf, toPercent, useText } from '../../text/index.ts';
-import { Behind, type FigureOf } from './behind.tsx';
+import { FigureLink, type FigureOf } from './figure-link.tsx';
 import { Daily } from './daily.tsx';
 import { NothingSent } from './nothing.tsx';
 import { ReportPage } from './frame.tsx';
@@ -88,9 +88,9 @@ function Tables({ report, note }: { report: Report; note: string }) {
             label: t('reports.mailbox'),
             value: ({ email }) => email,
             show: ({ email, email_account_id: id }) => (
-              <To to={`/mailboxes/${id}`} size="sm" fw={600}>
+              <PageLink to={`/mailboxes/${id}`} size="sm" fw={600}>
                 {email}
-              </To>
+              </PageLink>
             ),
           },
           ...(shares as Column<Report['by_mailbox'][number] & { number: Partial<FigureOf> }>[]),
@@ -107,9 +107,9 @@ function Tables({ report, note }: { report: Report; note: string }) {
             label: t('reports.campaign'),
             value: ({ name }) => name,
             show: ({ name, campaign_id: id }) => (
-              <To to={`/campaigns/${id}`} size="sm" fw={600} title={name}>
+              <PageLink to={`/campaigns/${id}`} size="sm" fw={600} title={name}>
                 {name}
-              </To>
+              </PageLink>
             ),
           },
           ...(shares as Column<Report['by_campaign'][number] & { number: Partial<FigureOf> }>[]),
@@ -142,13 +142,13 @@ function useShareColumns(range: { from: string; to: string }): Column<Shares & {
       label: t('reports.figure.sent'),
       isNumber: true,
       value: ({ sent }) => sent,
-      show: ({ sent, number }) => <Behind value={sent} number={{ ...number, ...range, figure: 'sent' }} />,
+      show: ({ sent, number }) => <FigureLink value={sent} number={{ ...number, ...range, figure: 'sent' }} />,
     },
     {
       label: t('reports.figure.bounces'),
       isNumber: true,
       value: ({ bounces }) => bounces,
-      show: ({ bounces, number }) => <Behind value={bounces} number={{ ...number, ...range, figure: 'bounces' }} />,
+      show: ({ bounces, number }) => <FigureLink value={bounces} number={{ ...number, ...range, figure: 'bounces' }} />,
     },
     {
       label: t('reports.rate.bounces'),
@@ -156,9 +156,9 @@ function useShareColumns(range: { from: string; to: string }): Column<Shares & {
       value: (row) => row.bounce_rate,
       show: (row) =>
         row.sent > 0 ? (
-          <Behind value={row.bounces} number={{ ...row.number, ...range, figure: 'bounces' }}>
+          <FigureLink value={row.bounces} number={{ ...row.number, ...range, figure: 'bounces' }}>
             {toPercent(row.bounce_rate / 100)}
-          </Behind>
+          </FigureLink>
         ) : (
           ''
         ),
@@ -168,7 +168,7 @@ function useShareColumns(range: { from: string; to: string }): Column<Shares & {
       isNumber: true,
       value: ({ complaints }) => complaints,
       show: ({ complaints, number }) => (
-        <Behind value={complaints} number={{ ...number, ...range, figure: 'complaints' }} />
+        <FigureLink value={complaints} number={{ ...number, ...range, figure: 'complaints' }} />
       ),
     },
     { label: t('reports.band'), value: ({ band }) => band, show: ({ band }) => <Band band={band} /> },
@@ -187,21 +187,21 @@ function Figures({ report }: { report: Report }) {
       />
       <Figure
         label={t('reports.figure.bounce_count')}
-        value={<Behind value={report.bounce_count} number={{ figure: 'bounce_count', ...range }} />}
+        value={<FigureLink value={report.bounce_count} number={{ figure: 'bounce_count', ...range }} />}
         note={report.emails_sent > 0 ? toPercent(report.bounce_rate / 100) : undefined}
       />
       <Figure
         label={t('reports.figure.complaint_count')}
-        value={<Behind value={report.complaint_count} number={{ figure: 'complaint_count', ...range }} />}
+        value={<FigureLink value={report.complaint_count} number={{ figure: 'complaint_count', ...range }} />}
         note={report.emails_sent > 0 ? toPercent(report.complaint_rate / 100) : undefined}
       />
       <Figure
         label={t('reports.figure.unsubscribe_count')}
-        value={<Behind value={report.unsubscribe_count} number={{ figure: 'unsubscribe_count', ...range }} />}
+        value={<FigureLink value={report.unsubscribe_count} number={{ figure: 'unsubscribe_count', ...range }} />}
       />
       <Figure
         label={t('reports.figure.suppressed_recipients')}
-        value={<Behind value={report.suppressed_recipients} number={{ figure: 'suppressed_recipients' }} />}
+        value={<FigureLink value={report.suppressed_recipients} number={{ figure: 'suppressed_recipients' }} />}
       />
     </SimpleGrid>
   );

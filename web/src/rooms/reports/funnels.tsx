@@ -8,7 +8,7 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { toSpan } from '../../parts/time.tsx';
 import { toPercent, useText } from '../../text/index.ts';
-import { Behind, type FigureOf } from './behind.tsx';
+import { FigureLink, type FigureOf } from './figure-link.tsx';
 import { ReportPage } from './frame.tsx';
 import { MOST, readMarks, toStep, useMarkNames } from './marks.ts';
 import { PeriodControl, usePeriod } from './period.tsx';
@@ -116,7 +116,7 @@ function Bars({ rows, note, worst }: { rows: readonly StepRow[]; note: string; w
                 {name}
               </Text>
               <Text size="sm" className="figures">
-                <Behind value={people} number={number} underline="always" />
+                <FigureLink value={people} number={number} underline="always" />
                 {row.conversion_from_previous === null ? '' : ` · ${toPercent(row.conversion_from_previous / 100)}`}
               </Text>
             </Group>
@@ -151,7 +151,7 @@ function StepTable({ rows, note }: { rows: readonly StepRow[]; note: string }) {
           label: t('funnels.people'),
           isNumber: true,
           value: ({ people }) => people,
-          show: ({ people, number }) => <Behind value={people} number={number} />,
+          show: ({ people, number }) => <FigureLink value={people} number={number} />,
         },
         {
           label: t('funnels.fromPrevious'),
@@ -164,7 +164,7 @@ function StepTable({ rows, note }: { rows: readonly StepRow[]; note: string }) {
           isNumber: true,
           value: (row) => row.drop_off,
           show: ({ drop_off: lost, at, number }) =>
-            at === 0 ? '' : <Behind value={lost} number={{ ...number, figure: 'lost', lost: 'true' }} />,
+            at === 0 ? '' : <FigureLink value={lost} number={{ ...number, figure: 'lost', lost: 'true' }} />,
         },
       ]}
     />

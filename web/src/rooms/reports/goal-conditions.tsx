@@ -196,13 +196,13 @@ export function toPredicate({ path, op, kind, values }: ConditionDraft): Predica
 }
 
 /** Formats a condition as text. */
-export function sayCondition(predicate: Predicate): string {
+export function conditionText(predicate: Predicate): string {
   const { path, op } = predicate;
   const given = 'value' in predicate ? predicate.value : [];
-  return `${path} ${text(`operator.${op}`)} ${[given].flat().map(sayValue).join(', ')}`.trim();
+  return `${path} ${text(`operator.${op}`)} ${[given].flat().map(valueText).join(', ')}`.trim();
 }
 
-function sayValue(value: Scalar): string {
+function valueText(value: Scalar): string {
   return typeof value === 'boolean'
     ? text(`goals.flag.${value}`)
     : typeof value === 'string'

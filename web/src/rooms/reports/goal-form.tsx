@@ -1,12 +1,12 @@
 import { Alert, Button, Checkbox, Group, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { dataOf, heron, queryClient, type AnswerOf, type BodyOf } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { DraftForm } from '../../parts/draft-form.tsx';
 import { useDraft } from '../../parts/draft.ts';
 import { CURRENCIES, toMoneyOfMinor } from '../../parts/money.ts';
 import { ErrorNote } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
-import { GoalConditions, sayCondition, toDraft, toPredicate, type ConditionDraft } from './goal-conditions.tsx';
+import { GoalConditions, conditionText, toDraft, toPredicate, type ConditionDraft } from './goal-conditions.tsx';
 
 export type Goal = AnswerOf<'/v1/goals'>['data'][number];
 type Detail = AnswerOf<'/v1/goals/{id}'>;
@@ -100,7 +100,7 @@ export function GoalForm({ goal, onDone }: { goal?: Goal; onDone: () => void }) 
         value: t('goals.amount'),
       }}
       say={{
-        conditions: (rows) => rows.map((row) => sayCondition(toPredicate(row))).join('\n'),
+        conditions: (rows) => rows.map((row) => conditionText(toPredicate(row))).join('\n'),
         value: (amount) =>
           amount ? t('goals.amount.of', { path: amount.path, unit: t(`goals.unit.${amount.unit}`) }) : '',
       }}
@@ -189,7 +189,7 @@ export function GoalForm({ goal, onDone }: { goal?: Goal; onDone: () => void }) 
 /** Shows what the definition would have counted in the last 30 days. */
 function Preview({ definition }: { definition: Definition }) {
   const t = useText();
-  const preview = useAct(() => dataOf(heron.POST('/v1/goals/preview', { body: { definition, days: 30 } })), {
+  const preview = useAction(() => dataOf(heron.POST('/v1/goals/preview', { body: { definition, days: 30 } })), {
     isShown: true,
   });
   const values = preview.data?.values ?? [];

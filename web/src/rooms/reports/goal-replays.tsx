@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { daysAgo } from '../../parts/day.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago, toSpan } from '../../parts/time.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { toPercent, useText } from '../../text/index.ts';
 import type { Goal } from './goal-form.tsx';
 import { nextDay } from './period.tsx';
@@ -72,11 +72,11 @@ function NewReplay({ goal, isBusy }: { goal: Goal; isBusy: boolean }) {
   const [to, setTo] = useState(() => new Date().toISOString().slice(0, 10));
   const range = () => ({ from: `${from}T00:00:00Z`, to: nextDay(to) });
   const path = { id: goal.id };
-  const preview = useAct(
+  const preview = useAction(
     () => dataOf(heron.POST('/v1/goals/{id}/replays/preview', { params: { path }, body: range() })),
     { isShown: true },
   );
-  const start = useAct(() => dataOf(heron.POST('/v1/goals/{id}/replays', { params: { path }, body: range() })), {
+  const start = useAction(() => dataOf(heron.POST('/v1/goals/{id}/replays', { params: { path }, body: range() })), {
     stale: [['goals', goal.id]],
     isShown: true,
     onDone: preview.reset,
@@ -163,9 +163,9 @@ function ReplayRow({ replay, goal, may }: { replay: Replay; goal: Goal; may: boo
           <Text size="sm">
             {t('goals.replay.passedOver', { count: replay.passed_over.length })}{' '}
             {maySend ? (
-              <To to="/operations/stuck" inherit c="inherit" underline="always">
+              <PageLink to="/operations/stuck" inherit c="inherit" underline="always">
                 {t('goals.replay.passedOver.again')}
-              </To>
+              </PageLink>
             ) : null}
           </Text>
         ) : null}
@@ -188,7 +188,7 @@ function ReplayRow({ replay, goal, may }: { replay: Replay; goal: Goal; may: boo
 function ReplayHead({ replay, goal, may }: { replay: Replay; goal: Goal; may: boolean }) {
   const t = useText();
   const path = { id: goal.id, replayId: replay.id };
-  const cancel = useAct(() => dataOf(heron.POST('/v1/goals/{id}/replays/{replayId}/cancel', { params: { path } })), {
+  const cancel = useAction(() => dataOf(heron.POST('/v1/goals/{id}/replays/{replayId}/cancel', { params: { path } })), {
     stale: [['goals', goal.id]],
     isShown: true,
   });

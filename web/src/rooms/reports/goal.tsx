@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -12,7 +12,7 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { useText } from '../../text/index.ts';
-import { sayCondition } from './goal-conditions.tsx';
+import { conditionText } from './goal-conditions.tsx';
 import { GoalForm, type Goal } from './goal-form.tsx';
 import { GoalReplays } from './goal-replays.tsx';
 
@@ -30,7 +30,7 @@ export default function GoalPage() {
   return (
     <Page
       title={data?.name ?? t('goals.one')}
-      lead={data ? <Standing goal={data} /> : null}
+      lead={data ? <GoalState goal={data} /> : null}
       back={{ to: '/reports/goals', label: t('reports.page.goals') }}
       actions={
         data && may && data.archived_at === null ? (
@@ -86,7 +86,7 @@ export default function GoalPage() {
   );
 }
 
-function Standing({ goal }: { goal: Goal }) {
+function GoalState({ goal }: { goal: Goal }) {
   const t = useText();
   return (
     <Group gap={6}>
@@ -102,7 +102,7 @@ function Standing({ goal }: { goal: Goal }) {
 
 function Archive({ goal }: { goal: Goal }) {
   const t = useText();
-  const archive = useAct(() => dataOf(heron.DELETE('/v1/goals/{id}', { params: { path: { id: goal.id } } })), {
+  const archive = useAction(() => dataOf(heron.DELETE('/v1/goals/{id}', { params: { path: { id: goal.id } } })), {
     stale: [['goals'], ['reports']],
     isShown: true,
   });
@@ -128,7 +128,7 @@ function Definition({ definition }: { definition: Goal['definition'] }) {
           ) : (
             <List size="sm">
               {predicates.map((predicate, at) => (
-                <List.Item key={at}>{sayCondition(predicate)}</List.Item>
+                <List.Item key={at}>{conditionText(predicate)}</List.Item>
               ))}
             </List>
           ),

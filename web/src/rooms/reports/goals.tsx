@@ -5,13 +5,13 @@ import IconTarget from 'tabler:target';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { useFilter } from '../../parts/filter.ts';
 import { PagedTable } from '../../parts/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 import { ReportPage } from './frame.tsx';
 import { GoalForm, type Goal } from './goal-form.tsx';
@@ -73,16 +73,16 @@ export default function GoalsPage() {
 
 function GoalRow({ goal, may }: { goal: Goal; may: boolean }) {
   const t = useText();
-  const archive = useAct(() => dataOf(heron.DELETE('/v1/goals/{id}', { params: { path: { id: goal.id } } })), {
+  const archive = useAction(() => dataOf(heron.DELETE('/v1/goals/{id}', { params: { path: { id: goal.id } } })), {
     stale: [['goals'], ['reports']],
     isShown: true,
   });
   return (
     <Table.Tr>
       <Table.Td maw={{ base: 170, sm: 280 }} className="clip" title={goal.name}>
-        <To to={`/reports/goals/${goal.id}`} fw={600} size="sm">
+        <PageLink to={`/reports/goals/${goal.id}`} fw={600} size="sm">
           {goal.name}
-        </To>
+        </PageLink>
       </Table.Td>
       <Table.Td>
         <Group gap={6}>

@@ -1,6 +1,6 @@
 import IconChartLine from 'tabler:chart-line';
 import { Empty } from '../../parts/states.tsx';
-import { ToButton } from '../../parts/to.tsx';
+import { PageLinkButton } from '../../parts/page-link.tsx';
 import { useText } from '../../text/index.ts';
 
 /** Replaces a report of a period without sent emails, which would only show zeros. */
@@ -10,7 +10,7 @@ export function NothingSent() {
     <Empty
       icon={IconChartLine}
       title={t('reports.none')}
-      action={<ToButton to="/campaigns">{t('nav.campaigns')}</ToButton>}
+      action={<PageLinkButton to="/campaigns">{t('nav.campaigns')}</PageLinkButton>}
     >
       {t('reports.none.why')}
     </Empty>

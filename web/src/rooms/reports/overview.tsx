@@ -4,9 +4,9 @@ import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { toPercent, useText } from '../../text/index.ts';
-import { Behind } from './behind.tsx';
+import { FigureLink } from './figure-link.tsx';
 import { Daily } from './daily.tsx';
 import { NothingSent } from './nothing.tsx';
 import { ReportPage } from './frame.tsx';
@@ -65,7 +65,7 @@ function Figures({ data: { overall_stats: stats }, period }: { data: Dashboard; 
         <Figure
           key={figure}
           label={t(`reports.figure.${figure}`)}
-          value={<Behind value={value} number={{ figure, ...range }} />}
+          value={<FigureLink value={value} number={{ figure, ...range }} />}
           note={rate === undefined || stats.total_emails_sent === 0 ? undefined : toPercent(rate / 100)}
         />
       ))}
@@ -94,7 +94,7 @@ function TopCampaigns({ data: { top_campaigns: rows }, period }: { data: Dashboa
     value,
     show: (row: (typeof rows)[number]) =>
       row.emails_sent > 0 ? (
-        <Behind
+        <FigureLink
           value={value(row)}
           number={{
             figure: figure === 'opens' ? 'human_opens' : figure,
@@ -104,7 +104,7 @@ function TopCampaigns({ data: { top_campaigns: rows }, period }: { data: Dashboa
           }}
         >
           {toPercent(value(row) / 100)}
-        </Behind>
+        </FigureLink>
       ) : (
         ''
       ),
@@ -122,9 +122,9 @@ function TopCampaigns({ data: { top_campaigns: rows }, period }: { data: Dashboa
           label: t('reports.campaign'),
           value: ({ name }) => name,
           show: ({ campaign_id, name }) => (
-            <To to={`/campaigns/${campaign_id}`} size="sm" fw={600} title={name}>
+            <PageLink to={`/campaigns/${campaign_id}`} size="sm" fw={600} title={name}>
               {name}
-            </To>
+            </PageLink>
           ),
         },
         {
@@ -132,7 +132,7 @@ function TopCampaigns({ data: { top_campaigns: rows }, period }: { data: Dashboa
           isNumber: true,
           value: (row) => row.emails_sent,
           show: (row) => (
-            <Behind
+            <FigureLink
               value={row.emails_sent}
               number={{ figure: 'sent', campaign_id: row.campaign_id, from: period.begin, to: period.end }}
             />

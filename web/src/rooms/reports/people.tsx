@@ -7,9 +7,9 @@ import { Page } from '../../parts/page.tsx';
 import { PagedTable, usePaged } from '../../parts/paged.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago, toSpan } from '../../parts/time.tsx';
-import { To } from '../../parts/to.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
-import type { FigureOf } from './behind.tsx';
+import type { FigureOf } from './figure-link.tsx';
 import { readMarks, toStep, useMarkNames } from './marks.ts';
 
 /** One email, reply, contact or conversion that a number counts. */
@@ -115,9 +115,9 @@ function CountedTable({
               <Table.Td>{kindOf(one)}</Table.Td>
               <Table.Td maw={260} className="clip">
                 {one.campaign_id ? (
-                  <To to={`/campaigns/${one.campaign_id}`} size="sm" title={campaignName(one.campaign_id)}>
+                  <PageLink to={`/campaigns/${one.campaign_id}`} size="sm" title={campaignName(one.campaign_id)}>
                     {campaignName(one.campaign_id)}
-                  </To>
+                  </PageLink>
                 ) : null}
               </Table.Td>
             </>
@@ -136,9 +136,9 @@ function Person({ one: { contact_id: id, contact_email: email } }: { one: Counte
   const t = useText();
   if (id)
     return (
-      <To to={`/leads/${id}`} size="sm" fw={600}>
+      <PageLink to={`/leads/${id}`} size="sm" fw={600}>
         {email ?? t('reports.erased')}
-      </To>
+      </PageLink>
     );
   return (
     email ?? (

@@ -16,7 +16,7 @@ import IconCheck from 'tabler:rosette-discount-check';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
 import { Answered, Empty, ErrorNote, Finding, ListSkeleton } from '../../parts/states.tsx';
@@ -190,7 +190,7 @@ function Decision({ id }: { id: string }) {
   const t = useText();
   const [reason, setReason] = useState('');
   const [isDenying, setDenying] = useState(false);
-  const decide = useAct(
+  const decide = useAction(
     (decision: 'approved' | 'denied') =>
       dataOf(
         heron.POST('/v1/approvals/{id}/decision', {

@@ -2,7 +2,7 @@ import { Select, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
 import { textOf, useText } from '../../text/index.ts';
 
@@ -13,7 +13,7 @@ export default function Invite({ roles, onClose }: { roles: { id: string; name: 
   const [role, setRole] = useState<string | null>(
     roles.find(({ name }) => name === 'Member')?.id ?? roles[0]?.id ?? null,
   );
-  const send = useAct(
+  const send = useAction(
     () =>
       dataOf(
         heron.POST('/v1/organizations/current/invitations', {

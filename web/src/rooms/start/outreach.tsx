@@ -1,7 +1,7 @@
 import { Radio, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
@@ -16,7 +16,7 @@ export default function Outreach({ onClose }: { onClose: () => void }) {
     queryKey: ['outreach-settings'],
     queryFn: () => dataOf(heron.GET('/v1/outreach/settings')),
   });
-  const save = useAct(
+  const save = useAction(
     // The API replaces all settings, so those that are not shown here are sent as they are.
     (mode: Mode) =>
       dataOf(

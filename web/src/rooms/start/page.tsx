@@ -8,7 +8,7 @@ import { useCan, usePerson } from '../../app/person.ts';
 import { Figure } from '../../parts/figure.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
-import { To, ToButton } from '../../parts/to.tsx';
+import { PageLink, PageLinkButton } from '../../parts/page-link.tsx';
 import { Answered, Finding, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { textOf, toNumber, toPercent, useText } from '../../text/index.ts';
@@ -174,9 +174,9 @@ function Step({ step: { key, state, problems, to, isUnderWay }, isNext }: { step
         ) : null}
       </Box>
       {state === 'done' ? null : (
-        <ToButton to={to} size="xs" ml="auto" variant={isNext ? 'filled' : 'default'}>
+        <PageLinkButton to={to} size="xs" ml="auto" variant={isNext ? 'filled' : 'default'}>
           {t(isUnderWay ? 'start.step.reply.do' : `start.step.${key}.do`)}
-        </ToButton>
+        </PageLinkButton>
       )}
     </Group>
   );
@@ -200,9 +200,9 @@ function Activity() {
           >
             <Text size="sm" className="wrap-anywhere">
               {one.contact_id ? (
-                <To to={`/campaigns/${one.campaign_id}/leads/${one.contact_id}`} underline="always">
+                <PageLink to={`/campaigns/${one.campaign_id}/leads/${one.contact_id}`} underline="always">
                   {one.contact_email ?? t('start.someone')}
-                </To>
+                </PageLink>
               ) : (
                 t('start.someone')
               )}{' '}

@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, type ReactNode } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { nameOf } from '../../parts/name.ts';
@@ -26,7 +26,7 @@ export function Team() {
       return { members: members.data, invitations: invitations.data, roles: roles.data };
     },
   });
-  const cancel = useAct(
+  const cancel = useAction(
     (id: string) => dataOf(heron.DELETE('/v1/organizations/current/invitations/{id}', { params: { path: { id } } })),
     { stale: [['team']], done: t('team.cancelled') },
   );

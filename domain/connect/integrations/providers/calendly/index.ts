@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { bookingText, unreadableBooking } from '../bookings.ts';
 import { verifySignature } from '../../../../../lib/signature.ts';
-import { says } from '../../../../../lib/issue-message.ts';
-import type { MeetingNews } from '../../../../crm/meetings/record.ts';
+import { ruleMessage } from '../../../../../lib/issue-message.ts';
+import type { MeetingReport } from '../../../../crm/meetings/record.ts';
 import { type Provider, type ProviderCall } from '../provider.ts';
 
 const config = z.strictObject({
@@ -11,7 +11,7 @@ const config = z.strictObject({
     .trim()
     .min(20)
     .max(2_000)
-    .regex(/^[\x21-\x7e]*$/, says('connect.calendly_token')),
+    .regex(/^[\x21-\x7e]*$/, ruleMessage('connect.calendly_token')),
 });
 const user = z.object({
   resource: z.object({ uri: z.string(), name: z.string(), email: z.string(), current_organization: z.string() }),
@@ -104,7 +104,7 @@ const webhook = z.object({
  * Parses an invitee event. A booking is an invitee: a meeting of several people has one for each. A reschedule cancels
  * the old invitee and creates a new one that names it, so the cancellation of a reschedule is ignored.
  */
-function readBooking(body: unknown): MeetingNews | undefined {
+function readBooking(body: unknown): MeetingReport | undefined {
   const kind = z.object({ event: z.string() }).safeParse(body);
   if (!kind.success) throw unreadableBooking('Calendly', kind.error);
   if (!['invitee.created', 'invitee.canceled'].includes(kind.data.event)) return undefined;

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { Provider } from '../provider.ts';
 import { noticeMessage, noticeText } from '../notice.ts';
 import { shorten, unlink } from '../texts.ts';
-import { says } from '../../../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../../../lib/issue-message.ts';
 
 const WEBHOOK =
   /^https:\/\/(?:(?:canary|ptb)\.)?discord(?:app)?\.com\/api(?:\/v\d+)?\/webhooks\/(\d{1,20})\/([\w-]{1,200})\/?$/;
 const config = z.strictObject({
-  webhook_url: z.string().trim().regex(WEBHOOK, says('connect.discord_webhook')),
+  webhook_url: z.string().trim().regex(WEBHOOK, ruleMessage('connect.discord_webhook')),
 });
 const notifyConfig = z.strictObject({ message: noticeMessage });
 

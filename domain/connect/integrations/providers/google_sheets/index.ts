@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { WorkBudget } from '../../../../mail/messages/template.ts';
 import { message } from '../../../../../messages/index.ts';
-import { says } from '../../../../../lib/issue-message.ts';
+import { ruleMessage } from '../../../../../lib/issue-message.ts';
 import { Refused, type Provider } from '../provider.ts';
 import { fillText, shorten, templateText } from '../texts.ts';
 
@@ -24,7 +24,7 @@ const appendConfig = z.strictObject({
     .trim()
     .min(1)
     .max(500)
-    .refine((given) => spreadsheetId(given) !== undefined, says('connect.no_spreadsheet_address'))
+    .refine((given) => spreadsheetId(given) !== undefined, ruleMessage('connect.no_spreadsheet_address'))
     .describe('Address or id of the spreadsheet.'),
   sheet: z.string().min(1).max(100).default('Sheet1').describe('The name of the sheet, as its tab says.'),
   columns: z

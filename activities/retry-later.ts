@@ -1,0 +1,29 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { AppBusy } from '../domain/connect/app-connections/call.ts';
+import type { Metrics } from '../lib/metrics.ts';
+
+/** Minimum retry delay (ms). Temporal reads zero as the delay of the retry policy. */
+const MIN_DELAY_MS = 10;
+
+/** Creates a failure that makes Temporal retry after `delayMs` and that does not count as a failure. */
+export function retryLater(type: string, message: string, delayMs: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    type,
+    message,
+    category: 'BENIGN',
+    nextRetryDelay: Math.max(MIN_DELAY_MS, delayMs),
+  });
+}
+
+/**
+ * Throws if the app already has its maximum number of open calls, so that the call is retried later.
+ * @throws ApplicationFailure
+ */
+export function assertNotBusy<Result extends { outcome: string }>(
+  metrics: Metrics,
+  result: Result | AppBusy,
+): asserts result is Exclude<Result, AppBusy> {
+  if (result.outcome !== 'busy') return;
+  metrics.targetBusy.inc({ resource: 'apps' });
+  throw retryLater('app_busy', 'the app has as many calls under way as it may', (result as AppBusy).retryInMs);
+}

@@ -1,0 +1,54 @@
+/** Words that clients send for an unknown id, without surrounding punctuation. */
+const NOBODY: ReadonlySet<string> = new Set([
+  'null',
+  'nil',
+  'undefined',
+  'none',
+  'nan',
+  'nobody',
+  'na',
+  'notavailable',
+  'notset',
+  'unset',
+  'unknown',
+  'empty',
+  'false',
+  'true',
+  'anonymous',
+  'anonymoususer',
+  'anon',
+  'guest',
+  'guestuser',
+  'user',
+  'userid',
+  'anonymousid',
+  'distinctid',
+  'visitor',
+  'test',
+  'id',
+  'email',
+  'default',
+  'object',
+  'objectobject',
+  'objectundefined',
+  'objectnull',
+  'objectpromise',
+  'function',
+  'infinity',
+  'todo',
+]);
+
+/**
+ * Returns true for an identifier that names nobody. Examples are a word or number for an unknown id (`undefined`,
+ * `[object Object]`, `0`, the zero UUID), an unfilled template, or a text without letters and digits. Events with such
+ * an identifier belong to different people.
+ */
+export function isPlaceholderId(identifier: string): boolean {
+  const bare = identifier
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '');
+  if (bare === '' || identifier.trim() === '-1' || /^0+$/.test(bare) || /^f{32}$/.test(bare) || NOBODY.has(bare))
+    return true;
+  return /^\s*(?:\{\{.*\}\}|\$\{.*\}|<%.*%>|%[A-Z_]+%|\{[A-Za-z_.]+\})\s*$/.test(identifier);
+}

@@ -1,0 +1,117 @@
+import { CatalogueError } from '../../../db/catalogue/reader.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+import type { Conditions } from '../../platform/conditions.ts';
+
+/**
+ * Runs a query on the catalogue.
+ * @throws AppError b2b_unavailable without a catalogue, b2b_query_failed when the query fails
+ */
+export async function queryCatalogue<Row>(
+  { catalogue, log }: Pick<Deps, 'catalogue' | 'log'>,
+  text: string,
+  bindings: Readonly<Record<string, unknown>> = {},
+): Promise<Row[]> {
+  if (!catalogue) throw unavailable('audience.no_catalogue');
+  try {
+    return await catalogue.query<Row>(text, bindings);
+  } catch (error) {
+    if (!(error instanceof CatalogueError)) throw error;
+    log.warn({ reason: error.reason }, 'the prospect catalogue gave no answer');
+    if (error.reason === 'missing') throw unavailable('audience.catalogue_empty', error);
+    throw new AppError('b2b_query_failed', message('audience.catalogue_slow'), {
+      fix: message('audience.catalogue_slow.fix'),
+      cause: error,
+    });
+  }
+}
+
+function unavailable(code: 'audience.no_catalogue' | 'audience.catalogue_empty', cause?: unknown): AppError {
+  return new AppError('b2b_unavailable', message(code), { fix: message(`${code}.fix`), cause });
+}
+
+/**
+ * Number of rows in an ordered walk that cost as much as one row found by a filter's index. Rows of a walk are stored
+ * together.
+ */
+const WALKED_PER_FOUND = 5;
+
+/** A search in the order of one of the tables. */
+interface OrderedSearch {
+  table: 'catalogue_people' | 'catalogue_companies';
+  /** Columns of the order, ending with the id; their values are never null. */
+  order: readonly string[];
+  columns: string;
+  where: Conditions;
+  /** Conditions implied by `where` that only the filters' indexes use. */
+  lookup: readonly string[];
+  /**
+   * Equality conditions on the leading columns of an order's index, by column. The walk reads only rows that satisfy
+   * them.
+   */
+  fixed: Readonly<Record<string, string>>;
+  /** True if only few rows can match, so that a walk would be useless. */
+  isRare: boolean;
+  /**
+   * True if so many filters apply besides `fixed` that a long walk would hardly find a row, and the indexes find few.
+   */
+  isNarrow: boolean;
+  /** Position after which the page starts, in the columns of the order. */
+  after: readonly (string | number)[] | undefined;
+  limit: number;
+  /** Number of rows in the table. */
+  total: number;
+}
+
+/**
+ * Returns the first rows of a search. If matches are frequent, a walk along the order finds a page after few rows. If
+ * they are rare, the filters' indexes find all of them, which are then sorted. The frequency is not estimated: a walk
+ * of bounded length is tried first. For a share f of matching rows, a walk reads limit / f rows and the indexes find
+ * total * f rows. The bound is the length at which both cost the same.
+ */
+export async function searchInOrder<Row>(
+  deps: Pick<Deps, 'catalogue' | 'log'>,
+  { table, order, columns, where, lookup, fixed, isRare, isNarrow, after, limit, total }: OrderedSearch,
+): Promise<Row[]> {
+  const bindings: Record<string, unknown> = { ...where.bindings, page_rows: limit };
+  // Columns with the same value in every row are removed from the order. Otherwise the planner would sort the whole
+  // walk before the first row of the page.
+  const free = order.flatMap((column, index) => (column in fixed ? [] : [{ column, value: after?.[index] }]));
+  const places = free.map(({ value }, index) => {
+    bindings[`after${index}`] = value;
+    return `cast(:after${index} as ${typeof value === 'number' ? 'integer' : 'text'})`;
+  });
+  const by = free.map(({ column }) => column).join(', ');
+  const beyond = after ? [`(${by}) > (${places.join(', ')})`] : [];
+  const range = ['true', ...Object.values(fixed), ...beyond].join(' and ');
+  const shortest = deps.catalogue?.shortestWalk ?? 0;
+  // Rows of one town or region are scattered over the table, so each costs as much as one found by an index.
+  const isShort = isNarrow || 'city_key' in fixed || 'state_key' in fixed;
+  bindings.walk_rows = isShort ? shortest : Math.max(shortest, Math.round(Math.sqrt(WALKED_PER_FOUND * limit * total)));
+  let walked: Row[] = [];
+  if (!isRare) {
+    // No condition is pushed below a limit, so the walk ends after its rows in any case.
+    walked = await queryCatalogue<Row>(
+      deps,
+      `select ${columns} from (
+         select * from ${table} where ${range} order by ${by} limit :walk_rows
+       ) walk where ${where.all()} order by ${by} limit :page_rows`,
+      bindings,
+    );
+    if (walked.length === limit) return walked;
+  }
+  // A walk that reached the end of its range has seen every match. PostgreSQL checks this first, by an index, and then
+  // does nothing more. The whole table is longer than a walk.
+  const isCut =
+    isRare || Object.keys(fixed).length === 0 ? [] : [`exists (select from ${table} where ${range} offset :walk_rows)`];
+  // `offset 0` hides the order from the planner, which would otherwise walk along it.
+  const found = await queryCatalogue<Row>(
+    deps,
+    `select ${columns} from (
+       select * from ${table} where ${[where.all(), ...lookup, ...beyond, ...isCut].join(' and ')} offset 0
+     ) matching order by ${by} limit :page_rows`,
+    bindings,
+  );
+  return found.length === 0 ? walked : found;
+}

@@ -1,0 +1,132 @@
+import type { RenewalReport } from '../../../workflows/domain-renewal/contract.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { failOrdersWithoutDomain } from '../mailbox-orders/ended-domain.ts';
+import { settleHoldsOfDomain } from '../mailbox-orders/hold.ts';
+import { newId } from '../../../lib/ids.ts';
+import { expireCheckout } from '../payments/checkout.ts';
+import { lockPayment } from '../payments/move.ts';
+import { requestRefund } from '../payments/request-refund.ts';
+import { chargeCycle, keepCheckoutOpen } from './charge.ts';
+import { moveRenewal } from './move.ts';
+import { priceCycle } from './price.ts';
+import { renewDomain } from './renew.ts';
+import { recheckLater, type Cycle } from './cycle.ts';
+import { GRACE_MS, OPEN_RENEWAL, RENEW_AHEAD_MS } from './states.ts';
+
+/**
+ * Advances the cycle of a domain, and returns its next wait. About a month before the registration ends, the renewal is
+ * priced, charged and executed. If the registration ends without a renewal, its mailboxes are held, and a renewal
+ * within another month releases them. After that, or once the domain is released, the cycle is done.
+ * @throws Error when the work itself fails; a refusal or a missing answer of a provider is a state of the cycle
+ */
+export async function advanceRenewal(ctx: Ctx, domainId: string): Promise<RenewalReport> {
+  const cycle = await transact(ctx, (tx) => openCycle(tx, domainId));
+  if (!cycle) return { kind: 'done', outcome: 'released' };
+  const now = ctx.clock.now().getTime();
+  const { renewal } = cycle;
+  if (renewal.state === 'ended' || renewal.state === 'renewed') return { kind: 'done', outcome: 'lapsed' };
+  if (renewal.state === 'scheduled' && renewal.renew_at.getTime() > now)
+    return { kind: 'wait', state: 'scheduled', until: renewal.renew_at.getTime(), where: 'until the renewal' };
+  const overMs = renewal.state === 'renewing' ? -1 : now - renewal.expires_at.getTime();
+  if (overMs >= 0 && cycle.domain.state === 'active') await transact(ctx, (tx) => markLapsed(tx, cycle));
+  const report = overMs >= GRACE_MS ? await endLostCycle(ctx, cycle) : await step(ctx, cycle);
+  if (report) return report;
+  // The cycle has advanced, so its next step follows.
+  return advanceRenewal(ctx, domainId);
+}
+
+/** Executes the current step. Returns undefined when the cycle has advanced. */
+async function step(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
+  switch (cycle.renewal.state) {
+    case 'scheduled':
+      return priceCycle(ctx, cycle);
+    case 'charging':
+      return chargeCycle(ctx, cycle);
+    case 'renewing':
+      return renewDomain(ctx, cycle);
+    default:
+      return awaitPerson(ctx, cycle);
+  }
+}
+
+/** Repeats the step that needed a person, who may have acted since. Some causes cannot be checked from here. */
+async function awaitPerson(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
+  switch (cycle.renewal.error?.code) {
+    case 'renewal_payment_required':
+      return keepCheckoutOpen(ctx, cycle);
+    case 'renewal_not_eligible':
+    case 'renewal_request_failed':
+      return priceCycle(ctx, cycle);
+    case 'renewal_failed':
+      return renewDomain(ctx, cycle);
+    default:
+      return recheckLater(ctx, cycle, 'a person has to settle it with the provider');
+  }
+}
+
+/** Returns the cycle for the domain's current registration, and creates it if there is none. */
+async function openCycle(tx: Tx, domainId: string): Promise<Cycle | undefined> {
+  const domain = await tx.org.table('managed_domains').where({ id: domainId }).first();
+  if (!domain || domain.state === 'released') {
+    for (const id of await tx.org
+      .table('domain_renewals')
+      .where({ domain_id: domainId })
+      .whereIn('state', OPEN_RENEWAL)
+      .pluck('id')) {
+      const ended = await moveRenewal(tx, id, OPEN_RENEWAL, 'ended');
+      if (ended?.payment_id) await requestRefund(tx, ended.payment_id, 'domain_released');
+    }
+    return undefined;
+  }
+  await tx.org
+    .insert('domain_renewals', {
+      id: newId(),
+      domain_id: domainId,
+      expires_at: domain.expires_at,
+      renew_at: new Date(domain.expires_at.getTime() - RENEW_AHEAD_MS),
+      created_at: tx.now,
+      updated_at: tx.now,
+    })
+    .onConflict(['domain_id', 'expires_at'])
+    .ignore();
+  const renewal = await tx.org
+    .table('domain_renewals')
+    .where({ domain_id: domainId, expires_at: domain.expires_at })
+    .first();
+  return { domain, renewal: renewal! };
+}
+
+/** Marks the domain as lapsed after its registration ended without a renewal, and holds its mailboxes. */
+async function markLapsed(tx: Tx, { domain }: Cycle): Promise<void> {
+  const lapsed = await tx.org
+    .table('managed_domains')
+    .where({ id: domain.id, state: 'active', expires_at: domain.expires_at })
+    .update({ state: 'lapsed' });
+  if (lapsed === 0) return;
+  await settleHoldsOfDomain(tx, domain.domain);
+  tx.audit({
+    action: 'update',
+    entityType: 'managed_domain',
+    entityId: domain.id,
+    changes: { state: { from: 'active', to: 'lapsed' } },
+  });
+}
+
+/**
+ * Ends the cycle of a domain that is lost. Refunds a payment for its renewal, and ends orders without any other domain.
+ */
+async function endLostCycle(ctx: Ctx, { domain, renewal }: Cycle): Promise<RenewalReport | undefined> {
+  // Closes the checkout page, so that nobody can pay any more. A payment made just before still counts.
+  if (renewal.payment_id && (await expireCheckout(ctx, renewal.payment_id)) === 'open')
+    return recheckLater(ctx, { domain, renewal }, 'a payment is under way', 60_000);
+  const isGone = await transact(ctx, async (tx) => {
+    if (renewal.payment_id) await lockPayment(tx, renewal.payment_id);
+    const ended = await moveRenewal(tx, renewal.id, ['scheduled', 'charging', 'requires_action'], 'ended');
+    if (!ended) return false;
+    if (ended.payment_id) await requestRefund(tx, ended.payment_id, 'domain_lapsed');
+    await failOrdersWithoutDomain(tx, domain.domain);
+    return true;
+  });
+  return isGone ? { kind: 'done', outcome: 'lapsed' } : undefined;
+}

@@ -1,0 +1,99 @@
+import type { MailboxRow } from '../../../db/models/mailbox.ts';
+import { Mailboxes } from '../../../db/models/mailbox.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, utcDay } from '../../../lib/clock.ts';
+import type { SmtpSender } from '../../../lib/smtp/index.ts';
+import type { WarmupReport } from '../../../workflows/warmup/contract.ts';
+
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+import { claimWarmup, deliverWarmup, type MailRow } from './deliver.ts';
+import { planDay } from './plan.ts';
+import { findStanding } from './standing.ts';
+
+/** Period (ms) after UTC midnight over which mailboxes start their day, each at its own time. */
+const DAWN_MS = 20 * MINUTE_MS;
+/** Delay (ms) before checking a held mailbox again, if the end of the hold is unknown. */
+const HELD_MS = 6 * HOUR_MS;
+const SOON_MS = 1_000;
+/** Delay (ms) before planning a mailbox that another transaction has locked. */
+const LOCKED_MS = 5_000;
+
+/**
+ * Runs one iteration of a mailbox's warmup: plans the day if needed, sends a due email, and returns when the next one
+ * is due.
+ */
+export async function advanceWarmup(ctx: Ctx, smtp: SmtpSender, mailboxId: string): Promise<WarmupReport> {
+  const org = reader(ctx);
+  const mailbox = await org.query(Mailboxes).findById(mailboxId);
+  const now = ctx.clock.now().getTime();
+  if (!mailbox?.warmup || mailbox.warmup_paused_at) {
+    const busy = await settleAbandoned(ctx, smtp, mailboxId);
+    if (busy) return { kind: 'wait', wakeAt: now + busy.retryInMs, why: 'an email may still be under way' };
+    if (mailbox?.warmup) return { kind: 'wait', wakeAt: null, why: 'paused', state: 'resting' };
+    return { kind: 'done', why: 'warmup is off' };
+  }
+  const rests = restOf(mailbox, now);
+  if (rests !== undefined)
+    return { kind: 'wait', wakeAt: rests, why: 'the mailbox rests', ...(rests === null ? { state: 'resting' } : {}) };
+  const isPlanned = async () => ((await findStanding(org, mailboxId))?.planned_day ?? '') >= utcDay(now);
+  if (!(await isPlanned())) {
+    await planDay(ctx, mailboxId);
+    if (!(await isPlanned()))
+      return { kind: 'wait', wakeAt: now + LOCKED_MS, why: 'the day is planned when others let go' };
+  }
+  const due = await nextMail(ctx, mailboxId);
+  if (due && due.slot_at.getTime() <= now) {
+    const busy = await deliverWarmup(ctx, smtp, due);
+    if (busy) return { kind: 'wait', wakeAt: now + busy.retryInMs, why: 'the mail host is busy' };
+  }
+  const next = await nextMail(ctx, mailboxId);
+  if (!next) return { kind: 'wait', wakeAt: startOfMailboxDay(mailboxId, now), why: 'nothing more today' };
+  return { kind: 'wait', wakeAt: Math.max(next.slot_at.getTime(), now + SOON_MS), why: 'the next email' };
+}
+
+/**
+ * Settles an email that was being sent when the warmup was paused or stopped. Its worker may be dead, and no later
+ * iteration would check it. Fails the email if it was not sent.
+ * @returns the delay (ms) until the next check if a worker may still be sending it
+ */
+async function settleAbandoned(
+  ctx: Ctx,
+  smtp: SmtpSender,
+  mailboxId: string,
+): Promise<{ retryInMs: number } | undefined> {
+  const [mail] = await reader(ctx).sql<MailRow>(
+    `select * from warmup_mails where organization_id = :org and mailbox_id = :mailbox and state = 'sending' limit 1`,
+    { mailbox: mailboxId },
+  );
+  if (!mail) return undefined;
+  const busy = await deliverWarmup(ctx, smtp, mail);
+  if (busy) return busy;
+  await claimWarmup(ctx, mail.id);
+  return undefined;
+}
+
+async function nextMail(ctx: Ctx, mailboxId: string): Promise<MailRow | undefined> {
+  const [mail] = await reader(ctx).sql<MailRow>(
+    `select * from warmup_mails where organization_id = :org and mailbox_id = :mailbox and state in ('reserved', 'sending')
+     order by slot_at limit 1`,
+    { mailbox: mailboxId },
+  );
+  return mail;
+}
+
+/** Returns until when (epoch ms) a mailbox must not send, or undefined if it may. */
+function restOf(mailbox: MailboxRow, now: number): number | undefined {
+  if (mailbox.status !== 'active') return now + HELD_MS;
+  const ends = (['hold', 'imap_hold'] as const).flatMap((side) => {
+    if (!mailbox[`${side}_code`]) return [];
+    const until = mailbox[`${side}_until`]?.getTime() ?? now + HELD_MS;
+    return until > now ? [until] : [];
+  });
+  return ends.length > 0 ? Math.max(...ends) : undefined;
+}
+
+/** Returns when the mailbox starts its next UTC day (epoch ms). The result is the same for every call on a day. */
+function startOfMailboxDay(mailboxId: string, now: number): number {
+  const share = Number.parseInt(mailboxId.slice(-6), 16) / 0xff_ff_ff;
+  return (Math.floor(now / DAY_MS) + 1) * DAY_MS + Math.floor(share * DAWN_MS);
+}

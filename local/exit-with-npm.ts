@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process';
+import { isAlive } from './alive.ts';
+
+/** Interval (ms) of checking that the npm process that started this one is still running. */
+const POLL_MS = 1_000;
+
+/**
+ * Sends this process SIGTERM once the npm that runs it as a script has ended. A killed npm passes no signal on. A
+ * signal that it passes on may end only the script's shell and leave this process running.
+ */
+export function exitWithNpm(): void {
+  const parent = process.ppid;
+  if (!process.env.npm_lifecycle_event || parent === 1 || process.platform === 'win32') return;
+  const npm = npmAbove(parent);
+  const look = setInterval(() => {
+    if (process.ppid === parent && isAlive(npm)) return;
+    clearInterval(look);
+    process.kill(process.pid, 'SIGTERM');
+  }, POLL_MS);
+  look.unref();
+}
+
+/**
+ * Returns the pid of npm: the parent, or the parent's parent if that is the script's shell, which not every shell
+ * replaces by its command.
+ */
+function npmAbove(parent: number): number {
+  const { stdout } = spawnSync('ps', ['-o', 'ppid=,args=', '-p', String(parent)], { encoding: 'utf8' });
+  const [, above, command = ''] = /^\s*(\d+)\s+(.*)/.exec(stdout ?? '') ?? [];
+  return / -c /.test(command) && Number(above) > 1 ? Number(above) : parent;
+}

@@ -1,0 +1,37 @@
+import type { Deps } from '../domain/platform/kernel/context.ts';
+import { lastSearches } from '../domain/operations/system/reconcile.ts';
+import { every } from '../lib/every.ts';
+import { newId } from '../lib/ids.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { codecKeyIds } from '../temporal/codec.ts';
+import { PRESENCE_MS, recordPresence, removePresence } from '../temporal/presence.ts';
+
+/** Number of pulses between two readings of gauges that are counted in PostgreSQL. */
+const PULSES_PER_READING = 8;
+
+/**
+ * Records every two seconds that this worker process is alive, for readiness checks and for callers that wait for a
+ * worker. Also updates the gauge of missing runs.
+ */
+export async function startPresenceRecorder(deps: Deps, metrics: Metrics): Promise<{ stop(): Promise<void> }> {
+  const { db, config, log, blobs } = deps;
+  const id = newId();
+  let blobPlace: string | null = null;
+  let pulses = 0;
+  const beat = async () => {
+    // A folder that is not mounted yet has no marker file, and may get one later.
+    blobPlace ??= (await blobs.current?.place(true).catch(() => null)) ?? null;
+    await recordPresence(db, id, { roles: config.WORKER_ROLES, blobPlace, codecKeys: codecKeyIds(config) });
+    if (pulses++ % PULSES_PER_READING === 0)
+      for (const { family, missing } of await lastSearches(db)) metrics.runsMissing.set({ family }, missing);
+  };
+  const warn = (error: unknown) => log.warn({ err: error }, 'this worker could not say that it is alive');
+  await beat().catch(warn);
+  const beats = every(PRESENCE_MS, beat, warn);
+  return {
+    async stop() {
+      await beats.stop();
+      await removePresence(db, id).catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { setCurrentDetails } from '@temporalio/workflow';
+import { asBlocked, type Blocked } from './blocked.ts';
+import { restartAsNewWhenLong } from './continue.ts';
+import type { Stops } from './contract.ts';
+import type { Hints } from './hints.ts';
+import { waitUntil } from './interruptible.ts';
+import { showOpen, showState } from './show.ts';
+
+/**
+ * Result of one iteration: `more` to do at once (`why` shows the progress), a wait until a time (epoch ms; null for a
+ * signal alone), or nothing left.
+ */
+export type Iteration = (
+  | { kind: 'more'; why?: string }
+  | { kind: 'wait'; wakeAt: number | null; why: string }
+  | { kind: 'done'; why: string }
+) & {
+  /** Value of the search attribute State. Default: active. */
+  state?: string;
+  /** Campaign of a run whose arguments do not name it. */
+  campaignId?: string;
+};
+
+/**
+ * Repeats an activity that does the due work, until nothing is left and no signal came meanwhile. If the activity
+ * blocked the run, waits until it is retried.
+ * @returns the reason why the run is over
+ */
+export async function iterateUntilDone<Args extends object>(
+  stops: Stops,
+  args: Args,
+  hints: Hints,
+  takeTurn: (args: Args) => Promise<Iteration | Blocked>,
+): Promise<string> {
+  const show = showState();
+  for (;;) {
+    hints.take();
+    const turn = await takeTurn(args).catch(asBlocked);
+    if (turn.kind === 'blocked') {
+      show({ state: 'blocked' });
+      showOpen(stops, turn.where);
+      await waitUntil(null, hints.any, turn.where);
+      await restartAsNewWhenLong(args);
+      continue;
+    }
+    const wakeAt = turn.kind === 'wait' ? turn.wakeAt : null;
+    show({ state: turn.state ?? 'active', until: wakeAt, campaignId: turn.campaignId });
+    if (turn.kind === 'done' && !hints.any()) {
+      setCurrentDetails(`finished: ${turn.why}`);
+      return turn.why;
+    }
+    if (turn.kind !== 'done' && turn.why) showOpen(stops, turn.why, wakeAt);
+    if (turn.kind === 'wait') await waitUntil(wakeAt, hints.any, turn.why);
+    await restartAsNewWhenLong(args);
+  }
+}
