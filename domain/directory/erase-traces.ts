@@ -18,7 +18,34 @@ export async function eraseTraces(tx: Tx, contactIds: readonly string[]): Promis
      where organization_id = :org and ${THEIRS} and source like 'erasure/%' and status in ('pending', 'in_progress')`,
     { ...bindings, now: tx.now },
   );
+  await eraseSent(tx, bindings);
   for (const statement of STATEMENTS) await tx.org.sql(statement, bindings);
+}
+
+/** Erases the contents of emails to the contacts, and the copies that no other content is packed against. */
+async function eraseSent(tx: Tx, bindings: { contacts: string[] }): Promise<void> {
+  // A copy locked by somebody else is just being used for another email.
+  const copies = await tx.org.sql<{ name: string }>(
+    `with sent as materialized (
+       select id from sends where organization_id = :org and ${THEIRS} order by id for update
+     ), contents as (
+       delete from sent_contents e using sent s where e.organization_id = :org and e.send_id = s.id returning e.copy_name
+     ), letters as (
+       delete from dead_letters d using sent s where d.organization_id = :org and d.task_id = s.id
+     ), emptied as (
+       update sends s set subject = '', smtp_response = null, error_detail = null,
+         conversation = case when s.conversation is null then null else jsonb_set(s.conversation, '{subject}', '""') end
+       from sent where s.organization_id = :org and s.id = sent.id
+     )
+     select name from sent_copies where organization_id = :org and name in (select copy_name from contents) for update skip locked`,
+    bindings,
+  );
+  if (copies.length > 0)
+    await tx.org.sql(
+      `delete from sent_copies c where organization_id = :org and name = any(cast(:names as text[]))
+         and not exists (select from sent_contents e where e.organization_id = :org and e.copy_name = c.name)`,
+      { names: copies.map(({ name }) => name) },
+    );
 }
 
 const THEIRS = 'contact_id = any(cast(:contacts as uuid[]))';
@@ -28,16 +55,6 @@ const ADDRESSES = `select email from contacts where organization_id = :org and i
     where p.organization_id = :org and p.${THEIRS}`;
 
 const STATEMENTS = [
-  `with sent as materialized (
-     select id from sends where organization_id = :org and ${THEIRS} order by id for update
-   ), contents as (
-     delete from sent_contents e using sent s where e.organization_id = :org and e.send_id = s.id
-   ), letters as (
-     delete from dead_letters d using sent s where d.organization_id = :org and d.task_id = s.id
-   )
-   update sends s set subject = '', smtp_response = null, error_detail = null,
-     conversation = case when s.conversation is null then null else jsonb_set(s.conversation, '{subject}', '""') end
-   from sent where s.organization_id = :org and s.id = sent.id`,
   `with theirs as materialized (
      select id from inbound_messages where organization_id = :org and ${THEIRS}
    ), words as (

@@ -50,7 +50,7 @@ test.serial(
       .update({ name: 'Other', send_as_email: 'other@ours.test' });
 
     const message = await thread();
-    t.like(message, { direction: 'sent', rendered_again: false, subject: 'A question, Lea', from_addr: [email] });
+    t.like(message, { direction: 'sent', content_kept: true, subject: 'A question, Lea', from_addr: [email] });
     t.true(message.body_html.includes(`href="${LINK}"`));
     t.regex(message.body_html, /Hi Lea, (I|we) saw Steel &amp; Sons/);
     t.regex(message.body_plain, /Hi Lea, (I|we) saw Steel & Sons/);

@@ -236,11 +236,14 @@ call heron_guard_rows('sends');
 create table sent_copies (
   organization_id uuid not null references organizations on delete cascade,
   name text not null,
+  copy_hash text not null,
   content text not null,
   primary key (organization_id, name)
 );
 comment on table sent_copies is 'The text of a step version without values of a person, which the contents of its emails are packed against.';
 comment on column sent_copies.name is 'First half of the SHA-256 of the content, hex.';
+comment on column sent_copies.copy_hash is 'Hash of the step version alone, as in send_facts.';
+create index sent_copies_copy on sent_copies (organization_id, copy_hash);
 call heron_guard_rows('sent_copies');
 
 create table sent_contents (
@@ -254,6 +257,7 @@ comment on table sent_contents is 'An email as it left: subject, both bodies bef
 comment on column sent_contents.copy_name is 'The row of sent_copies that it is packed against; null: none.';
 comment on column sent_contents.packed is 'Raw deflate of its JSON (domain/sending/sent-content.ts).';
 create index sent_contents_age on sent_contents (organization_id, created_at);
+create index sent_contents_copy on sent_contents (organization_id, copy_name);
 call heron_guard_rows('sent_contents');
 
 create table daily_counters (

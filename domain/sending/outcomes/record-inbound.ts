@@ -239,7 +239,7 @@ async function reclassify(
 ): Promise<InboundClassification> {
   if (!send || guess.kind === 'bounce' || guess.kind === 'complaint') return guess;
   const settings = await effectiveSettings(tx.org, send.campaign_id);
-  const sent = { texts: await sentTexts(tx, send), subjects: [send.subject] };
+  const sent = { texts: await sentTexts(tx, send.id), subjects: [send.subject] };
   const timezone = await readTimezone(tx, send);
   return classifyInbound(message, settings.reply_intent, location.receivedAt, timezone, sent, biasOf(corrections));
 }
