@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { outboxId } from './arguments.ts';
 import { factLines } from './facts-text.ts';
+import { renderMessage } from '../lib/errors.ts';
 import { printJson, printLines } from './print.ts';
 import { reactionLines } from './reactions-text.ts';
 import { parkedLines } from './runs-text.ts';
@@ -59,7 +60,9 @@ function uncertainCommands(program: Command): void {
     .description('list emails that may have been sent (JSON)')
     .action(async () => {
       const { listUncertain } = await import('../domain/operations/dead-letters/uncertain.ts');
-      await withCurrentDatabase(async (db) => printJson({ uncertain: await listUncertain(db) }));
+      await withCurrentDatabase(async (db) => printJson({
+          uncertain: (await listUncertain(db)).map(({ reason, ...email }) => ({ ...email, reason: reason && renderMessage(reason) })),
+        }));
     });
 
   for (const [name, what] of [

@@ -31,7 +31,7 @@ async function given(attempt: Attempt) {
   return { ...lead, sendId };
 }
 
-const NO_ANSWER: Attempt = { kind: 'unknown', detail: 'no answer' };
+const NO_ANSWER: Attempt = { kind: 'unknown', reason: message('smtp.broke_after_message') };
 const REFUSED: Attempt = {
   kind: 'refused',
   stage: 'recipient',

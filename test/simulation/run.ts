@@ -373,7 +373,7 @@ class Simulation {
     const isAway = this.#spec.happenings.some(
       (one) => one.kind === 'outage' && one.mailbox === mailbox && one.at <= now && now < one.until,
     );
-    if (isAway) return { kind: 'unreachable', stage: 'connect', detail: 'The server could not be reached' };
+    if (isAway) return { kind: 'unreachable', stage: 'connect', reason: message('mailboxes.unreachable_connect') };
     if (password !== this.#passwords[mailbox])
       return { kind: 'refused', stage: 'auth', code: 535, response: '535 bad password', permanent: true };
     if (this.#company?.takes(mailbox, to, raw, now)) return { kind: 'accepted', response: '250 taken', rejected: [] };

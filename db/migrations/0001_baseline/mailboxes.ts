@@ -195,7 +195,6 @@ create table mailbox_sync (
   last_synced_at timestamptz,
   failures integer not null default 0,
   retry_at timestamptz,
-  last_error text,
   primary key (mailbox_id, folder)
 );
 comment on table mailbox_sync is 'Progress of reading one IMAP folder of a mailbox, with the lease of the watching worker.';

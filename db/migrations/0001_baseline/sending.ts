@@ -192,7 +192,7 @@ create table sends (
   sent_at timestamptz,
   smtp_response text,
   error_code text,
-  error_detail text,
+  error_detail jsonb,
   opened_at timestamptz,
   machine_opened_at timestamptz,
   clicked_at timestamptz,

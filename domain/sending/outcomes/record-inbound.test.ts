@@ -316,12 +316,12 @@ test('the place moves on with the message, never back, and not under another num
     s.mailbox,
     { folder: 'INBOX', uidValidity: 1, uid: 10, receivedAt: NOW },
     12,
-    'broken',
+    externalText('broken'),
   );
   t.is(await lastUid(), 10);
   t.like(await world.deps.db('inbound_messages').where({ mailbox_id: s.mailbox.id, uid: 10 }).first(), {
     kind: 'other',
-    error: 'broken',
+    error: externalText('broken'),
   });
 });
 

@@ -17,6 +17,7 @@ import type { ReceivedFacts } from './subject.ts';
 import { sentTexts } from './sent-text.ts';
 import { storeReceivedFiles } from './received-files.ts';
 import { storableText } from './storable.ts';
+import type { Message } from '../../../messages/index.ts';
 
 export const INBOUND_KINDS = ['reply', 'bounce', 'complaint', 'out_of_office', 'automated', 'other'] as const;
 export type InboundKind = (typeof INBOUND_KINDS)[number];
@@ -129,14 +130,14 @@ async function deleteUnreadable(tx: Tx, mailboxId: string, location: MessageLoca
 /**
  * Records a message that could not be parsed, so that it is visible and does not block the next one. The message is
  * retried later.
- * @param error one line that describes the problem
+ * @param error describes the problem
  */
 export async function recordUnreadable(
   ctx: Ctx,
   mailbox: { id: string; email: string },
   location: MessageLocation,
   size: number,
-  error: string,
+  error: Message,
 ): Promise<void> {
   await transact(ctx, async (tx) => {
     await tx.org
@@ -150,7 +151,7 @@ export async function recordUnreadable(
         filed: location.folder === 'INBOX' ? 'inbox' : 'spam',
         kind: 'other',
         size,
-        error: storableText(error, 500),
+        error: json(error),
         retry_at: new Date(tx.now.getTime() + unreadableWaitMs(0)),
         received_at: location.receivedAt,
         created_at: tx.now,
