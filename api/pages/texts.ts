@@ -261,7 +261,6 @@ function approvalTexts({ say, rich, named }: Speech) {
     executed: (at: string) => rich('page.approval.executed', { at }),
     denied: (at: string) => rich('page.approval.denied', { at }),
     expired: say(message('page.approval.expired')),
-    undecided: say(message('page.approval.undecided')),
     decision: say(message('page.approval.decision')),
     reason: say(message('page.approval.reason')),
     deny: say(message('page.approval.deny')),

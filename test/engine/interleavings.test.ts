@@ -4,6 +4,7 @@ import { createEngineWorld, type EngineWorld, type Operation } from './model.ts'
 import { createWorld, type World } from '../harness/world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import type { Attempt } from '../harness/fake-smtp.ts';
+import { message } from '../../messages/index.ts';
 
 /** Shortly before the mailboxes' day ends, so that slots, retries and counts fall on both days. */
 const EVENING = new Date('2026-03-02T23:50:00Z');

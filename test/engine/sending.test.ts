@@ -16,6 +16,8 @@ import { newId } from '../../lib/ids.ts';
 import type { SmtpOutcome } from '../../lib/smtp/index.ts';
 import { createContact, enroll, type StepSpec } from '../harness/factories.ts';
 import { Crash } from '../harness/fake-smtp.ts';
+import { message } from '../../messages/index.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 const UNREACHABLE: SmtpOutcome = {
   kind: 'unreachable',

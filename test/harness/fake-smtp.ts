@@ -1,4 +1,5 @@
 import type { Envelope, SendOptions, SmtpOutcome, SmtpSender } from '../../lib/smtp/index.ts';
+import { message } from '../../messages/index.ts';
 
 /** Simulates a worker that dies: the promise rejects, and nothing more is written. */
 export class Crash extends Error {}

@@ -29,6 +29,7 @@ import { HOLD_LEAD_MS, type Happening, type WorldSpec } from './draw.ts';
 import { checkHour, checkLeads } from './invariants.ts';
 import { Ledger, type Fault, type Letter, type MailboxState } from './ledger.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
+import { message } from '../../messages/index.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

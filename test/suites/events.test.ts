@@ -44,6 +44,7 @@ import { registerSubscribers } from '../../domain/platform/events/register.ts';
 import { SUBSCRIBERS } from '../../domain/operations/subscribers/index.ts';
 import { react } from '../harness/reactions.ts';
 import { message } from '../../messages/index.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 const OK = { response: '250 ok', assignedId: null, at: null };
 const WARMUP = { label: message('line.warmup'), quantity: 2, unit_cents: 350, interval: 'month' } as const;

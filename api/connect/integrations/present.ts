@@ -8,7 +8,7 @@ import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { renderMessage } from '../../../lib/errors.ts';
 import type { Language, MessageCode } from '../../../messages/index.ts';
 import type { Subscription } from '../../../domain/connect/integrations/subscriptions.ts';
-import { reasonIn } from '../../http/stored-message.ts';
+import { presentBlocked, reasonIn } from '../../http/stored-message.ts';
 import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 
@@ -79,7 +79,7 @@ export function presentConnection(
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
     ...(inboundUrl ? { inbound_webhook_url: inboundUrl } : {}),
-    ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
+    ...presentBlocked(row, language),
   };
 }
 

@@ -20,7 +20,7 @@ create table contact_imports (
   error text,
   started_at timestamptz,
   ended_at timestamptz,
-  blocked_reason text,
+  blocked_reason jsonb,
   created_at timestamptz not null,
   updated_at timestamptz not null
 );

@@ -339,7 +339,7 @@ create table direct_sends (
   held_at timestamptz,
   waiting_for jsonb,
   waiting_until timestamptz,
-  blocked_reason text,
+  blocked_reason jsonb,
   error_code text,
   error_detail jsonb,
   finished_at timestamptz,

@@ -237,7 +237,7 @@ create table warmup_standings (
   blocked_until timestamptz,
   evaluated_at timestamptz,
   planned_day date,
-  run_blocked text
+  run_blocked jsonb
 );
 comment on table warmup_standings is 'Warmup state of a mailbox for which warmup was ever enabled.';
 comment on column warmup_standings.planned_day is 'The last UTC day whose emails are planned.';

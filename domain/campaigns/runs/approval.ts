@@ -72,8 +72,8 @@ export async function expireRun(tx: Tx, run: RunRow): Promise<RunRow> {
 }
 
 /** Denies a locked run whose approval ended without a decision. */
-export function denyUndecided(tx: Tx, run: RunRow, reason: string | null): Promise<RunRow> {
-  return denyRun(tx, run, { ...EXPIRED, message: reason ? externalText(reason) : EXPIRED.message });
+export function denyUndecided(tx: Tx, run: RunRow, reason: Message | null): Promise<RunRow> {
+  return denyRun(tx, run, { ...EXPIRED, message: reason ?? EXPIRED.message });
 }
 
 /** Returns true if a run was denied because nobody decided in time. */

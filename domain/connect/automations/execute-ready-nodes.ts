@@ -15,6 +15,7 @@ import { interpret, verdictOf, type NodeOutcome } from './interpret.ts';
 import { PERFORM, type InstantAction } from './perform.ts';
 import type { AutomationRunState } from './state.ts';
 import { renderConfig, TextTooLarge, valuesOf } from './values.ts';
+import { codedReason } from '../../platform/coded-reason.ts';
 
 /** Result of a run within one transaction; undefined while nodes wait. */
 export type Ended = { status: 'success' | 'error'; detail: Message | null } | undefined;
@@ -43,6 +44,7 @@ export function announceFailure(tx: Tx, run: AutomationRunState, detail: Message
     trigger_event: run.trigger,
     contact_id: run.contact?.id ?? null,
     error_detail: renderMessage(detail),
+    ...codedReason(detail),
     loop,
   });
 }

@@ -75,10 +75,10 @@ export async function settleRefused(
   tx: Tx,
   { id, mailbox_id: mailboxId }: Row<'direct_sends'>,
   why: NotExecuted,
-  reason: string | null,
+  reason: Message | null,
 ): Promise<void> {
   const code = why === 'changed' && mailboxId === null ? 'mailbox_removed' : why;
   const state = why === 'denied' || why === 'revoked' ? 'denied' : 'expired';
-  const detail = code in NOT_SENT ? NOT_SENT[code as keyof typeof NOT_SENT] : externalText(reason ?? '');
+  const detail = code in NOT_SENT ? NOT_SENT[code as keyof typeof NOT_SENT] : (reason ?? message('approval.no_decision'));
   await settleDirectSend(tx, id, { state, code, reason: detail }, ['awaiting_approval', 'queued']);
 }

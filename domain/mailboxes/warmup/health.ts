@@ -5,6 +5,7 @@ import { resetFreeTime, releaseMails } from './standing.ts';
 import { message } from '../../../messages/index.ts';
 import { renderMessage } from '../../../lib/errors.ts';
 import { json } from '../../../db/connection.ts';
+import { codedReason } from '../../platform/coded-reason.ts';
 
 /**
  * Period (ms) of the emails that count. `SAMPLES` limits their number; with fewer than `least` the mailbox counts as
@@ -89,6 +90,7 @@ export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
     health_state: state,
     previous_state: now.health_state,
     reason: reason && renderMessage(reason),
+    ...codedReason(reason),
   };
   tx.emit('warmup.health_changed', data);
   if (state === 'quarantined') tx.emit('warmup.quarantined', data);

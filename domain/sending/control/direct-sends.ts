@@ -5,6 +5,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import type { Message } from '../../../messages/index.ts';
 import { renderMessage } from '../../../lib/errors.ts';
 import { json } from '../../../db/connection.ts';
+import { codedReason } from '../../platform/coded-reason.ts';
 
 /** State of a direct send, which is an email written by a person or an agent. */
 type DirectSendState = Columns<'direct_sends', 'state'>['state'];
@@ -55,7 +56,12 @@ export async function settleDirectSend(
   };
   if (state === 'sent') tx.emit('inbox.email_sent', { ...facts, sent_at: tx.now.toISOString() });
   else if (state !== 'cancelled')
-    tx.emit('inbox.email_failed', { ...facts, state, reason: reason ? renderMessage(reason) : '' });
+    tx.emit('inbox.email_failed', {
+      ...facts,
+      state,
+      reason: reason ? renderMessage(reason) : '',
+      ...codedReason(reason ?? null),
+    });
   return true;
 }
 

@@ -8,6 +8,7 @@ import { releaseReservedSends } from './release.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { renderMessage } from '../../../lib/errors.ts';
 import { json } from '../../../db/connection.ts';
+import { codedReason } from '../../platform/coded-reason.ts';
 
 /** Reason and end of a hold. `until` null lasts until a person acts. */
 interface MailboxHold {
@@ -127,6 +128,7 @@ function announceError(
     error_code,
     title: renderMessage(title),
     message: renderMessage(said),
+    ...codedReason(said),
   });
 }
 
@@ -209,5 +211,6 @@ function announceHealth(tx: Tx, mailboxId: string, before: HeldMailbox, now: Hel
     health,
     previous_health: previous,
     reason: reason && renderMessage(reason),
+    ...codedReason(reason),
   });
 }

@@ -7,6 +7,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { releaseReservedSends } from './release.ts';
 import { logCampaign, type CampaignLogType } from '../campaign/log.ts';
 import { message, type Message } from '../../../messages/index.ts';
+import { codedReason } from '../../platform/coded-reason.ts';
 
 /** Statuses of a campaign that is stopped and can be started. */
 type PausedStatus = Extract<CampaignStatus, `paused${string}`>;
@@ -88,7 +89,13 @@ export async function pauseCampaign(
   if (!moved) return false;
   await releaseReservedSends(tx, { campaignId });
   await logCampaign(tx, campaignId, 'campaign_paused', reason, { status });
-  tx.emit('campaign.paused', { campaign_id: campaignId, name: moved.name, status, reason: renderMessage(reason) });
+  tx.emit('campaign.paused', {
+    campaign_id: campaignId,
+    name: moved.name,
+    status,
+    reason: renderMessage(reason),
+    ...codedReason(reason),
+  });
   signalLauncher(tx, campaignId, 'paused', moved.epoch);
   return true;
 }

@@ -8,6 +8,7 @@ import { recordSendUnsubscribe } from './effects.ts';
 import { awayMessage, bounceOf, complaintAbout, replyTo } from '../../../test/harness/inbound.ts';
 import { recordInbound, recordUnreadable } from './record-inbound.ts';
 import { newId } from '../../../lib/ids.ts';
+import { externalText } from '../../platform/external-text.ts';
 
 const NOW = new Date('2026-11-20T08:00:00Z');
 const FROM = 'sam@ours.test';
