@@ -56,6 +56,7 @@ export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'automation_runs.blocked_reason': 'Message',
   'campaigns.blocked_reason': 'Message',
   'contact_imports.blocked_reason': 'Message',
+  'contact_imports.error': 'Message',
   'direct_sends.blocked_reason': 'Message',
   'domain_renewals.blocked_reason': 'Message',
   'goal_replays.blocked_reason': 'Message',

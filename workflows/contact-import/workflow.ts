@@ -17,6 +17,7 @@ import {
   type ContactImportArgs,
   type ContactImportSignals,
 } from './contract.ts';
+import type { Message } from '../../messages/index.ts';
 
 const retry = defineSignal<[ContactImportSignals['retry']]>('retry');
 
@@ -59,8 +60,7 @@ export async function contactImport(args: ContactImportArgs): Promise<string> {
         await condition(() => retried);
         continue;
       }
-      const refused = said?.type === 'import_refused';
-      const reason = refused ? said.message : 'The import could not be finished; start it again';
+      const reason = said?.type === 'import_refused' ? (said.details as [Message])[0] : null;
       await abandonImport({ ...args, reason });
       setCurrentDetails('failed; the reason is on the import');
       return 'failed';

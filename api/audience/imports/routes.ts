@@ -20,7 +20,7 @@ import type { Config } from '../../../lib/config/index.ts';
 import { route } from '../../http/route.ts';
 import { idParams, iso, pageQuery, presentPage } from '../../http/schemas.ts';
 import { contactImport, importBody, importPage, importPreview, previewBody, problemPage } from './schemas.ts';
-import { presentBlocked } from '../../http/stored-message.ts';
+import { presentBlocked, reasonIn } from '../../http/stored-message.ts';
 
 const fileBytes = (config: Config) => config.IMPORT_MAX_BYTES;
 const area = 'contacts';
@@ -216,7 +216,7 @@ function present(job: ContactImportRow, { config, language }: Pick<Ctx, 'config'
     skipped: job.skipped,
     failed: job.failed,
     unclear: job.unclear,
-    error: job.error,
+    error: reasonIn(job.error, language),
     mapping: options.mapping,
     categories: options.categories,
     campaign_id: options.campaign_id,

@@ -17,7 +17,7 @@ create table contact_imports (
   failed integer not null default 0,
   unclear integer not null default 0,
   checkpoint bigint not null default 0,
-  error text,
+  error jsonb,
   started_at timestamptz,
   ended_at timestamptz,
   blocked_reason jsonb,

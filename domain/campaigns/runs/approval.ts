@@ -13,8 +13,7 @@ import { denyRun, type RunError } from './end.ts';
 import { moveRun, moveRuns } from './move.ts';
 import { requesterOf } from './requester.ts';
 import type { RunRow } from './states.ts';
-import { message } from '../../../messages/index.ts';
-import { externalText } from '../../platform/external-text.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** Maximum runs denied in one transaction. */
 const AT_ONCE = 200;

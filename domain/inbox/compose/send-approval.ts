@@ -9,8 +9,7 @@ import { settleDirectSend, signalDirectSend } from '../../sending/control/direct
 import { releaseReservedSends } from '../../sending/control/release.ts';
 import { approvalContent } from './content.ts';
 import { findSender } from './sender.ts';
-import { message } from '../../../messages/index.ts';
-import { externalText } from '../../platform/external-text.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** Reasons why an email that waited for a person is not sent. */
 const NOT_SENT = {
