@@ -4,8 +4,8 @@ import { render } from '../../messages/render.ts';
 /** Result of an SMTP conversation. The kinds differ in whether the message may have been sent. */
 export type SmtpOutcome =
   /**
-   * The server accepted the message for all recipients except the rejected ones. `assignedId` is the Message-ID with
-   * angle brackets that replaced ours, if the answer names one.
+   * The server accepted the message for all recipients except the rejected ones. `assignedId` is the Message-ID, with
+   * angle brackets, that the server assigned in place of ours. It is absent if the answer names none.
    */
   | { kind: 'accepted'; response: string; rejected: RejectedRecipient[]; assignedId?: string }
   /**

@@ -424,7 +424,7 @@ test.serial('an email whose mail host is full is not claimed, and can still be r
   t.like(await readSend(sendId), { state: 'reserved', attempts: 0, claim_token: null });
   const left: string[] = [];
   smtp.acquire = async () => {
-    // Nothing holds the email while it waits for its slot.
+    // The email has no lock while it waits for a permit, so the campaign can be paused.
     await world.deps.db('campaigns').where({ id: campaignId }).update({ status: 'paused' });
     return { release: (result) => void left.push(result) };
   };

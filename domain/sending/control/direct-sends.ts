@@ -28,7 +28,7 @@ type Settled = Columns<
 
 /**
  * Stores the outcome of a direct send and emits its event, if its state is one of `from`. The row stays locked.
- * @returns false when no direct send with this id is in one of these states, as for campaign emails
+ * @returns false when no direct send with this id is in one of these states, or the id is that of a campaign email
  */
 export async function settleDirectSend(
   tx: Tx,

@@ -185,7 +185,7 @@ function idFor(raw: Buffer): string {
   return `<${createHash('sha256').update(raw).digest('hex').slice(0, 40)}@no-message-id.invalid>`;
 }
 
-/** Copies of a message that are recorded already, and what is needed to read it; asked for in one statement. */
+/** Result of one statement: the copies of a message that are already recorded, and the data needed to classify it. */
 interface Seen {
   here: boolean;
   elsewhere: boolean;
