@@ -50,7 +50,7 @@ browserTest('an operator looks at a letter that may have left, and says that it 
   const { page, context, faults } = await world.open(lead.tenant, '/operations', { locale: 'en-GB' });
   await page.getByRole('link', { name: 'Stuck work' }).click();
   const letter = page.getByRole('article', { name: 'Email possibly sent' });
-  await letter.getByText('no answer').waitFor();
+  await letter.getByText('The connection was lost after the message was handed over').waitFor();
   const { email } = await lead.db('contacts').where({ id: lead.contactId }).first('email');
   await letter.getByText(email).waitFor();
   await confirm(page, 'Mark as sent');

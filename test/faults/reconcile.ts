@@ -29,7 +29,7 @@ interface Send {
   state: string;
   recipient: string;
   message_id: string | null;
-  smtp_response: string | null;
+  error_detail: Message | null;
   claimed_at: Date | null;
   handover: 'pending' | 'begun' | null;
   sent_at: Date | null;
@@ -468,7 +468,7 @@ function uncertainOf({ sends, byMessageId, scenario }: Facts): Reconciliation['u
       email: send.recipient,
       step: send.step_id === scenario.stepIds[0] ? 1 : 4,
       onServer: byMessageId.has(send.message_id ?? ''),
-      detail: send.smtp_response ?? '',
+      detail: send.error_detail ? renderMessage(send.error_detail) : '',
     }));
 }
 

@@ -200,7 +200,7 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     path: '/unibox/thread',
     summary: 'List the messages of a conversation, oldest first',
     description:
-      'Received and sent messages, over all mailboxes unless one is named: campaign emails and those written by people and agents. The text of campaign emails is not stored; it is rendered again from the current step and contact.',
+      'Received and sent messages, over all mailboxes unless one is named: campaign emails and those written by people and agents. Sent messages are as they left, before tracking.',
     query: threadQuery,
     success: { status: 200, body: messagePage },
     errors: ['not_found'],
