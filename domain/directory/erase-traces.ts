@@ -1,5 +1,6 @@
 import type { Tx } from '../platform/kernel/transact.ts';
 import { eraseFiles } from '../platform/erase-files.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * Erases data about contacts that other tables keep: texts of their messages and of emails to them, and reports of
@@ -54,6 +55,9 @@ const ADDRESSES = `select email from contacts where organization_id = :org and i
   union select i.value from people p join person_identifiers i on i.person_id = p.id and i.kind = 'email'
     where p.organization_id = :org and p.${THEIRS}`;
 
+/** Title of an approval whose email and recipients are erased. */
+const ERASED = message('approval.erased_email');
+
 const STATEMENTS = [
   `with theirs as materialized (
      select id from inbound_messages where organization_id = :org and ${THEIRS}
@@ -66,7 +70,7 @@ const STATEMENTS = [
   `update direct_sends set to_emails = '{}', cc_emails = '{}', bcc_emails = '{}', subject = '', body_plain = '', body_html = null, error_detail = null
    where organization_id = :org and ${THEIRS} and finished_at is not null`,
   // A person's decision stays recorded, without the email and its recipients.
-  `update approvals a set payload = (a.payload #- '{recipients,addresses}') || jsonb_build_object('title', 'Email to a deleted contact', 'steps', '[]'::jsonb,
+  `update approvals a set payload = (a.payload #- '{recipients,addresses}') || jsonb_build_object('title', jsonb_build_object('code', '${ERASED.code}', 'values', '{}'::jsonb), 'steps', '[]'::jsonb,
        'samples', '[]'::jsonb, 'details', '{}'::jsonb)
    from direct_sends d where d.organization_id = :org and a.organization_id = :org and a.subject_type = 'direct_send' and a.subject_id = d.id and d.${THEIRS}`,
   `with addresses as materialized (${ADDRESSES})

@@ -37,6 +37,7 @@ export const approvals = {
   'approval.already_denied': 'Die Freigabe wurde schon abgelehnt',
   'approval.already_executed': 'Die Freigabe wurde schon ausgeführt',
   'approval.already_pending': 'Die Freigabe steht noch aus',
+  'approval.erased_email': 'E-Mail an einen gelöschten Kontakt',
   'approval.no_decision': 'Innerhalb von 30 Minuten hat niemand entschieden',
   'approval.asked_again': 'Dieselbe Aktion wurde mit anderem Inhalt noch einmal angefragt',
   'approval.subject_gone': 'Das Angefragte wurde gelöscht',

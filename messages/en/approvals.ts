@@ -34,6 +34,7 @@ export const approvals = {
   'approval.already_denied': 'The approval has been denied already',
   'approval.already_executed': 'The approval has been carried out already',
   'approval.already_pending': 'The approval is pending',
+  'approval.erased_email': 'Email to a deleted contact',
   'approval.no_decision': 'No decision within 30 minutes',
   'approval.asked_again': 'The same action was requested again with other content',
   'approval.subject_gone': 'The object of the request was deleted',
