@@ -145,7 +145,7 @@ test.serial('a direct send without a slot or a claim is blocked, and leaves once
   const { task_id: id } = await compose(to, { inMs: 1_000 });
   const workflowId = `direct-send/${id}`;
   await eventually(async () => (await row('direct_sends', id)).blocked_reason !== null);
-  t.regex((await row('direct_sends', id)).blocked_reason, REASON);
+  t.regex(renderMessage((await row('direct_sends', id)).blocked_reason), REASON);
   let noClaim = async (): Promise<void> => {};
   const letter = await mendAndRetry(workflowId, async () => {
     await noSlot();
@@ -181,7 +181,7 @@ test.serial('a test run that cannot go on is blocked, and goes on where it was w
   const path = `/campaigns/${campaignId}/test-runs/${id}`;
   await eventually(async () => (await row('test_runs', id)).blocked_reason !== null);
   t.like(await ask('GET', path, undefined), { state: 'running' });
-  t.regex((await row('test_runs', id)).blocked_reason, REASON);
+  t.regex(renderMessage((await row('test_runs', id)).blocked_reason), REASON);
   const letter = await mendAndRetry(`test-run/${id}`, repair);
   t.is(letter.task_type, 'test_run');
   t.is(await handleOf(`test-run/${id}`).result(), 'completed');
@@ -241,7 +241,7 @@ test.serial(
     const first = await give();
     await ask('POST', `/emails/${id}/warmup/start`, {});
     const letter = await mendAndRetry(`warmup/${id}`, async () => {
-      t.regex((await world.deps.db('warmup_standings').where({ mailbox_id: id }).first()).run_blocked, REASON);
+      t.regex(renderMessage((await world.deps.db('warmup_standings').where({ mailbox_id: id }).first()).run_blocked), REASON);
       await repair();
     });
     t.is(letter.task_type, 'warmup');
