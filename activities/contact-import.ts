@@ -41,6 +41,7 @@ function activities({ deps }: ActivityParts): ContactImportActivities {
       });
     },
 
-    abandonImport: ({ organizationId, importId, reason }) => failImport(ctxOf(organizationId), importId, reason ?? message('imports.not_finished')),
+    abandonImport: ({ organizationId, importId, reason }) =>
+      failImport(ctxOf(organizationId), importId, reason ?? message('imports.not_finished')),
   };
 }

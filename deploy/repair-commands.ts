@@ -60,9 +60,14 @@ function uncertainCommands(program: Command): void {
     .description('list emails that may have been sent (JSON)')
     .action(async () => {
       const { listUncertain } = await import('../domain/operations/dead-letters/uncertain.ts');
-      await withCurrentDatabase(async (db) => printJson({
-          uncertain: (await listUncertain(db)).map(({ reason, ...email }) => ({ ...email, reason: reason && renderMessage(reason) })),
-        }));
+      await withCurrentDatabase(async (db) =>
+        printJson({
+          uncertain: (await listUncertain(db)).map(({ reason, ...email }) => ({
+            ...email,
+            reason: reason && renderMessage(reason),
+          })),
+        }),
+      );
     });
 
   for (const [name, what] of [

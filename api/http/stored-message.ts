@@ -20,7 +20,10 @@ export function reasonIn(reason: Message | null, language: Language | undefined)
 }
 
 /** Returns the field `blocked_reason` of a record whose run is blocked, or no field. */
-export function presentBlocked({ blocked_reason: reason }: { blocked_reason: Message | null }, language: Language | undefined) {
+export function presentBlocked(
+  { blocked_reason: reason }: { blocked_reason: Message | null },
+  language: Language | undefined,
+) {
   return reason ? { blocked_reason: render(reason, language) } : {};
 }
 

@@ -58,7 +58,13 @@ async function storeDecision(tx: Tx, id: string, { decision, reason }: Decision)
   const [decided] = await tx.org.sql<ApprovalRow>(
     `update approvals set status = :decision, decided_by = :person, decided_at = :now, reason = cast(:reason as jsonb)
            where organization_id = :org and id = :id and status = 'pending' and expires_at > :now returning *`,
-    { id, decision, person: tx.actor.userId, reason: reason ? json(externalText(reason, MAX_NOTE)) : null, now: tx.now },
+    {
+      id,
+      decision,
+      person: tx.actor.userId,
+      reason: reason ? json(externalText(reason, MAX_NOTE)) : null,
+      now: tx.now,
+    },
   );
   if (!decided) throw tooLateError(await findApproval(tx.org, id), tx.now);
   tx.emit('approval.decided', {

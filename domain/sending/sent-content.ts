@@ -107,9 +107,7 @@ function dictionaryOf(text: string): Buffer {
  * Emails as they left, by the id of their send. Those that were erased, or whose time of keeping has passed, are missing.
  */
 export async function readSentContents(org: OrgScope, sendIds: readonly string[]): Promise<Map<string, SentContent>> {
-  return sendIds.length === 0
-    ? new Map()
-    : readContents(org, 'any(cast(:ids as uuid[]))', { ids: [...sendIds] });
+  return sendIds.length === 0 ? new Map() : readContents(org, 'any(cast(:ids as uuid[]))', { ids: [...sendIds] });
 }
 
 /** Reads the contents of some emails as {@link readSentContents}. `ids` is SQL for the right side of `send_id =`. */
@@ -130,8 +128,7 @@ export async function readContents(
 /** SQL: a CTE with the copy that a content is packed against. A row means that it stays stored until the commit. */
 const SHARED = {
   none: 'shared as (select null::text as name)',
-  known:
-    'shared as (select name from sent_copies where organization_id = :org and name = :copyName for key share)',
+  known: 'shared as (select name from sent_copies where organization_id = :org and name = :copyName for key share)',
   // An update locks the row of another transaction; `do nothing` would not.
   unknown: `shared as (
        insert into sent_copies (organization_id, name, copy_hash, content) values (:org, :copyName, :copyHash, :copyText)

@@ -203,9 +203,7 @@ async function settleDirect(
   refused: readonly RefusedCopy[],
 ): Promise<boolean> {
   const settlement =
-    state === 'sent'
-      ? { state, refused: refused.map(({ address }) => address) }
-      : { state, code: 'uncertain', reason };
+    state === 'sent' ? { state, refused: refused.map(({ address }) => address) } : { state, code: 'uncertain', reason };
   if (!(await settleDirectSend(tx, row.id, settlement))) return false;
   if (state === 'uncertain') await listUncertain(tx, row, reason);
   for (const copy of refused) await recordCopyBounce(tx, { ...copy, source: 'smtp' });
@@ -434,8 +432,7 @@ async function fail(
       message('log.email_failed', { attempts: row.attempts }),
       logged(row),
     );
-  if (row.enrollment_id)
-    await finishEnrollment(tx, row.enrollment_id, 'failed', { reason, byRun: true });
+  if (row.enrollment_id) await finishEnrollment(tx, row.enrollment_id, 'failed', { reason, byRun: true });
 }
 
 /** Returns the ids by which a dead letter refers to the email. */

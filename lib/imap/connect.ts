@@ -109,8 +109,7 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
   const timer = setTimeout(giveUp, openTimeout);
   options.signal?.addEventListener('abort', giveUp);
   try {
-    if (options.signal?.aborted)
-      throw new ImapError('unreachable', 'connect', message('egress.aborted'));
+    if (options.signal?.aborted) throw new ImapError('unreachable', 'connect', message('egress.aborted'));
     await client.connect();
     return client;
   } catch (error) {
@@ -201,8 +200,10 @@ function openingError(error: unknown, target: ImapTarget): ImapError {
   if (fault.tlsFailed || /TLS|SSL|CERT|SELF_SIGNED|UNABLE_TO/.test(code) || /certificate/i.test(fault.message ?? '')) {
     return new ImapError('unreachable', 'tls', message('imap.tls_failed'));
   }
-  if (code === 'CONNECT_TIMEOUT') return new ImapError('unreachable', 'connect', message('mailboxes.no_answer_in_time'));
-  if (code === 'GREETING_TIMEOUT') return new ImapError('unreachable', 'greeting', message('mailboxes.unreachable_greeting'));
+  if (code === 'CONNECT_TIMEOUT')
+    return new ImapError('unreachable', 'connect', message('mailboxes.no_answer_in_time'));
+  if (code === 'GREETING_TIMEOUT')
+    return new ImapError('unreachable', 'greeting', message('mailboxes.unreachable_greeting'));
   if (code === 'UPGRADE_TIMEOUT') return new ImapError('unreachable', 'tls', message('imap.tls_timeout'));
   if (words) return new ImapError('protocol', 'greeting', words);
   if (isNetworkCode(code)) return new ImapError('unreachable', 'connect', message('mailboxes.unreachable_connect'));

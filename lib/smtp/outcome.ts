@@ -32,9 +32,7 @@ export type SmtpFault = Exclude<SmtpOutcome, { kind: 'accepted' | 'withheld' }>;
 
 /** Returns the reason of a fault for people: of a refusal the server's own words. */
 export function reasonOfFault(fault: SmtpFault): Message {
-  return fault.kind === 'refused'
-    ? (fault.reason ?? message('words', { words: clip(fault.response) }))
-    : fault.reason;
+  return fault.kind === 'refused' ? (fault.reason ?? message('words', { words: clip(fault.response) })) : fault.reason;
 }
 
 /** A recipient that the server refused while it accepted others. */
@@ -106,8 +104,7 @@ export function openingFault(error: ConversationError, clean: (words: string) =>
     const reason = message('smtp.no_sign_in_method');
     return { kind: 'refused', stage: 'auth', code: 0, response: '', permanent: true, reason };
   }
-  if (error.code === 'EDNS')
-    return { kind: 'unreachable', stage: 'dns', reason: message('mailboxes.unreachable_dns') };
+  if (error.code === 'EDNS') return { kind: 'unreachable', stage: 'dns', reason: message('mailboxes.unreachable_dns') };
   if (error.code === 'ETLS' || error.command === 'STARTTLS' || /certificate|SSL|TLS/i.test(error.message)) {
     const reason = message('smtp.tls_failed', { words: clip(clean(error.message)) });
     return { kind: 'unreachable', stage: 'tls', reason };

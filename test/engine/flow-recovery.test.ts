@@ -241,7 +241,10 @@ test.serial(
     const first = await give();
     await ask('POST', `/emails/${id}/warmup/start`, {});
     const letter = await mendAndRetry(`warmup/${id}`, async () => {
-      t.regex(renderMessage((await world.deps.db('warmup_standings').where({ mailbox_id: id }).first()).run_blocked), REASON);
+      t.regex(
+        renderMessage((await world.deps.db('warmup_standings').where({ mailbox_id: id }).first()).run_blocked),
+        REASON,
+      );
       await repair();
     });
     t.is(letter.task_type, 'warmup');

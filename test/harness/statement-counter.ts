@@ -67,7 +67,11 @@ export function countStatements(db: RawDb): StatementCounter {
     known.add(connection);
     const { query } = connection;
     connection.query = function (config, ...rest) {
-      if (isOn) note(typeof config === 'string' ? config : config.text, typeof config === 'string' ? [] : (config.values ?? []));
+      if (isOn)
+        note(
+          typeof config === 'string' ? config : config.text,
+          typeof config === 'string' ? [] : (config.values ?? []),
+        );
       return query.call(this, config, ...rest);
     };
   };

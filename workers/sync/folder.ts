@@ -244,7 +244,13 @@ async function recordMessage(parts: FolderParts, at: At, fetched: Fetched): Prom
   } catch (error) {
     if (isPassing(error)) throw error;
     ctx.log.error({ err: error, mailboxId: mailbox.id, uid: at.uid }, 'a message could not be recorded');
-    await recordUnreadable(ctx, mailbox, location, fetched.size ?? fetched.source.length, externalText(errorSummary(error)));
+    await recordUnreadable(
+      ctx,
+      mailbox,
+      location,
+      fetched.size ?? fetched.source.length,
+      externalText(errorSummary(error)),
+    );
     parts.onMessage('unreadable');
   }
 }

@@ -80,8 +80,7 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
   if (!mailbox) return;
   const signIn = await readSignIn(ctx, mailbox);
   if (signIn.kind === 'refused') throw new ConsentEnded(renderMessage(signIn.reason));
-  if (signIn.kind === 'unavailable')
-    throw new ImapError('unreachable', 'auth', message('mailboxes.no_access_token'));
+  if (signIn.kind === 'unavailable') throw new ImapError('unreachable', 'auth', message('mailboxes.no_access_token'));
   const target = signIn.imap;
   if (!target) return;
   const lookMs = Math.max(parts.pollMs, IDLE_CHECK_MS);
@@ -214,8 +213,7 @@ function doubtfulWaitMs(failures: number): number {
 
 async function recordSyncFailure(parts: WatchParts, ctx: Ctx, lease: SyncLease, error: unknown): Promise<void> {
   const { deps, workerId, retryMs } = parts;
-  if (error instanceof ConsentEnded)
-    return failLease(deps.db, workerId, lease.mailboxId, () => AUTH_HOLD_MS);
+  if (error instanceof ConsentEnded) return failLease(deps.db, workerId, lease.mailboxId, () => AUTH_HOLD_MS);
   const known = imapError(error);
   ctx.log.warn({ err: error, mailboxId: lease.mailboxId, kind: known.kind }, 'sync: a mailbox cannot be read now');
   if (known.kind === 'auth' && !(await expireAccess(ctx, lease.mailboxId))) {

@@ -201,7 +201,10 @@ function presentPerson({ draft, categories, optOut }: Person) {
   };
 }
 
-function present(job: ContactImportRow, { config, language }: Pick<Ctx, 'config' | 'language'>): z.input<typeof contactImport> {
+function present(
+  job: ContactImportRow,
+  { config, language }: Pick<Ctx, 'config' | 'language'>,
+): z.input<typeof contactImport> {
   const { options } = job;
   return {
     id: job.id,

@@ -140,21 +140,24 @@ const another = async (lead: Lead) => {
   return { id, contactId };
 };
 
-test.serial('a text that emails share is deleted once no kept email is made from it, and stored again for the next', async (t) => {
-  const { lead, sendId } = await sendOne();
-  const [name] = await copiesOf(lead);
-  t.truthy(name);
-  t.is(await deleteUnusedCopies(world.deps), 0, 'its email is kept');
-  await world.deps.db('sent_contents').where({ send_id: sendId }).delete();
-  t.is(await deleteUnusedCopies(world.deps), 1);
-  t.deepEqual(await copiesOf(lead), []);
-  // This process has stored the text before, and would not send it again.
-  const next = await another(lead);
-  t.deepEqual(await lead.deliver(next.id), { outcome: 'sent' });
-  t.deepEqual(await copiesOf(lead), [name]);
-  t.is((await request(lead, 'GET', `/unibox/${next.id}`)).body.subject, 'A question, Bea');
-  t.is((await lead.readSend(next.id)).attempts, 1);
-});
+test.serial(
+  'a text that emails share is deleted once no kept email is made from it, and stored again for the next',
+  async (t) => {
+    const { lead, sendId } = await sendOne();
+    const [name] = await copiesOf(lead);
+    t.truthy(name);
+    t.is(await deleteUnusedCopies(world.deps), 0, 'its email is kept');
+    await world.deps.db('sent_contents').where({ send_id: sendId }).delete();
+    t.is(await deleteUnusedCopies(world.deps), 1);
+    t.deepEqual(await copiesOf(lead), []);
+    // This process has stored the text before, and would not send it again.
+    const next = await another(lead);
+    t.deepEqual(await lead.deliver(next.id), { outcome: 'sent' });
+    t.deepEqual(await copiesOf(lead), [name]);
+    t.is((await request(lead, 'GET', `/unibox/${next.id}`)).body.subject, 'A question, Bea');
+    t.is((await lead.readSend(next.id)).attempts, 1);
+  },
+);
 
 test.serial('a text with which an email is being claimed is not deleted', async (t) => {
   const { lead, sendId } = await sendOne();
@@ -194,7 +197,12 @@ test.serial('a reply is compared with the email as it left, after its step was e
   const quoted = 'Hi Lea, I saw Steel & Sons.\n\nIf you would rather not hear from me again, please unsubscribe.';
   const written = { subject: 'A question, Lea', text: quoted };
   await world.deps.db('sent_contents').where({ send_id: sendId }).delete();
-  await storeSentContent(world.deps, lead.organizationId, { id: sendId, from: 'm@s.example.com', to: recipient }, written);
+  await storeSentContent(
+    world.deps,
+    lead.organizationId,
+    { id: sendId, from: 'm@s.example.com', to: recipient },
+    written,
+  );
   await world.deps.db('campaign_steps').where({ campaign_id: lead.campaignId }).update({ body_plain: 'Other words' });
   const raw = replyTo({ from: 'm@s.example.com', to: recipient, messageId }, `Yes, call me.\n\n${quoted}`);
   const place = { folder: 'INBOX', uidValidity: 1, uid: 1, receivedAt: clock.now() };

@@ -84,12 +84,7 @@ test('a conversation is read oldest first, with the text of both', async (t) => 
   );
   await receive(replyTo(lea.original, 'Now I am back.'), undefined, new Date(later.getTime() + 60_000));
   const store = (id: string, subject: string, text: string) =>
-    storeSentContent(
-      world.deps,
-      tenant.organizationId,
-      { id, from: email, to: 'lea@lead.test' },
-      { subject, text },
-    );
+    storeSentContent(world.deps, tenant.organizationId, { id, from: email, to: 'lea@lead.test' }, { subject, text });
   await store(lea.sendId, 'Hello', 'Hi');
   await store(follow.id, 'Re: Hello', 'Again');
   const path = `/thread?thread_id=${encodeURIComponent(lea.original.messageId)}`;

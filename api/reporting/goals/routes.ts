@@ -167,7 +167,6 @@ export const goalRoutes = [
     params: schemas.replayParams,
     success: { status: 200, body: schemas.replay },
     errors: ['conflict'],
-    handler: async (ctx, { params }) =>
-      presentReplay(await cancelReplayOf(ctx, params.id, params.replayId), ctx),
+    handler: async (ctx, { params }) => presentReplay(await cancelReplayOf(ctx, params.id, params.replayId), ctx),
   }),
 ];

@@ -78,6 +78,7 @@ export async function settleRefused(
 ): Promise<void> {
   const code = why === 'changed' && mailboxId === null ? 'mailbox_removed' : why;
   const state = why === 'denied' || why === 'revoked' ? 'denied' : 'expired';
-  const detail = code in NOT_SENT ? NOT_SENT[code as keyof typeof NOT_SENT] : (reason ?? message('approval.no_decision'));
+  const detail =
+    code in NOT_SENT ? NOT_SENT[code as keyof typeof NOT_SENT] : (reason ?? message('approval.no_decision'));
   await settleDirectSend(tx, id, { state, code, reason: detail }, ['awaiting_approval', 'queued']);
 }

@@ -28,7 +28,9 @@ const health = z.enum(['healthy', 'warning', 'error']);
 
 /** A reason whose English text is in another field of the payload. */
 const reason = {
-  reason_code: text.describe('Code of the reason, such as ended.bounced; `words` marks the words of a server or a person'),
+  reason_code: text.describe(
+    'Code of the reason, such as ended.bounced; `words` marks the words of a server or a person',
+  ),
   reason_values: z.record(z.string(), z.unknown()).describe('Values of the reason'),
 };
 const reasonOrNull = { reason_code: reason.reason_code.nullable(), reason_values: reason.reason_values.nullable() };

@@ -47,11 +47,7 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
               marked={message.answer?.words}
             />
           ) : (
-            <PlainTextBody
-              text={message.body_plain}
-              marked={message.answer?.words}
-              isDeleted={!message.content_kept}
-            />
+            <PlainTextBody text={message.body_plain} marked={message.answer?.words} isDeleted={!message.content_kept} />
           )}
           <Files message={message} />
         </Stack>
