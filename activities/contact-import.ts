@@ -6,7 +6,7 @@ import { contactImportWorkflow, type ContactImportActivities } from '../workflow
 import { runOrBlock } from './blocking.ts';
 import { contextOf } from './context.ts';
 import { family, type ActivityParts } from './family.ts';
-import { message } from '../messages/index.ts';
+import { message, type Message } from '../messages/index.ts';
 
 /** Durable family of contact imports. */
 export const contactImport = family<ContactImportActivities>({
@@ -42,6 +42,6 @@ function activities({ deps }: ActivityParts): ContactImportActivities {
     },
 
     abandonImport: ({ organizationId, importId, reason }) =>
-      failImport(ctxOf(organizationId), importId, reason ?? message('imports.not_finished')),
+      failImport(ctxOf(organizationId), importId, (reason as Message | null) ?? message('imports.not_finished')),
   };
 }

@@ -4834,7 +4834,7 @@ interface SentContentsRow {
   organization_id: string;
   /** The row of sent_copies that it is packed against; null: none. */
   copy_name: string | null;
-  /** Raw deflate of its JSON (domain/sending/sent-content.ts). */
+  /** Raw deflate of its JSON (domain/sending/control/sent-content.ts). */
   packed: Buffer;
   created_at: Date;
 }

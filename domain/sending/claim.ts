@@ -33,7 +33,7 @@ import {
 import { dimensionsOf } from './dimensions.ts';
 import { claimDirect, fetchFiles, FilesNotLoaded, type FetchedFiles } from './direct-claim.ts';
 import { sentFacts } from './settle.ts';
-import { commonCopy, headersOf, storeContent } from './sent-content.ts';
+import { commonCopy, headersOf, storeContent } from './control/sent-content.ts';
 import { readTestEmail } from './test-email.ts';
 import { message, type Message } from '../../messages/index.ts';
 

@@ -20,7 +20,7 @@ import {
   type ClaimRow,
   type Json,
 } from './claimed.ts';
-import { headersOf, storeContent } from './sent-content.ts';
+import { headersOf, storeContent } from './control/sent-content.ts';
 import { failDirectSend } from './direct-failure.ts';
 import { message, type Message } from '../../messages/index.ts';
 import { faultsWithPlaces } from '../mail/messages/render-source.ts';

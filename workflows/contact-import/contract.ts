@@ -1,5 +1,4 @@
-import { defineWorkflow, type ArgsOf } from '../contract.ts';
-import type { Message } from '../../messages/index.ts';
+import { defineWorkflow, type ArgsOf, type Sentence } from '../contract.ts';
 
 /** Signals of an import. */
 export type ContactImportSignals = {
@@ -24,5 +23,5 @@ export interface ContactImportActivities {
   /** Reads the file and applies it from the checkpoint on. Long; sends heartbeats. */
   importContacts(args: ContactImportArgs): Promise<void>;
   /** Marks the import as failed. `reason` is that of a refusal; null for any other error. */
-  abandonImport(args: ContactImportArgs & { reason: Message | null }): Promise<void>;
+  abandonImport(args: ContactImportArgs & { reason: Sentence | null }): Promise<void>;
 }

@@ -8,7 +8,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { BLOCKED } from '../contract.ts';
+import { BLOCKED, type Sentence } from '../contract.ts';
 import { resourceQueue } from '../queues.ts';
 import { showOpen, showState } from '../show.ts';
 import {
@@ -17,7 +17,6 @@ import {
   type ContactImportArgs,
   type ContactImportSignals,
 } from './contract.ts';
-import type { Message } from '../../messages/index.ts';
 
 const retry = defineSignal<[ContactImportSignals['retry']]>('retry');
 
@@ -60,7 +59,7 @@ export async function contactImport(args: ContactImportArgs): Promise<string> {
         await condition(() => retried);
         continue;
       }
-      const reason = said?.type === 'import_refused' ? (said.details as [Message])[0] : null;
+      const reason = said?.type === 'import_refused' ? (said.details as [Sentence])[0] : null;
       await abandonImport({ ...args, reason });
       setCurrentDetails('failed; the reason is on the import');
       return 'failed';

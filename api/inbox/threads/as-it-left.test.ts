@@ -4,7 +4,7 @@ import { createContact, createSession, enroll } from '../../../test/harness/fact
 import { createSend, replyTo, storeSentContent } from '../../../test/harness/inbound.ts';
 import { assertStatus, call } from '../../../test/harness/world.ts';
 import { expireSentContents } from '../../../domain/inbox/threads/retention.ts';
-import { deleteUnusedCopies } from '../../../domain/sending/sent-content.ts';
+import { deleteUnusedCopies } from '../../../domain/sending/control/sent-content.ts';
 import { recordInbound } from '../../../domain/sending/outcomes/record-inbound.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 

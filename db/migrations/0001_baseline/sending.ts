@@ -255,7 +255,7 @@ create table sent_contents (
 );
 comment on table sent_contents is 'An email as it left: subject, both bodies before tracking, and the headers that a person sees.';
 comment on column sent_contents.copy_name is 'The row of sent_copies that it is packed against; null: none.';
-comment on column sent_contents.packed is 'Raw deflate of its JSON (domain/sending/sent-content.ts).';
+comment on column sent_contents.packed is 'Raw deflate of its JSON (domain/sending/control/sent-content.ts).';
 create index sent_contents_age on sent_contents (organization_id, created_at);
 create index sent_contents_copy on sent_contents (organization_id, copy_name);
 call heron_guard_rows('sent_contents');

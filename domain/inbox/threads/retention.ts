@@ -1,7 +1,7 @@
 import { across } from '../../../db/across.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
-import { deleteUnusedCopies } from '../../sending/sent-content.ts';
+import { deleteUnusedCopies } from '../../sending/control/sent-content.ts';
 
 const PAGE = 100;
 const CONTENTS_PAGE = 5_000;

@@ -11,7 +11,7 @@ import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
-import { readSentContents } from '../../sending/sent-content.ts';
+import { readSentContents } from '../../sending/control/sent-content.ts';
 import type { InboundKind } from '../../sending/outcomes/record-inbound.ts';
 import { inMailboxes, SENT_STATES, OUR_EMAILS } from '../conversation.ts';
 import { RECEIVED_FILES, SENT_FILES, type MessageFile } from './message.ts';

@@ -1,7 +1,7 @@
 import type { Columns } from '../../../db/rows.ts';
 import { htmlToText } from '../../mail/messages/to-text.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { readContents } from '../sent-content.ts';
+import { readContents } from '../control/sent-content.ts';
 
 /** Maximum number of emails of a conversation to compare with, newest first. */
 const MAX_EMAILS = 10;

@@ -1,16 +1,16 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { SendMailOptions } from 'nodemailer';
-import { across } from '../../db/across.ts';
-import type { Columns } from '../../db/rows.ts';
-import type { Bindings } from '../../db/statement.ts';
-import type { OrgScope } from '../../db/tenancy.ts';
-import { inTransaction } from '../../db/transaction.ts';
-import { sha256 } from '../../lib/crypto.ts';
-import type { MessageInput } from '../mail/messages/build.ts';
-import { buildFooter } from '../mail/messages/footer.ts';
-import { plainToHtml } from '../mail/messages/html.ts';
-import type { Deps } from '../platform/kernel/context.ts';
-import type { Tx } from '../platform/kernel/transact.ts';
+import { across } from '../../../db/across.ts';
+import type { Columns } from '../../../db/rows.ts';
+import type { Bindings } from '../../../db/statement.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import { sha256 } from '../../../lib/crypto.ts';
+import type { MessageInput } from '../../mail/messages/build.ts';
+import { buildFooter } from '../../mail/messages/footer.ts';
+import { plainToHtml } from '../../mail/messages/html.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+import type { Tx } from '../../platform/kernel/transact.ts';
 
 /** An email as it left, before tracking, with the headers that a person sees. */
 interface SentContent {
