@@ -6,7 +6,7 @@ import { message } from '../../messages/index.ts';
 import { textsFor, type PageTexts } from '../../api/pages/texts.ts';
 import { Html } from '../../api/http/html.ts';
 import { DASHBOARD } from '../../messages/dashboard.ts';
-import { ACTIONS, RECORD_TYPES } from '../../web/src/rooms/operator/audit-names.ts';
+import { ACTIONS, RECORD_TYPES } from '../../web/src/pages/operator/audit-names.ts';
 
 const SOURCES = fileURLToPath(new URL('../../web/src', import.meta.url));
 const DOMAIN = fileURLToPath(new URL('../../domain', import.meta.url));
