@@ -35,7 +35,7 @@ const files = import.meta.glob<Record<string, Record<string, ParsedSentence>>>([
 const wanted = new Set<string>(['common']);
 
 /** Areas that show messages of the server by code, so the server's messages are loaded with them. */
-const SAYING: ReadonlySet<string> = new Set<Area>(['way']);
+const SAYING: ReadonlySet<string> = new Set<Area>(['lead']);
 
 /** Loads the messages of an area in the current language, and remembers the area for {@link loadTexts}. */
 export async function loadArea(area: Area): Promise<void> {

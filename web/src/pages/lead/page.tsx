@@ -20,11 +20,11 @@ export default function WayPage() {
   const { id, contactId } = useParams({ from: '/campaigns/$id/leads/$contactId' });
   const maySeeContacts = useCan('view_contacts');
   const way = useQuery({
-    queryKey: ['campaigns', id, 'way', contactId],
+    queryKey: ['campaigns', id, 'lead', contactId],
     queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}/leads/{contactId}', { params: { path: { id, contactId } } })),
   });
   const { data } = way;
-  const name = data?.contact ? nameOf(data.contact) : t('way.title');
+  const name = data?.contact ? nameOf(data.contact) : t('lead.title');
   return (
     <Page
       title={name}
@@ -37,12 +37,12 @@ export default function WayPage() {
             {data.contact ? <span className="wrap-anywhere">{shownAddress(data.contact.email)}</span> : null}
             {data.contact && maySeeContacts ? (
               <PageLink to={`/leads/${contactId}`} size="sm">
-                {t('way.contact')}
+                {t('lead.contact')}
               </PageLink>
             ) : null}
             {data.temporal_url ? (
               <Anchor href={data.temporal_url} target="_blank" rel="noreferrer" size="sm">
-                {t('way.temporal')}
+                {t('lead.temporal')}
               </Anchor>
             ) : null}
           </Group>
@@ -81,15 +81,15 @@ function Now({ way }: { way: LeadDetail }) {
   const said = way.waiting_for ?? way.failure_reason;
   if (way.hold)
     return (
-      <Alert color="yellow" variant="light" title={t('way.held')} role="note">
+      <Alert color="yellow" variant="light" title={t('lead.held')} role="note">
         <Text size="sm" component="div" className="wrap-anywhere">
           {way.hold.reason ? `${way.hold.reason}. ` : null}
           {way.hold.until ? (
             <>
-              {t('way.until')} <At at={way.hold.until} zone={zone} />
+              {t('lead.until')} <At at={way.hold.until} zone={zone} />
             </>
           ) : (
-            t('way.held.open')
+            t('lead.held.open')
           )}
         </Text>
       </Alert>
@@ -101,27 +101,27 @@ function Now({ way }: { way: LeadDetail }) {
       </Alert>
     );
   return (
-    <Paper withBorder radius="md" p="md" component="section" aria-label={t('way.now')}>
+    <Paper withBorder radius="md" p="md" component="section" aria-label={t('lead.now')}>
       <Text size="xs" c="dimmed" fw={600}>
-        {t('way.now')}
+        {t('lead.now')}
       </Text>
       <Text fw={600} className="wrap-anywhere way-now">
         {said
           ? said
           : way.finished_at
-            ? t('way.finished')
+            ? t('lead.finished')
             : way.campaign.status === 'active'
-              ? t('way.soon')
-              : t('way.campaign.idle')}
+              ? t('lead.soon')
+              : t('lead.campaign.idle')}
       </Text>
       {way.waiting_until ? (
         <Text size="sm" c="dimmed">
-          {t('way.until')} <At at={way.waiting_until} zone={zone} />
+          {t('lead.until')} <At at={way.waiting_until} zone={zone} />
         </Text>
       ) : null}
       {way.blocked ? (
         <Text size="sm" c="red">
-          {t('way.blocked')}
+          {t('lead.blocked')}
         </Text>
       ) : null}
     </Paper>
@@ -161,18 +161,18 @@ function HoldButton({ way }: { way: LeadDetail }) {
     () => dataOf(heron.POST('/v1/campaigns/{id}/leads/{contactId}/pause', { ...path, body: {} })),
     {
       stale,
-      done: t('way.paused'),
+      done: t('lead.paused'),
     },
   );
   const resume = useAction(() => dataOf(heron.POST('/v1/campaigns/{id}/leads/{contactId}/resume', path)), {
     stale,
-    done: t('way.resumed'),
+    done: t('lead.resumed'),
   });
   if (!may || way.finished_at) return null;
   const act = way.hold ? resume : pause;
   return (
     <Button variant={way.hold ? 'filled' : 'default'} onClick={() => act.mutate()} loading={act.isPending}>
-      {t(way.hold ? 'way.resume' : 'way.pause')}
+      {t(way.hold ? 'lead.resume' : 'lead.pause')}
     </Button>
   );
 }

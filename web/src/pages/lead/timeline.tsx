@@ -28,7 +28,7 @@ export function Timeline({ way, letters }: { way: LeadDetail; letters: Message[]
     {
       at: way.entered_at,
       key: 'entered',
-      show: <Moment icon={IconFlag} title={t('way.entered')} at={way.entered_at} zone={zone} />,
+      show: <Moment icon={IconFlag} title={t('lead.entered')} at={way.entered_at} zone={zone} />,
     },
     ...(way.reserved
       ? [
@@ -36,7 +36,7 @@ export function Timeline({ way, letters }: { way: LeadDetail; letters: Message[]
             at: way.reserved.sent_at ?? way.reserved.slot_at,
             key: way.reserved.id,
             show: (
-              <Moment icon={IconMail} title={t('way.first')} at={way.reserved.slot_at} zone={zone}>
+              <Moment icon={IconMail} title={t('lead.first')} at={way.reserved.slot_at} zone={zone}>
                 <SendLines send={way.reserved} letter={letters.find(({ id }) => id === way.reserved!.id)} zone={zone} />
               </Moment>
             ),
@@ -68,7 +68,7 @@ export function Timeline({ way, letters }: { way: LeadDetail; letters: Message[]
             show: (
               <Moment
                 icon={IconCheck}
-                title={t('way.ended', { how: textOf('lead.status', way.status) })}
+                title={t('lead.ended', { how: textOf('lead.status', way.status) })}
                 at={way.finished_at}
                 zone={zone}
               />
@@ -80,7 +80,7 @@ export function Timeline({ way, letters }: { way: LeadDetail; letters: Message[]
   // Entries of the same time keep the order above.
   const sorted = moments.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
   return (
-    <ol className="way" aria-label={t('way.story')}>
+    <ol className="way" aria-label={t('lead.story')}>
       {sorted.map(({ key, show }) => (
         <li key={key}>{show}</li>
       ))}
@@ -128,13 +128,13 @@ function Moment({
 
 function StepMoment({ step, total, zone, letters }: { step: Step; total: number; zone: string; letters: Message[] }) {
   const t = useText();
-  const place = step.position === null ? t('way.step.gone') : t('way.step', { number: step.position, total });
-  const said = step.outcome ? textOf('way.outcome', step.outcome) : textOf('way.state', step.state);
+  const place = step.position === null ? t('lead.step.gone') : t('lead.step', { number: step.position, total });
+  const said = step.outcome ? textOf('lead.outcome', step.outcome) : textOf('lead.state', step.state);
   const isGood = step.state === 'completed';
   return (
     <Moment
       icon={step.kind === 'email' ? IconMail : step.kind.startsWith('wait') ? IconClock : IconCheck}
-      title={step.name || textOf('way.kind', step.kind)}
+      title={step.name || textOf('lead.kind', step.kind)}
       at={step.send?.sent_at ?? step.started_at}
       zone={zone}
       badge={
@@ -149,8 +149,8 @@ function StepMoment({ step, total, zone, letters }: { step: Step; total: number;
       }
     >
       <Text size="xs" c="dimmed">
-        {place} · {textOf('way.kind', step.kind)}
-        {step.attempts > 1 ? ` · ${t('way.attempts', { count: step.attempts })}` : null}
+        {place} · {textOf('lead.kind', step.kind)}
+        {step.attempts > 1 ? ` · ${t('lead.attempts', { count: step.attempts })}` : null}
       </Text>
       {step.detail ? (
         <Text size="sm" className="wrap-anywhere">
@@ -159,10 +159,10 @@ function StepMoment({ step, total, zone, letters }: { step: Step; total: number;
       ) : null}
       {step.wait ? (
         <Text size="sm" className="wrap-anywhere">
-          {t(`way.wait.${step.wait.state as 'open'}`, { event: step.wait.event_name })}{' '}
+          {t(`lead.wait.${step.wait.state as 'open'}`, { event: step.wait.event_name })}{' '}
           {step.wait.state === 'open' && step.wait.deadline ? (
             <>
-              {t('way.until')} <At at={step.wait.deadline} zone={zone} />
+              {t('lead.until')} <At at={step.wait.deadline} zone={zone} />
             </>
           ) : step.wait.settled_at ? (
             <At at={step.wait.settled_at} zone={zone} />
@@ -205,15 +205,15 @@ function SendLines({
   return (
     <>
       <Text size="sm" className="wrap-anywhere">
-        {isSaid ? null : textOf('way.send', send.state)}
+        {isSaid ? null : textOf('lead.send', send.state)}
         {send.state === 'reserved' || send.state === 'sending' ? (
           <>
             {' '}
             <At at={send.slot_at} zone={zone} />
           </>
         ) : null}
-        {from ? `${isSaid ? '' : ' · '}${t('way.from', { address: from })}` : null}
-        {send.attempts > 1 ? ` · ${t('way.attempts', { count: send.attempts })}` : null}
+        {from ? `${isSaid ? '' : ' · '}${t('lead.from', { address: from })}` : null}
+        {send.attempts > 1 ? ` · ${t('lead.attempts', { count: send.attempts })}` : null}
       </Text>
       {send.error ? (
         <Text size="sm" c="red" className="wrap-anywhere">
@@ -223,7 +223,7 @@ function SendLines({
       {letter ? (
         <>
           <Button size="compact-xs" variant="default" mt={6} onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>
-            {t('way.letter')}
+            {t('lead.letter')}
           </Button>
           {isOpen ? (
             <div className="way-letter">
@@ -249,7 +249,7 @@ function ReplyMoment({ letter, zone }: { letter: Message; zone: string }) {
   return (
     <Moment
       icon={IconReply}
-      title={t('way.reply', { address: letter.from_addr[0] ?? '' })}
+      title={t('lead.reply', { address: letter.from_addr[0] ?? '' })}
       at={letter.internal_date}
       zone={zone}
     >
@@ -260,7 +260,7 @@ function ReplyMoment({ letter, zone }: { letter: Message; zone: string }) {
           <PlainTextBody text={letter.body_plain} />
         )}
         <PageLink to={`/inbox?thread=${encodeURIComponent(letter.thread_id)}`} size="sm" display="inline-block" mt="xs">
-          {t('way.answer')}
+          {t('lead.answer')}
         </PageLink>
       </div>
     </Moment>
